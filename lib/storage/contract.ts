@@ -1,0 +1,141 @@
+/**
+ * The storage contract: what an engineer implements to put the Admin API on their own database.
+ *
+ * Terms
+ * - **Storage**: opens transactions. Nothing else reads or writes.
+ * - **Transaction**: all of its rows and records, or none. It is the only door to data.
+ * - **Record**: what `append` takes: an event, or a change of a webhook endpoint, on its way to the outbox.
+ * - **Outbox**: where the relay finds the records of committed transactions, and of no others.
+ * - **Guard**: the values that a row must still have for an update to happen; compare-and-set.
+ *
+ * Write one function that returns a `Storage`, and run the suite of `folkmoot/testing` over it: when it passes, the
+ * adapter is right. Ids, timestamps, network scoping, defaults, validation and paging are the library's work, not yours.
+ */
+import type { OutboxRecord } from '../outbox/record.ts'
+import type { Id, Row, Table } from './table.ts'
+
+/** Equality per column: a value, null, or a list of values of which one must match (an empty list matches no row). */
+export type Where<R> = { readonly [K in keyof R]?: R[K] | readonly R[K][] }
+
+export interface Query<R> {
+  readonly where?: Where<R>
+  /**
+   * One column, `id` ascending by default. Rows with the same value follow each other by id in the same direction.
+   * Ids compare as numbers, text by code unit.
+   */
+  readonly order?: { readonly by: keyof R & string; readonly direction: 'asc' | 'desc' }
+  /** Only rows that come after this value of the order column; the caller orders by a column that is unique under `where`. */
+  readonly after?: string | number
+  /** At most this many rows. */
+  readonly limit?: number
+  /** Leave out this many rows first. */
+  readonly offset?: number
+}
+
+/** A patch: columns to change. `undefined` leaves a column as it is. */
+export type Patch<R> = { readonly [K in keyof R]?: R[K] | undefined }
+
+/**
+ * One transaction's door to the data. Rows that come out are frozen or copies: nothing that a caller does to them reaches
+ * the store. A transaction reads its own writes.
+ */
+export interface Tx {
+  /** The row with this id, or `undefined`. */
+  get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
+  /** The rows that match, in order. */
+  find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
+  /** How many rows match. */
+  count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
+  /**
+   * Stores a whole row (every column present) and gives it back.
+   * @throws UniqueViolation naming the columns of the key that is taken; `['id']` for the id itself
+   */
+  insert<R extends Row, N>(table: Table<R, N>, row: R): Promise<R>
+  /**
+   * Changes a row and gives the changed row back, or `undefined` when there is none with this id or `guard` no longer
+   * holds. Atomic: two updates with the same guard never both happen.
+   * @throws UniqueViolation
+   */
+  update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
+  /** Removes a row and gives it back, or `undefined` when there was none. Of two concurrent removals one gets the row. */
+  remove<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
+  /** Puts records into the outbox if and only if this transaction commits, in the order of the calls. */
+  append(records: readonly OutboxRecord[]): Promise<void>
+  /** The database handle of this transaction, so that a host's own tables can join; `undefined` where there is none. */
+  readonly native?: unknown
+}
+
+export interface Storage {
+  /**
+   * Runs `work` atomically: its rows and records are durable when this resolves, and nothing of it happened when this
+   * rejects. Whatever `work` throws comes through unchanged. Transactions never nest.
+   *
+   * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path
+   * @throws Conflict when the caller must run the work again
+   * @throws StorageError `full`, `unavailable` or `closed`
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>, options?: { readonly readOnly?: boolean }): Promise<T>
+  /** Waits for running transactions, then frees files, sockets and locks. May be called again. */
+  close(): Promise<void>
+}
+
+/** Where a storage without an outbox of its own (memory, lowdb) puts the records of its commits. */
+export interface OutboxWriter {
+  /**
+   * Makes the records of these commits durable, in order; one inner list per commit, which stays together.
+   * @throws StorageError `full` or `unavailable`; then none of them may be taken for durable
+   */
+  append(commits: readonly (readonly OutboxRecord[])[]): Promise<void>
+  close(): Promise<void>
+}
+
+export type StorageErrorCode = 'unique' | 'conflict' | 'full' | 'unavailable' | 'damaged' | 'locked' | 'newer' | 'closed'
+
+const brand = Symbol.for('folkmoot.StorageError')
+
+/**
+ * What a storage throws of its own accord. `code` says which: `unique`, `conflict` (run it again), `full` (no space left),
+ * `unavailable` (the database cannot be reached or is out of connections: try again later), `damaged` (a file that is not
+ * ours or not whole; it was left alone), `locked` (another process holds it), `newer` (written by a newer version), `closed`.
+ */
+export class StorageError extends Error {
+  readonly [brand] = true
+  readonly code: StorageErrorCode
+
+  constructor(code: StorageErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StorageError'
+    this.code = code
+  }
+}
+
+/** A unique key is taken. `key` names its columns, `['id']` for the primary key. */
+export class UniqueViolation extends StorageError {
+  readonly table: string
+  readonly key: readonly string[]
+
+  constructor(table: string, key: readonly string[]) {
+    super('unique', `${table}: a row with the same ${key.join(', ')} exists`)
+    this.name = 'UniqueViolation'
+    this.table = table
+    this.key = key
+  }
+}
+
+/** The transaction lost a race and did nothing; running it again will do. */
+export class Conflict extends StorageError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('conflict', message, options)
+    this.name = 'Conflict'
+  }
+}
+
+/** Whether a value is a storage error, of this copy of the package or of another. */
+export function isStorageError(value: unknown): value is StorageError {
+  return typeof value === 'object' && value !== null && brand in value
+}
+
+/** Whether a value is a unique violation. */
+export function isUniqueViolation(value: unknown): value is UniqueViolation {
+  return isStorageError(value) && value.code === 'unique'
+}

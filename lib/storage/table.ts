@@ -1,0 +1,127 @@
+/**
+ * Tables as data: columns with types, unique keys, indexes and references. Adapters make their DDL from them, resource
+ * files read and write through them, and a person reads the whole data model in `tables.ts` on one page.
+ */
+
+/** A record id: a decimal string of at most 2^53 − 1. Ids are compared as numbers, never as text. */
+export type Id = string
+
+/** What a column holds. `id` is a decimal string here and a 64-bit integer in a database; `timestamp` is ISO 8601 in UTC. */
+export type ColumnType = 'id' | 'text' | 'integer' | 'real' | 'boolean' | 'timestamp' | 'json'
+
+/** What happens to a row when the row that it points to is removed: it goes along, it blocks the removal, or it lets go. */
+export type OnRemove = 'cascade' | 'restrict' | 'clear'
+
+export interface Reference {
+  readonly table: string
+  readonly onRemove: OnRemove
+}
+
+/** One column. `Value` is what a row holds, `Omittable` whether an insert may leave it out. */
+export interface Column<Value = unknown, Omittable extends boolean = boolean> {
+  readonly type: ColumnType
+  readonly nullable: boolean
+  /** The value that an insert without this column stores. */
+  readonly default?: Value
+  readonly references?: Reference
+  /** Types only; never set. */
+  readonly '~omittable'?: Omittable
+}
+
+/** What every row has. */
+export interface Row {
+  readonly id: Id
+  readonly network_id: Id
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export type Columns = Readonly<Record<string, Column>>
+
+/** One table. `Row` is the type of its rows, `New` the type of what an insert takes. */
+export interface Table<R extends Row = Row, New = unknown> {
+  readonly name: string
+  /** Every column, `id`, `network_id`, `created_at` and `updated_at` first. */
+  readonly columns: Columns
+  /** Unique keys, each written out with `network_id` unless the table is global. A null in a key never collides. */
+  readonly unique: readonly (readonly string[])[]
+  /** Indexes, each written out with `network_id` first and `id` last. */
+  readonly indexes: readonly (readonly string[])[]
+  /** Types only; never set. */
+  readonly '~row'?: R
+  readonly '~new'?: (row: New) => void
+}
+
+type Value<C> = C extends Column<infer V, boolean> ? V : never
+type Flatten<T> = { [K in keyof T]: T[K] }
+type RowOf<C> = Flatten<Row & { readonly [K in keyof C]: Value<C[K]> }>
+type OmittableKeys<C> = { [K in keyof C]: C[K] extends Column<infer _V, true> ? K : never }[keyof C]
+type NewOf<C> = Flatten<
+  Pick<Row, 'id' | 'created_at' | 'updated_at'> & { readonly [K in Exclude<keyof C, OmittableKeys<C>>]: Value<C[K]> } & {
+    readonly [K in OmittableKeys<C>]?: Value<C[K]>
+  }
+>
+
+/** The type of a table's rows. */
+export type RowIn<T> = T extends Table<infer R, infer _New> ? R : never
+/** The type of what an insert into a table takes, without `network_id`, which the scoped transaction adds. */
+export type NewIn<T> = T extends Table<infer _R, infer New> ? New : never
+
+const column = <V>(type: ColumnType): Column<V, false> => ({ type, nullable: false })
+
+export const id = (): Column<Id, false> => column('id')
+export const text = (): Column<string, false> => column('text')
+export const integer = (): Column<number, false> => column('integer')
+export const real = (): Column<number, false> => column('real')
+export const boolean = (): Column<boolean, false> => column('boolean')
+export const timestamp = (): Column<string, false> => column('timestamp')
+/** A value stored as one JSON document, for parts that are never searched. */
+export const json = <V>(): Column<V, false> => column('json')
+
+/** An id of another table's row. `onRemove` says what becomes of this row when that one goes. */
+export const reference = (table: string, onRemove: OnRemove): Column<Id, false> => ({
+  ...id(),
+  references: { table, onRemove },
+})
+
+const withReference = (of: Column) => (of.references ? { references: of.references } : {})
+
+/** The same column, where null says that there is none; an insert may leave it out. */
+export const nullable = <V>(of: Column<V, false>): Column<V | null, true> => ({
+  type: of.type,
+  nullable: true,
+  default: null,
+  ...withReference(of),
+})
+
+/** The same column with a value for inserts that leave it out. */
+export const defaultsTo = <V>(of: Column<V, false>, value: V): Column<V, true> => ({
+  type: of.type,
+  nullable: false,
+  default: value,
+  ...withReference(of),
+})
+
+const common = { id: id(), network_id: id(), created_at: timestamp(), updated_at: timestamp() }
+
+/**
+ * Declares a table.
+ *
+ * @param name the table's name, in the plural
+ * @param columns its own columns, beside `id`, `network_id`, `created_at` and `updated_at`, which every table has
+ * @param keys `unique` and `indexes` name columns; the network is put before each and the id after each index, unless
+ *   `global` says that the keys hold across networks (API keys are looked up before the network is known)
+ */
+export function table<const C extends Columns>(
+  name: string,
+  columns: C,
+  keys: { unique?: (keyof C & string)[][]; indexes?: (keyof C & string)[][]; global?: boolean } = {},
+): Table<RowOf<C>, NewOf<C>> {
+  const scope = keys.global ? [] : ['network_id']
+  return Object.freeze({
+    name,
+    columns: { ...common, ...columns },
+    unique: (keys.unique ?? []).map((key) => [...scope, ...key]),
+    indexes: [[...scope, 'id'], ...(keys.indexes ?? []).map((key) => [...scope, ...key, 'id'])],
+  })
+}
