@@ -1,0 +1,47 @@
+/**
+ * The read side of an outbox, whatever it is made of: a directory of segments, or a table.
+ *
+ * Terms
+ * - **Stream**: a part of the outbox with an order of its own: one segment file, or the whole table.
+ * - **Position**: how far a stream has been taken over. The reader keeps positions where it keeps what it took over, in one
+ *   transaction; the outbox itself remembers nothing.
+ * - **Settled**: taken over durably. Only then does a source throw anything away.
+ */
+import type { OutboxRecord } from './record.ts'
+
+/** How far each stream has been taken over: a byte offset for a segment, whatever suits it for a table. */
+export type Positions = Readonly<Record<string, number>>
+
+/** A piece of a stream that could not be read: it was counted, copied aside and passed over. */
+export interface Damage {
+  readonly stream: string
+  readonly offset: number
+  readonly bytes: number
+  readonly reason: string
+}
+
+export interface Reading {
+  /** One list per commit, in the order of their stream. */
+  readonly commits: readonly (readonly OutboxRecord[])[]
+  /** Where the streams that were read stand after these commits; the other streams are left out. */
+  readonly positions: Positions
+  readonly damage: readonly Damage[]
+  /** Whether there is more to read at once. */
+  readonly more: boolean
+}
+
+export interface OutboxSource {
+  /**
+   * The next commits after `positions`; a stream that `positions` does not name is read from its beginning.
+   * @param limit stop after about this many bytes; at least one commit comes if there is one
+   */
+  read(positions: Positions, limit: number): Promise<Reading>
+  /**
+   * Says that everything before `positions` is taken over durably, so that the source may throw it away.
+   * @returns the streams that no longer exist; their positions may be forgotten
+   */
+  settle(positions: Positions): Promise<readonly string[]>
+  /** Calls back soon after something may have been added; a hint, never a promise. The result ends it. */
+  watch(changed: () => void): () => void
+  close(): Promise<void>
+}
