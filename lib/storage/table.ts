@@ -102,6 +102,8 @@ export const defaultsTo = <V>(of: Column<V, false>, value: V): Column<V, true> =
   ...withReference(of),
 })
 
+type Key<C> = ((keyof C & string) | 'network_id')[]
+
 const common = { id: id(), network_id: id(), created_at: timestamp(), updated_at: timestamp() }
 
 /**
@@ -115,13 +117,14 @@ const common = { id: id(), network_id: id(), created_at: timestamp(), updated_at
 export function table<const C extends Columns>(
   name: string,
   columns: C,
-  keys: { unique?: (keyof C & string)[][]; indexes?: (keyof C & string)[][]; global?: boolean } = {},
+  keys: { unique?: Key<C>[]; indexes?: Key<C>[]; global?: boolean } = {},
 ): Table<RowOf<C>, NewOf<C>> {
   const scope = keys.global ? [] : ['network_id']
-  return Object.freeze({
-    name,
-    columns: { ...common, ...columns },
-    unique: (keys.unique ?? []).map((key) => [...scope, ...key]),
-    indexes: [[...scope, 'id'], ...(keys.indexes ?? []).map((key) => [...scope, ...key, 'id'])],
-  })
+  const unique = (keys.unique ?? []).map((key) => [...scope, ...key])
+  const indexes = [[...scope, 'id'], ...(keys.indexes ?? []).map((key) => [...scope, ...key, 'id'])]
+  // Removing a row looks for those that point to it, so every reference is served by an index or a unique key.
+  for (const [name, column] of Object.entries(columns))
+    if (column.references && ![...unique, ...indexes].some((key) => key[scope.length] === name))
+      indexes.push([...scope, name, 'id'])
+  return Object.freeze({ name, columns: { ...common, ...columns }, unique, indexes })
 }

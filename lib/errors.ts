@@ -1,0 +1,89 @@
+/**
+ * How an operation says no. Factories make plain failures; an operation declares them, and its handler throws them with
+ * `fail` or `found`. The kernel turns them into answers: `{ error }` for an endpoint's own failures, `{ error, message,
+ * status }` for authentication, permission, HTTPS and rate errors (specification, section 7).
+ */
+
+/** One way in which an operation may fail, as declared and as thrown. */
+export interface Failure {
+  readonly status: number
+  /** One sentence for the client; it names the field or the record and, where there is one, the remedy. */
+  readonly error: string
+}
+
+/** There is no such record in this network: 404. */
+export const notFound = (record: string): Failure => ({ status: 404, error: `${record} not found` })
+
+/** The values of these fields are refused: 422. Thrown with a sentence of its own where the declaration is too general. */
+export const invalid = (...fields: readonly string[]): Failure => ({ status: 422, error: `${fields.join(', ')} invalid` })
+
+/** The record is in a state that does not allow it: 409. */
+export const conflict = (error: string): Failure => ({ status: 409, error })
+
+/** The caller may do this elsewhere but not here: 403. */
+export const refused = (error: string): Failure => ({ status: 403, error })
+
+/** The request cannot be understood: 400. */
+export const badRequest = (error: string): Failure => ({ status: 400, error })
+
+const brand = Symbol.for('folkmoot.ApiError')
+
+/** The body of an authentication, permission, HTTPS or rate error. */
+export interface AccessErrorBody {
+  readonly error: string
+  readonly message: string
+  readonly status: number
+}
+
+/** A failure on its way to the client. Everything in it is meant to be read by the client. */
+export class ApiError extends Error {
+  readonly [brand] = true
+  readonly status: number
+  readonly body: { readonly error: string } | AccessErrorBody
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    body: { readonly error: string } | AccessErrorBody,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super('message' in body ? body.message : body.error)
+    this.name = 'ApiError'
+    this.status = status
+    this.body = body
+    this.headers = headers
+  }
+}
+
+/** Whether a value is an `ApiError`, of this copy of the package or of another. */
+export function isApiError(value: unknown): value is ApiError {
+  return typeof value === 'object' && value !== null && brand in value
+}
+
+/**
+ * Ends the operation with a failure.
+ * @param failure one that the operation declares
+ * @param error a sentence that says it better for this request
+ * @throws ApiError always
+ */
+export function fail(failure: Failure, error: string = failure.error): never {
+  throw new ApiError(failure.status, { error })
+}
+
+/**
+ * The row, or the end of the operation with `notFound(record)`.
+ * @throws ApiError 404 when there is no row
+ */
+export function found<R>(row: R | undefined, record: string): R {
+  return row === undefined ? fail(notFound(record)) : row
+}
+
+/** An authentication, permission, HTTPS or rate error (specification, section 7). */
+export function accessError(
+  status: number,
+  error: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): ApiError {
+  return new ApiError(status, { error, message, status }, headers)
+}

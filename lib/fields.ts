@@ -1,0 +1,198 @@
+/**
+ * The vocabulary of requests and records. Each field is a Valibot schema with the JSON Schema that publishes it, so that
+ * validation and documentation cannot drift apart.
+ */
+import * as v from 'valibot'
+import type { Id as IdText } from './storage/table.ts'
+
+/** What the interface description says of a field, in JSON Schema 2020-12. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown
+}
+
+/** Any synchronous Valibot schema. */
+export type Schema<Output = unknown> = v.GenericSchema<unknown, Output>
+/** The fields of a record or a request, by name. */
+export type Fields = v.ObjectEntries
+
+const published = new WeakMap<object, JsonSchema>()
+const names = new WeakMap<object, string>()
+const idSchemas = new WeakSet<object>()
+
+/** Publishes a schema as this JSON Schema. Gives the schema back. */
+export function publish<S extends v.GenericSchema>(schema: S, json: JsonSchema): S {
+  published.set(schema, json)
+  return schema
+}
+
+/** The JSON Schema that a field was published as, if it was. */
+export const publishedAs = (schema: object): JsonSchema | undefined => published.get(schema)
+/** The component name of a record or a request, if it has one. */
+export const nameOf = (schema: object): string | undefined => names.get(schema)
+/** Whether a schema is that of an id in a record, which option `ids` may turn into a number. */
+export const isIdSchema = (schema: object): boolean => idSchemas.has(schema)
+
+/** Publishes the same schema with a description of its own. */
+export function describe<S extends v.GenericSchema>(schema: S, description: string): S {
+  const copy = { ...schema }
+  const json = published.get(schema)
+  if (json) published.set(copy, { ...json, description })
+  if (idSchemas.has(schema)) idSchemas.add(copy)
+  return copy
+}
+
+// ---- Records (what an answer or a webhook payload holds) -------------------------------------------------------------
+
+const outputId = () => {
+  const schema = publish(v.string(), { type: 'string', pattern: '^[0-9]{1,16}$', example: '254803968000' })
+  idSchemas.add(schema)
+  return schema
+}
+
+/** The id of a record, or a reference to one. */
+export const Id = outputId()
+export const Text = publish(v.string(), { type: 'string' })
+export const Bool = publish(v.boolean(), { type: 'boolean' })
+export const Integer = publish(v.pipe(v.number(), v.safeInteger()), { type: 'integer' })
+export const Real = publish(v.number(), { type: 'number' })
+/** ISO 8601 in UTC with milliseconds: `2026-11-20T10:00:00.000Z`. */
+export const Timestamp = publish(v.string(), { type: 'string', format: 'date-time', example: '2026-11-20T10:00:00.000Z' })
+export const Url = publish(v.string(), { type: 'string', format: 'uri' })
+
+/** One of these texts. */
+export function oneOf<const T extends readonly string[]>(...values: T): v.PicklistSchema<T, string> {
+  return publish(v.picklist(values, `must be one of ${values.join(', ')}`), { type: 'string', enum: values })
+}
+
+/** The field, or null where there is nothing to say. In records every documented field is present. */
+export const orNull = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)
+
+export const listOf = <S extends v.GenericSchema>(schema: S) => v.array(schema, 'must be a list')
+
+/**
+ * A record of the interface.
+ * @param name its name in the interface description
+ * @param fields its fields, in the order in which answers show them
+ */
+export function record<const F extends Fields>(name: string, fields: F): v.ObjectSchema<F, undefined> {
+  const schema = v.object(fields)
+  names.set(schema, name)
+  return schema
+}
+
+/** A page of records: what a list operation returns. */
+export interface Paged<S extends v.GenericSchema = v.GenericSchema> {
+  readonly paged: S
+}
+
+/** A page of records with its links. */
+export const paged = <S extends v.GenericSchema>(schema: S): Paged<S> => ({ paged: schema })
+
+// ---- Requests --------------------------------------------------------------------------------------------------------
+
+const wellFormed = v.check<string, string>(
+  (text) => text.isWellFormed() && !text.includes('\0'),
+  'must be well-formed Unicode without NUL',
+)
+
+/** A text of limited length. */
+export function textUpTo(limit: number) {
+  return publish(v.pipe(v.string('must be a text'), wellFormed, v.maxLength(limit, `must have at most ${limit} characters`)), {
+    type: 'string',
+    maxLength: limit,
+  })
+}
+
+/** A title or a name: not blank, up to 255 characters. */
+export const Title = publish(
+  v.pipe(
+    textUpTo(255),
+    v.check((text) => text.trim() !== '', "can't be blank"),
+  ),
+  { type: 'string', minLength: 1, maxLength: 255 },
+)
+/** Up to 255 characters; may be empty. */
+export const ShortText = textUpTo(255)
+/** Up to 100,000 characters; may be empty. */
+export const LongText = textUpTo(100_000)
+
+/** A colour as `#RRGGBB`. */
+export const Colour = publish(
+  v.pipe(v.string('must be a colour like #FF5733'), v.regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour like #FF5733')),
+  { type: 'string', pattern: '^#[0-9a-fA-F]{6}$', example: '#FF5733' },
+)
+
+/** An e-mail address. */
+export const Email = publish(
+  v.pipe(
+    v.string('must be an e-mail address'),
+    v.maxLength(254, 'must be an e-mail address of at most 254 characters'),
+    v.rfcEmail('must be an e-mail address'),
+  ),
+  { type: 'string', format: 'email', maxLength: 254 },
+)
+
+/** An id in a request: a number or its decimal text, any uint64. */
+export const IdInput = publish(
+  v.pipe(
+    v.union([v.string(), v.number()], 'must be an id'),
+    v.transform(String),
+    v.regex(/^\d{1,20}$/, 'must be an id'),
+    v.transform((digits): IdText => digits.replace(/^0+(?=\d)/, '')),
+  ),
+  { type: ['integer', 'string'], description: 'An id, as a number or as its decimal text.' },
+)
+
+export const BoolInput = publish(v.boolean('must be true or false'), { type: 'boolean' })
+
+/** A boolean in a query string: `true`, `false`, `1` or `0`; a JSON boolean where the body stands in for the query. */
+export const BoolQuery = publish(
+  v.pipe(
+    v.union([v.boolean(), v.picklist(['true', 'false', '1', '0', ''])], 'must be true or false'),
+    v.transform((value) => value === true || value === 'true' || value === '1'),
+  ),
+  { type: 'boolean' },
+)
+
+/** A whole number between two bounds. */
+export function integerBetween(least: number, most: number) {
+  const sentence = `must be a whole number from ${least} to ${most}`
+  return publish(v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence), v.maxValue(most, sentence)), {
+    type: 'integer',
+    minimum: least,
+    maximum: most,
+  })
+}
+
+/** A date and time in ISO 8601 with `Z` or an offset; taken over as UTC with milliseconds. */
+export const TimestampInput = publish(
+  v.pipe(
+    v.string('must be a date and time in ISO 8601'),
+    v.maxLength(40, 'must be a date and time in ISO 8601'),
+    v.isoTimestamp('must be a date and time in ISO 8601'),
+    v.check((text) => !Number.isNaN(Date.parse(text)), 'must be a date and time that exists'),
+    v.transform((text) => new Date(text).toISOString()),
+  ),
+  { type: 'string', format: 'date-time' },
+)
+
+/** The field may be left out; null counts as left out. */
+export const optional = <S extends v.GenericSchema>(schema: S) =>
+  v.pipe(
+    v.nullish(schema),
+    v.transform((value) => value ?? undefined),
+  )
+
+/** The field may be left out; null or an empty value clears it. */
+export const clearable = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
+
+/**
+ * The body of a request. Unknown fields are ignored (specification, section 4; design: settled gaps).
+ * @param name its name in the interface description
+ * @param fields its fields; those that may be left out are wrapped in `optional` or `clearable`
+ */
+export function request<const F extends Fields>(name: string, fields: F) {
+  const schema = v.object(fields, (issue) => (issue.path ? 'is required' : 'must be a JSON object'))
+  names.set(schema, name)
+  return schema
+}

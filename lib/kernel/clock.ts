@@ -1,0 +1,13 @@
+/** The only place in `lib` that reads the time. Everything else is given a clock, so that tests can hold it. */
+export interface Clock {
+  /** Milliseconds since 1970-01-01 UTC. */
+  now(): number
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = { now: () => Date.now() }
+
+/** Milliseconds since 1970 as the timestamp of the wire: `2026-11-20T10:00:00.000Z`. */
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}

@@ -1,0 +1,36 @@
+import type { Id } from '../storage/table.ts'
+import type { Clock } from './clock.ts'
+
+const epoch = Date.UTC(2025, 0, 1)
+const perMillisecond = 4096
+
+/** Ids that JSON clients can hold: decimal, no leading zero, at most 2^53 − 1. */
+const pattern = /^(?:0|[1-9]\d{0,15})$/
+
+/**
+ * Whether a text can be the id of a stored record. Any other uint64 is a legal thing to ask for, and at worst a 404.
+ */
+export function isStorableId(text: string): boolean {
+  return pattern.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER
+}
+
+/** Compares two ids as numbers: shorter is smaller, and of equal length the text decides. */
+export function compareIds(a: Id, b: Id): number {
+  if (a.length !== b.length) return a.length - b.length
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/**
+ * Makes ids: milliseconds since 2025 × 4,096 plus a counter with a random start. They ascend within a process, stay under
+ * 2^53 until 2094, and need no coordination: two processes that meet in one number get a unique violation on `id`, and the
+ * transaction is run again with a new one.
+ */
+export function idGenerator(clock: Clock): () => Id {
+  let last = 0
+  return () => {
+    const base = Math.max(0, clock.now() - epoch) * perMillisecond
+    const random = crypto.getRandomValues(new Uint16Array(1))[0] ?? 0
+    last = base > last ? base + (random % (perMillisecond / 2)) : last + 1
+    return String(last)
+  }
+}

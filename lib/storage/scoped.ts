@@ -1,0 +1,93 @@
+/**
+ * A transaction as a handler sees it: one network's. Every row that goes in carries the network, every row that comes out
+ * matches it, so that no handler can forget it and none can reach into another network.
+ */
+import { isStorableId } from '../kernel/ids.ts'
+import type { OutboxRecord } from '../outbox/record.ts'
+import type { Patch, Query, Tx, Where } from './contract.ts'
+import type { Id, Row, Table } from './table.ts'
+
+/** The same door as `Tx`, where `network_id` is filled in and checked, and inserts may leave out what has a default. */
+export interface ScopedTx {
+  get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
+  find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
+  /** The first row that matches. */
+  first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined>
+  count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
+  insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R>
+  update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
+  remove<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
+  append(records: readonly OutboxRecord[]): Promise<void>
+  readonly network_id: Id
+  readonly native: unknown
+}
+
+/**
+ * Wraps a transaction for one network.
+ * @param tx the storage's transaction
+ * @param network_id the network that every row belongs to
+ */
+export function scoped(tx: Tx, network_id: Id): ScopedTx {
+  return new NetworkTx(tx, network_id)
+}
+
+// A class, not an object of closures: one is made per request, and its methods are shared.
+class NetworkTx implements ScopedTx {
+  readonly #tx: Tx
+  readonly network_id: Id
+
+  constructor(tx: Tx, network_id: Id) {
+    this.#tx = tx
+    this.network_id = network_id
+  }
+
+  get native(): unknown {
+    return this.#tx.native
+  }
+
+  async get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined> {
+    // Any uint64 may be asked for; what no record can have is not worth a look.
+    if (!isStorableId(id)) return undefined
+    const row = await this.#tx.get(table, id)
+    return row?.network_id === this.network_id ? row : undefined
+  }
+
+  find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]> {
+    return this.#tx.find(table, { ...query, where: this.#where(query.where) })
+  }
+
+  async first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined> {
+    return (await this.find(table, { where, limit: 1 }))[0]
+  }
+
+  count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number> {
+    return this.#tx.count(table, this.#where(where))
+  }
+
+  insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
+    const given = row as Readonly<Record<string, unknown>>
+    const whole: Record<string, unknown> = {}
+    for (const [name, column] of Object.entries(table.columns)) {
+      const value = given[name]
+      whole[name] = name === 'network_id' ? this.network_id : value === undefined ? column.default : value
+    }
+    return this.#tx.insert(table, whole as unknown as R)
+  }
+
+  async update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined> {
+    if (!isStorableId(id)) return undefined
+    return this.#tx.update(table, id, patch, this.#where(guard))
+  }
+
+  async remove<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined> {
+    return (await this.get(table, id)) && this.#tx.remove(table, id)
+  }
+
+  append(records: readonly OutboxRecord[]): Promise<void> {
+    return this.#tx.append(records)
+  }
+
+  #where<R extends Row>(where?: Where<R>): Where<R> {
+    return { ...where, network_id: this.network_id } as Where<R>
+  }
+}
