@@ -1,0 +1,81 @@
+/** What a table in memory needs to know of a row and of the values in it. */
+import type { ColumnType, Id, Row } from '../../../lib/storage/table.ts'
+
+/** A row as it is kept: frozen all through, so that it can be handed out without a copy. */
+export type StoredRow = Row & Readonly<Record<string, unknown>>
+
+/** Conditions of a query whose row type does not matter here. */
+export type Conditions = Readonly<Record<string, unknown>>
+
+export type Compare = (a: unknown, b: unknown) => number
+
+/**
+ * A copy of a JSON value that nothing can change any more.
+ *
+ * A copy, because freezing the caller's own object would reach into their code. As in JSON, members that are `undefined` are
+ * left out and an object with `toJSON` stands for what that returns, so that memory keeps what a file would keep.
+ *
+ * @param value anything that JSON can hold
+ */
+export function frozenCopy<T>(value: T): T
+export function frozenCopy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return Object.freeze(value.map((item) => frozenCopy(item ?? null)))
+  if ('toJSON' in value && typeof value.toJSON === 'function') return frozenCopy(value.toJSON())
+  const copy: Record<string, unknown> = { ...value }
+  for (const [key, member] of Object.entries(copy)) {
+    if (member === undefined) delete copy[key]
+    else if (typeof member === 'object') copy[key] = frozenCopy(member)
+  }
+  return Object.freeze(copy)
+}
+
+/**
+ * Ids are decimal strings and compare as numbers: the longer one is the larger one.
+ * @returns negative, zero or positive, as `Array.sort` takes it
+ */
+export function compareIds(a: Id, b: Id): number {
+  return a.length - b.length || compareText(a, b)
+}
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+const nullsFirst =
+  (compare: Compare): Compare =>
+  (a, b) =>
+    a === null || b === null ? Number(a !== null) - Number(b !== null) : compare(a, b)
+
+const byId = nullsFirst((a, b) => compareIds(String(a), String(b)))
+const byNumber = nullsFirst((a, b) => Number(a) - Number(b))
+const byText = nullsFirst((a, b) => compareText(String(a), String(b)))
+
+/**
+ * How the values of a column compare: ids and numbers as numbers, everything else as text by code unit, null before all.
+ * @param type the column's type
+ */
+export function comparing(type: ColumnType | undefined): Compare {
+  if (type === 'id') return byId
+  return type === 'integer' || type === 'real' || type === 'boolean' ? byNumber : byText
+}
+
+/**
+ * Whether a row has the values that conditions ask for.
+ * @param conditions per column a value, null, or a list of which one must match
+ */
+export function matches(row: StoredRow, conditions: Conditions): boolean {
+  for (const [column, wanted] of Object.entries(conditions)) {
+    const value = row[column]
+    if (Array.isArray(wanted) ? !wanted.includes(value) : value !== wanted) return false
+  }
+  return true
+}
+
+/**
+ * One string for the values of some columns; equal exactly when all values are. `undefined` equals no stored value.
+ * @param values in the order of the columns
+ */
+export function keyOf(values: readonly unknown[]): string {
+  // JSON texts end by themselves, so a comma between them cannot be mistaken.
+  if (values.length === 1) return JSON.stringify(values[0]) ?? 'undefined'
+  return values.map((value) => JSON.stringify(value) ?? 'undefined').join(',')
+}

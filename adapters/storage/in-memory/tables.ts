@@ -1,0 +1,109 @@
+/**
+ * All tables of one storage in memory, and the door of one transaction to them. What a transaction does is done to the
+ * tables at once and written into a log, from which it can be taken back.
+ */
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import { StorageError, type Tx } from '../../../lib/storage/contract.ts'
+import { frozenCopy, type StoredRow } from './row.ts'
+import { type Change, type RowQuery, type TableInMemory, type TableShape, tableInMemory } from './table.ts'
+
+export interface TablesInMemory {
+  of(shape: TableShape): TableInMemory
+  /** The tables that were used so far, by name. */
+  readonly used: ReadonlyMap<string, TableInMemory>
+}
+
+/**
+ * Tables that come into being when they are first used.
+ *
+ * @param initial the rows that a table of this name begins with
+ * @throws StorageError from `of`: `damaged` when the initial rows break a unique key
+ */
+export function tablesInMemory(initial: (name: string) => Iterable<StoredRow> = () => []): TablesInMemory {
+  const used = new Map<string, TableInMemory>()
+  return {
+    used,
+    of(shape) {
+      const existing = used.get(shape.name)
+      if (existing) return existing
+      const table = tableInMemory(shape, initial(shape.name))
+      used.set(shape.name, table)
+      return table
+    },
+  }
+}
+
+/** What one transaction has done so far. */
+export interface Session {
+  readonly tx: Tx
+  readonly changes: readonly Change[]
+  readonly records: readonly OutboxRecord[]
+  /** From now on `tx` refuses to work. */
+  end(): void
+}
+
+/**
+ * Opens a transaction's door.
+ * @param tables what it works on
+ * @param readOnly whether it refuses to write
+ */
+export function openSession(tables: TablesInMemory, readOnly: boolean): Session {
+  const changes: Change[] = []
+  const records: OutboxRecord[] = []
+  let ended = false
+
+  /** A call that was not awaited could otherwise write in the middle of somebody else's transaction. */
+  function table(shape: TableShape): TableInMemory {
+    if (ended) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
+    return tables.of(shape)
+  }
+
+  function writable(shape: TableShape): TableInMemory {
+    refuseIfReadOnly()
+    return table(shape)
+  }
+
+  function refuseIfReadOnly() {
+    if (readOnly) throw new TypeError('a transaction with `readOnly: true` cannot write; leave the option out')
+  }
+
+  function log(change: Change): Change
+  function log(change: Change | undefined): Change | undefined
+  function log(change: Change | undefined): Change | undefined {
+    if (change) changes.push(change)
+    return change
+  }
+
+  // Rows are kept without their types, by table name; what comes out of a table is what its own type let in.
+  const tx = {
+    get: async (shape: TableShape, id: string) => table(shape).rows.get(id),
+    find: async (shape: TableShape, query: RowQuery) => table(shape).find(query),
+    count: async (shape: TableShape, where: RowQuery['where']) => table(shape).count(where ?? {}),
+    insert: async (shape: TableShape, row: StoredRow) => log(writable(shape).insert(row)).after,
+    update: async (shape: TableShape, id: string, patch: Partial<StoredRow>, guard: RowQuery['where']) =>
+      log(writable(shape).update(id, patch, guard ?? {}))?.after,
+    remove: async (shape: TableShape, id: string) => log(writable(shape).remove(id))?.before,
+    async append(added: readonly OutboxRecord[]) {
+      refuseIfReadOnly()
+      if (ended) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
+      for (const record of added) records.push(frozenCopy(record))
+    },
+  }
+
+  return {
+    tx: tx as unknown as Tx,
+    changes,
+    records,
+    end() {
+      ended = true
+    },
+  }
+}
+
+/**
+ * Takes changes back, the latest first.
+ * @param changes of one transaction or of several, in the order in which they were made
+ */
+export function undo(changes: readonly Change[]): void {
+  for (const change of changes.toReversed()) change.table.undo(change)
+}

@@ -1,0 +1,194 @@
+/**
+ * Transactions over tables in memory, made durable in groups.
+ *
+ * Terms
+ * - **Commit**: what a writing transaction did. It is in the tables as soon as the work is done; commits are numbered.
+ * - **Durable**: a commit that `persist` has taken. Nobody hears of a commit, directly or by reading it, before it is durable.
+ * - **Group**: the commits that one call of `persist` takes. While it runs, the next transactions already work on.
+ * - **Undone**: a commit that could not be made durable is taken back, and with it every commit that was built on top of it.
+ */
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
+import type { Change } from './table.ts'
+import { openSession, type TablesInMemory, undo } from './tables.ts'
+import { newTurns } from './turns.ts'
+
+export interface Commit {
+  readonly records: readonly OutboxRecord[]
+}
+
+export interface Durability {
+  /**
+   * Makes a group durable. The tables hold exactly the commits up to the last one of the group until this first awaits.
+   * When it rejects, nothing of the group may become visible later.
+   */
+  persist(group: readonly Commit[]): Promise<void>
+}
+
+interface LoggedCommit extends Commit {
+  readonly changes: readonly Change[]
+}
+
+/** How it ended for somebody who waits for a commit; readers of an undone commit get a new turn, the first one there is. */
+type Fate = { readonly durable: true } | { readonly durable: false; readonly error: StorageError; readonly turn: Turn }
+type Turn = Promise<void> | undefined
+
+interface Waiter {
+  readonly commit: number
+  readonly reader: boolean
+  readonly settle: (fate: Fate) => void
+}
+
+const durable: Fate = { durable: true }
+
+/**
+ * A storage over tables in memory.
+ *
+ * @param tables where the rows are
+ * @param options `persist`: how a group of commits becomes durable, left out when memory is all there is; `close`: frees
+ *   what the storage holds, called once, when all work is done
+ */
+export function transactionsInMemory(
+  tables: TablesInMemory,
+  options: Partial<Durability> & { readonly close?: () => Promise<void> } = {},
+): Storage {
+  const { persist } = options
+  const turns = newTurns()
+  /** The number of the newest commit in the tables, and of the newest one that is durable. */
+  let newest = 0
+  let newestDurable = 0
+  let unpersisted: LoggedCommit[] = []
+  let waiters: Waiter[] = []
+  let persisting = false
+  let running = 0
+  let closing: Promise<void> | undefined
+  let allDone: (() => void) | undefined
+
+  /** What becomes of the newest commit. Asked before the turn ends, so that an undo cannot overlook the one who asks. */
+  function fateOfNewest(reader: boolean): Promise<Fate> | Fate {
+    if (newest <= newestDurable) return durable
+    return new Promise((settle) => waiters.push({ commit: newest, reader, settle }))
+  }
+
+  async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const turn = turns.exclusive()
+    if (turn) await turn
+    const session = openSession(tables, false)
+    const outcome = await outcomeOf(work, session.tx)
+    session.end()
+    if ('thrown' in outcome) undo(session.changes)
+    else if (session.changes.length > 0 || session.records.length > 0) commit(session)
+    // One who only looked, or failed, may still have seen what is not durable yet, and waits for that as well.
+    const awaited = fateOfNewest(false)
+    turns.endExclusive()
+    const fate = await awaited
+    if (!fate.durable) throw fate.error
+    return settled(outcome)
+  }
+
+  async function read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    let turn = turns.shared()
+    for (;;) {
+      if (turn) await turn
+      const session = openSession(tables, true)
+      const outcome = await outcomeOf(work, session.tx)
+      session.end()
+      const awaited = fateOfNewest(true)
+      turns.endShared()
+      const fate = await awaited
+      if (fate.durable) return settled(outcome)
+      turn = fate.turn
+    }
+  }
+
+  function commit({ changes, records }: LoggedCommit) {
+    newest++
+    if (!persist) {
+      newestDurable = newest
+      return
+    }
+    unpersisted.push({ changes, records })
+    if (!persisting) void persistAll(persist)
+  }
+
+  async function persistAll(persist: Durability['persist']) {
+    persisting = true
+    while (unpersisted.length > 0) {
+      // A reader's turn: the tables stand between two commits while `persist` looks at them. Whoever asked for a turn
+      // before still gets into this group.
+      const turn = turns.shared()
+      if (turn) await turn
+      const group = unpersisted
+      const last = newest
+      unpersisted = []
+      const persisted = persist(group)
+      turns.endShared()
+      try {
+        await persisted
+        newestDurable = last
+        settleWaiters(() => durable)
+      } catch (cause) {
+        await undoFrom(group, cause)
+      }
+    }
+    persisting = false
+  }
+
+  /** Takes a group back that could not be made durable, and all that was done on top of it in the meantime. */
+  async function undoFrom(group: readonly LoggedCommit[], cause: unknown) {
+    const error = isStorageError(cause)
+      ? cause
+      : new StorageError('unavailable', 'the commit could not be made durable; nothing of it was kept', { cause })
+    // First in the queue: what runs now finishes, and is undone with the rest; what waits must not build on it.
+    const turn = turns.exclusive('first')
+    if (turn) await turn
+    undo([...group, ...unpersisted].flatMap(({ changes }) => changes))
+    unpersisted = []
+    newestDurable = newest
+    // Readers run again before any writer does: on tables that are durable all through, so once more is enough.
+    settleWaiters((reader) => ({ durable: false, error, turn: reader ? turns.shared('first') : undefined }))
+    turns.endExclusive()
+  }
+
+  function settleWaiters(fate: (reader: boolean) => Fate) {
+    const due = waiters.filter(({ commit }) => commit <= newestDurable)
+    waiters = waiters.filter(({ commit }) => commit > newestDurable)
+    for (const { reader, settle } of due) settle(fate(reader))
+  }
+
+  return {
+    async transaction(work, { readOnly = false } = {}) {
+      if (closing) throw new StorageError('closed', 'the storage is closed; open it again to go on')
+      running++
+      try {
+        return await (readOnly ? read(work) : write(work))
+      } finally {
+        running--
+        if (running === 0) allDone?.()
+      }
+    },
+
+    close() {
+      closing ??= new Promise<void>((resolve) => {
+        if (running === 0) resolve()
+        else allDone = resolve
+      }).then(options.close)
+      return closing
+    },
+  }
+}
+
+type Outcome<T> = { readonly value: T } | { readonly thrown: unknown }
+
+async function outcomeOf<T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<Outcome<T>> {
+  try {
+    return { value: await work(tx) }
+  } catch (thrown) {
+    return { thrown }
+  }
+}
+
+function settled<T>(outcome: Outcome<T>): T {
+  if ('thrown' in outcome) throw outcome.thrown
+  return outcome.value
+}

@@ -1,0 +1,24 @@
+/** The storage for tests and for trying things out: everything is in memory and gone with the process. */
+import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
+import { tablesInMemory } from './in-memory/tables.ts'
+import { transactionsInMemory } from './in-memory/transactions.ts'
+
+/**
+ * Opens an empty storage in memory.
+ *
+ * @param options `outbox`: where the records of commits go. The storage owns it from now on and closes it with itself.
+ *   Without one, records are thrown away.
+ * @returns a storage whose transactions reject with what `outbox.append` rejected with, after they were undone, and with
+ *   StorageError `closed` once it is closed
+ */
+export function memoryStorage(options: { readonly outbox?: OutboxWriter } = {}): Storage {
+  const { outbox } = options
+  if (!outbox) return transactionsInMemory(tablesInMemory())
+  return transactionsInMemory(tablesInMemory(), {
+    async persist(group) {
+      const commits = group.map(({ records }) => records).filter((records) => records.length > 0)
+      if (commits.length > 0) await outbox.append(commits)
+    },
+    close: () => outbox.close(),
+  })
+}
