@@ -1,0 +1,31 @@
+/** Keeps damaged bytes for a person to look at. */
+import { join } from 'node:path'
+import { errorCode, type FileSystem } from './file-system.ts'
+
+/**
+ * Copies damaged bytes to `<segment>.<offset>.broken`. Called again for the same bytes, it makes the same file: a crash
+ * between the copy and the position leads here twice.
+ */
+export async function setAside(
+  files: FileSystem,
+  directory: string,
+  segment: string,
+  offset: number,
+  bytes: Uint8Array,
+): Promise<void> {
+  const path = join(directory, `${segment}.${offset}.broken`)
+  await files.remove(path).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error
+  })
+  const file = await files.create(path)
+  try {
+    for (let written = 0; written < bytes.length; ) {
+      const count = await file.write(bytes.subarray(written), written)
+      if (count <= 0) throw new Error(`${path} takes no more bytes`)
+      written += count
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Who writes a segment, and whether that process still lives. A process is known by its number, its start time and the
+ * boot of its machine, so that neither a re-used number nor a restart passes a dead writer off as a living one.
+ */
+import { readFileSync, readlinkSync } from 'node:fs'
+import { kill, pid } from 'node:process'
+
+export interface Owner {
+  readonly pid: number
+  /** Clock ticks between boot and the start of the process; null where there is no /proc. */
+  readonly started: string | null
+  /** Id of this boot of the machine; null where there is no /proc. */
+  readonly boot: string | null
+  /** The name space that `pid` counts in: another container's numbers mean nothing here. */
+  readonly namespace: string | null
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1').trim()
+  } catch {
+    return null
+  }
+}
+
+function namespace(): string | null {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return null
+  }
+}
+
+const boot = (): string | null => read('/proc/sys/kernel/random/boot_id')
+
+/** State letter and start time of a process, or null when there is none (or no /proc). */
+function processStat(id: number): { readonly state: string; readonly started: string } | null {
+  const text = read(`/proc/${id}/stat`)
+  if (text === null) return null
+  // The name in parentheses may hold anything, blanks and parentheses too: fields count from the last one.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return { state: fields[0] ?? '', started: fields[19] ?? '' }
+}
+
+/** This process, as an owner. */
+export function thisProcess(): Owner {
+  return { pid, started: processStat(pid)?.started ?? null, boot: boot(), namespace: namespace() }
+}
+
+/** An owner file's text, or `undefined` when it is not one. */
+export function parseOwner(text: string): Owner | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return undefined
+    const owner = value as Partial<Owner>
+    if (!Number.isSafeInteger(owner.pid) || Number(owner.pid) < 1) return undefined
+    return {
+      pid: Number(owner.pid),
+      started: owner.started ?? null,
+      boot: owner.boot ?? null,
+      namespace: owner.namespace ?? null,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether an owner's process may still run. When that cannot be known (another container of the same boot) it counts as
+ * alive: waiting costs a file, the opposite mistake costs an event.
+ */
+export function isAlive(owner: Owner): boolean {
+  if (owner.boot !== null && owner.boot !== boot()) return false
+  if (owner.namespace !== null && owner.namespace !== namespace()) return true
+  const found = processStat(owner.pid)
+  // A zombie has closed its files already; only its parent has not asked for its exit code.
+  if (found !== null)
+    return found.state !== 'Z' && found.state !== 'X' && (owner.started === null || found.started === owner.started)
+  if (owner.started !== null) return false
+  try {
+    return kill(owner.pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

@@ -1,0 +1,266 @@
+/** The read side of the outbox directory. */
+import { join, resolve } from 'node:path'
+import { maxLineBytes } from '../../lib/outbox/line.ts'
+import type { OutboxRecord } from '../../lib/outbox/record.ts'
+import type { Damage, OutboxSource, Positions, Reading } from '../../lib/outbox/source.ts'
+import { setAside } from './broken.ts'
+import { errorCode, type FileSystem, isNoFile, nodeFileSystem, type OpenFile } from './file-system.ts'
+import { isAlive, parseOwner } from './owner.ts'
+import { scan } from './scan.ts'
+import { storageError } from './segment.ts'
+import { compareSegments, formatVersion, ownerName, parseOwnerName, parseSegmentName, type SegmentName } from './segment-name.ts'
+
+export interface OutboxDirectoryOptions {
+  /** Copy damaged bytes to `<segment>.<offset>.broken` before passing over them. Default true; false for looking only. */
+  readonly keepBroken?: boolean
+  /** For tests. */
+  readonly files?: FileSystem
+}
+
+interface Stream extends SegmentName {
+  /** Nobody will append to it: a newer segment of its writer exists, or the writer closed or is dead. */
+  readonly finished: boolean
+  /** Its writer is done altogether. */
+  readonly abandoned: boolean
+}
+
+interface Piece {
+  readonly commits: readonly (readonly OutboxRecord[])[]
+  readonly damage: readonly Damage[]
+  readonly position: number
+  readonly more: boolean
+}
+
+/**
+ * An outbox directory for reading; any number of writers may be appending to it. Commits of one writer come in its order.
+ * Writers that are done come whole, in the order in which they began; writers that live come side by side.
+ *
+ * `read` and `settle` throw StorageError `unavailable` or `full` when the directory cannot be read, or damaged bytes cannot
+ * be copied aside: then nothing was passed over, and the same call may be made again.
+ * @param directory the one that `openOutbox` writes; it may be created later
+ */
+export function outboxDirectory(directory: string, options: OutboxDirectoryOptions = {}): OutboxSource {
+  const { keepBroken = true, files = nodeFileSystem } = options
+  const root = resolve(directory)
+  /** Files that are not ours to read, each reported once. */
+  const reported = new Set<string>()
+  const watchers = new Set<() => void>()
+  /** Writers that are done; they never come back. */
+  const finished = new Set<string>()
+
+  async function list(): Promise<readonly string[]> {
+    try {
+      return await files.list(root)
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return []
+      throw storageError(`outbox directory ${root} cannot be read`, error)
+    }
+  }
+
+  /** Whether a writer will append no more. Asked before the sizes of its segments are looked at, so that they are final. */
+  async function isDone(writer: string): Promise<boolean> {
+    if (finished.has(writer)) return true
+    if (!(await askWhetherDone(writer))) return false
+    finished.add(writer)
+    return true
+  }
+
+  async function askWhetherDone(writer: string): Promise<boolean> {
+    let text: string
+    try {
+      text = await readText(files, join(root, ownerName(writer)))
+    } catch (error) {
+      // Its owner file was there before its first segment, so it closed: or somebody removed the file, at their own risk.
+      if (errorCode(error) === 'ENOENT') return true
+      throw storageError(`owner file of ${writer} cannot be read`, error)
+    }
+    const owner = parseOwner(text)
+    return owner === undefined || !isAlive(owner)
+  }
+
+  async function streams(names: readonly string[]): Promise<readonly Stream[]> {
+    const segments = names.flatMap((name) => parseSegmentName(name) ?? [])
+    const ours = segments.filter(({ version }) => version === formatVersion).sort(compareSegments)
+    const done = new Map<string, boolean>()
+    for (const { writer } of ours) if (!done.has(writer)) done.set(writer, await isDone(writer))
+    return ours.map((segment, index) => {
+      const abandoned = done.get(segment.writer) === true
+      return { ...segment, abandoned, finished: abandoned || ours[index + 1]?.writer === segment.writer }
+    })
+  }
+
+  function foreign(names: readonly string[]): readonly Damage[] {
+    return names.flatMap((name) => {
+      const segment = parseSegmentName(name)
+      if (!segment || segment.version === formatVersion || reported.has(name)) return []
+      reported.add(name)
+      return [{ stream: name, offset: 0, bytes: 0, reason: `format version ${segment.version} is not known here: left alone` }]
+    })
+  }
+
+  async function readPiece(stream: Stream, from: number, limit: number): Promise<Piece> {
+    let file: OpenFile
+    try {
+      file = await files.open(join(root, stream.name))
+    } catch (error) {
+      // Gone since the listing, or not a file at all (a link, a directory): somebody else's doing, said once.
+      if (errorCode(error) === 'ENOENT') return { commits: [], damage: [], position: from, more: false }
+      if (!isNoFile(error)) throw error
+      const known = reported.has(stream.name)
+      reported.add(stream.name)
+      const damage = known ? [] : [{ stream: stream.name, offset: 0, bytes: 0, reason: 'not a regular file: left alone' }]
+      return { commits: [], damage, position: from, more: false }
+    }
+    try {
+      const { size } = await file.stat()
+      // Smaller than what was read: a failed append was taken back, and its writer went on in another segment.
+      if (size <= from) return { commits: [], damage: [], position: from, more: false }
+      let bytes = await readBytes(file, from, Math.min(size - from, limit))
+      // One line may be longer than the limit: at least one commit has to come.
+      if (!bytes.includes(0x0a) && bytes.length < size - from)
+        bytes = await readBytes(file, from, Math.min(size - from, maxLineBytes + 1))
+      const next = from + bytes.length < size ? 'more' : stream.finished ? 'finished' : 'growing'
+      const found = scan(bytes, next)
+      const damage: Damage[] = []
+      for (const { start, end, reason } of found.damage) {
+        const offset = from + start
+        if (keepBroken) await setAside(files, root, stream.name, offset, bytes.subarray(start, end))
+        damage.push({ stream: stream.name, offset, bytes: end - start, reason })
+      }
+      return {
+        commits: found.commits,
+        damage,
+        position: from + found.consumed,
+        more: found.consumed > 0 && from + found.consumed < size,
+      }
+    } finally {
+      await file.close()
+    }
+  }
+
+  async function read(positions: Positions, limit: number): Promise<Reading> {
+    const names = await list()
+    const found = await streams(names)
+    const commits: (readonly OutboxRecord[])[] = []
+    const damage: Damage[] = [...foreign(names)]
+    const moved: Record<string, number> = {}
+    const living = new Set(found.filter(({ abandoned }) => !abandoned).map(({ writer }) => writer)).size
+    const share = Math.max(1, Math.floor(limit / Math.max(1, living)))
+    let left = limit
+    let more = false
+    /** A writer whose older segment is not read to its end: its newer ones have to wait. */
+    let held: string | undefined
+
+    for (const stream of found) {
+      if (stream.writer === held) continue
+      if (left <= 0) {
+        more = true
+        break
+      }
+      const from = positions[stream.name] ?? 0
+      const piece = await readPiece(stream, from, stream.abandoned ? left : Math.min(left, share))
+      commits.push(...piece.commits)
+      damage.push(...piece.damage)
+      if (piece.position !== from) moved[stream.name] = piece.position
+      left -= piece.position - from
+      if (!piece.more) continue
+      more = true
+      held = stream.writer
+      if (stream.abandoned) break
+    }
+    return { commits, damage, positions: moved, more }
+  }
+
+  async function settle(positions: Positions): Promise<readonly string[]> {
+    const names = await list()
+    const found = await streams(names)
+    const gone = Object.keys(positions).filter((name) => !names.includes(name))
+    const removed = new Set<string>()
+    for (const stream of found) {
+      // A segment that was never read has no position; it is settled only if it is empty.
+      if (!stream.finished) continue
+      if ((positions[stream.name] ?? 0) < (await sizeOf(files, join(root, stream.name)))) continue
+      await files.remove(join(root, stream.name))
+      removed.add(stream.name)
+    }
+    const kept = new Set(found.filter(({ name }) => !removed.has(name)).map(({ writer }) => writer))
+    for (const writer of names.flatMap((name) => parseOwnerName(name) ?? [])) {
+      if (kept.has(writer) || !(await isDone(writer))) continue
+      await files.remove(join(root, ownerName(writer))).catch(() => undefined)
+    }
+    // Positions are forgotten next. Were a removal lost with the power after that, its events would all come again.
+    if (removed.size > 0) await files.syncDirectory(root)
+    return [...gone, ...removed]
+  }
+
+  return {
+    async read(positions, limit) {
+      try {
+        return await read(positions, limit)
+      } catch (error) {
+        throw storageError(`outbox ${root} cannot be read`, error)
+      }
+    },
+    async settle(positions) {
+      try {
+        return await settle(positions)
+      } catch (error) {
+        throw storageError(`outbox ${root} cannot be cleared`, error)
+      }
+    },
+    watch(changed) {
+      let stop: () => void = () => undefined
+      try {
+        stop = files.watch(root, (name) => {
+          if (name === null || parseSegmentName(name)) changed()
+        })
+      } catch {
+        // The directory is not there yet, or no handles are left: the caller polls anyway.
+      }
+      watchers.add(stop)
+      return () => {
+        watchers.delete(stop)
+        stop()
+      }
+    },
+    async close() {
+      for (const stop of watchers) stop()
+      watchers.clear()
+    },
+  }
+}
+
+async function readBytes(file: OpenFile, from: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const count = await file.read(bytes.subarray(filled), from + filled)
+    if (count <= 0) break
+    filled += count
+  }
+  return bytes.subarray(0, filled)
+}
+
+async function readText(files: FileSystem, path: string): Promise<string> {
+  const file = await files.open(path)
+  try {
+    return (await readBytes(file, 0, 4096)).toString('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+/** How long a file is; what is not a file, or is gone, is never short enough to be removed. */
+async function sizeOf(files: FileSystem, path: string): Promise<number> {
+  try {
+    const file = await files.open(path)
+    try {
+      return (await file.stat()).size
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (isNoFile(error) || errorCode(error) === 'ENOENT') return Number.POSITIVE_INFINITY
+    throw error
+  }
+}

@@ -1,0 +1,95 @@
+/** Finds commits and damage in the bytes of a segment. No I/O. */
+import { decodeLine, isDamaged, maxLineBytes } from '../../lib/outbox/line.ts'
+import type { OutboxRecord } from '../../lib/outbox/record.ts'
+
+export interface DamagedBytes {
+  /** Where they begin and end in the scanned bytes. */
+  readonly start: number
+  readonly end: number
+  readonly reason: string
+}
+
+export interface Scan {
+  readonly commits: readonly (readonly OutboxRecord[])[]
+  readonly damage: readonly DamagedBytes[]
+  /** Bytes that are done with, as commits or as damage. */
+  readonly consumed: number
+}
+
+const newline = 0x0a
+/**
+ * How every line begins. It cannot occur inside one: within a JSON text each of its quotation marks is escaped. So after a
+ * damaged newline the next commit is found here.
+ */
+const mark = Buffer.from('{"crc":"')
+/** Damage is searched for at most this many swallowed lines, so that hostile bytes cannot make the search quadratic. */
+const maxMarks = 64
+
+/**
+ * What follows the scanned bytes: `more` of the segment, the end of a `finished` segment, where an unfinished line is damage,
+ * or the present end of one that its writer may be `growing` at this moment, where an unfinished line is waited for.
+ */
+export type Next = 'more' | 'finished' | 'growing'
+
+/**
+ * Scans from a line's beginning.
+ * @param bytes from some line's beginning on
+ * @param next what follows them
+ */
+export function scan(bytes: Buffer, next: Next): Scan {
+  const commits: (readonly OutboxRecord[])[] = []
+  const damage: DamagedBytes[] = []
+  let consumed = 0
+  /** Damage at the very end of a living writer's file may be a write that is only half visible yet. */
+  let doubtful: DamagedBytes | undefined
+
+  const take = (start: number, end: number): void => {
+    const line = decodeLine(bytes.subarray(start, end))
+    if (doubtful) damage.push(doubtful)
+    doubtful = undefined
+    if (!isDamaged(line)) commits.push(line)
+    else {
+      const swallowed = findSwallowed(bytes, start, end)
+      const whole = { start, end: end + 1, reason: line.reason }
+      if (swallowed) {
+        damage.push({ ...whole, end: swallowed.start })
+        commits.push(swallowed.records)
+      } else if (end + 1 < bytes.length || next !== 'growing') damage.push(whole)
+      else doubtful = whole
+    }
+    if (!doubtful) consumed = end + 1
+  }
+
+  let start = 0
+  for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+    take(start, end)
+    start = end + 1
+  }
+  if (doubtful) return { commits, damage, consumed }
+  const rest = bytes.length - start
+  if (rest > 0 && (next === 'finished' || rest > maxLineBytes)) {
+    damage.push({ start, end: bytes.length, reason: unfinished(bytes.subarray(start), next) })
+    consumed = bytes.length
+  }
+  return { commits, damage, consumed }
+}
+
+function unfinished(bytes: Buffer, next: Next): string {
+  if (next !== 'finished') return `longer than ${maxLineBytes} bytes`
+  return bytes.every((byte) => byte === 0) ? 'filled with zeros to the end' : 'ends in the middle of a line'
+}
+
+function findSwallowed(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): { start: number; records: readonly OutboxRecord[] } | undefined {
+  let at = start
+  for (let tries = 0; tries < maxMarks; tries++) {
+    at = bytes.indexOf(mark, at + 1)
+    if (at === -1 || at >= end) return undefined
+    const line = decodeLine(bytes.subarray(at, end))
+    if (!isDamaged(line)) return { start: at, records: line }
+  }
+  return undefined
+}

@@ -1,0 +1,58 @@
+/**
+ * File names in an outbox directory.
+ *
+ * Terms
+ * - **Writer**: one opened outbox of one process. Its id is a UUID of version 7, so names sort by when writers began.
+ * - **Segment**: `<writer>-<number>.v1.ndjson`, a file that one writer appends to and nobody else touches.
+ * - **Owner file**: `<writer>.owner`, which says whose the segments are while their writer lives.
+ */
+import { getRandomValues } from 'node:crypto'
+
+const writer = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+const segmentPattern = new RegExp(`^(${writer})-(\\d{6,12})\\.v(\\d{1,6})\\.ndjson$`)
+
+/** The version of the file format that this code writes and reads. */
+export const formatVersion = 1
+
+export interface SegmentName {
+  readonly name: string
+  readonly writer: string
+  readonly number: number
+  readonly version: number
+}
+
+/** What a file name says, or `undefined` when it is not a segment's. */
+export function parseSegmentName(name: string): SegmentName | undefined {
+  const [, owner, number, version] = segmentPattern.exec(name) ?? []
+  if (owner === undefined) return undefined
+  return { name, writer: owner, number: Number(number), version: Number(version) }
+}
+
+export const segmentName = (owner: string, number: number): string =>
+  `${owner}-${String(number).padStart(6, '0')}.v${formatVersion}.ndjson`
+
+const ownerPattern = new RegExp(`^(${writer})\\.owner$`)
+
+/** The writer of an owner file, or `undefined` when the name is not one. */
+export const parseOwnerName = (name: string): string | undefined => ownerPattern.exec(name)?.[1]
+
+export const ownerName = (owner: string): string => `${owner}.owner`
+
+/** Segments in the order to read them: by when their writer began, then by number. */
+export function compareSegments(a: SegmentName, b: SegmentName): number {
+  if (a.writer !== b.writer) return a.writer < b.writer ? -1 : 1
+  return a.number - b.number
+}
+
+/**
+ * A UUID of version 7 (RFC 9562, section 5.7).
+ * @param now milliseconds since 1970
+ */
+export function newWriterId(now: number): string {
+  const bytes = Buffer.alloc(16)
+  getRandomValues(bytes)
+  bytes.writeUIntBE(now, 0, 6)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

@@ -1,0 +1,89 @@
+/** One segment under one writer: append durably, or give the segment up for good. */
+import { join } from 'node:path'
+import { StorageError } from '../../lib/storage/contract.ts'
+import { errorCode, type FileSystem, type OpenFile } from './file-system.ts'
+
+/** An error of the file system in the terms of the storage contract. */
+export function storageError(what: string, error: unknown): StorageError {
+  if (error instanceof StorageError) return error
+  const code = errorCode(error)
+  const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+  const message = error instanceof Error ? error.message : String(error)
+  return new StorageError(full ? 'full' : 'unavailable', `${what}: ${message}`, { cause: error })
+}
+
+export interface Segment {
+  /** Bytes that are durable. */
+  readonly length: number
+  /**
+   * Appends bytes and makes them durable. After a failure the segment takes nothing more: what a failed sync left behind is
+   * unknown, and a second sync of the same file may report success for pages that the kernel has dropped.
+   * @throws StorageError `full` or `unavailable`
+   */
+  append(bytes: Uint8Array): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Creates a segment. Its name is durable when this resolves.
+ * @throws StorageError `full` or `unavailable`
+ */
+export async function createSegment(files: FileSystem, directory: string, name: string): Promise<Segment> {
+  const path = join(directory, name)
+  let file: OpenFile
+  try {
+    file = await files.create(path)
+  } catch (error) {
+    throw storageError(`outbox segment ${name} cannot be created`, error)
+  }
+  try {
+    await files.syncDirectory(directory)
+  } catch (error) {
+    await abandon(files, file, path, 0)
+    throw storageError(`outbox directory ${directory} cannot be synced`, error)
+  }
+  let length = 0
+  let usable = true
+
+  return {
+    get length() {
+      return length
+    },
+    async append(bytes) {
+      if (!usable) throw new StorageError('unavailable', `outbox segment ${name} was given up`)
+      try {
+        await writeWhole(file, bytes, length)
+        const [, { links }] = await Promise.all([file.sync(), file.stat()])
+        // A segment without a name is read by nobody: its directory was removed under us.
+        if (links === 0) throw new Error('the file was removed')
+        length += bytes.length
+      } catch (error) {
+        usable = false
+        await abandon(files, file, path, length)
+        throw storageError(`outbox segment ${name} cannot be written`, error)
+      }
+    },
+    async close() {
+      if (!usable) return
+      usable = false
+      await file.close()
+    },
+  }
+}
+
+/** One write when the file system takes all of it at once, which is the rule. */
+async function writeWhole(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
+  let written = 0
+  while (written < bytes.length) {
+    const count = await file.write(written === 0 ? bytes : bytes.subarray(written), position + written)
+    if (count <= 0) throw new Error('the file system took no more bytes')
+    written += count
+  }
+}
+
+/** Takes back what is not durable, as far as the file system lets us; the reader copes with what stays. */
+async function abandon(files: FileSystem, file: OpenFile, path: string, length: number): Promise<void> {
+  await file.truncate(length).catch(() => undefined)
+  await file.close().catch(() => undefined)
+  if (length === 0) await files.remove(path).catch(() => undefined)
+}

@@ -1,0 +1,134 @@
+/** The write side of the outbox directory: group commit, rotation, and a new segment after every failure. */
+import { join, resolve } from 'node:path'
+import { encodeLine } from '../../lib/outbox/line.ts'
+import { type OutboxWriter, StorageError } from '../../lib/storage/contract.ts'
+import { type FileSystem, nodeFileSystem } from './file-system.ts'
+import { thisProcess } from './owner.ts'
+import { createSegment, type Segment, storageError } from './segment.ts'
+import { newWriterId, ownerName, segmentName } from './segment-name.ts'
+
+export interface OutboxOptions {
+  /** Where the segments go; created with mode 0700 when it is not there. One machine's own disk, not a network share. */
+  readonly directory: string
+  /** A segment that would grow beyond this many bytes is followed by a new one. Default 64 MiB. */
+  readonly rotateBytes?: number
+  /** For tests. */
+  readonly files?: FileSystem
+  /** Milliseconds since 1970; orders the segments of successive writers. */
+  readonly now?: () => number
+}
+
+/** Appends that wait are written together, up to this many bytes at once. */
+const groupBytes = 4 * 1024 * 1024
+
+interface Waiting {
+  readonly bytes: Uint8Array
+  readonly done: () => void
+  readonly failed: (error: unknown) => void
+}
+
+/**
+ * Opens an outbox directory for writing. Any number of writers, in any number of processes, may have it open at once.
+ *
+ * `append` resolves when its lines are on disk (one write and one fdatasync for all that waited meanwhile). When it rejects
+ * with `full` or `unavailable`, none of them may be taken for durable; a line that was whole before its sync failed may
+ * still be read, and the same events may be appended again.
+ *
+ * @throws StorageError `unavailable` or `full` when the directory cannot be written; its message names it
+ */
+export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> {
+  const { rotateBytes = 64 * 1024 * 1024, files = nodeFileSystem, now = Date.now } = options
+  const directory = resolve(options.directory)
+  const writer = newWriterId(now())
+  try {
+    await files.makeDirectory(directory)
+    await claim(files, directory, writer)
+  } catch (error) {
+    throw storageError(`outbox directory ${directory} cannot be written`, error)
+  }
+
+  let segment: Segment | undefined
+  let number = 0
+  let waiting: Waiting[] = []
+  let running: Promise<void> | undefined
+  let closed: Promise<void> | undefined
+
+  async function write(bytes: Uint8Array): Promise<void> {
+    if (segment && segment.length > 0 && segment.length + bytes.length > rotateBytes) {
+      await segment.close()
+      segment = undefined
+    }
+    // The number goes up even when creating fails, so that no name is ever used twice.
+    segment ??= await createSegment(files, directory, segmentName(writer, ++number))
+    try {
+      await segment.append(bytes)
+    } catch (error) {
+      segment = undefined
+      throw error
+    }
+  }
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const group = takeGroup(waiting)
+      waiting = waiting.slice(group.length)
+      try {
+        await write(group.length === 1 && group[0] ? group[0].bytes : Buffer.concat(group.map((each) => each.bytes)))
+        for (const each of group) each.done()
+      } catch (error) {
+        for (const each of group) each.failed(error)
+      }
+    }
+    running = undefined
+  }
+
+  async function close(): Promise<void> {
+    await running
+    await segment?.close()
+    // Removed last: from here on readers take our segments for finished.
+    await files.remove(join(directory, ownerName(writer))).catch(() => undefined)
+  }
+
+  return {
+    async append(commits) {
+      if (closed) throw new StorageError('closed', 'the outbox is closed')
+      const lines = commits.filter((records) => records.length > 0).map(encodeLine)
+      if (lines.length === 0) return
+      const bytes = lines.length === 1 && lines[0] ? lines[0] : Buffer.concat(lines)
+      await new Promise<void>((done, failed) => {
+        waiting.push({ bytes, done, failed })
+        // Begins in a microtask, so that everything appended in this turn shares one write.
+        running ??= Promise.resolve().then(drain)
+      })
+    },
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+function takeGroup(waiting: readonly Waiting[]): readonly Waiting[] {
+  let bytes = 0
+  let count = 0
+  for (const each of waiting) {
+    bytes += each.bytes.length
+    if (count > 0 && bytes > groupBytes) break
+    count++
+  }
+  return waiting.slice(0, count)
+}
+
+/** Says who writes, durably and before the first segment: a segment without an owner file counts as finished. */
+async function claim(files: FileSystem, directory: string, writer: string): Promise<void> {
+  const path = join(directory, ownerName(writer))
+  const file = await files.create(`${path}.tmp`)
+  try {
+    await file.write(Buffer.from(`${JSON.stringify(thisProcess())}\n`), 0)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await files.rename(`${path}.tmp`, path)
+  await files.syncDirectory(directory)
+}

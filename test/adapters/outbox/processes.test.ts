@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { execPath } from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { outboxDirectory } from '../../../adapters/outbox/file.ts'
+import { readAll, temporaryDirectory } from './support.ts'
+
+const program = fileURLToPath(new URL('append-for-ever.ts', import.meta.url))
+
+/** Runs a writer until it has acknowledged at least this many events, kills it and gives what it acknowledged. */
+async function writeAndKill(directory: string, prefix: string, atLeast: number): Promise<string[]> {
+  const child = spawn(execPath, [program, directory, prefix], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  child.stdout.setEncoding('utf8')
+  child.stdout.on('data', (chunk: string) => {
+    text += chunk
+    if (text.split('\n').length > atLeast) child.kill('SIGKILL')
+  })
+  await once(child, 'close')
+  return text.slice(0, text.lastIndexOf('\n')).split('\n')
+}
+
+describe('an outbox with many processes', () => {
+  it('holds everything that killed writers had acknowledged', { timeout: 60_000 }, async () => {
+    const directory = temporaryDirectory()
+    const acknowledged: string[] = []
+    for (let round = 0; round < 6; round++) acknowledged.push(...(await writeAndKill(directory, `w${round}`, 20 + round * 37)))
+    const source = outboxDirectory(directory)
+    const { ids, positions } = await readAll(source)
+    expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([])
+    expect(new Set(ids).size).toBe(ids.length)
+    await source.settle(positions)
+    expect(readdirSync(directory).filter((name) => !name.endsWith('.broken'))).toEqual([])
+  })
+
+  it('takes two writers at once, each in its own order, while it is read and cleared', { timeout: 60_000 }, async () => {
+    const directory = temporaryDirectory()
+    const source = outboxDirectory(directory)
+    const read: string[] = []
+    let positions: Record<string, number> = {}
+    let running = true
+    const reading = (async () => {
+      for (let last = false; !last; ) {
+        last = !running
+        const found = await readAll(source, positions, 10_000)
+        read.push(...found.ids)
+        positions = found.positions
+        for (const name of await source.settle(positions)) delete positions[name]
+      }
+    })()
+    const acknowledged = await Promise.all([writeAndKill(directory, 'a', 600), writeAndKill(directory, 'b', 600)])
+    running = false
+    await reading
+    const missing = acknowledged.flat().filter((id) => !read.includes(id))
+    expect(missing).toEqual([])
+    expect(new Set(read).size).toBe(read.length)
+    for (const prefix of ['a', 'b']) {
+      const order = read.filter((id) => id.startsWith(prefix)).map((id) => Number(id.split('-')[1]))
+      expect(order).toEqual([...order].sort((one, other) => one - other))
+    }
+  })
+})

@@ -1,0 +1,280 @@
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
+import { nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
+import { thisProcess } from '../../../adapters/outbox/owner.ts'
+import { encodeLine } from '../../../lib/outbox/line.ts'
+import { event, failure, readAll, temporaryDirectory } from './support.ts'
+
+const writer = '019340aa-0000-7000-8000-000000000001'
+const first = `${writer}-000001.v1.ndjson`
+const line = (id: string): Buffer => Buffer.from(encodeLine([event(id)]))
+const ownedBy = (owner: object): string => JSON.stringify({ ...thisProcess(), ...owner })
+const living = ownedBy({})
+const dead = ownedBy({ pid: 4_000_000, started: '1' })
+
+/** A directory with one segment of these bytes. */
+function directoryWith(bytes: Uint8Array, owner: string | null = null): string {
+  const directory = temporaryDirectory()
+  writeFileSync(join(directory, first), bytes)
+  if (owner !== null) writeFileSync(join(directory, `${writer}.owner`), owner)
+  return directory
+}
+
+const broken = (directory: string): string[] => readdirSync(directory).filter((name) => name.endsWith('.broken'))
+
+describe('outboxDirectory: an unfinished line', () => {
+  it('is waited for at every length while its writer lives', async () => {
+    const whole = line('b')
+    for (let length = 0; length < whole.length; length++) {
+      const directory = directoryWith(Buffer.concat([line('a'), whole.subarray(0, length)]), living)
+      const source = outboxDirectory(directory)
+      const before = await readAll(source)
+      expect([before.ids, before.damage]).toEqual([['a'], []])
+      appendFileSync(join(directory, first), whole.subarray(length))
+      expect((await readAll(source, before.positions)).ids).toEqual(['b'])
+    }
+  })
+
+  it('is copied aside, counted and passed over at every length once its writer is dead', async () => {
+    const whole = line('b')
+    const start = line('a').length
+    for (let length = 1; length < whole.length; length++) {
+      const directory = directoryWith(Buffer.concat([line('a'), whole.subarray(0, length)]), dead)
+      const source = outboxDirectory(directory)
+      const { ids, damage, positions } = await readAll(source)
+      expect(ids).toEqual(['a'])
+      expect(damage).toEqual([{ stream: first, offset: start, bytes: length, reason: 'ends in the middle of a line' }])
+      expect(readFileSync(join(directory, `${first}.${start}.broken`))).toEqual(whole.subarray(0, length))
+      expect(await source.settle(positions)).toEqual([first])
+      expect(readdirSync(directory)).toEqual([`${first}.${start}.broken`])
+    }
+  })
+
+  it.each([
+    ['closed its outbox', null],
+    ['is dead', dead],
+    ['is a number that another process has by now', ownedBy({ started: '1' })],
+    ['ran before the last boot', ownedBy({ boot: 'another' })],
+    ['left an owner file that says nothing', 'garbage'],
+  ])('of a writer that %s is damage', async (_, owner) => {
+    const directory = directoryWith(line('a').subarray(0, 50), owner)
+    expect((await readAll(outboxDirectory(directory))).damage).toHaveLength(1)
+  })
+
+  it('of a writer in another container is waited for: its number means nothing here', async () => {
+    const directory = directoryWith(line('a').subarray(0, 50), ownedBy({ pid: 4_000_000, namespace: 'pid:[1]' }))
+    expect((await readAll(outboxDirectory(directory))).damage).toEqual([])
+  })
+
+  it('of a living writer is damage once a newer segment exists', async () => {
+    const directory = directoryWith(line('a').subarray(0, 50), living)
+    writeFileSync(join(directory, `${writer}-000003.v1.ndjson`), line('b'))
+    const { ids, damage } = await readAll(outboxDirectory(directory))
+    expect([ids, damage.length]).toEqual([['b'], 1])
+  })
+
+  it('of zeros is the end of what a power failure left', async () => {
+    const bytes = Buffer.concat([line('a'), Buffer.alloc(5000)])
+    expect((await readAll(outboxDirectory(directoryWith(bytes, living)))).damage).toEqual([])
+    const { ids, damage } = await readAll(outboxDirectory(directoryWith(bytes, dead)))
+    expect(ids).toEqual(['a'])
+    expect(damage).toMatchObject([{ offset: line('a').length, bytes: 5000, reason: 'filled with zeros to the end' }])
+  })
+})
+
+describe('outboxDirectory: damage', () => {
+  it('a flipped bit at any byte of a line costs that line alone', async () => {
+    const [a, b, c] = [line('a'), line('b'), line('c')]
+    for (let at = 0; at < b.length; at++) {
+      const flipped = Buffer.from(b)
+      flipped.writeUInt8(flipped.readUInt8(at) ^ 0x10, at)
+      const directory = directoryWith(Buffer.concat([a, flipped, c]))
+      const { ids, damage } = await readAll(outboxDirectory(directory))
+      expect(ids, `flipped byte ${at}`).toEqual(['a', 'c'])
+      // A flip may make a newline; then the line falls into two pieces.
+      expect(
+        damage.reduce((sum, { bytes }) => sum + bytes, 0),
+        `flipped byte ${at}`,
+      ).toBe(b.length)
+      expect(Buffer.concat(damage.map(({ offset }) => readFileSync(join(directory, `${first}.${offset}.broken`))))).toEqual(
+        flipped,
+      )
+    }
+  })
+
+  it('random bytes in the middle are passed over, and the files are made once', async () => {
+    const noise = Buffer.from('\u0000\u0001 no line \n\n{"crc":"00000000","records":[]}\n')
+    const directory = directoryWith(Buffer.concat([line('a'), noise, line('b')]))
+    const source = outboxDirectory(directory)
+    expect((await readAll(source)).ids).toEqual(['a', 'b'])
+    const made = broken(directory)
+    expect((await readAll(source)).ids).toEqual(['a', 'b'])
+    expect(broken(directory)).toEqual(made)
+  })
+
+  it('a damaged line at the end of a living writer’s segment is looked at again before it is given up', async () => {
+    const directory = directoryWith(Buffer.concat([line('a'), Buffer.alloc(20), Buffer.from('\n')]), living)
+    const source = outboxDirectory(directory)
+    const { ids, damage, positions } = await readAll(source)
+    expect([ids, damage]).toEqual([['a'], []])
+    appendFileSync(join(directory, first), line('b'))
+    const after = await readAll(source, positions)
+    expect([after.ids, after.damage.length]).toEqual([['b'], 1])
+  })
+
+  it('more bytes without a newline than a line may have are passed over piece by piece', async () => {
+    const directory = directoryWith(Buffer.concat([line('a'), Buffer.alloc(33 * 1024 * 1024, 'x'), Buffer.from('\n'), line('b')]))
+    const { ids, damage } = await readAll(outboxDirectory(directory))
+    expect(ids).toEqual(['a', 'b'])
+    expect(damage.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(33 * 1024 * 1024 + 1)
+  })
+
+  it('what looks like a commit inside an event does not fool the search', async () => {
+    const inner = line('inner').toString('utf8')
+    const outer = Buffer.from(encodeLine([event('outer', inner)]))
+    outer.writeUInt8(outer.readUInt8(12) ^ 1, 12)
+    const { ids } = await readAll(outboxDirectory(directoryWith(Buffer.concat([outer, line('b')]))))
+    expect(ids).toEqual(['b'])
+  })
+
+  it('nothing is passed over while the damaged bytes cannot be copied aside', async () => {
+    const directory = directoryWith(Buffer.concat([Buffer.from('damage\n'), line('a')]))
+    const files = { ...nodeFileSystem, create: () => Promise.reject(failure('ENOSPC')) }
+    await expect(readAll(outboxDirectory(directory, { files }))).rejects.toMatchObject({ code: 'full' })
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a'])
+  })
+
+  it('may be looked at without leaving a trace', async () => {
+    const directory = directoryWith(Buffer.concat([Buffer.from('damage\n'), line('a')]))
+    const { ids, damage } = await readAll(outboxDirectory(directory, { keepBroken: false }))
+    expect([ids, damage.length, broken(directory)]).toEqual([['a'], 1, []])
+  })
+})
+
+describe('outboxDirectory: files of other kinds', () => {
+  it('a segment of another format version is left alone and reported once', async () => {
+    const directory = directoryWith(line('a'))
+    const name = `${writer}-000002.v2.ndjson`
+    writeFileSync(join(directory, name), 'something new')
+    const source = outboxDirectory(directory)
+    const { ids, damage, positions } = await readAll(source)
+    expect(ids).toEqual(['a'])
+    expect(damage).toMatchObject([{ stream: name, bytes: 0 }])
+    await source.settle(positions)
+    expect((await readAll(source)).damage).toEqual([])
+    expect(readFileSync(join(directory, name), 'utf8')).toBe('something new')
+  })
+
+  it('a directory or a link in the place of a segment is left alone and reported once', async () => {
+    const directory = directoryWith(line('a'))
+    mkdirSync(join(directory, `${writer}-000002.v1.ndjson`))
+    symlinkSync(join(directory, first), join(directory, `${writer}-000003.v1.ndjson`))
+    const source = outboxDirectory(directory)
+    const { ids, damage, positions } = await readAll(source)
+    expect([ids, damage.map(({ reason }) => reason)]).toEqual([['a'], Array(2).fill('not a regular file: left alone')])
+    expect((await source.read(positions, 1000)).damage).toEqual([])
+    await source.settle(positions)
+  })
+
+  it('anything else is nobody’s business', async () => {
+    const directory = directoryWith(line('a'))
+    writeFileSync(join(directory, 'notes.txt'), 'x')
+    writeFileSync(join(directory, 'x.v1.ndjson'), 'x')
+    expect((await readAll(outboxDirectory(directory))).damage).toEqual([])
+  })
+
+  it('a directory that does not exist yet is empty', async () => {
+    const source = outboxDirectory(join(temporaryDirectory(), 'later'))
+    expect(await source.read({}, 1000)).toEqual({ commits: [], positions: {}, damage: [], more: false })
+    source.watch(() => undefined)()
+    await source.close()
+  })
+})
+
+describe('outboxDirectory: reading on', () => {
+  it('gives at least one commit however small the limit', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory, rotateBytes: 1000 })
+    for (let index = 0; index < 20; index++) await outbox.append([[event(`e${index}`)]])
+    const { ids } = await readAll(outboxDirectory(directory), {}, 1)
+    expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => `e${index}`))
+    await outbox.close()
+  })
+
+  it('goes on where a position says', async () => {
+    const directory = directoryWith(Buffer.concat([line('a'), line('b')]))
+    expect((await readAll(outboxDirectory(directory), { [first]: line('a').length })).ids).toEqual(['b'])
+  })
+
+  it('a segment that shrank is read no further', async () => {
+    const directory = directoryWith(Buffer.concat([line('a'), line('b')]), living)
+    const source = outboxDirectory(directory)
+    const { positions } = await readAll(source)
+    truncateSync(join(directory, first), line('a').length)
+    writeFileSync(join(directory, `${writer}-000002.v1.ndjson`), line('c'))
+    const after = await readAll(source, positions)
+    expect([after.ids, after.damage]).toEqual([['c'], []])
+    expect(await source.settle(after.positions)).toEqual([first])
+  })
+
+  it('tells a watcher that something was added', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory })
+    const source = outboxDirectory(directory)
+    const changed = vi.fn()
+    const stop = source.watch(changed)
+    await outbox.append([[event('a')]])
+    await vi.waitFor(() => expect(changed).toHaveBeenCalled(), { timeout: 10_000 })
+    stop()
+    await source.close()
+    await outbox.close()
+  })
+})
+
+describe('outboxDirectory: settling', () => {
+  it('removes a segment only when it is finished and wholly settled', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory, rotateBytes: 400 })
+    await outbox.append([[event('a')]])
+    await outbox.append([[event('b')]])
+    const source = outboxDirectory(directory)
+    const { positions } = await readAll(source)
+    const [one = '', two = ''] = Object.keys(positions).sort()
+    expect(await source.settle({ [one]: (positions[one] ?? 0) - 1 })).toEqual([])
+    expect(await source.settle(positions)).toEqual([one])
+    await outbox.append([[event('c')]])
+    await outbox.close()
+    const later = await readAll(source, { [two]: positions[two] ?? 0 })
+    expect(later.ids).toEqual(['c'])
+    expect((await source.settle(later.positions)).length).toBe(2)
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('removes empty segments and owner files of the dead', async () => {
+    const directory = directoryWith(Buffer.alloc(0), dead)
+    expect(await outboxDirectory(directory).settle({})).toEqual([first])
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('keeps the owner file of a living writer that has not written yet', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory })
+    await outboxDirectory(directory).settle({})
+    expect(readdirSync(directory)).toHaveLength(1)
+    await outbox.close()
+  })
+
+  it('names streams that were gone already', async () => {
+    expect(await outboxDirectory(temporaryDirectory()).settle({ [first]: 10 })).toEqual([first])
+  })
+
+  it('syncs the directory before it lets go of positions', async () => {
+    const directory = directoryWith(line('a'))
+    const files = { ...nodeFileSystem, syncDirectory: () => Promise.reject(failure('EIO')) }
+    await expect(outboxDirectory(directory, { files }).settle({ [first]: line('a').length })).rejects.toMatchObject({
+      code: 'unavailable',
+    })
+  })
+})

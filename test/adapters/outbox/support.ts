@@ -1,0 +1,50 @@
+/** What the outbox tests share: directories, events, and a file system that fails on demand. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type FileSystem, nodeFileSystem, type OpenFile } from '../../../adapters/outbox/file-system.ts'
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+
+export { event } from './support-events.ts'
+
+import type { Damage, OutboxSource, Positions } from '../../../lib/outbox/source.ts'
+
+/** A directory of its own, removed after the test. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'folkmoot-outbox-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** The ids of the events in some commits. */
+export const idsOf = (commits: readonly (readonly OutboxRecord[])[]): string[] =>
+  commits.flat().map((record) => (record.kind === 'event' ? record.event_id : `endpoint ${record.id}`))
+
+/** Reads until there is nothing more at once. */
+export async function readAll(source: OutboxSource, from: Positions = {}, limit = 1 << 20) {
+  let positions: Record<string, number> = { ...from }
+  const commits: (readonly OutboxRecord[])[] = []
+  const damage: Damage[] = []
+  for (;;) {
+    const reading = await source.read(positions, limit)
+    commits.push(...reading.commits)
+    damage.push(...reading.damage)
+    positions = { ...positions, ...reading.positions }
+    if (!reading.more) return { commits, damage, positions, ids: idsOf(commits) }
+  }
+}
+
+export const failure = (code: string): Error => Object.assign(new Error(`${code}: injected`), { code })
+
+/** A file system over the real one, whose files behave as `change` says. */
+export function faulty(change: (file: OpenFile, path: string) => Partial<OpenFile>, base: Partial<FileSystem> = {}): FileSystem {
+  return {
+    ...nodeFileSystem,
+    async create(path) {
+      const file = await nodeFileSystem.create(path)
+      return { ...file, ...change(file, path) }
+    },
+    ...base,
+  }
+}

@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
+import { nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
+import { event, failure, faulty, readAll, temporaryDirectory } from './support.ts'
+
+const segments = (directory: string): string[] =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith('.ndjson'))
+    .sort()
+
+describe('openOutbox', () => {
+  it('writes one line per commit, in order, readable as JSON', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory })
+    await outbox.append([[event('a'), event('b')], [event('c')]])
+    await outbox.close()
+    const [name = ''] = segments(directory)
+    const lines = readFileSync(join(directory, name), 'utf8').trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).records.length)).toEqual([2, 1])
+  })
+
+  it('keeps its files from other users', async () => {
+    const directory = join(temporaryDirectory(), 'deep', 'outbox')
+    const outbox = await openOutbox({ directory })
+    await outbox.append([[event('a')]])
+    const modes = readdirSync(directory).map((name) => statSync(join(directory, name)).mode & 0o777)
+    await outbox.close()
+    expect([statSync(directory).mode & 0o777, ...modes]).toEqual([0o700, 0o600, 0o600])
+  })
+
+  it('never continues a segment after a restart', async () => {
+    const directory = temporaryDirectory()
+    for (const id of ['a', 'b']) {
+      const outbox = await openOutbox({ directory })
+      await outbox.append([[event(id)]])
+      await outbox.close()
+    }
+    expect(segments(directory)).toHaveLength(2)
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b'])
+  })
+
+  it('begins a new segment before one grows beyond the limit', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory, rotateBytes: 600 })
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await outbox.append([[event(id)]])
+    await outbox.close()
+    const names = segments(directory)
+    expect(names.length).toBeGreaterThan(1)
+    for (const name of names) expect(statSync(join(directory, name)).size).toBeLessThanOrEqual(600)
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+
+  it('shares one write and one sync among appends that wait', async () => {
+    let syncs = 0
+    const files = faulty((file, path) => ({
+      sync: async () => {
+        if (path.endsWith('.ndjson')) syncs++
+        await file.sync()
+      },
+    }))
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory, files })
+    await Promise.all(Array.from({ length: 100 }, (_, index) => outbox.append([[event(`e${index}`)]])))
+    await outbox.close()
+    expect(syncs).toBeLessThan(5)
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(Array.from({ length: 100 }, (_, index) => `e${index}`))
+  })
+
+  it('writes the rest after a short write', async () => {
+    const directory = temporaryDirectory()
+    const files = faulty((file) => ({ write: (bytes, position) => file.write(bytes.subarray(0, 7), position) }))
+    const outbox = await openOutbox({ directory, files: { ...files, create: shortOnlyForSegments(files) } })
+    await outbox.append([[event('a')]])
+    await outbox.close()
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a'])
+  })
+
+  it.each([
+    ['ENOSPC', 'full'],
+    ['EDQUOT', 'full'],
+    ['EIO', 'unavailable'],
+    ['EROFS', 'unavailable'],
+  ])('a write that fails with %s rejects with %s, leaves nothing behind, and the next append goes on', async (code, expected) => {
+    const directory = temporaryDirectory()
+    let failing = false
+    const files = faulty((file) => ({
+      write: async (bytes, position) => {
+        if (!failing) return file.write(bytes, position)
+        await file.write(bytes.subarray(0, 10), position)
+        throw failure(code)
+      },
+    }))
+    const outbox = await openOutbox({ directory, files })
+    await outbox.append([[event('a')]])
+    failing = true
+    await expect(outbox.append([[event('lost')]])).rejects.toMatchObject({ name: 'StorageError', code: expected })
+    failing = false
+    await outbox.append([[event('b')]])
+    await outbox.close()
+    const { ids, damage } = await readAll(outboxDirectory(directory))
+    expect({ ids, damage }).toEqual({ ids: ['a', 'b'], damage: [] })
+    expect(segments(directory)).toHaveLength(2)
+  })
+
+  it('a failed sync is never reported as durable and never tried again on the same file', async () => {
+    const directory = temporaryDirectory()
+    const syncs: string[] = []
+    let failing = false
+    const files = faulty((file, path) => ({
+      sync: async () => {
+        syncs.push(path)
+        if (failing) throw failure('EIO')
+        await file.sync()
+      },
+    }))
+    const outbox = await openOutbox({ directory, files })
+    await outbox.append([[event('a')]])
+    failing = true
+    await expect(outbox.append([[event('lost')]])).rejects.toMatchObject({ code: 'unavailable' })
+    const failed = syncs.at(-1)
+    failing = false
+    await outbox.append([[event('b')]])
+    await outbox.close()
+    expect(syncs.filter((path) => path === failed)).toHaveLength(2)
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b'])
+  })
+
+  it('leaves no empty segments behind on a full disk', async () => {
+    const directory = temporaryDirectory()
+    let full = true
+    const files = faulty((file, path) => ({
+      write: (bytes, position) =>
+        full && path.endsWith('.ndjson') ? Promise.reject(failure('ENOSPC')) : file.write(bytes, position),
+    }))
+    const outbox = await openOutbox({ directory, files })
+    for (let tries = 0; tries < 5; tries++) await expect(outbox.append([[event('x')]])).rejects.toMatchObject({ code: 'full' })
+    expect(segments(directory)).toEqual([])
+    full = false
+    await outbox.append([[event('a')]])
+    await outbox.close()
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a'])
+  })
+
+  it('refuses an append when the directory was removed under it', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory })
+    await outbox.append([[event('a')]])
+    rmSync(directory, { recursive: true })
+    await expect(outbox.append([[event('b')]])).rejects.toMatchObject({ code: 'unavailable' })
+    await outbox.close()
+  })
+
+  it('refuses a directory that cannot be written, naming it', async () => {
+    const directory = temporaryDirectory()
+    const files = { ...nodeFileSystem, create: () => Promise.reject(failure('EROFS')) }
+    await expect(openOutbox({ directory, files })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(directory),
+    })
+  })
+
+  it('refuses appends after close, and close may be called again', async () => {
+    const outbox = await openOutbox({ directory: temporaryDirectory() })
+    const pending = outbox.append([[event('a')]])
+    await Promise.all([outbox.close(), outbox.close()])
+    await expect(pending).resolves.toBeUndefined()
+    await expect(outbox.append([[event('b')]])).rejects.toMatchObject({ code: 'closed' })
+  })
+
+  it('an append of nothing touches nothing', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory })
+    await outbox.append([])
+    await outbox.append([[]])
+    expect(segments(directory)).toEqual([])
+    await outbox.close()
+  })
+
+  it('refuses a commit that is too large, and goes on with the next', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory })
+    await expect(outbox.append([[event('huge', 'x'.repeat(17 * 1024 * 1024))]])).rejects.toThrow(RangeError)
+    await outbox.append([[event('a')]])
+    await outbox.close()
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a'])
+  })
+})
+
+function shortOnlyForSegments(files: typeof nodeFileSystem): typeof nodeFileSystem.create {
+  return (path) => (path.endsWith('.ndjson') ? files.create(path) : nodeFileSystem.create(path))
+}
