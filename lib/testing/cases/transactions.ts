@@ -1,0 +1,171 @@
+import { expect } from 'vitest'
+import { Conflict, type Tx } from '../../storage/contract.ts'
+import { event, everyNote, giveWay, note, notes, store, takeOne, transact } from '../notes.ts'
+import type { StorageCase } from '../subject.ts'
+
+/** All of a transaction or nothing of it, alone and among others. */
+export const transactionCases: readonly StorageCase[] = [
+  {
+    title: 'what work returns or throws comes through unchanged',
+    async run({ storage }) {
+      const value = { some: 'value' }
+      const error = new RangeError('not in this network')
+      const returned = await storage.transaction(async () => value)
+      const thrown = await storage.transaction(async () => Promise.reject(error)).catch((reason: unknown) => reason)
+      expect(returned).toBe(value)
+      expect(thrown).toBe(error)
+    },
+  },
+  {
+    title: 'a read-only transaction reads what is committed',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', folder: 'a' }))
+      const seen = await storage.transaction(
+        async (tx) => [
+          await tx.get(notes, '1'),
+          await tx.find(notes, { where: { folder: 'a' } }),
+          await tx.count(notes, { folder: 'a' }),
+        ],
+        { readOnly: true },
+      )
+      expect(seen).toEqual([note({ id: '1', folder: 'a' }), [note({ id: '1', folder: 'a' })], 1])
+    },
+  },
+  {
+    title: 'a transaction that throws leaves every row as it was',
+    async run({ storage }) {
+      const rows = ['1', '2', '10'].map((id) => note({ id, folder: 'a', slug: `s${id}` }))
+      await store(storage, ...rows)
+      const undone = transact(storage, async (tx) => {
+        await tx.update(notes, '1', { folder: 'b', slug: null })
+        await tx.update(notes, '1', { title: 'Again' })
+        await tx.remove(notes, '2')
+        await tx.insert(notes, note({ id: '3', folder: 'a', slug: 's2' }))
+        await tx.remove(notes, '3')
+        await tx.insert(notes, note({ id: '2', folder: 'c' }))
+        throw new Error('undone')
+      })
+      await expect(undone).rejects.toThrow('undone')
+      expect(await everyNote(storage)).toEqual(rows)
+      expect(await transact(storage, (tx) => tx.find(notes, { where: { folder: 'a' } }))).toEqual(rows)
+      expect(await transact(storage, (tx) => tx.count(notes, { folder: ['b', 'c'] }))).toBe(0)
+    },
+  },
+  {
+    title: 'a transaction that throws leaves no records',
+    async run({ storage, records }) {
+      const undone = transact(storage, async (tx) => {
+        await tx.append([event('undone')])
+        throw new Error('undone')
+      })
+      await expect(undone).rejects.toThrow('undone')
+      await transact(storage, (tx) => tx.append([event('done')]))
+      expect(await records()).toEqual([event('done')])
+    },
+  },
+  {
+    title: 'committed records are in the outbox, unchanged and in the order of the calls',
+    async run({ storage, records }) {
+      const endpoint = { kind: 'endpoint', action: 'remove', id: '9', network_id: '1' } as const
+      await transact(storage, async (tx) => {
+        await tx.append([event('a'), event('b')])
+        await tx.insert(notes, note({ id: '1' }))
+        await tx.append([])
+        await tx.append([endpoint])
+      })
+      await transact(storage, (tx) => tx.append([event('c')]))
+      expect(await records()).toEqual([event('a'), event('b'), endpoint, event('c')])
+    },
+  },
+  {
+    title: '50 guarded decrements at once never go below zero',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 20 }))
+      const taken = await Promise.all(Array.from({ length: 50 }, () => transact(storage, (tx) => takeOne(tx, '1'))))
+      expect(taken.filter(Boolean)).toHaveLength(20)
+      expect((await everyNote(storage))[0]?.stock).toBe(0)
+    },
+  },
+  {
+    title: '50 transactions at once happen in full or not at all, records included',
+    async run({ storage, records }) {
+      await store(storage, note({ id: '1', stock: 50 }))
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 50 }, (_, i) =>
+          transact(storage, async (tx) => {
+            await tx.insert(notes, note({ id: String(100 + i), folder: 'ticket' }))
+            await tx.append([event(String(100 + i))])
+            await takeOne(tx, '1')
+            if (i % 3 === 0) throw new Error('undone')
+          }),
+        ),
+      )
+      const committed = outcomes.flatMap(({ status }, i) => (status === 'fulfilled' ? [String(100 + i)] : []))
+      const rows = await everyNote(storage)
+      const appended = (await records()).map((record) => (record.kind === 'event' ? record.event_id : ''))
+      expect(committed).toHaveLength(33)
+      expect(rows.map(({ id }) => id)).toEqual(['1', ...committed])
+      expect(rows[0]?.stock).toBe(50 - 33)
+      expect(appended.sort()).toEqual(committed)
+    },
+  },
+  {
+    title: 'a reader never sees half of a transaction',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 10 }), note({ id: '2', stock: 0 }))
+      for (const readOnly of [true, false]) {
+        const { writing, stocks } = await readDuring(storage, readOnly, async (tx, give) => {
+          await tx.update(notes, '1', { stock: 9 })
+          await give()
+          await tx.update(notes, '2', { stock: 1 })
+        })
+        await writing
+        expect([
+          [10, 0],
+          [9, 1],
+        ]).toContainEqual(stocks)
+        await transact(storage, async (tx) => {
+          await tx.update(notes, '1', { stock: 10 })
+          await tx.update(notes, '2', { stock: 0 })
+        })
+      }
+    },
+  },
+  {
+    title: 'a reader never sees what a transaction undoes',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 10 }))
+      for (const readOnly of [true, false]) {
+        const { writing, stocks } = await readDuring(storage, readOnly, async (tx, give) => {
+          await tx.update(notes, '1', { stock: 9 })
+          await tx.insert(notes, note({ id: '2', stock: 1 }))
+          await give()
+          throw new Conflict('undone')
+        })
+        await expect(writing).rejects.toMatchObject({ code: 'conflict' })
+        expect(stocks).toEqual([10])
+      }
+    },
+  },
+]
+
+/** Reads every note's stock while `write` stands at `give`; where readers wait for writers, right after. */
+async function readDuring(
+  storage: Parameters<StorageCase['run']>[0]['storage'],
+  readOnly: boolean,
+  write: (tx: Tx, give: () => Promise<void>) => Promise<void>,
+) {
+  const begun = Promise.withResolvers<void>()
+  const reading = begun.promise.then(() => storage.transaction((tx) => tx.find(notes, {}), { readOnly }))
+  const writing = storage.transaction((tx) =>
+    write(tx, () => {
+      begun.resolve()
+      return giveWay(reading)
+    }),
+  )
+  await Promise.allSettled([writing])
+  // A writer that failed before it came to `give` must not leave the reader waiting for ever.
+  begun.resolve()
+  const stocks = (await reading).map(({ stock }) => stock)
+  return { writing, stocks }
+}

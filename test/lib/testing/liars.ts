@@ -1,0 +1,347 @@
+/**
+ * Storages that are each wrong in one way. The suite has to catch every one of them, at the case that is about it.
+ */
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import { type Query, type Storage, StorageError, type Tx, type Where } from '../../../lib/storage/contract.ts'
+import type { Row, Table } from '../../../lib/storage/table.ts'
+import type { StorageUnderTest } from '../../../lib/testing/index.ts'
+import { recordingOutbox } from '../../adapters/storage/recording-outbox.ts'
+
+export interface Liar {
+  readonly lie: string
+  /** The titles of cases that have to fail. */
+  readonly caughtBy: readonly string[]
+  open(): StorageUnderTest
+}
+
+/** A right storage, whose transactions or storage functions are replaced by wrong ones. */
+function lying(wrong: { tx?: (tx: Tx) => Partial<Tx>; storage?: (storage: Storage) => Partial<Storage> }): StorageUnderTest {
+  const outbox = recordingOutbox()
+  const honest = memoryStorage({ outbox })
+  const half: Storage = {
+    close: () => honest.close(),
+    transaction: (work, options) => honest.transaction((tx) => work({ ...tx, ...wrong.tx?.(tx) }), options),
+  }
+  return { storage: { ...half, ...wrong.storage?.(half) }, records: outbox.records }
+}
+
+/** One that does what it says, to show that the wrapping alone fails nothing. */
+export const honest = () => lying({})
+
+const withQuery = (change: <R extends Row>(query: Query<R>) => Query<R>) => () =>
+  lying({ tx: (tx) => ({ find: (table, query) => tx.find(table, change(query)) }) })
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
+
+const withoutEmptyLists = <R>(where: Where<R> = {}): Where<R> =>
+  Object.fromEntries(Object.entries(where).filter(([, value]) => !isEmptyList(value))) as Where<R>
+
+/** Same name, same rows, but nothing has to be unique. */
+const withoutKeys = <R extends Row, N>(table: Table<R, N>): Table<R, N> => ({ ...table, name: `${table.name}_free`, unique: [] })
+
+export const liars: readonly Liar[] = [
+  {
+    lie: 'count is always -1',
+    caughtBy: ['count is how many rows find finds'],
+    open: () => lying({ tx: () => ({ count: async () => -1 }) }),
+  },
+  {
+    lie: 'the guard of an update is ignored',
+    caughtBy: ['an update whose guard no longer holds gives undefined and changes nothing'],
+    open: () => lying({ tx: (tx) => ({ update: (table, id, patch) => tx.update(table, id, patch) }) }),
+  },
+  {
+    lie: 'the guard is looked at first and the update comes later',
+    caughtBy: ['50 guarded decrements at once never go below zero'],
+    open: () => lying({ storage: (storage) => ({ transaction: (work) => work(looksFirst(everyCallAlone(storage))) }) }),
+  },
+  {
+    lie: 'every call is a transaction of its own',
+    caughtBy: [
+      'a transaction that throws leaves every row as it was',
+      'a transaction that throws leaves no records',
+      'the keys of a transaction that threw are free',
+      '50 transactions at once happen in full or not at all, records included',
+      'a reader never sees half of a transaction',
+      'a reader never sees what a transaction undoes',
+      'close waits for transactions that run',
+    ],
+    open: () => lying({ storage: (storage) => ({ transaction: (work) => work(everyCallAlone(storage)) }) }),
+  },
+  {
+    lie: 'an update writes null over the columns that the patch leaves out',
+    caughtBy: ['update changes the columns of the patch and leaves the others'],
+    open: () =>
+      lying({
+        tx: (tx) => ({
+          update: (table, id, patch, guard) => tx.update(table, id, { slug: null, folder: null, ...patch }, guard),
+        }),
+      }),
+  },
+  {
+    lie: 'undefined in a patch clears the column',
+    caughtBy: ['undefined in a patch leaves a column as it is, null is stored'],
+    open: () =>
+      lying({
+        tx: (tx) => ({
+          update: (table, id, patch, guard) =>
+            tx.update(
+              table,
+              id,
+              Object.fromEntries(Object.entries(patch).map(([key, value]) => [key, value ?? null])) as typeof patch,
+              guard,
+            ),
+        }),
+      }),
+  },
+  {
+    lie: 'a transaction that throws keeps its rows',
+    caughtBy: ['a transaction that throws leaves every row as it was'],
+    open: () => lying({ storage: keepsRows }),
+  },
+  {
+    lie: 'a transaction that throws keeps its records',
+    caughtBy: ['a transaction that throws leaves no records'],
+    open: appendsAtOnce,
+  },
+  {
+    lie: 'records are dropped',
+    caughtBy: ['committed records are in the outbox, unchanged and in the order of the calls'],
+    open: () => lying({ tx: () => ({ append: async () => {} }) }),
+  },
+  {
+    lie: 'the records of one call are appended in reverse',
+    caughtBy: ['committed records are in the outbox, unchanged and in the order of the calls'],
+    open: () => lying({ tx: (tx) => ({ append: (records) => tx.append(records.toReversed()) }) }),
+  },
+  {
+    lie: 'ids sort as text',
+    caughtBy: ['ids compare as numbers, not as text'],
+    open: () =>
+      lying({
+        tx: (tx) => ({
+          find: async (table, query) => {
+            const rows = await tx.find(table, query)
+            return (query.order?.by ?? 'id') === 'id' ? rows.sort((a, b) => (a.id < b.id ? -1 : 1)) : rows
+          },
+        }),
+      }),
+  },
+  {
+    lie: 'text sorts as in a dictionary',
+    caughtBy: ['text orders by code unit, not by language'],
+    open: () =>
+      lying({
+        tx: (tx) => ({
+          find: async (table, query) => {
+            const by = query.order?.by ?? 'id'
+            const rows = await tx.find(table, query)
+            return by === 'title' ? rows.sort((a, b) => String(a[by]).localeCompare(String(b[by]), 'en')) : rows
+          },
+        }),
+      }),
+  },
+  {
+    lie: 'rows with the same value follow each other upwards in both directions',
+    caughtBy: ['rows with the same value follow each other by id in the same direction'],
+    open: () =>
+      lying({
+        tx: (tx) => ({
+          find: async (table, query) => {
+            const rows = await tx.find(table, query)
+            const by = query.order?.by ?? 'id'
+            if (query.order?.direction !== 'desc' || by === 'id') return rows
+            return rows.sort((a, b) => (a[by] === b[by] ? Number(a.id) - Number(b.id) : 0))
+          },
+        }),
+      }),
+  },
+  {
+    lie: 'rows are shared with the caller and can be changed',
+    caughtBy: ['a row that went in or came out cannot be used to change the store'],
+    open: () => {
+      const share = sharing()
+      return lying({
+        tx: (tx) => ({
+          get: async (table, id) => share(await tx.get(table, id)),
+          find: async (table, query) => (await tx.find(table, query)).map(share),
+        }),
+      })
+    },
+  },
+  {
+    lie: 'unique keys are ignored',
+    caughtBy: ['a taken unique key is a unique violation that names its columns, on insert and on update'],
+    open: () =>
+      lying({
+        tx: (tx) => ({
+          get: (table, id) => tx.get(withoutKeys(table), id),
+          find: (table, query) => tx.find(withoutKeys(table), query),
+          count: (table, where) => tx.count(withoutKeys(table), where),
+          insert: (table, row) => tx.insert(withoutKeys(table), row),
+          update: (table, id, patch, guard) => tx.update(withoutKeys(table), id, patch, guard),
+          remove: (table, id) => tx.remove(withoutKeys(table), id),
+        }),
+      }),
+  },
+  {
+    lie: 'null counts as a value in a unique key',
+    caughtBy: ['a null in a unique key never collides'],
+    open: () =>
+      lying({
+        tx: (tx) => ({
+          insert: async (table, row) => {
+            const taken =
+              'slug' in row &&
+              row.slug === null &&
+              (await tx.find(table, {})).some((other) => 'slug' in other && other.slug === null)
+            if (taken) throw new StorageError('unique', 'null is taken')
+            return tx.insert(table, row)
+          },
+        }),
+      }),
+  },
+  {
+    lie: '`after` is ignored',
+    caughtBy: ['after leaves out everything up to that value, whether a row has it or not'],
+    open: withQuery(({ after: _, ...query }) => query),
+  },
+  {
+    lie: '`after` takes the row itself in again',
+    caughtBy: ['four pages one after another, each sought by its key, are one big find'],
+    open: withQuery((query) =>
+      typeof query.after === 'string' && query.order?.direction !== 'desc' && /^\d+$/.test(query.after)
+        ? { ...query, after: String(Number(query.after) - 1) }
+        : query,
+    ),
+  },
+  {
+    lie: 'an empty list filters nothing',
+    caughtBy: ['an empty list matches no row'],
+    open: () =>
+      lying({
+        tx: (tx) => ({
+          find: (table, query) => tx.find(table, { ...query, where: withoutEmptyLists(query.where) }),
+          count: (table, where) => tx.count(table, withoutEmptyLists(where)),
+        }),
+      }),
+  },
+  {
+    lie: 'the limit is applied before the offset',
+    caughtBy: ['offset leaves rows out first, limit counts from there'],
+    open: () =>
+      lying({
+        tx: (tx) => ({
+          find: async (table, { offset = 0, ...query }) => (await tx.find(table, query)).slice(offset),
+        }),
+      }),
+  },
+  {
+    lie: 'half of a surrogate pair is stored as a replacement character',
+    caughtBy: ['half of a surrogate pair or a zero character comes back unchanged or is refused, never stored as something else'],
+    open: () => lying({ tx: (tx) => ({ insert: (table, row) => tx.insert(table, wellFormed(row)) }) }),
+  },
+  {
+    lie: 'what work throws is wrapped',
+    caughtBy: ['what work returns or throws comes through unchanged'],
+    open: () =>
+      lying({
+        storage: (storage) => ({
+          transaction: (work, options) =>
+            storage.transaction(work, options).catch((cause: unknown) => {
+              throw cause instanceof StorageError ? cause : new StorageError('unavailable', 'transaction failed', { cause })
+            }),
+        }),
+      }),
+  },
+  {
+    lie: 'it works on after it was closed',
+    caughtBy: ['close may be called again, and nothing works afterwards'],
+    open: () => lying({ storage: () => ({ close: async () => {} }) }),
+  },
+  {
+    lie: 'it does not wait for running transactions when it closes',
+    caughtBy: ['close waits for transactions that run'],
+    open: () => lying({ storage: (storage) => ({ close: () => Promise.race([storage.close(), Promise.resolve()]) }) }),
+  },
+  {
+    lie: 'what was stored is gone after opening again',
+    caughtBy: ['what was committed is there after opening again, and keys hold'],
+    open: () => ({ ...lying({}), reopen: async () => memoryStorage() }),
+  },
+]
+
+// ---- How the longer lies are told -------------------------------------------------------------------------------------
+
+/** A door to data that commits every call at once. */
+function everyCallAlone(storage: Storage): Tx {
+  return {
+    get: (table, id) => storage.transaction((tx) => tx.get(table, id)),
+    find: (table, query) => storage.transaction((tx) => tx.find(table, query)),
+    count: (table, where) => storage.transaction((tx) => tx.count(table, where)),
+    insert: (table, row) => storage.transaction((tx) => tx.insert(table, row)),
+    update: (table, id, patch, guard) => storage.transaction((tx) => tx.update(table, id, patch, guard)),
+    remove: (table, id) => storage.transaction((tx) => tx.remove(table, id)),
+    append: (records) => storage.transaction((tx) => tx.append(records)),
+  }
+}
+
+/** Compares the guard with a row that was read before, as code without compare-and-set does. */
+function looksFirst(tx: Tx): Tx {
+  return {
+    ...tx,
+    async update(table, id, patch, guard) {
+      const [row] = await tx.find(table, { where: { ...guard, id } as Where<never> })
+      return row && tx.update(table, id, patch)
+    },
+  }
+}
+
+function keepsRows(storage: Storage): Partial<Storage> {
+  return {
+    async transaction(work, options) {
+      const outcome = await storage.transaction(async (tx) => {
+        const records: OutboxRecord[] = []
+        const append = async (added: readonly OutboxRecord[]) => void records.push(...added)
+        try {
+          const value = await work({ ...tx, append })
+          if (records.length > 0) await tx.append(records)
+          return { value }
+        } catch (thrown) {
+          return { thrown }
+        }
+      }, options)
+      if ('thrown' in outcome) throw outcome.thrown
+      return outcome.value
+    },
+  }
+}
+
+function appendsAtOnce(): StorageUnderTest {
+  const outbox = recordingOutbox()
+  const storage = memoryStorage()
+  const append = (records: readonly OutboxRecord[]) => outbox.append([records])
+  return {
+    storage: {
+      close: () => storage.close(),
+      transaction: (work, options) => storage.transaction((tx) => work({ ...tx, append }), options),
+    },
+    records: outbox.records,
+  }
+}
+
+/** Gives one and the same changeable copy for a stored row, every time. */
+function sharing() {
+  const copies = new WeakMap<object, unknown>()
+  return <R extends Row | undefined>(row: R): R => {
+    if (row === undefined) return row
+    if (!copies.has(row)) copies.set(row, structuredClone(row))
+    return copies.get(row) as R
+  }
+}
+
+function wellFormed<R extends Row>(row: R): R {
+  const values = Object.entries(row).map(([key, value]) => [key, typeof value === 'string' ? value.toWellFormed() : value])
+  return Object.fromEntries(values) as R
+}
