@@ -95,26 +95,48 @@ const wellFormed = v.check<string, string>(
   'must be well-formed Unicode without NUL',
 )
 
-/** A text of limited length. */
-export function textUpTo(limit: number) {
-  return publish(v.pipe(v.string('must be a text'), wellFormed, v.maxLength(limit, `must have at most ${limit} characters`)), {
-    type: 'string',
-    maxLength: limit,
+/** The lengths that a community may set (option `limits`). */
+export interface TextLimits {
+  /** Titles, names and other short texts, in characters. */
+  readonly title: number
+  /** Descriptions, comments and other long texts, in characters. */
+  readonly longText: number
+  /** How many choices a poll may have. */
+  readonly choices: number
+}
+
+export const defaultTextLimits: TextLimits = { title: 255, longText: 100_000, choices: 20 }
+
+// Schemas are made once, limits belong to a community: they travel in Valibot's per-call configuration.
+const limitsIn = (config: unknown): TextLimits => (config as { limits?: TextLimits }).limits ?? defaultTextLimits
+
+/** A text or a list with at most as many characters or items as the community's limit of that name allows. */
+export function atMost<Input extends string | readonly unknown[]>(limit: keyof TextLimits, noun: string) {
+  return v.rawCheck<Input>(({ dataset, config, addIssue }) => {
+    const most = limitsIn(config)[limit]
+    if (dataset.typed && dataset.value.length > most) addIssue({ message: `must have at most ${most} ${noun}` })
   })
 }
 
-/** A title or a name: not blank, up to 255 characters. */
+const text = (limit: 'title' | 'longText') =>
+  publish(v.pipe(v.string('must be a text'), wellFormed, atMost<string>(limit, 'characters')), {
+    type: 'string',
+    maxLength: { limit },
+  })
+
+/** A short text (limit `title`); may be empty. */
+export const ShortText = text('title')
+/** A long text (limit `longText`); may be empty. */
+export const LongText = text('longText')
+
+/** A title or a name (limit `title`): not blank. */
 export const Title = publish(
   v.pipe(
-    textUpTo(255),
-    v.check((text) => text.trim() !== '', "can't be blank"),
+    ShortText,
+    v.check((value) => value.trim() !== '', "can't be blank"),
   ),
-  { type: 'string', minLength: 1, maxLength: 255 },
+  { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
 )
-/** Up to 255 characters; may be empty. */
-export const ShortText = textUpTo(255)
-/** Up to 100,000 characters; may be empty. */
-export const LongText = textUpTo(100_000)
 
 /** A colour as `#RRGGBB`. */
 export const Colour = publish(

@@ -58,7 +58,7 @@ type RowOf<C> = Flatten<Row & { readonly [K in keyof C]: Value<C[K]> }>
 type OmittableKeys<C> = { [K in keyof C]: C[K] extends Column<infer _V, true> ? K : never }[keyof C]
 type NewOf<C> = Flatten<
   Pick<Row, 'id' | 'created_at' | 'updated_at'> & { readonly [K in Exclude<keyof C, OmittableKeys<C>>]: Value<C[K]> } & {
-    readonly [K in OmittableKeys<C>]?: Value<C[K]>
+    readonly [K in OmittableKeys<C>]?: Value<C[K]> | undefined
   }
 >
 
@@ -70,7 +70,8 @@ export type NewIn<T> = T extends Table<infer _R, infer New> ? New : never
 const column = <V>(type: ColumnType): Column<V, false> => ({ type, nullable: false })
 
 export const id = (): Column<Id, false> => column('id')
-export const text = (): Column<string, false> => column('text')
+/** A text; `text<'a' | 'b'>()` where only some values occur. */
+export const text = <T extends string = string>(): Column<T, false> => column('text')
 export const integer = (): Column<number, false> => column('integer')
 export const real = (): Column<number, false> => column('real')
 export const boolean = (): Column<boolean, false> => column('boolean')
@@ -95,7 +96,7 @@ export const nullable = <V>(of: Column<V, false>): Column<V | null, true> => ({
 })
 
 /** The same column with a value for inserts that leave it out. */
-export const defaultsTo = <V>(of: Column<V, false>, value: V): Column<V, true> => ({
+export const defaultsTo = <V>(of: Column<V, false>, value: NoInfer<V>): Column<V, true> => ({
   type: of.type,
   nullable: false,
   default: value,

@@ -2,7 +2,14 @@
  * The data model on one page. Adapters make their tables from it, and resource files meet here instead of importing each
  * other. What a name says on the wire it says here.
  */
+import type * as v from 'valibot'
+import type { ResponseType } from '../records/custom-field.ts'
+import type { PricingType } from '../records/plan.ts'
 import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, real, reference, table, text, timestamp } from './table.ts'
+
+type MemberRole = 'host' | 'moderator' | 'contributor'
+type ResponseTypeName = v.InferOutput<typeof ResponseType>
+type PricingTypeName = v.InferOutput<typeof PricingType>
 
 // ---- The network and who may speak for it ----------------------------------------------------------------------------
 
@@ -16,7 +23,7 @@ export const networks = table(
     purpose: defaultsTo(text(), ''),
     description: defaultsTo(text(), ''),
     /** The plan that the network pays for: it sets the rate limit. */
-    service_plan: defaultsTo(text(), 'standard'),
+    service_plan: defaultsTo(text<'standard' | 'premium' | 'unlimited'>(), 'standard'),
     /** Whether that plan shows members' e-mail addresses (specification, section 2, e-mail rule 3). */
     member_email_visibility: defaultsTo(boolean(), false),
   },
@@ -48,9 +55,9 @@ export const webhookEndpoints = table('webhook_endpoints', {
   secrets: json<readonly string[]>(),
   /** Event types that it wants; null: every one. */
   events: nullable(json<readonly string[]>()),
-  audience: defaultsTo(text(), 'integration'),
+  audience: defaultsTo(text<'integration' | 'host'>(), 'integration'),
   enabled: defaultsTo(boolean(), true),
-  order: defaultsTo(text(), 'none'),
+  order: defaultsTo(text<'none' | 'fifo'>(), 'none'),
   rate_per_second: nullable(real()),
 })
 
@@ -58,14 +65,15 @@ export const webhookEndpoints = table('webhook_endpoints', {
 export const idempotencyKeys = table(
   'idempotency_keys',
   {
-    api_key_id: id(),
+    /** The API key that sent it, or the host's name for its own. */
+    caller: text(),
     key: text(),
     /** Operation, path and body, hashed: what the key was first used for. */
     fingerprint: text(),
     status: integer(),
     body: text(),
   },
-  { unique: [['api_key_id', 'key']] },
+  { unique: [['caller', 'key']] },
 )
 
 // ---- Members and where they belong -----------------------------------------------------------------------------------
@@ -79,10 +87,10 @@ export const members = table(
     email_key: nullable(text()),
     first_name: text(),
     last_name: text(),
-    role: defaultsTo(text(), 'contributor'),
-    member_type: defaultsTo(text(), 'full'),
-    /** `active`, `removed` (may join again), `banned` or `deleted`. */
-    state: defaultsTo(text(), 'active'),
+    role: defaultsTo(text<MemberRole>(), 'contributor'),
+    member_type: defaultsTo(text<'full' | 'limited'>(), 'full'),
+    /** Who is `removed` may join again. */
+    state: defaultsTo(text<'active' | 'removed' | 'banned' | 'deleted'>(), 'active'),
     commercial_email_consent: defaultsTo(boolean(), false),
     time_zone: nullable(text()),
     location: nullable(text()),
@@ -128,7 +136,7 @@ export const spaceMemberships = table(
   {
     space_id: reference('spaces', 'cascade'),
     member_id: reference('members', 'cascade'),
-    role: nullable(text()),
+    role: nullable(text<MemberRole>()),
   },
   {
     unique: [['space_id', 'member_id']],
@@ -148,15 +156,15 @@ export const customFields = table(
     description: nullable(text()),
     placeholder: nullable(text()),
     /** `tag` and `badge` are the network's own two fields; hosts make the other kinds. */
-    response_type: text(),
-    privacy: defaultsTo(text(), 'public'),
-    response_by: defaultsTo(text(), 'individual_member'),
+    response_type: text<ResponseTypeName>(),
+    privacy: defaultsTo(text<'public' | 'private' | 'admin'>(), 'public'),
+    response_by: defaultsTo(text<'hosts_only' | 'individual_member'>(), 'individual_member'),
     allow_ad_hoc: defaultsTo(boolean(), false),
     max_responses: nullable(integer()),
     min_value: nullable(integer()),
     max_value: nullable(integer()),
-    location_granularity: nullable(text()),
-    status: defaultsTo(text(), 'visible'),
+    location_granularity: nullable(text<'address' | 'city' | 'state' | 'country'>()),
+    status: defaultsTo(text<'visible' | 'hidden' | 'billing_disabled'>(), 'visible'),
     primary: defaultsTo(boolean(), false),
   },
   { indexes: [['response_type']] },
@@ -166,8 +174,7 @@ export const customFields = table(
 export const segments = table(
   'segments',
   {
-    /** `tag`, `badge` or `option`. */
-    kind: text(),
+    kind: text<'tag' | 'badge' | 'option'>(),
     custom_field_id: reference('custom_fields', 'cascade'),
     title: text(),
     description: nullable(text()),
@@ -188,7 +195,7 @@ export const memberSegments = table(
     member_id: reference('members', 'cascade'),
     segment_id: reference('segments', 'cascade'),
     custom_field_id: id(),
-    kind: text(),
+    kind: text<'tag' | 'badge' | 'option'>(),
   },
   {
     unique: [['member_id', 'segment_id']],
@@ -229,8 +236,8 @@ export const answers = table(
 export const posts = table(
   'posts',
   {
-    /** `post`, `poll` or `event`: which resource group it belongs to. */
-    family: text(),
+    /** The resource group that it belongs to. */
+    family: text<'post' | 'poll' | 'event'>(),
     post_type: text(),
     space_id: reference('spaces', 'restrict'),
     creator_id: id(),
@@ -238,12 +245,12 @@ export const posts = table(
     description: nullable(text()),
     summary: defaultsTo(text(), ''),
     images: defaultsTo(json<readonly string[]>(), []),
-    status: defaultsTo(text(), 'posted'),
+    status: defaultsTo(text<'draft' | 'posted' | 'scheduled'>(), 'posted'),
     content_type: text(),
     comments_enabled: defaultsTo(boolean(), true),
     published_at: timestamp(),
     last_activity_at: timestamp(),
-    poll_type: nullable(text()),
+    poll_type: nullable(text<'multiple_choice_poll' | 'hot_cold_poll' | 'percentage_poll'>()),
     choices: nullable(json<readonly { id: string; text: string }[]>()),
   },
   { indexes: [['space_id'], ['family'], ['family', 'space_id']] },
@@ -293,15 +300,15 @@ export const courseworks = table(
   'courseworks',
   {
     space_id: reference('spaces', 'cascade'),
-    type: text(),
+    type: text<'lesson' | 'quiz' | 'section' | 'overview'>(),
     parent_id: nullable(reference('courseworks', 'cascade')),
     title: text(),
     description: nullable(text()),
-    status: text(),
+    status: text<'posted' | 'hidden' | 'pending'>(),
     /** Place among its siblings, from 1. */
     position: integer(),
-    completion_criteria: text(),
-    unlocking_criteria: text(),
+    completion_criteria: text<'none' | 'visited' | 'button' | 'video' | 'minimum_correct_percentage'>(),
+    unlocking_criteria: text<'none' | 'sequential' | 'time_from_course_join' | 'scheduled_date'>(),
     children_count: defaultsTo(integer(), 0),
   },
   { indexes: [['space_id'], ['parent_id', 'position']] },
@@ -310,7 +317,7 @@ export const courseworks = table(
 /** What an event has beyond its post, under the same id. */
 export const events = table('events', {
   post_id: reference('posts', 'cascade'),
-  event_type: text(),
+  event_type: text<'local' | 'live_chat' | 'online_meeting' | 'zoom_meeting' | 'zoom_webinar' | 'webinar' | 'local_meetup'>(),
   starts_at: timestamp(),
   ends_at: timestamp(),
   time_zone: text(),
@@ -320,7 +327,7 @@ export const events = table('events', {
   rsvp_closed: defaultsTo(boolean(), false),
   restricted_event: defaultsTo(boolean(), false),
   post_in_feed: defaultsTo(boolean(), true),
-  frequency: nullable(text()),
+  frequency: nullable(text<'daily' | 'weekly' | 'monthly' | 'yearly'>()),
   interval: nullable(integer()),
   by_days: nullable(text()),
   by_month_days: nullable(text()),
@@ -334,7 +341,7 @@ export const rsvps = table(
   {
     event_id: reference('events', 'cascade'),
     member_id: reference('members', 'cascade'),
-    status: text(),
+    status: text<'yes' | 'maybe' | 'no'>(),
     /** The occurrence of a recurring event; empty for an event that happens once. */
     instance_at: defaultsTo(text(), ''),
   },
@@ -363,8 +370,8 @@ export const assets = table('assets', {
 export const plans = table('plans', {
   name: text(),
   description: nullable(text()),
-  status: defaultsTo(text(), 'visible'),
-  pricing_type: defaultsTo(text(), 'free'),
+  status: defaultsTo(text<'visible' | 'hidden' | 'pending' | 'rejected' | 'archived' | 'legacy'>(), 'visible'),
+  pricing_type: defaultsTo(text<PricingTypeName>(), 'free'),
   visible_to_members: defaultsTo(boolean(), true),
   external: defaultsTo(boolean(), false),
   multiple: defaultsTo(boolean(), false),
@@ -385,7 +392,11 @@ export const planSpaces = table(
 /** Who may use a plan, and by what: `direct`, `invite`, `subscription` or `purchase`. */
 export const planMemberships = table(
   'plan_memberships',
-  { plan_id: reference('plans', 'cascade'), member_id: reference('members', 'cascade'), source: text() },
+  {
+    plan_id: reference('plans', 'cascade'),
+    member_id: reference('members', 'cascade'),
+    source: text<'direct' | 'invite' | 'subscription' | 'purchase'>(),
+  },
   {
     unique: [['plan_id', 'member_id']],
     indexes: [
@@ -402,7 +413,7 @@ export interface PlanSnapshot {
   readonly amount: number
   readonly currency: string
   readonly interval: string
-  readonly type: string
+  readonly type: 'free' | 'subscription' | 'one-time-payment'
   readonly has_free_trial: boolean
 }
 
@@ -412,8 +423,8 @@ export const subscriptions = table(
     member_id: reference('members', 'cascade'),
     plan_id: nullable(reference('plans', 'clear')),
     plan: json<PlanSnapshot>(),
-    /** `active` or `canceled`; one that ends with its billing period is active until then. */
-    status: defaultsTo(text(), 'active'),
+    /** One that ends with its billing period is active until then. */
+    status: defaultsTo(text<'active' | 'canceled'>(), 'active'),
     current_period_start: nullable(timestamp()),
     current_period_end: nullable(timestamp()),
     payment_platform: nullable(text()),
@@ -431,9 +442,9 @@ export const purchases = table(
   {
     member_id: reference('members', 'cascade'),
     plan_id: nullable(reference('plans', 'clear')),
-    plan: json<PlanSnapshot>(),
+    plan: json<PlanSnapshot & { readonly type: 'free' | 'one-time-payment' }>(),
     tax_percent: nullable(integer()),
-    payment_platform: nullable(text()),
+    payment_platform: nullable(text<'stripe' | 'apple' | 'web3'>()),
     purchased_at: timestamp(),
     revoked_at: nullable(timestamp()),
   },
@@ -465,10 +476,10 @@ export const abuseReports = table(
     member_id: reference('members', 'cascade'),
     targetable_id: id(),
     targetable_type: text(),
-    report_type: text(),
+    report_type: text<'spam' | 'offensive' | 'impersonation' | 'other'>(),
     reason: nullable(text()),
     context_id: nullable(id()),
-    context_type: nullable(text()),
+    context_type: nullable(text<'Post' | 'Comment' | 'Space'>()),
     space_id: nullable(id()),
     ignored_at: nullable(timestamp()),
     ignored_by_id: nullable(id()),

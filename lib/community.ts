@@ -1,0 +1,161 @@
+import * as v from 'valibot'
+import { fail, found, notFound } from './errors.ts'
+import { type PayloadOf, payloadSchema, type WebhookName, webhookName } from './events/catalogue.ts'
+import { type Endpoints, endpointsOf } from './host/endpoints.ts'
+import { type Keys, keysOf } from './host/keys.ts'
+import { type Networks, networksOf } from './host/networks.ts'
+import { parseInput } from './kernel/body.ts'
+import { isoTime } from './kernel/clock.ts'
+import { type Answer, fromRequest, type Incoming, toResponse } from './kernel/exchange.ts'
+import { idGenerator } from './kernel/ids.ts'
+import { pageLinks, readPaging } from './kernel/page.ts'
+import { runner } from './kernel/run.ts'
+import { apiRoot, isPaged, present, server } from './kernel/serve.ts'
+import { apiDocument, webhooksDocument } from './openapi/document.ts'
+import type { AnyOperation, Principal } from './operation.ts'
+import { type OperationId, type OperationInput, type OperationResult, operations } from './operations.ts'
+import { type Options, settings as settingsOf } from './options.ts'
+import type { Id } from './storage/table.ts'
+import { type MemberRow, members } from './storage/tables.ts'
+
+const webhooksSpec = '/webhooks/v1/spec.json'
+
+/** Whose call it is, in a direct call. */
+export interface CallOptions {
+  /** The network, by id or subdomain. */
+  readonly network: Id
+  /** The member who acts; by default the network's first host. */
+  readonly as?: Id
+}
+
+/** A community network's Admin API. */
+export interface Community {
+  /** Answers any request; what is not ours gets a 404. Bound: it may be handed on as it is. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Answers a request that is ours; `undefined` for any other, whose body is then untouched. */
+  readonly handle: (request: Request) => Promise<Response | undefined>
+  /** The same as `fetch`, without a `Request` and a `Response`: for server adapters. Never rejects. */
+  readonly serve: (incoming: Incoming) => Promise<Answer>
+  /** Whether a path is ours, decided by the path alone. */
+  owns(pathname: string): boolean
+  /**
+   * Runs an operation without HTTP, with every scope; hooks, validation, transaction and events as in a request.
+   * @param id the operation, such as `'tags.update'`
+   * @throws ApiError as the request would have been answered
+   */
+  call<Name extends OperationId>(id: Name, input: OperationInput<Name> & CallOptions): Promise<OperationResult<Name>>
+  /**
+   * Publishes an event that no operation causes: course progress, purchases, join requests, … (specification, section 6).
+   * @throws ApiError 422 when the payload is not what the event's webhook carries
+   */
+  publish<Name extends WebhookName>(event: {
+    readonly network: Id
+    readonly event: Name
+    readonly payload: PayloadOf<Name>
+  }): Promise<void>
+  readonly networks: Networks
+  readonly keys: Keys
+  readonly endpoints: Endpoints
+  /** Every operation, as declared. */
+  readonly operations: readonly AnyOperation[]
+  /** The OpenAPI 3.1 document of the API, or of its webhooks. */
+  openapi(part?: 'api' | 'webhooks'): Readonly<Record<string, unknown>>
+  /** Waits for what nobody waited for, then closes the storage. */
+  close(): Promise<void>
+}
+
+/**
+ * Makes a community from its options. Nothing is read or written yet.
+ * @throws TypeError that lists every problem of the options
+ */
+export function createCommunity(options: Options): Community {
+  const settings = settingsOf(options)
+  const { storage, clock, basePath, limits, ids } = settings
+  const run = runner(settings, idGenerator(clock))
+  const networks = networksOf(settings, run)
+
+  const texts = new Map<string, string>()
+  const document = (part: 'api' | 'webhooks') => {
+    const make = part === 'api' ? apiDocument : webhooksDocument
+    return make(operations, settings)
+  }
+  const documentText = (part: 'api' | 'webhooks') => () => {
+    const text = texts.get(part) ?? JSON.stringify(document(part))
+    texts.set(part, text)
+    return text
+  }
+  const documents = new Map([
+    [`${apiRoot}/spec.json`, documentText('api')],
+    [webhooksSpec, documentText('webhooks')],
+  ])
+  const { serve, settled } = server(operations, settings, run, documents)
+  const owns = (pathname: string): boolean => {
+    if (!pathname.startsWith(basePath)) return false
+    const path = pathname.slice(basePath.length)
+    return path === apiRoot || path.startsWith(`${apiRoot}/`) || path === webhooksSpec
+  }
+
+  const fetch = async (request: Request) => toResponse(await serve(fromRequest(request)))
+  const byId = new Map(
+    operations.flatMap((operation) =>
+      [operation.id, ...(operation.also ? [operation.also.id] : [])].map((id) => [id, operation]),
+    ),
+  )
+
+  async function call(id: string, input: CallOptions & { params?: object; query?: object; body?: unknown }): Promise<unknown> {
+    const operation = byId.get(id)
+    if (!operation) throw new TypeError(`there is no operation ${JSON.stringify(id)}`)
+    const network = found(await networks.find(String(input.network)), 'Network')
+    const now = isoTime(clock.now())
+    const { as } = input
+    const actor = await run.work(
+      network.id,
+      now,
+      (tx): Promise<MemberRow | undefined> => (as ? tx.get(members, as) : tx.first(members, { state: 'active', role: 'host' })),
+    )
+    if (!actor) return fail(notFound('Member'))
+    const principal: Principal = { key_id: null, member_id: actor.id, scopes: ['*'] }
+    const query = Object.fromEntries(Object.entries(input.query ?? {}).map(([name, value]) => [name, String(value)]))
+    const paging = readPaging(isPaged(operation.returns) ? query : {})
+    const outcome = await run.run({
+      operation,
+      params: Object.fromEntries(Object.entries(input.params ?? {}).map(([name, value]) => [name, String(value)])),
+      query: operation.query ? parseInput(v.object(operation.query), query, limits) : {},
+      body: operation.body ? parseInput(operation.body, input.body, limits) : undefined,
+      paging,
+      principal,
+      network,
+      now,
+    })
+    if (outcome.kind === 'replay' || outcome.result === undefined) return undefined
+    const path = `${basePath}${apiRoot}/networks/${network.id}${operation.path.replace(/:(\w+)/g, (_, name: string) => String((input.params as Record<string, unknown>)[name]))}`
+    const search = Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : ''
+    return present(operation.returns, outcome.result, ids, (after) =>
+      pageLinks({ origin: settings.publicUrl ?? 'https://localhost', path, search }, paging, after),
+    )
+  }
+
+  return {
+    fetch,
+    handle: async (request) => (owns(new URL(request.url).pathname) ? fetch(request) : undefined),
+    serve,
+    owns,
+    call: call as Community['call'],
+    async publish({ network: name, event, payload }) {
+      if (!webhookName(event)) throw new TypeError(`there is no event ${JSON.stringify(event)}`)
+      const network = found(await networks.find(String(name)), 'Network')
+      parseInput(payloadSchema(event), payload, limits)
+      await run.work(network.id, isoTime(clock.now()), async (_tx, emit) => emit({ name: event, payload }))
+    },
+    networks,
+    keys: keysOf(settings, run),
+    endpoints: endpointsOf(settings, run),
+    operations,
+    openapi: (part = 'api') => document(part),
+    async close() {
+      await settled()
+      await run.settled()
+      await storage.close()
+    },
+  }
+}

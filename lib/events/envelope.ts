@@ -1,0 +1,34 @@
+import { projection } from '../kernel/serialise.ts'
+import type { EventRecord } from '../outbox/record.ts'
+import type { Id } from '../storage/table.ts'
+import { type EventName, hostCatalogue, payloadSchema } from './catalogue.ts'
+
+/** An event before it has an envelope. */
+export interface Emission {
+  readonly name: EventName
+  readonly payload: unknown
+}
+
+/**
+ * Puts an event into its envelope (specification, section 6): `event_id`, `event_timestamp`, `event_type`, `payload`. The
+ * body is written here once and never again.
+ * @param network_id the network in which it happened
+ * @param now when it happened, as a timestamp
+ */
+export function envelope(
+  { name, payload }: Emission,
+  { network_id, now, ids }: { readonly network_id: Id; readonly now: string; readonly ids: 'string' | 'number' },
+): EventRecord {
+  const event_id = crypto.randomUUID()
+  const event_type = `${name}Hook`
+  const shown = projection(payloadSchema(name), ids)(payload)
+  return {
+    kind: 'event',
+    network_id,
+    event_id,
+    event_type,
+    event_timestamp: now,
+    audience: Object.hasOwn(hostCatalogue, name) ? 'host' : 'integration',
+    body: JSON.stringify({ event_id, event_timestamp: now, event_type, payload: shown }),
+  }
+}

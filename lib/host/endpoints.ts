@@ -1,0 +1,116 @@
+import { fail, found, invalid } from '../errors.ts'
+import { webhookName } from '../events/catalogue.ts'
+import { isoTime } from '../kernel/clock.ts'
+import type { Runner } from '../kernel/run.ts'
+import type { Settings } from '../options.ts'
+import type { EndpointUpsert } from '../outbox/record.ts'
+import type { Id } from '../storage/table.ts'
+import { type EndpointRow, webhookEndpoints } from '../storage/tables.ts'
+
+/** A webhook endpoint to be (specification, section 6, setup). */
+export interface NewEndpoint {
+  readonly network_id: Id
+  readonly url: string
+  /** Sent as `Authorization: Bearer <key>`. */
+  readonly key: string
+  /** Event types that it wants, with or without `Hook`; every one when left out. */
+  readonly events?: readonly string[]
+  /** Signing secrets (`whsec_…`), newest first. */
+  readonly secrets?: readonly string[]
+  /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
+  readonly audience?: EndpointRow['audience']
+  readonly enabled?: boolean
+  readonly order?: EndpointRow['order']
+  readonly rate_per_second?: number | null
+}
+
+export interface Endpoints {
+  /**
+   * Registers an endpoint, or changes the one of this network with the same URL. The relay learns of it through the outbox.
+   * @throws ApiError 422 when the URL, the key or an event type is refused
+   */
+  upsert(endpoint: NewEndpoint): Promise<EndpointRow>
+  list(network_id: Id): Promise<readonly EndpointRow[]>
+  /** @throws ApiError 404 when the network has no such endpoint */
+  remove(network_id: Id, id: Id): Promise<EndpointRow>
+  /** Puts every endpoint of a network into the outbox again, for a relay that has lost what it knew. */
+  republish(network_id: Id): Promise<void>
+}
+
+export function endpointsOf({ clock }: Settings, runner: Runner): Endpoints {
+  const now = () => isoTime(clock.now())
+  return {
+    upsert: ({ network_id, ...given }) =>
+      runner.work(network_id, now(), async (tx) => {
+        const fields = checked(given)
+        const known = (await tx.find(webhookEndpoints, {})).find((row) => row.url === fields.url)
+        const stamp = { id: runner.newId(), created_at: now(), updated_at: now() }
+        const row = known
+          ? await tx.update(webhookEndpoints, known.id, { ...fields, updated_at: now() })
+          : await tx.insert(webhookEndpoints, { ...stamp, ...fields })
+        const endpoint = found(row, 'Endpoint')
+        await tx.append([upsertOf(endpoint)])
+        return endpoint
+      }),
+    list: (network_id) => runner.work(network_id, now(), (tx) => tx.find(webhookEndpoints, {})),
+    remove: (network_id, id) =>
+      runner.work(network_id, now(), async (tx) => {
+        const row = found(await tx.remove(webhookEndpoints, id), 'Endpoint')
+        await tx.append([{ kind: 'endpoint', action: 'remove', id, network_id }])
+        return row
+      }),
+    republish: (network_id) =>
+      runner.work(network_id, now(), async (tx) => {
+        const rows = await tx.find(webhookEndpoints, {})
+        if (rows.length > 0) await tx.append(rows.map(upsertOf))
+      }),
+  }
+}
+
+function checked({
+  url,
+  key,
+  events,
+  secrets = [],
+  audience,
+  enabled = true,
+  order,
+  rate_per_second = null,
+}: Omit<NewEndpoint, 'network_id'>) {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed || !['https:', 'http:'].includes(parsed.protocol) || parsed.username || parsed.password || parsed.hash)
+    return fail(invalid('url'), 'url must be an https address without user name and fragment')
+  if (!/^[\x21-\x7e]{1,512}$/.test(key))
+    return fail(invalid('key'), 'key must be 1 to 512 printable ASCII characters without blanks')
+  const types = events?.map((name) => {
+    const known = webhookName(name)
+    return known
+      ? `${known}Hook`
+      : fail(invalid('events'), `events must be event types such as PostCreatedHook, got ${JSON.stringify(name)}`)
+  })
+  return {
+    url: parsed.href,
+    key,
+    events: types ?? null,
+    secrets: [...secrets],
+    audience: audience ?? 'integration',
+    enabled,
+    order: order ?? 'none',
+    rate_per_second,
+  } as const
+}
+
+const upsertOf = (row: EndpointRow): EndpointUpsert => ({
+  kind: 'endpoint',
+  action: 'upsert',
+  id: row.id,
+  network_id: row.network_id,
+  url: row.url,
+  key: row.key,
+  secrets: row.secrets,
+  events: row.events,
+  audience: row.audience,
+  enabled: row.enabled,
+  order: row.order,
+  rate_per_second: row.rate_per_second,
+})

@@ -1,0 +1,119 @@
+import { accessError, fail, notFound } from '../errors.ts'
+import type { Principal } from '../operation.ts'
+import type { Settings } from '../options.ts'
+import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../storage/tables.ts'
+import { hashToken, isToken } from '../token.ts'
+import { isoTime } from './clock.ts'
+import { isStorableId } from './ids.ts'
+
+/** Who calls, and for which network. */
+export interface Caller {
+  readonly principal: Principal
+  readonly network: NetworkRow
+  /** What rate limits and idempotency keys are counted by. */
+  readonly countedBy: string
+}
+
+const unauthorized = (message: string) => accessError(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' })
+const expired = () =>
+  accessError(401, 'token_expired', 'The API token was revoked or has expired. Create a new one.', {
+    'www-authenticate': 'Bearer',
+  })
+
+/**
+ * The token of an `Authorization` header (specification, section 5, rule 1).
+ * @throws ApiError 401 `unauthorized` when there is none, more than one, or not a bearer token
+ */
+export function bearerToken(header: string | null): string {
+  if (!header) throw unauthorized('Send the API token as `Authorization: Bearer <API_TOKEN>`.')
+  const token = /^Bearer +([^\s,]{1,512}) *$/i.exec(header)?.[1]
+  if (!token) throw unauthorized('The Authorization header must hold one bearer token.')
+  return token
+}
+
+/**
+ * Finds out who a token speaks for. Tokens are looked up on every request, so that a revoked one stops at once.
+ */
+export function authenticator(settings: Settings) {
+  const { storage, clock } = settings
+  const hashes = rememberHashes(1000)
+  const noteUse = noteUses(settings)
+
+  /**
+   * @param token the bearer token
+   * @param networkName the network as the path names it: an id or a subdomain
+   * @throws ApiError 401 `unauthorized` or `token_expired`; 404 when the token is not of this network, the same answer as
+   *   for a network that does not exist
+   */
+  async function authenticate(token: string, networkName: string): Promise<Caller> {
+    const host = await settings.authenticate?.(token)
+    if (host === 'expired') throw expired()
+    if (!host && !isToken(token)) throw unauthorized('This is not an API token of this service.')
+    const hash = host ? '' : await hashes.of(token)
+    const now = clock.now()
+
+    const { key, network } = await storage.transaction(
+      async (tx) => {
+        const key = host ? undefined : (await tx.find(apiKeys, { where: { token_hash: hash }, limit: 1 }))[0]
+        const network_id = host?.network_id ?? key?.network_id
+        return { key, network: network_id === undefined ? undefined : await tx.get(networks, network_id) }
+      },
+      { readOnly: true },
+    )
+    if (!host && !key) throw unauthorized('This API token is not known.')
+    if (key && hasEnded(key, now)) throw expired()
+    if (!host) hashes.keep(token, hash)
+    if (!network || !names(networkName, network)) fail(notFound('Network'))
+    if (key) noteUse(key, isoTime(now - (now % 60_000)))
+    return key
+      ? { principal: { key_id: key.id, member_id: key.member_id, scopes: key.scopes }, network, countedBy: key.id }
+      : {
+          principal: { key_id: null, member_id: host?.member_id ?? '', scopes: host?.scopes ?? [] },
+          network,
+          countedBy: host?.key ?? '',
+        }
+  }
+
+  return { authenticate, settled: noteUse.settled }
+}
+
+const hasEnded = (key: ApiKeyRow, now: number): boolean =>
+  key.revoked_at !== null || (key.expires_at !== null && Date.parse(key.expires_at) <= now)
+
+const names = (name: string, network: NetworkRow): boolean =>
+  isStorableId(name) ? name === network.id : name === network.subdomain
+
+/**
+ * Remembers the hashes of tokens that were found, so that a busy key is not hashed anew on each request. What a key may do
+ * is never remembered.
+ */
+function rememberHashes(capacity: number) {
+  const known = new Map<string, string>()
+  return {
+    of: async (token: string): Promise<string> => known.get(token) ?? (await hashToken(token)),
+    keep(token: string, hash: string): void {
+      if (known.has(token)) return
+      if (known.size >= capacity) known.clear()
+      known.set(token, hash)
+    },
+  }
+}
+
+/** Notes when a key was last used, to the minute, outside the request: nobody waits for it. */
+function noteUses({ storage, hooks }: Settings) {
+  const noted = new Map<string, string>()
+  const pending = new Set<Promise<void>>()
+  const note = (key: ApiKeyRow, minute: string): void => {
+    if ((key.last_used_at ?? '') >= minute || noted.get(key.id) === minute) return
+    noted.set(key.id, minute)
+    const write = storage
+      .transaction((tx) => tx.update(apiKeys, key.id, { last_used_at: minute }))
+      .then(
+        () => undefined,
+        (error: unknown) => hooks.onError?.(error, { request_id: `last use of key ${key.id}` }),
+      )
+      .finally(() => pending.delete(write))
+    pending.add(write)
+  }
+  return Object.assign(note, { settled: () => Promise.all(pending) })
+}

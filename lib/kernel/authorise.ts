@@ -1,0 +1,15 @@
+import { accessError } from '../errors.ts'
+import type { Scope } from '../operation.ts'
+
+/** Whether these scopes allow what needs `scope`: the scope itself, `*:read` for every read, `*` for everything. */
+export function allows(scopes: readonly string[], scope: Scope): boolean {
+  return scopes.some((held) => held === '*' || held === scope || (held === '*:read' && scope.endsWith(':read')))
+}
+
+/**
+ * Refuses a caller without the operation's scope (specification, section 7).
+ * @throws ApiError 403 `forbidden`
+ */
+export function authorise(scopes: readonly string[], scope: Scope): void {
+  if (!allows(scopes, scope)) throw accessError(403, 'forbidden', `The API token lacks the scope ${scope}.`)
+}

@@ -1,0 +1,71 @@
+import { badRequest, fail, invalid } from '../errors.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import { idempotencyKeys } from '../storage/tables.ts'
+import { sha256 } from './sha256.ts'
+
+const keptMilliseconds = 24 * 60 * 60 * 1000
+/** How many expired keys one request clears away; more than it adds, so that they never pile up. */
+const clearedAtOnce = 4
+
+/** What a repeated request is recognised by. */
+export interface Repeatable {
+  readonly caller: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+/** An answer that was given before. */
+export interface FirstAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+/**
+ * Reads an `Idempotency-Key` (design: settled gaps, repeats).
+ * @param parts what the key is used for: operation, path, body
+ * @throws ApiError 400 when the key is not 1 to 255 printable characters
+ */
+export async function readRepeatable(
+  header: string | null,
+  caller: string,
+  parts: readonly unknown[],
+): Promise<Repeatable | undefined> {
+  if (header === null) return undefined
+  if (!/^[\x20-\x7e]{1,255}$/.test(header)) fail(badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters'))
+  return { caller, key: header, fingerprint: await sha256(JSON.stringify(parts)) }
+}
+
+/**
+ * The first answer to this request, if there was one in the last 24 hours.
+ * @throws ApiError 422 when the key was used for another request
+ */
+export async function firstAnswer(
+  tx: ScopedTx,
+  { caller, key, fingerprint }: Repeatable,
+  now: string,
+): Promise<FirstAnswer | undefined> {
+  const row = await tx.first(idempotencyKeys, { caller, key })
+  if (!row) return undefined
+  if (isExpired(row.created_at, now)) {
+    await tx.remove(idempotencyKeys, row.id)
+    return undefined
+  }
+  if (row.fingerprint !== fingerprint)
+    fail(invalid('Idempotency-Key'), 'Idempotency-Key was used for another request. Use a new key for a new request')
+  return row
+}
+
+/** Keeps an answer for 24 hours, in the transaction that it belongs to. Two at once: the second gets a unique violation. */
+export async function keepAnswer(
+  tx: ScopedTx,
+  repeatable: Repeatable,
+  answer: FirstAnswer,
+  stamp: { id: Id; created_at: string; updated_at: string },
+): Promise<void> {
+  const oldest = await tx.find(idempotencyKeys, { limit: clearedAtOnce })
+  for (const row of oldest) if (isExpired(row.created_at, stamp.created_at)) await tx.remove(idempotencyKeys, row.id)
+  await tx.insert(idempotencyKeys, { ...stamp, ...repeatable, status: answer.status, body: answer.body })
+}
+
+const isExpired = (created_at: string, now: string): boolean => Date.parse(now) - Date.parse(created_at) >= keptMilliseconds

@@ -1,0 +1,69 @@
+import { badRequest, fail } from '../errors.ts'
+import type { Page } from '../operation.ts'
+import type { Query } from '../storage/contract.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Row, Table } from '../storage/table.ts'
+import { isStorableId } from './ids.ts'
+
+export const defaultPerPage = 25
+export const maxPerPage = 100
+
+/** Which page is asked for. */
+export interface Paging {
+  readonly page: number
+  readonly per_page: number
+  /** Begin behind this value of the order column, as `links.next` says; then `page` is only a number to count on from. */
+  readonly after: string | undefined
+}
+
+const wholeNumber = (name: string, text: string | undefined, otherwise: number): number => {
+  if (text === undefined) return otherwise
+  if (!/^\d{1,20}$/.test(text) || Number(text) < 1) fail(badRequest(`${name} must be a whole number from 1`))
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+}
+
+/**
+ * Reads `page`, `per_page` and `after` (specification, section 4, rule 3; design: settled gaps, paging).
+ * @throws ApiError 400 when one of them is zero, negative or not a number
+ */
+export function readPaging(query: Readonly<Record<string, string | undefined>>): Paging {
+  const after = query['after']
+  if (after !== undefined && !isStorableId(after)) fail(badRequest('after must be taken over from links.next as it is'))
+  return {
+    page: wholeNumber('page', query['page'], 1),
+    per_page: Math.min(wholeNumber('per_page', query['per_page'], defaultPerPage), maxPerPage),
+    after,
+  }
+}
+
+/**
+ * Reads one page of a table, and one row more to know whether there is a next one; nothing is ever counted.
+ */
+export async function readPage<R extends Row, N>(
+  tx: ScopedTx,
+  table: Table<R, N>,
+  { page, per_page, after }: Paging,
+  query: Pick<Query<R>, 'where' | 'order'> = {},
+): Promise<Page<R>> {
+  const offset = after === undefined ? (page - 1) * per_page : 0
+  if (!Number.isSafeInteger(offset)) return { items: [], after: null }
+  const rows = await tx.find(table, {
+    ...query,
+    limit: per_page + 1,
+    ...(after === undefined ? { offset } : { after }),
+  })
+  const items = rows.slice(0, per_page)
+  const last = items.at(-1)
+  const key = query.order?.by ?? 'id'
+  return { items, after: last && rows.length > per_page ? String(last[key as keyof R]) : null }
+}
+
+/** The links of a page: absolute, on the caller's own origin, with every parameter that the caller sent. */
+export function pageLinks(address: { origin: string; path: string; search: string }, paging: Paging, after: string | null) {
+  const base = address.origin + address.path
+  if (after === null) return { self: base + address.search, next: null }
+  const next = new URLSearchParams(address.search)
+  next.set('page', String(paging.page + 1))
+  next.set('after', after)
+  return { self: base + address.search, next: `${base}?${next}` }
+}

@@ -1,0 +1,47 @@
+import { accessError } from '../errors.ts'
+import type { Limits } from '../options.ts'
+import type { NetworkRow } from '../storage/tables.ts'
+
+/** One count of one minute. */
+export interface RateCount {
+  readonly allowed: boolean
+  /** Requests left in this minute. */
+  readonly remaining: number
+  /** Seconds until the count begins anew. */
+  readonly resetSeconds: number
+}
+
+/** Counts requests per key and minute. `rateLimits()` of `folkmoot/rate-limits` makes one. */
+export interface RateLimiter {
+  /**
+   * Counts one request.
+   * @param key what is counted by: the API key's id
+   * @param perMinute how many are allowed
+   */
+  count(key: string, perMinute: number): Promise<RateCount>
+}
+
+/**
+ * Counts a request against the limit of the network's plan (specification, section 8).
+ * @param headers gets `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`
+ * @throws ApiError 429 with `Retry-After` in whole seconds
+ */
+export async function limitRate(
+  limiter: RateLimiter | undefined,
+  key: string,
+  network: Pick<NetworkRow, 'service_plan'>,
+  limits: Pick<Limits, 'perMinute'>,
+  headers: Record<string, string>,
+): Promise<void> {
+  const perMinute = limits.perMinute[network.service_plan]
+  if (!limiter || perMinute === null) return
+  const count = await limiter.count(key, perMinute)
+  const reset = String(Math.max(1, Math.ceil(count.resetSeconds)))
+  headers['ratelimit-limit'] = String(perMinute)
+  headers['ratelimit-remaining'] = String(count.remaining)
+  headers['ratelimit-reset'] = reset
+  if (count.allowed) return
+  throw accessError(429, 'rate limit exceeded', `More than ${perMinute} requests in a minute. Wait ${reset} seconds.`, {
+    'retry-after': reset,
+  })
+}

@@ -1,0 +1,130 @@
+import { ApiError, isApiError } from '../errors.ts'
+import { type Emission, envelope } from '../events/envelope.ts'
+import type { Settings } from '../options.ts'
+import type { EventRecord } from '../outbox/record.ts'
+import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.ts'
+import { type ScopedTx, scoped } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import { type Input, makeCall, makeContext } from './context.ts'
+import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
+
+/** How often a transaction that lost a race is run again. */
+const mostRuns = 5
+
+/** What an operation came to: what its handler returned, or the answer that a repeated request had got before. */
+export type Outcome =
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'replay'; readonly answer: FirstAnswer }
+
+/** Runs transactions of one network: with its events, and again when a race was lost. */
+export interface Runner {
+  /** Runs an operation's handler. `answerOf` makes the answer that is kept for an `Idempotency-Key`. */
+  run(input: Input, repeat?: { readonly key: Repeatable; readonly answerOf: (result: unknown) => FirstAnswer }): Promise<Outcome>
+  /** Runs the host's own work in a transaction of a network, with the events that it emits. */
+  work<T>(network_id: Id, now: string, body: (tx: ScopedTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
+  /** Resolves when the `after` hooks of everything so far have run. */
+  settled(): Promise<unknown>
+  readonly newId: () => Id
+}
+
+export function runner(settings: Settings, newId: () => Id): Runner {
+  const { storage, hooks, ids } = settings
+  const pending = new Set<Promise<void>>()
+
+  async function transact<T>(work: (tx: Tx, commit: EventRecord[]) => Promise<T>, readOnly: boolean): Promise<T> {
+    for (let run = 1; ; run++) {
+      const events: EventRecord[] = []
+      try {
+        const result = await storage.transaction((tx) => work(tx, events), { readOnly })
+        for (const event of events) tell(event)
+        return result
+      } catch (error) {
+        if (run >= mostRuns || !isLostRace(error)) throw error
+      }
+    }
+  }
+
+  /** Calls `hooks.after` once the event is committed. Nobody waits for it, and it can spoil nothing. */
+  function tell(event: EventRecord): void {
+    if (!hooks.after) return
+    const { network_id, event_id, event_type, event_timestamp } = event
+    const { payload } = JSON.parse(event.body) as { payload: unknown }
+    const told = Promise.resolve()
+      .then(() => hooks.after?.({ network_id, event_id, event_type, event_timestamp, payload }))
+      .catch((error: unknown) => hooks.onError?.(error, { request_id: event_id }))
+      .finally(() => pending.delete(told))
+    pending.add(told)
+  }
+
+  async function publish(tx: ScopedTx, emissions: readonly Emission[], now: string, commit: EventRecord[]): Promise<void> {
+    if (emissions.length === 0) return
+    const records = emissions.map((emission) => envelope(emission, { network_id: tx.network_id, now, ids }))
+    await tx.append(records)
+    commit.push(...records)
+  }
+
+  async function run(input: Input, repeat?: Parameters<Runner['run']>[1]): Promise<Outcome> {
+    const { operation, network, principal, now } = input
+    // Only what the operation itself refuses is an answer worth keeping; a veto or a fault may be gone at the next try.
+    let refusal: ApiError | undefined
+    const work = async (storageTx: Tx, commit: EventRecord[]): Promise<Outcome> => {
+      refusal = undefined
+      const tx = scoped(storageTx, network.id)
+      const answer = repeat && (await firstAnswer(tx, repeat.key, now))
+      if (answer) return { kind: 'replay', answer }
+      const context = makeContext(settings, newId, tx, input)
+      await hooks.before?.({ operation, params: input.params, query: input.query, body: input.body, principal, tx })
+      const { call, emissions } = makeCall(context, input)
+      let result: unknown
+      try {
+        result = await operation.handle(call as never)
+      } catch (error) {
+        if (isApiError(error)) refusal = error
+        throw error
+      }
+      await publish(tx, emissions, now, commit)
+      if (repeat) await keepAnswer(tx, repeat.key, repeat.answerOf(result), context.stamp())
+      return { kind: 'result', result }
+    }
+    try {
+      return await transact(work, operation.method === 'GET')
+    } catch (error) {
+      if (repeat && refusal && refusal === error) await keepRefusal(input, repeat.key, refusal)
+      throw isUniqueViolation(error) ? taken(error.key) : error
+    }
+  }
+
+  async function keepRefusal({ network, now }: Input, key: Repeatable, refusal: ApiError): Promise<void> {
+    const answer = { status: refusal.status, body: JSON.stringify(refusal.body) }
+    const stamp = { id: newId(), created_at: now, updated_at: now }
+    await transact(async (tx) => {
+      const network_tx = scoped(tx, network.id)
+      if (!(await firstAnswer(network_tx, key, now))) await keepAnswer(network_tx, key, answer, stamp)
+    }, false)
+  }
+
+  return {
+    run,
+    newId,
+    work: (network_id, now, body) =>
+      transact(async (storageTx, commit) => {
+        const tx = scoped(storageTx, network_id)
+        const emissions: Emission[] = []
+        const result = await body(tx, (emission) => emissions.push(emission))
+        await publish(tx, emissions, now, commit)
+        return result
+      }, false),
+    settled: () => Promise.all(pending),
+  }
+}
+
+// A new id that is taken, or an idempotency key that was kept a moment ago: the next run gets another id, or finds the answer.
+const isLostRace = (error: unknown): boolean =>
+  (isStorageError(error) && error.code === 'conflict') ||
+  (isUniqueViolation(error) && (error.key.join() === 'id' || error.table === 'idempotency_keys'))
+
+// Two requests at once may both see that a value is free; the unique key lets one of them in, and this tells the other.
+const taken = (key: readonly string[]): ApiError => {
+  const field = key.at(-1)?.replace(/_key$/, '') ?? 'The value'
+  return new ApiError(422, { error: `${field} has already been taken` })
+}

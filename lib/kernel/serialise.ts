@@ -1,0 +1,50 @@
+import type * as v from 'valibot'
+import { isIdSchema } from '../fields.ts'
+
+/** Makes the JSON value of a record: its documented fields and no others, each present. */
+export type Projection = (value: unknown) => unknown
+
+const cache = { string: new WeakMap<object, Projection>(), number: new WeakMap<object, Projection>() }
+
+/**
+ * What a record's schema makes of a row: exactly the documented fields, in their order, missing ones null; columns that
+ * nobody documented stay inside. With `ids: 'number'` every id becomes a number.
+ *
+ * @param schema the schema of a record, made of the fields of `fields.ts`
+ * @param ids the JSON type of ids
+ */
+export function projection(schema: v.GenericSchema, ids: 'string' | 'number'): Projection {
+  const cached = cache[ids].get(schema)
+  if (cached) return cached
+  const made = project(schema, ids)
+  cache[ids].set(schema, made)
+  return made
+}
+
+const asIs: Projection = (value) => value ?? null
+const asNumber: Projection = (value) => (typeof value === 'string' ? Number(value) : (value ?? null))
+
+function project(schema: v.GenericSchema, ids: 'string' | 'number'): Projection {
+  const shape = schema as v.GenericSchema & { entries?: v.ObjectEntries; item?: v.GenericSchema; wrapped?: v.GenericSchema }
+  if (isIdSchema(schema)) return ids === 'number' ? asNumber : asIs
+  if (shape.entries) return projectFields(shape.entries, ids)
+  if (shape.item) {
+    const item = projection(shape.item, ids)
+    return (value) => (Array.isArray(value) ? (item === asIs ? value : value.map(item)) : [])
+  }
+  if (shape.wrapped) {
+    const wrapped = projection(shape.wrapped, ids)
+    return wrapped === asIs ? asIs : (value) => (value === null || value === undefined ? null : wrapped(value))
+  }
+  return asIs
+}
+
+function projectFields(entries: v.ObjectEntries, ids: 'string' | 'number'): Projection {
+  const fields = Object.entries(entries).map(([name, schema]) => [name, projection(schema as v.GenericSchema, ids)] as const)
+  return (value) => {
+    const row = value as Readonly<Record<string, unknown>>
+    const out: Record<string, unknown> = {}
+    for (const [name, of] of fields) out[name] = of(row[name])
+    return out
+  }
+}

@@ -1,0 +1,166 @@
+import * as v from 'valibot'
+import { ApiError, fail, isApiError, notFound } from '../errors.ts'
+import type { Paged } from '../fields.ts'
+import type { AnyOperation, Page } from '../operation.ts'
+import type { Settings } from '../options.ts'
+import { isStorageError } from '../storage/contract.ts'
+import { authenticator, bearerToken } from './authenticate.ts'
+import { authorise } from './authorise.ts'
+import { parseInput, readJson, readOptionalJson } from './body.ts'
+import { isoTime } from './clock.ts'
+import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
+import { originOf, requireHttps } from './https.ts'
+import { type FirstAnswer, readRepeatable } from './idempotency.ts'
+import { type Paging, pageLinks, readPaging } from './page.ts'
+import { limitRate } from './rate-limit.ts'
+import type { Runner } from './run.ts'
+import { projection } from './serialise.ts'
+import { type Route, routeTable } from './table.ts'
+
+/** Documents that anybody may read, by their path below the base path. */
+export type Documents = ReadonlyMap<string, () => string>
+
+export const apiRoot = '/admin/v1'
+const networksRoot = `${apiRoot}/networks/`
+
+/**
+ * Makes the function that answers requests. What a request passes, in this order and only here: HTTPS, route, token, network,
+ * rate limit, scope, query, body, idempotency, handler with its transaction, answer.
+ */
+export function server(operations: readonly AnyOperation[], settings: Settings, runner: Runner, documents: Documents) {
+  const { basePath, clock, limits, hooks } = settings
+  const match = routeTable(operations)
+  const { authenticate, settled } = authenticator(settings)
+
+  /** Answers any request; never rejects. */
+  async function serve(incoming: Incoming): Promise<Answer> {
+    const headers: Record<string, string> = {}
+    let route: Route | undefined
+    try {
+      requireHttps(incoming, settings)
+      const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
+      const document = documents.get(path.replace(/\/+$/, ''))
+      if (document) return readDocument(incoming, document)
+      const address = splitPath(path)
+      const matched = address ? await match(incoming.method, address.below) : undefined
+      if (!address || matched?.kind === 'unknown')
+        return fail({ status: 404, error: `There is nothing at ${shown(incoming.path)}` })
+      if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
+      if (matched?.kind !== 'route') return fail(notFound('Path'))
+      route = matched.route
+      return await answerRoute(incoming, route, matched.params, address.network, headers)
+    } catch (error) {
+      return failureAnswer(error, headers, route)
+    }
+  }
+
+  async function answerRoute(
+    incoming: Incoming,
+    { operation, id, method }: Route,
+    params: Readonly<Record<string, string>>,
+    networkName: string,
+    headers: Record<string, string>,
+  ): Promise<Answer> {
+    const caller = await authenticate(bearerToken(incoming.header('authorization')), networkName)
+    await limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
+    authorise(caller.principal.scopes, operation.scope)
+
+    const search: Record<string, string> = incoming.search === '' ? {} : Object.fromEntries(new URLSearchParams(incoming.search))
+    const paging = isPaged(operation.returns) ? readPaging(search) : noPaging
+    const writes = method !== 'GET'
+    const body = operation.body ? await readJson(incoming, limits.bodyBytes) : undefined
+    const stray = writes && !operation.body && operation.query ? await readOptionalJson(incoming, limits.bodyBytes) : undefined
+    const input = {
+      operation,
+      params,
+      query: operation.query
+        ? parseInput(v.object(operation.query, queryMessage), { ...objectOrNothing(stray), ...search }, limits)
+        : {},
+      body: operation.body ? parseInput(operation.body, body, limits) : undefined,
+      paging,
+      principal: caller.principal,
+      network: caller.network,
+      now: isoTime(clock.now()),
+    }
+
+    const bodyOf = (result: unknown): FirstAnswer => {
+      if (result === undefined) return { status: 204, body: '' }
+      const links = (after: string | null) =>
+        pageLinks({ origin: originOf(incoming, settings), path: incoming.path, search: incoming.search }, paging, after)
+      return { status: operation.status, body: JSON.stringify(present(operation.returns, result, settings.ids, links)) }
+    }
+    const key =
+      method === 'POST'
+        ? await readRepeatable(incoming.header('idempotency-key'), caller.countedBy, [
+            id,
+            incoming.path,
+            incoming.search,
+            body ?? stray,
+          ])
+        : undefined
+    const outcome = await runner.run(input, key && { key, answerOf: bodyOf })
+    if (outcome.kind === 'replay') return answer(outcome.answer, { ...headers, 'idempotency-replayed': 'true' })
+    return answer(bodyOf(outcome.result), headers)
+  }
+
+  function failureAnswer(error: unknown, headers: Readonly<Record<string, string>>, route: Route | undefined): Answer {
+    if (isApiError(error)) return jsonAnswer(error.status, JSON.stringify(error.body), { ...headers, ...error.headers })
+    const request_id = crypto.randomUUID()
+    hooks.onError?.(error, { request_id, ...(route ? { operation: route.id } : {}) })
+    const later = storageTrouble(error)
+    if (later) return jsonAnswer(503, JSON.stringify({ error: later, request_id }), { ...headers, 'retry-after': '5' })
+    return jsonAnswer(500, JSON.stringify({ error: 'Internal server error', request_id }), headers)
+  }
+
+  return { serve, settled }
+}
+
+/** The value of a result as its operation documents it: a record, or a page with its links. */
+export function present(
+  returns: AnyOperation['returns'],
+  result: unknown,
+  ids: 'string' | 'number',
+  links: (after: string | null) => unknown,
+): unknown {
+  if (!returns) return undefined
+  if (!isPaged(returns)) return projection(returns, ids)(result)
+  const { items, after } = result as Page<unknown>
+  return { items: items.map(projection(returns.paged, ids)), links: links(after) }
+}
+
+export const isPaged = (returns: AnyOperation['returns']): returns is Paged => returns !== undefined && 'paged' in returns
+
+const noPaging: Paging = { page: 1, per_page: 1, after: undefined }
+
+const queryMessage = (issue: v.ObjectIssue): string => (issue.path ? 'is required' : 'must be an object')
+
+const objectOrNothing = (value: unknown): object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+
+const answer = ({ status, body }: FirstAnswer, headers: Readonly<Record<string, string>>): Answer =>
+  body === '' ? { status, headers, body: null } : jsonAnswer(status, body, headers)
+
+const splitPath = (path: string): { network: string; below: string } | undefined => {
+  if (!path.startsWith(networksRoot)) return undefined
+  const end = path.indexOf('/', networksRoot.length)
+  const network = path.slice(networksRoot.length, end === -1 ? undefined : end)
+  return network === '' ? undefined : { network, below: end === -1 ? '/' : path.slice(end) }
+}
+
+const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path)
+
+const readDocument = (incoming: Incoming, document: () => string): Answer => {
+  if (incoming.method !== 'GET' && incoming.method !== 'HEAD') throw wrongMethod(incoming, 'GET, HEAD')
+  return jsonAnswer(200, document())
+}
+
+const wrongMethod = (incoming: Incoming, allow: string): ApiError =>
+  new ApiError(405, { error: `${incoming.method} is not possible here; possible: ${allow}` }, { allow })
+
+const storageTrouble = (error: unknown): string | undefined => {
+  if (!isStorageError(error)) return undefined
+  if (error.code === 'full') return 'The storage is full; nothing was written'
+  if (error.code === 'unavailable' || error.code === 'closed' || error.code === 'conflict')
+    return 'The storage is busy or cannot be reached; nothing was written. Try again'
+  return undefined
+}

@@ -1,0 +1,74 @@
+import { IttyRouter } from 'itty-router/IttyRouter'
+import type { AnyOperation, Method } from '../operation.ts'
+
+/** An operation as a path reached it: by its own method, or by the one that it also answers to. */
+export interface Route {
+  readonly operation: AnyOperation
+  readonly id: string
+  readonly method: Method
+}
+
+/** What a path and a method lead to. */
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'wrong method'; readonly allow: string }
+  | { readonly kind: 'unknown' }
+
+/** Each operation under each of its methods. */
+export function routesOf(operations: readonly AnyOperation[]): Route[] {
+  return operations.flatMap((operation) => [
+    { operation, id: operation.id, method: operation.method },
+    ...(operation.also ? [{ operation, ...operation.also }] : []),
+  ])
+}
+
+const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
+
+// A router scans its routes one by one, so there is one small router for each first segment and depth: the cost of finding
+// a route does not grow with the number of operations.
+const shelf = (segments: readonly string[]): string => `${segments[0] ?? ''}/${segments.length}`
+
+// Static segments first: `/members/by_email` would otherwise match `:id`.
+const bySpecificity = (a: Route, b: Route): number => {
+  const generality = ({ operation }: Route) => segmentsOf(operation.path).map((segment) => (segment.startsWith(':') ? '1' : '0'))
+  return generality(a).join('').localeCompare(generality(b).join(''))
+}
+
+const makeRouter = (routes: readonly Route[]) => {
+  const router = IttyRouter()
+  for (const route of routes)
+    router[route.method.toLowerCase() as 'get'](route.operation.path, ({ params }): Match => ({ kind: 'route', route, params }))
+  return {
+    fetch: (method: string, path: string): Promise<Match | undefined> => router.fetch({ method, url: `http://network${path}` }),
+    routes,
+  }
+}
+
+const placeholder = /:\w+/g
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/\/$/, '').replace(placeholder, '[^/]+')}/*$`)
+
+/**
+ * Builds the route table. Trailing slashes do not matter (design: settled gaps).
+ * @returns finds what a path below the network leads to; HEAD is answered as GET
+ */
+export function routeTable(operations: readonly AnyOperation[]): (method: string, path: string) => Promise<Match> {
+  const shelves = new Map<string, Route[]>()
+  for (const route of routesOf(operations)) {
+    const name = shelf(segmentsOf(route.operation.path))
+    shelves.set(name, [...(shelves.get(name) ?? []), route])
+  }
+  const routers = new Map([...shelves].map(([name, routes]) => [name, makeRouter(routes.sort(bySpecificity))]))
+
+  return async (method, path) => {
+    const router = routers.get(shelf(segmentsOf(path)))
+    if (!router) return { kind: 'unknown' }
+    const match = await router.fetch(method === 'HEAD' ? 'GET' : method, path)
+    if (match) return match
+    const allowed = router.routes.filter(({ operation }) => patternOf(operation.path).test(path)).map((route) => route.method)
+    if (allowed.length === 0) return { kind: 'unknown' }
+    return {
+      kind: 'wrong method',
+      allow: [...new Set(allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed)].sort().join(', '),
+    }
+  }
+}

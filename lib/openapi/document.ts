@@ -1,0 +1,253 @@
+/** The OpenAPI 3.1 documents, made from the declarations: what is published cannot differ from what is served. */
+import type * as v from 'valibot'
+import { catalogue } from '../events/catalogue.ts'
+import type { JsonSchema } from '../fields.ts'
+import { isPaged } from '../kernel/serve.ts'
+import { routesOf } from '../kernel/table.ts'
+import type { AnyOperation } from '../operation.ts'
+import { isOptional, type SchemaSettings, type SchemaWriter, schemaWriter } from './schema.ts'
+
+export type Document = Readonly<Record<string, unknown>>
+
+const info = {
+  title: 'Community Network Admin API',
+  version: '1.0.0',
+  license: { name: 'MIT', identifier: 'MIT' },
+}
+
+/** The answers that any operation may give, by status. */
+const reasons: Readonly<Record<number, string>> = {
+  400: 'The request cannot be understood: a page that is no number, a body that is no JSON.',
+  401: 'The API token is missing, unknown, revoked or expired.',
+  403: 'The API token lacks the scope, or the record may not be changed this way.',
+  404: 'There is no such record in this network, or no such network.',
+  409: 'The record is in a state that does not allow it.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  422: 'A value is refused; the sentence names its field.',
+  429: 'Too many requests in this minute.',
+}
+
+const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
+const errorRef = { $ref: '#/components/schemas/ErrorResponse' }
+const accessErrorRef = { $ref: '#/components/schemas/AuthErrorResponse' }
+
+/**
+ * The document of the API.
+ * @param operations the registry
+ */
+export function apiDocument(
+  operations: readonly AnyOperation[],
+  settings: SchemaSettings & { readonly basePath: string },
+): Document {
+  const writer = schemaWriter(settings)
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const { operation, id, method } of routesOf(operations)) {
+    const path = `/admin/v1/networks/{network_id}${operation.path.replace(/:(\w+)/g, '{$1}')}`
+    paths[path] = {
+      parameters: pathParameters(operation.path),
+      ...paths[path],
+      [method.toLowerCase()]: describeOperation(operation, id, writer),
+    }
+  }
+  return {
+    openapi: '3.1.1',
+    info: { ...info, description: 'Members, spaces, posts, polls, tags, badges, plans and events of one community network.' },
+    servers: [{ url: settings.basePath || '/' }],
+    tags: [...new Set(operations.map(groupOf))].sort().map((name) => ({ name, description: `Resource group ${name}.` })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiToken: { type: 'http', scheme: 'bearer', description: 'An API token of the network. Roles are its scopes.' },
+      },
+      schemas: { ...writer.components, ...sharedSchemas },
+    },
+  }
+}
+
+/** The document of the webhooks: every event that a receiver may get. */
+export function webhooksDocument(_operations: readonly AnyOperation[], settings: SchemaSettings): Document {
+  const writer = schemaWriter(settings)
+  const webhooks = Object.fromEntries(
+    Object.entries(catalogue).map(([name, payload]) => [
+      `${name}Hook`,
+      { post: describeWebhook(`${name}Hook`, writer.of(payload)) },
+    ]),
+  )
+  return {
+    openapi: '3.1.1',
+    info: {
+      ...info,
+      title: 'Community Network Webhooks',
+      description: 'What a webhook endpoint of a community network receives.',
+    },
+    servers: [{ url: '/' }],
+    tags: [{ name: 'webhooks', description: 'Deliveries, at least once; any 2xx acknowledges.' }],
+    webhooks,
+    components: {
+      securitySchemes: {
+        webhookKey: { type: 'http', scheme: 'bearer', description: 'The key that the endpoint was registered with.' },
+      },
+      schemas: writer.components,
+    },
+  }
+}
+
+const groupOf = (operation: AnyOperation): string => operation.scope.split(':')[0] ?? ''
+
+function describeOperation(operation: AnyOperation, id: string, writer: SchemaWriter) {
+  const events = operation.emits.filter((name) => Object.hasOwn(catalogue, name)).map((name) => `${name}Hook`)
+  return {
+    operationId: id,
+    summary: operation.summary,
+    tags: [groupOf(operation)],
+    security: [{ apiToken: [operation.scope] }],
+    ...(events.length > 0 ? { 'x-events': events } : {}),
+    parameters: [...queryParameters(operation, writer), ...(operation.method === 'POST' ? [idempotencyKey] : [])],
+    ...(operation.body
+      ? { requestBody: { required: requiresBody(operation.body), content: json(writer.of(operation.body)) } }
+      : {}),
+    responses: Object.fromEntries([successResponse(operation, writer), ...failureResponses(operation)]),
+  }
+}
+
+const requiresBody = (body: v.GenericSchema): boolean =>
+  Object.values((body as { entries?: v.ObjectEntries }).entries ?? {}).some((field) => !isOptional(field as v.GenericSchema))
+
+function successResponse({ status, returns }: AnyOperation, writer: SchemaWriter): [string, unknown] {
+  if (!returns) return [String(status), { description: 'Done.' }]
+  const schema = isPaged(returns) ? pageOf(writer.of(returns.paged)) : writer.of(returns)
+  return [String(status), { description: isPaged(returns) ? 'A page of records.' : 'The record.', content: json(schema) }]
+}
+
+const pageOf = (item: JsonSchema): JsonSchema => ({
+  type: 'object',
+  required: ['items', 'links'],
+  properties: { items: { type: 'array', items: item }, links: { $ref: '#/components/schemas/PageLinks' } },
+})
+
+/** Every status with which an operation may fail, in order. */
+export function failureStatuses(operation: AnyOperation): number[] {
+  const statuses = new Set([401, 403, 404, 429, ...operation.errors.map((failure) => failure.status)])
+  if (isPaged(operation.returns)) statuses.add(400)
+  if (operation.body) for (const status of [400, 413, 415, 422]) statuses.add(status)
+  if (operation.query) statuses.add(422)
+  return [...statuses].sort((a, b) => a - b)
+}
+
+const failureResponses = (operation: AnyOperation): [string, unknown][] =>
+  failureStatuses(operation).map((status) => {
+    const schema = [401, 429].includes(status)
+      ? accessErrorRef
+      : status === 403
+        ? { anyOf: [accessErrorRef, errorRef] }
+        : errorRef
+    return [String(status), { description: reasons[status] ?? 'Refused.', content: json(schema) }]
+  })
+
+function pathParameters(path: string): unknown[] {
+  const network = {
+    name: 'network_id',
+    in: 'path',
+    required: true,
+    description: 'The network, by its id or its subdomain.',
+    schema: {
+      anyOf: [
+        { type: 'integer', format: 'uint64', minimum: 0 },
+        { type: 'string', pattern: '^[a-z][a-z0-9-]+$' },
+      ],
+    },
+  }
+  const ids = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'integer', format: 'uint64', minimum: 0 },
+  }))
+  return [network, ...ids]
+}
+
+function queryParameters(operation: AnyOperation, writer: SchemaWriter): Record<string, unknown>[] {
+  const declared = Object.entries(operation.query ?? {}).map(([name, field]) => ({
+    name,
+    in: 'query',
+    required: !isOptional(field as v.GenericSchema),
+    schema: writer.of(field as v.GenericSchema),
+  }))
+  return isPaged(operation.returns) ? [...declared, ...pagingParameters] : declared
+}
+
+const pagingParameters = [
+  {
+    name: 'page',
+    in: 'query',
+    required: false,
+    description: 'The page, from 1.',
+    schema: { type: 'integer', format: 'uint64', minimum: 1, default: 1 },
+  },
+  {
+    name: 'per_page',
+    in: 'query',
+    required: false,
+    description: 'Records on a page; more than 100 counts as 100.',
+    schema: { type: 'integer', format: 'uint64', minimum: 1, default: 25 },
+  },
+]
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The first answer to a key is kept for 24 hours and given again to the same request.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
+  PageLinks: {
+    type: 'object',
+    required: ['self', 'next'],
+    properties: {
+      self: { type: 'string', format: 'uri', description: 'This page.' },
+      next: { type: ['string', 'null'], format: 'uri', description: 'The next page; null on the last.' },
+    },
+  },
+  ErrorResponse: {
+    type: 'object',
+    required: ['error'],
+    properties: { error: { type: 'string', description: 'A sentence that names the field or the record.' } },
+  },
+  AuthErrorResponse: {
+    type: 'object',
+    required: ['error', 'message', 'status'],
+    properties: {
+      error: { type: 'string', enum: ['unauthorized', 'token_expired', 'forbidden', 'https_required', 'rate limit exceeded'] },
+      message: { type: 'string' },
+      status: { type: 'integer' },
+    },
+  },
+}
+
+const describeWebhook = (event_type: string, payload: JsonSchema) => ({
+  operationId: event_type,
+  summary: `Delivers ${event_type}.`,
+  tags: ['webhooks'],
+  security: [{ webhookKey: [] }],
+  requestBody: {
+    required: true,
+    content: json({
+      type: 'object',
+      required: ['event_id', 'event_timestamp', 'event_type', 'payload'],
+      properties: {
+        event_id: { type: 'string', format: 'uuid', description: 'The same on every attempt.' },
+        event_timestamp: { type: 'string', format: 'date-time' },
+        event_type: { type: 'string', const: event_type },
+        payload,
+      },
+    }),
+  },
+  responses: {
+    '2XX': { description: 'Delivered.' },
+    '4XX': { description: 'Not delivered; tried again later, except for 410, which disables the endpoint.' },
+    '5XX': { description: 'Not delivered; tried again later.' },
+  },
+})

@@ -1,0 +1,82 @@
+import type * as v from 'valibot'
+import { isIdSchema, type JsonSchema, nameOf, publishedAs, type TextLimits } from '../fields.ts'
+
+/** What the documents need to know of a community. */
+export interface SchemaSettings {
+  readonly ids: 'string' | 'number'
+  readonly limits: TextLimits
+}
+
+/** Turns schemas into JSON Schema 2020-12; records and requests become components of their own. */
+export interface SchemaWriter {
+  /** The JSON Schema of a schema: a reference for a record or a request. */
+  of(schema: v.GenericSchema): JsonSchema
+  /** Every component that was referred to, by its name. */
+  readonly components: Record<string, JsonSchema>
+}
+
+type Shape = v.GenericSchema & {
+  readonly entries?: v.ObjectEntries
+  readonly item?: v.GenericSchema
+  readonly wrapped?: v.GenericSchema
+}
+
+/** Makes a writer for one document. */
+export function schemaWriter(settings: SchemaSettings): SchemaWriter {
+  const components: Record<string, JsonSchema> = {}
+
+  function of(schema: v.GenericSchema): JsonSchema {
+    const name = nameOf(schema)
+    if (!name) return plain(schema as Shape)
+    if (!components[name]) {
+      components[name] = {}
+      components[name] = plain(schema as Shape)
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  function plain(schema: Shape): JsonSchema {
+    if (isIdSchema(schema) && settings.ids === 'number') return { type: 'integer', minimum: 0, example: 254803968000 }
+    const published = publishedAs(schema)
+    if (published) return withLimits(published)
+    if (schema.entries) return object(schema.entries)
+    if (schema.item) return { type: 'array', items: of(schema.item) }
+    if (schema.wrapped) return isOptional(schema) ? of(schema.wrapped) : orNull(of(schema.wrapped))
+    throw new Error(`a schema of type ${schema.type} has no JSON Schema: publish() it`)
+  }
+
+  // A length limit is a name until the community's options say what it is.
+  const withLimits = (json: JsonSchema): JsonSchema =>
+    Object.fromEntries(
+      Object.entries(json).map(([keyword, value]) => {
+        return [keyword, isLimit(value) ? settings.limits[value.limit] : withNestedLimits(value)]
+      }),
+    )
+
+  const withNestedLimits = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? withLimits(value as JsonSchema) : value
+
+  function object(entries: v.ObjectEntries): JsonSchema {
+    const fields = Object.entries(entries) as [string, Shape][]
+    const required = fields.filter(([, field]) => !isOptional(field)).map(([name]) => name)
+    return {
+      type: 'object',
+      properties: Object.fromEntries(fields.map(([name, field]) => [name, of(field)])),
+      ...(required.length > 0 ? { required } : {}),
+    }
+  }
+
+  return { of, components }
+}
+
+const isLimit = (value: unknown): value is { readonly limit: keyof TextLimits } =>
+  typeof value === 'object' && value !== null && 'limit' in value
+
+/** Whether a request may leave the field out. */
+export const isOptional = (schema: v.GenericSchema): boolean => ['optional', 'nullish', 'exact_optional'].includes(schema.type)
+
+function orNull(json: JsonSchema): JsonSchema {
+  if (typeof json['type'] !== 'string') return { anyOf: [json, { type: 'null' }] }
+  const values = json['enum']
+  return { ...json, type: [json['type'], 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) }
+}

@@ -1,0 +1,216 @@
+/**
+ * The one declaration of an operation, from which routing, validation, authorisation, documents, typed direct calls and
+ * tests are derived. Typed where it is written; the registry holds it with the types erased, so that 137 of them cost an
+ * editor nothing.
+ */
+import type * as v from 'valibot'
+import type { Failure } from './errors.ts'
+import type { EventName, PayloadOf } from './events/catalogue.ts'
+import type { Fields, Paged } from './fields.ts'
+import type { Query } from './storage/contract.ts'
+import type { ScopedTx } from './storage/scoped.ts'
+import type { Id, Row, Table } from './storage/table.ts'
+import type { NetworkRow } from './storage/tables.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The resource groups, as scopes name them. */
+export type Group =
+  | 'members'
+  | 'courseworks'
+  | 'reactions'
+  | 'mute'
+  | 'comments'
+  | 'invites'
+  | 'tags'
+  | 'spaces'
+  | 'plans'
+  | 'password_resets'
+  | 'badges'
+  | 'rsvps'
+  | 'options'
+  | 'answers'
+  | 'subscriptions'
+  | 'purchases'
+  | 'posts'
+  | 'polls'
+  | 'networks'
+  | 'me'
+  | 'events'
+  | 'custom_fields'
+  | 'collections'
+  | 'assets'
+  | 'abuse_reports'
+
+export type Scope = `${Group}:${'read' | 'write'}`
+
+type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined
+type QueryOf<Q> = Q extends Fields ? v.InferOutput<v.ObjectSchema<Q, undefined>> : Record<never, never>
+type Returned<R> =
+  R extends Paged<infer S> ? Promise<Page<v.InferInput<S>>> : R extends v.GenericSchema ? Promise<v.InferInput<R>> : Promise<void>
+
+/** A page on its way out: its records, and where the next one begins. */
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** The value of the order column behind which the next page begins; `null` on the last page. */
+  readonly after: string | null
+}
+
+/** Who makes the request. */
+export interface Principal {
+  /** The API key's id; null when the host itself calls. */
+  readonly key_id: Id | null
+  /** The member who acts: author of posts, owner of reactions. */
+  readonly member_id: Id
+  readonly scopes: readonly string[]
+}
+
+/** What a handler is given, whatever its operation. */
+export interface Context {
+  /** The one door to data, bound to the network. */
+  readonly tx: ScopedTx
+  readonly network: NetworkRow
+  readonly principal: Principal
+  /** The time of the request, as a timestamp. */
+  readonly now: string
+  /** A new id. */
+  newId(): Id
+  /** `id`, `created_at` and `updated_at` of a new row. */
+  stamp(): { readonly id: Id; readonly created_at: string; readonly updated_at: string }
+  /** `updated_at` of a changed row. */
+  touch(): { readonly updated_at: string }
+  /** The public address of a record's page. */
+  permalink(kind: PermalinkKind, id: Id): string
+  /** What the host has put in for storing files, recurrence rules and phone numbers. */
+  readonly ports: Ports
+}
+
+export type PermalinkKind = 'members' | 'posts' | 'comments' | 'plans' | 'courseworks' | 'events'
+
+/** Doors to what is not this library's business, each filled by a maintained library in `folkmoot/ports`. */
+export type Ports = Readonly<Record<string, unknown>>
+
+/** A context in which these events may be published: what rules ask for that several operations share. */
+export interface Emitter<E extends EventName> extends Context {
+  /** Publishes an event in this transaction. */
+  emit<Name extends E>(name: Name, payload: PayloadOf<Name>): void
+}
+
+/** A context in which a page was asked for. */
+export interface Pager extends Context {
+  /**
+   * One page of a table, as the request's `page`, `per_page` and `after` ask for.
+   * @param query what to list; ordered by id, ascending, unless it says otherwise
+   * @param present makes the records out of the page's rows; left out where the rows are the records
+   */
+  page<R extends Row, N>(table: Table<R, N>, query?: Pick<Query<R>, 'where' | 'order'>): Promise<Page<R>>
+  page<R extends Row, N, Item>(
+    table: Table<R, N>,
+    query: Pick<Query<R>, 'where' | 'order'>,
+    present: (rows: readonly R[]) => readonly Item[] | Promise<readonly Item[]>,
+  ): Promise<Page<Item>>
+}
+
+/** What a handler is given: the request's parts, typed by its declaration, and the context. */
+export interface Call<Path extends string, Q, B, E extends EventName> extends Emitter<E>, Pager {
+  readonly params: { readonly [Name in ParamNames<Path>]: Id }
+  readonly query: QueryOf<Q>
+  readonly body: Output<B>
+}
+
+/** How an operation is declared. */
+export interface Declaration<
+  Name extends string,
+  Also extends string,
+  Path extends string,
+  Q extends Fields | undefined,
+  B extends v.GenericSchema | undefined,
+  R extends v.GenericSchema | Paged | undefined,
+  E extends EventName,
+> {
+  /** `<group>.<verb>`, unique; the operation's id in documents, logs and direct calls. */
+  readonly id: Name
+  readonly method: Method
+  /** Below `/admin/v1/networks/{network_id}`, with `:name` for an id; the trailing slash as the description has it. */
+  readonly path: Path
+  /** The same operation under a second method: PUT beside PATCH. */
+  readonly also?: { readonly id: Also; readonly method: Method }
+  readonly scope: Scope
+  /** One sentence, ending with a full stop. */
+  readonly summary: string
+  /** The status of success: 200 by default, 204 where nothing is returned. */
+  readonly status?: number
+  /** Query parameters beside `page` and `per_page`, which every list has. On a request without a body schema they may also stand in a JSON body. */
+  readonly query?: Q
+  readonly body?: B
+  readonly returns?: R
+  /** The ways in which it fails, beside those that every operation has (401, 403, 429) and a body brings along (400, 413, 415, 422). */
+  readonly errors?: readonly Failure[]
+  readonly emits?: readonly E[]
+  readonly handle: (call: Call<Path, Q, B, E>) => Returned<R>
+}
+
+/** An operation with its types erased, as the registry holds it. */
+export interface AnyOperation {
+  readonly id: string
+  readonly method: Method
+  readonly path: string
+  readonly also?: { readonly id: string; readonly method: Method }
+  readonly scope: Scope
+  readonly summary: string
+  readonly status: number
+  readonly query?: Fields
+  readonly body?: v.GenericSchema
+  readonly returns?: v.GenericSchema | Paged
+  readonly errors: readonly Failure[]
+  readonly emits: readonly EventName[]
+  readonly handle: (call: never) => Promise<unknown>
+}
+
+/** An operation as its file exports it: what a direct call needs of its types, and no more. */
+export interface Operation<Name extends string, Input, Result> extends AnyOperation {
+  readonly id: Name
+  /** Types only; never set. */
+  readonly '~types'?: { readonly input: Input; readonly result: Result }
+}
+
+type InputOf<Path extends string, Q, B> = ([ParamNames<Path>] extends [never]
+  ? { readonly params?: Record<never, never> }
+  : { readonly params: { readonly [Name in ParamNames<Path>]: Id | number } }) & {
+  readonly query?: Readonly<Record<string, unknown>>
+} & (B extends v.GenericSchema ? { readonly body: v.InferInput<B> } : { readonly body?: undefined }) &
+  (Q extends Fields ? unknown : unknown)
+
+type ResultOf<R> =
+  R extends Paged<infer S>
+    ? { readonly items: readonly v.InferOutput<S>[]; readonly links: { readonly self: string; readonly next: string | null } }
+    : R extends v.GenericSchema
+      ? v.InferOutput<R>
+      : undefined
+
+/**
+ * Declares an operation. The compiler knows `params` from the path, `query` and `body` from their schemas, the returned
+ * record from `returns`, and lets `emit` name only what stands in `emits`.
+ */
+export function operation<
+  const Name extends string,
+  const Path extends string,
+  const Also extends string = never,
+  const Q extends Fields | undefined = undefined,
+  const B extends v.GenericSchema | undefined = undefined,
+  const R extends v.GenericSchema | Paged | undefined = undefined,
+  const E extends EventName = never,
+>(declaration: Declaration<Name, Also, Path, Q, B, R, E>): Operation<Name, InputOf<Path, Q, B>, ResultOf<R>> {
+  const status = declaration.status ?? (declaration.returns ? 200 : 204)
+  return Object.freeze({ errors: [], emits: [], ...declaration, status }) as unknown as Operation<
+    Name,
+    InputOf<Path, Q, B>,
+    ResultOf<R>
+  >
+}

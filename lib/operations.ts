@@ -1,0 +1,45 @@
+/** The registry: every resource file, one array. */
+import type { AnyOperation, Operation } from './operation.ts'
+import * as badges from './resources/badges.ts'
+import * as customFields from './resources/custom-fields.ts'
+import * as me from './resources/me.ts'
+import * as memberBadges from './resources/member-badges.ts'
+import * as members from './resources/members.ts'
+import * as networks from './resources/networks.ts'
+import * as planMembers from './resources/plan-members.ts'
+import * as plans from './resources/plans.ts'
+import * as polls from './resources/polls.ts'
+import * as posts from './resources/posts.ts'
+import * as reactions from './resources/reactions.ts'
+import * as spaces from './resources/spaces.ts'
+import * as tags from './resources/tags.ts'
+
+const resources = {
+  ...networks,
+  ...me,
+  ...members,
+  ...spaces,
+  ...posts,
+  ...polls,
+  ...reactions,
+  ...customFields,
+  ...tags,
+  ...badges,
+  ...memberBadges,
+  ...plans,
+  ...planMembers,
+}
+
+/** Every operation of the API. */
+export const operations: readonly AnyOperation[] = Object.freeze(Object.values(resources))
+
+type Resources = typeof resources
+type ById = {
+  [Key in keyof Resources as Resources[Key] extends Operation<infer Name, unknown, unknown> ? Name : never]: Resources[Key]
+}
+export type OperationId = keyof ById
+/** What a direct call of an operation takes. */
+export type OperationInput<Name extends OperationId> = ById[Name] extends Operation<string, infer Input, unknown> ? Input : never
+/** What a direct call of an operation gives. */
+export type OperationResult<Name extends OperationId> =
+  ById[Name] extends Operation<string, unknown, infer Result> ? Result : never

@@ -1,0 +1,173 @@
+import { defaultTextLimits, type TextLimits } from './fields.ts'
+import { type Clock, systemClock } from './kernel/clock.ts'
+import type { RateLimiter } from './kernel/rate-limit.ts'
+import type { AnyOperation, PermalinkKind, Ports, Principal } from './operation.ts'
+import type { Storage } from './storage/contract.ts'
+import type { ScopedTx } from './storage/scoped.ts'
+import type { Id } from './storage/table.ts'
+
+/** Who a host's own token speaks for. */
+export interface HostPrincipal {
+  /** The network that the token is bound to. */
+  readonly network_id: Id
+  /** The member who acts. */
+  readonly member_id: Id
+  /** `members:read`, `*:read`, `*`, … */
+  readonly scopes: readonly string[]
+  /** What rate limits and idempotency keys are counted by; a stable name of the token, never the token. */
+  readonly key: string
+}
+
+/** What a hook is told of the request that it may veto. */
+export interface BeforeHook {
+  readonly operation: AnyOperation
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+  readonly body: unknown
+  readonly principal: Principal
+  readonly tx: ScopedTx
+}
+
+/** An event that was committed, as hooks see it. */
+export interface CommittedEvent {
+  readonly network_id: Id
+  readonly event_id: string
+  readonly event_type: string
+  readonly event_timestamp: string
+  readonly payload: unknown
+}
+
+export interface Hooks {
+  /** Inside the transaction, before the operation: throw an `ApiError` to veto it. */
+  readonly before?: (call: BeforeHook) => void | Promise<void>
+  /** After the commit, best effort: whoever needs certainty reads the outbox. What it throws goes to `onError`. */
+  readonly after?: (event: CommittedEvent) => void | Promise<void>
+  /** Every fault that was answered with a 500, and everything that went wrong where nobody was waiting. */
+  readonly onError?: (error: unknown, about: { readonly request_id: string; readonly operation?: string }) => void
+}
+
+export interface Limits extends TextLimits {
+  /** Largest JSON body, in bytes. */
+  readonly bodyBytes: number
+  /** Largest upload, in bytes. */
+  readonly assetBytes: number
+  /** Requests a minute and key, by the network's plan; null: no limit. */
+  readonly perMinute: { readonly standard: number | null; readonly premium: number | null; readonly unlimited: number | null }
+}
+
+export interface Options {
+  /** Where everything is kept. Required: there is no hidden default. */
+  readonly storage: Storage
+  /** Where the host has mounted us: `''`, or a path such as `/community`. */
+  readonly basePath?: string
+  /** The public origin for links, such as `https://api.example.org`; by default the origin that the caller used. */
+  readonly publicUrl?: string
+  /** Accept plain HTTP: for development, and for hosts that end TLS themselves. */
+  readonly allowHttp?: boolean
+  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`: only behind a proxy that sets them. */
+  readonly trustProxy?: boolean
+  /** The JSON type of ids in every record and payload. */
+  readonly ids?: 'string' | 'number'
+  readonly limits?: Partial<Limits>
+  /** Counts requests; `rateLimits()` of `folkmoot/rate-limits`. Without one, requests are not limited. */
+  readonly rateLimiter?: RateLimiter
+  /** The host's own keys, asked before ours. `undefined`: not one of the host's. */
+  readonly authenticate?: (token: string) => Promise<HostPrincipal | 'expired' | undefined>
+  readonly hooks?: Hooks
+  /** The public address of a record's page in the host's product. */
+  readonly permalink?: (page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string
+  /** Libraries for files, recurrence rules and phone numbers; `ports()` of `folkmoot/ports`. */
+  readonly ports?: Ports
+  readonly clock?: Clock
+}
+
+/** The options with every default filled in. */
+export interface Settings {
+  readonly storage: Storage
+  readonly basePath: string
+  readonly publicUrl: string | undefined
+  readonly allowHttp: boolean
+  readonly trustProxy: boolean
+  readonly ids: 'string' | 'number'
+  readonly limits: Limits
+  readonly rateLimiter: RateLimiter | undefined
+  readonly authenticate: Options['authenticate']
+  readonly hooks: Hooks
+  readonly permalink: NonNullable<Options['permalink']>
+  readonly ports: Ports
+  readonly clock: Clock
+}
+
+export const defaultLimits: Limits = {
+  ...defaultTextLimits,
+  bodyBytes: 1024 * 1024,
+  assetBytes: 25 * 1024 * 1024,
+  perMinute: { standard: 100, premium: 300, unlimited: null },
+}
+
+const known = new Set<string>([
+  'storage',
+  'basePath',
+  'publicUrl',
+  'allowHttp',
+  'trustProxy',
+  'ids',
+  'limits',
+  'rateLimiter',
+  'authenticate',
+  'hooks',
+  'permalink',
+  'ports',
+  'clock',
+] satisfies (keyof Options)[])
+
+/**
+ * Checks the options and fills in the defaults. The object is not changed.
+ * @throws TypeError that lists every problem, each with the option's name and what to do
+ */
+export function settings(options: Options): Settings {
+  const problems: string[] = []
+  const check = (ok: boolean, problem: string) => {
+    if (!ok) problems.push(problem)
+  }
+  for (const name of Object.keys(options)) check(known.has(name), `option \`${name}\` does not exist`)
+  check(
+    typeof options.storage?.transaction === 'function',
+    'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own',
+  )
+  const { basePath = '', publicUrl, ids = 'string' } = options
+  check(
+    basePath === '' || /^\/[^?#]*[^/?#]$/.test(basePath),
+    `option \`basePath\` must be '' or begin with a slash and not end with one, got ${JSON.stringify(basePath)}`,
+  )
+  check(
+    publicUrl === undefined || (URL.canParse(publicUrl) && new URL(publicUrl).origin === publicUrl),
+    `option \`publicUrl\` must be an origin such as https://api.example.org, got ${JSON.stringify(publicUrl)}`,
+  )
+  check(ids === 'string' || ids === 'number', `option \`ids\` must be 'string' or 'number', got ${JSON.stringify(ids)}`)
+  for (const name of ['allowHttp', 'trustProxy'] as const)
+    check(['boolean', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be true or false`)
+  for (const name of ['authenticate', 'permalink'] as const)
+    check(['function', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be a function`)
+  for (const name of ['title', 'longText', 'choices', 'bodyBytes', 'assetBytes'] as const) {
+    const limit = options.limits?.[name] ?? defaultLimits[name]
+    check(Number.isSafeInteger(limit) && limit > 0, `option \`limits.${name}\` must be a whole number above 0, got ${limit}`)
+  }
+  if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
+
+  return {
+    storage: options.storage,
+    basePath,
+    publicUrl,
+    allowHttp: options.allowHttp ?? false,
+    trustProxy: options.trustProxy ?? false,
+    ids,
+    limits: { ...defaultLimits, ...options.limits },
+    rateLimiter: options.rateLimiter,
+    authenticate: options.authenticate,
+    hooks: options.hooks ?? {},
+    permalink: options.permalink ?? (({ kind, id, subdomain }) => `https://${subdomain}.example/${kind}/${id}`),
+    ports: options.ports ?? {},
+    clock: options.clock ?? systemClock,
+  }
+}

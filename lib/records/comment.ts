@@ -1,0 +1,45 @@
+import type * as v from 'valibot'
+import { Bool, Id, Integer, listOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
+import type { Context } from '../operation.ts'
+import type { CommentRow } from '../storage/tables.ts'
+import { Asset } from './asset.ts'
+
+const EmbeddedLink = record('EmbeddedLinkResponse', {
+  id: Id,
+  url: Url,
+  title: orNull(Text),
+  description: orNull(Text),
+  favicon_url: orNull(Url),
+})
+
+export const Comment = record('CommentResponse', {
+  id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  targetable_id: Id,
+  targetable_type: Text,
+  text: Text,
+  replyable: Bool,
+  depth: Integer,
+  cheer_count: Integer,
+  reply_count: Integer,
+  reply_to_id: orNull(Id),
+  author_id: Id,
+  space_id: Id,
+  files: listOf(Asset),
+  embedded_link: orNull(EmbeddedLink),
+  permalink: Url,
+})
+
+/** A comment's record. */
+export function presentComment(context: Pick<Context, 'permalink'>, row: CommentRow): v.InferOutput<typeof Comment> {
+  return {
+    ...row,
+    targetable_id: row.post_id,
+    targetable_type: 'Post',
+    replyable: true,
+    files: [],
+    embedded_link: null,
+    permalink: context.permalink('comments', row.id),
+  }
+}

@@ -1,0 +1,41 @@
+import type * as v from 'valibot'
+import { Id, Integer, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
+import type { Context } from '../operation.ts'
+import type { CourseworkRow } from '../storage/tables.ts'
+
+export const CourseworkType = oneOf('lesson', 'quiz', 'section', 'overview')
+export const CourseworkStatus = oneOf('posted', 'hidden', 'pending')
+export const CompletionCriteria = oneOf('none', 'visited', 'button', 'video', 'minimum_correct_percentage')
+export const UnlockingCriteria = oneOf('none', 'sequential', 'time_from_course_join', 'scheduled_date')
+
+export const Coursework = record('CourseworkResponse', {
+  id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  space_id: Id,
+  type: CourseworkType,
+  parent_id: orNull(Id),
+  parent_type: orNull(oneOf('section', 'overview')),
+  title: Text,
+  description: orNull(Text),
+  status: CourseworkStatus,
+  position: Integer,
+  completion_criteria: CompletionCriteria,
+  unlocking_criteria: UnlockingCriteria,
+  children_count: Integer,
+  permalink: Url,
+})
+export type CourseworkRecord = v.InferOutput<typeof Coursework>
+
+/** A course item's record. `parent` is the row that `parent_id` names. */
+export function presentCoursework(
+  context: Pick<Context, 'permalink'>,
+  row: CourseworkRow,
+  parent: CourseworkRow | undefined,
+): CourseworkRecord {
+  return {
+    ...row,
+    parent_type: parent?.type === 'section' || parent?.type === 'overview' ? parent.type : null,
+    permalink: context.permalink('courseworks', row.id),
+  }
+}

@@ -1,0 +1,101 @@
+import type * as v from 'valibot'
+import {
+  Bool,
+  clearable,
+  Email,
+  Id,
+  Integer,
+  listOf,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  request,
+  ShortText,
+  Text,
+  Timestamp,
+  Title,
+  Url,
+} from '../fields.ts'
+import { visibleEmail } from '../kernel/mask.ts'
+import type { Context } from '../operation.ts'
+import { type MemberRow, members } from '../storage/tables.ts'
+
+export const Category = record('CategoryResponse', { id: Id, title: Text })
+
+export const Member = record('MemberResponse', {
+  id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  email: Text,
+  member_type: oneOf('full', 'limited'),
+  permalink: Url,
+  first_name: orNull(Text),
+  last_name: orNull(Text),
+  time_zone: orNull(Text),
+  location: orNull(Text),
+  bio: orNull(Text),
+  referral_count: orNull(Integer),
+  avatar: orNull(Url),
+  categories: listOf(Category),
+  ambassador_level: orNull(Text),
+  last_visited_at: orNull(Timestamp),
+})
+export type MemberRecord = v.InferOutput<typeof Member>
+
+export const MemberRole = oneOf('host', 'moderator', 'contributor')
+
+/** What PATCH and PUT take, for a member of the network and for one of a space. */
+export const MemberUpdate = request('MemberUpdateRequest', {
+  role: optional(MemberRole),
+  email: optional(Email),
+  first_name: optional(Title),
+  last_name: clearable(ShortText),
+})
+
+/** A member in the shorter form that stands in other records: who made it. */
+export const User = record('UserResponse', {
+  id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  name: Text,
+  email: Text,
+  short_bio: Text,
+  admin: Bool,
+  last_visited_at: orNull(Timestamp),
+})
+export type UserRecord = v.InferOutput<typeof User>
+
+/** A member's record; the address as the network may show it. */
+export function presentMember(context: Pick<Context, 'network' | 'permalink'>, row: MemberRow): MemberRecord {
+  return {
+    ...row,
+    email: visibleEmail(row, context.network),
+    permalink: context.permalink('members', row.id),
+    categories: [...row.categories],
+  }
+}
+
+/** A member as the maker of something. */
+export function presentUser(context: Pick<Context, 'network'>, row: MemberRow): UserRecord {
+  return {
+    ...row,
+    name: fullName(row),
+    email: visibleEmail(row, context.network),
+    short_bio: row.bio ?? '',
+    admin: row.role === 'host',
+  }
+}
+
+export const fullName = (row: Pick<MemberRow, 'first_name' | 'last_name'>): string => `${row.first_name} ${row.last_name}`.trim()
+
+/**
+ * The makers of some content, by id. They may have left; their row stays.
+ */
+export async function makers(
+  context: Pick<Context, 'tx' | 'network'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, UserRecord>> {
+  const rows = await context.tx.find(members, { where: { id: [...new Set(ids)] } })
+  return new Map(rows.map((row) => [row.id, presentUser(context, row)]))
+}

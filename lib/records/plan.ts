@@ -1,0 +1,38 @@
+import type * as v from 'valibot'
+import { Bool, Id, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
+import type { Context } from '../operation.ts'
+import type { PlanRow } from '../storage/tables.ts'
+
+export const PlanStatus = oneOf('visible', 'hidden', 'pending', 'rejected', 'archived', 'legacy')
+export const PricingType = oneOf(
+  'free',
+  'subscription',
+  'one_time',
+  'installment',
+  'one_time_installment',
+  'token_gated',
+  'nonpaid',
+)
+
+export const Plan = record('PlanResponse', {
+  id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  name: Text,
+  description: orNull(Text),
+  status: orNull(PlanStatus),
+  pricing_type: orNull(PricingType),
+  visible_to_members: orNull(Bool),
+  external: orNull(Bool),
+  multiple: orNull(Bool),
+  permalink: Url,
+})
+export type PlanRecord = v.InferOutput<typeof Plan>
+
+/** A plan's record. */
+export function presentPlan(context: Pick<Context, 'permalink'>, row: PlanRow): PlanRecord {
+  return {
+    ...row,
+    permalink: context.permalink('plans', row.id),
+  }
+}

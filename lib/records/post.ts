@@ -1,0 +1,58 @@
+import type * as v from 'valibot'
+import { Bool, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
+import { visibleEmail } from '../kernel/mask.ts'
+import type { Context } from '../operation.ts'
+import { members, type PostRow } from '../storage/tables.ts'
+
+export const PostStatus = oneOf('draft', 'posted', 'scheduled')
+
+const fields = {
+  id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  creator_id: Id,
+  space_id: Id,
+  summary: Text,
+  description: Text,
+  post_type: Text,
+  images: listOf(Url),
+  title: Text,
+  status: PostStatus,
+  published_at: Timestamp,
+  last_activity_at: Timestamp,
+  content_type: Text,
+  comments_enabled: Bool,
+  permalink: Url,
+}
+
+export const Post = record('PostResponse', fields)
+export type PostRecord = v.InferOutput<typeof Post>
+
+const Author = record('PostAuthor', { id: Id, email: Text, first_name: Text })
+
+/** A post in a webhook: its record, and beside `creator_id` the author as an object (specification, section 6). */
+export const PostPayload = record('PostPayload', { ...fields, author: Author })
+export type PostPayloadRecord = v.InferOutput<typeof PostPayload>
+
+/** A post's record. */
+export function presentPost(context: Pick<Context, 'permalink'>, row: PostRow): PostRecord {
+  return {
+    ...row,
+    description: row.description ?? '',
+    images: [...row.images],
+    permalink: context.permalink('posts', row.id),
+  }
+}
+
+/** A post as a webhook carries it. */
+export async function postPayload(context: Context, row: PostRow): Promise<PostPayloadRecord> {
+  const author = await context.tx.get(members, row.creator_id)
+  return {
+    ...presentPost(context, row),
+    author: {
+      id: row.creator_id,
+      email: author ? visibleEmail(author, context.network) : '',
+      first_name: author?.first_name ?? '',
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type * as v from 'valibot'
+import { Id, oneOf, record, Text, Timestamp } from '../fields.ts'
+import type { ReactionRow } from '../storage/tables.ts'
+
+export const Reaction = record('ReactionResponse', {
+  id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  space_id: Id,
+  network_id: Id,
+  targetable_id: Id,
+  targetable_type: oneOf('Post', 'Comment'),
+  targetable_space_id: Id,
+  emoji: Text,
+  base_emoji: Text,
+  member_id: Id,
+})
+
+/** A reaction's record. */
+export function presentReaction(row: ReactionRow): v.InferOutput<typeof Reaction> {
+  return {
+    ...row,
+    targetable_id: row.comment_id ?? row.post_id ?? '',
+    targetable_type: row.comment_id ? 'Comment' : 'Post',
+    targetable_space_id: row.space_id,
+  }
+}

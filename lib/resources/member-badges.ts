@@ -1,0 +1,73 @@
+import { notFound } from '../errors.ts'
+import { IdInput, paged, request } from '../fields.ts'
+import { operation } from '../operation.ts'
+import { presentMember } from '../records/member.ts'
+import { Badge } from '../records/segment.ts'
+import { activeMember } from '../rules/members.ts'
+import { carriedSegment, carriedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
+
+const MemberBadge = request('MemberBadgeRequest', { badge_id: IdInput })
+
+export const listMemberBadges = operation({
+  id: 'member_badges.list',
+  method: 'GET',
+  path: '/members/:member_id/badges',
+  scope: 'badges:read',
+  summary: 'List the badges of a member.',
+  returns: paged(Badge),
+  errors: [notFound('Member')],
+  async handle(call) {
+    const { id } = await activeMember(call, call.params.member_id)
+    return carriedSegments(call, id, 'badge')
+  },
+})
+
+export const giveMemberBadge = operation({
+  id: 'member_badges.create',
+  method: 'POST',
+  path: '/members/:member_id/badges',
+  scope: 'badges:write',
+  summary: 'Give a badge to a member; one that they have already is no error.',
+  status: 201,
+  body: MemberBadge,
+  returns: Badge,
+  errors: [notFound('Member'), notFound('Badge')],
+  emits: ['MemberBadgeAdded'],
+  async handle(call) {
+    const member = await activeMember(call, call.params.member_id)
+    const badge = await segmentOf(call, 'badge', call.body.badge_id)
+    if (await giveSegment(call, member.id, badge))
+      call.emit('MemberBadgeAdded', { member: presentMember(call, member), badge, network_id: call.network.id })
+    return badge
+  },
+})
+
+export const showMemberBadge = operation({
+  id: 'member_badges.show',
+  method: 'GET',
+  path: '/members/:member_id/badges/:badge_id/',
+  scope: 'badges:read',
+  summary: 'Show a badge of a member.',
+  returns: Badge,
+  errors: [notFound('Member'), notFound('Badge')],
+  async handle(call) {
+    const { id } = await activeMember(call, call.params.member_id)
+    return carriedSegment(call, id, 'badge', call.params.badge_id)
+  },
+})
+
+export const takeMemberBadge = operation({
+  id: 'member_badges.delete',
+  method: 'DELETE',
+  path: '/members/:member_id/badges/:badge_id/',
+  scope: 'badges:write',
+  summary: 'Take a badge from a member.',
+  errors: [notFound('Member'), notFound('Badge')],
+  emits: ['MemberBadgeRemoved'],
+  async handle(call) {
+    const member = await activeMember(call, call.params.member_id)
+    const badge = await carriedSegment(call, member.id, 'badge', call.params.badge_id)
+    await takeSegment(call, member.id, badge.id)
+    call.emit('MemberBadgeRemoved', { member: presentMember(call, member), badge, network_id: call.network.id })
+  },
+})

@@ -1,0 +1,126 @@
+import { fail, found, invalid, notFound } from '../errors.ts'
+import { BoolInput, Email, IdInput, listOf, oneOf, optional, paged, request, ShortText, Title } from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { Member, MemberRole, MemberUpdate, presentMember } from '../records/member.ts'
+import { activeMember, changeMember, emailKey, keepAHost, memberByAddress } from '../rules/members.ts'
+import { announceJoin, joinSpace, leaveNetwork, spacesOf } from '../rules/membership.ts'
+import type { Id } from '../storage/table.ts'
+import { members, type SpaceRow } from '../storage/tables.ts'
+
+const MemberCreate = request('MemberCreateRequest', {
+  email: Email,
+  first_name: Title,
+  last_name: ShortText,
+  role: optional(MemberRole),
+  member_type: optional(oneOf('full', 'limited')),
+  space_ids: optional(listOf(IdInput)),
+  send_welcome_email: optional(BoolInput),
+})
+
+export const listMembers = operation({
+  id: 'members.list',
+  method: 'GET',
+  path: '/members',
+  scope: 'members:read',
+  summary: 'List the members of the network.',
+  returns: paged(Member),
+  handle: (call) => call.page(members, { where: { state: 'active' } }, (rows) => rows.map((row) => presentMember(call, row))),
+})
+
+export const createMember = operation({
+  id: 'members.create',
+  method: 'POST',
+  path: '/members',
+  scope: 'members:write',
+  summary: 'Create a member.',
+  status: 201,
+  body: MemberCreate,
+  returns: Member,
+  errors: [invalid('email', 'role', 'member_type', 'space_ids')],
+  emits: ['MemberJoined', 'WelcomeEmailRequested'],
+  async handle(call) {
+    const { space_ids = [], send_welcome_email = true, member_type = 'full', role = 'contributor', ...names } = call.body
+    const spaces = member_type === 'limited' ? await limitedTo(call, space_ids) : []
+    const known = await memberByAddress(call.tx, names.email)
+    if (known?.state === 'active') fail(invalid('email'), 'email is already a member of this network')
+    if (known?.state === 'banned') fail(invalid('email'), 'email belongs to a member who is banned from this network')
+    const fields = { ...names, email_key: emailKey(names.email), role, member_type }
+    // Who was taken out of the network may join again, and is the same member as before.
+    const member = known
+      ? found(await call.tx.update(members, known.id, { ...fields, state: 'active', ...call.touch() }), 'Member')
+      : await call.tx.insert(members, { ...call.stamp(), ...fields })
+    if (member_type === 'full') announceJoin(call, member)
+    for (const space of spaces) await joinSpace(call, member, space)
+    const record = presentMember(call, member)
+    if (send_welcome_email)
+      call.emit('WelcomeEmailRequested', { member: record, email: member.email, network_id: call.network.id })
+    // The one answer that shows the address as supplied (specification, section 2, e-mail rule 1).
+    return { ...record, email: names.email }
+  },
+})
+
+export const memberByEmail = operation({
+  id: 'members.by_email',
+  method: 'GET',
+  path: '/members/by_email',
+  scope: 'members:read',
+  summary: 'Find a member by e-mail address.',
+  query: { email: ShortText },
+  returns: Member,
+  errors: [notFound('Member')],
+  async handle(call) {
+    const member = await memberByAddress(call.tx, call.query.email)
+    return presentMember(call, found(member?.state === 'active' ? member : undefined, 'Member'))
+  },
+})
+
+export const showMember = operation({
+  id: 'members.show',
+  method: 'GET',
+  path: '/members/:id/',
+  scope: 'members:read',
+  summary: 'Show a member.',
+  returns: Member,
+  errors: [notFound('Member')],
+  handle: async (call) => presentMember(call, await activeMember(call, call.params.id)),
+})
+
+export const updateMember = operation({
+  id: 'members.update',
+  method: 'PATCH',
+  path: '/members/:id/',
+  also: { id: 'members.replace', method: 'PUT' },
+  scope: 'members:write',
+  summary: "Change a member's role and profile.",
+  body: MemberUpdate,
+  returns: Member,
+  errors: [notFound('Member'), invalid('email', 'role')],
+  emits: ['MemberUpdated'],
+  async handle(call) {
+    const member = await activeMember(call, call.params.id)
+    return changeMember(call, member, call.body, null)
+  },
+})
+
+export const deleteMember = operation({
+  id: 'members.delete',
+  method: 'DELETE',
+  path: '/members/:id/',
+  scope: 'members:write',
+  summary: "Delete a member's account.",
+  errors: [notFound('Member'), invalid('id')],
+  emits: ['MemberLeft'],
+  async handle(call) {
+    const member = await activeMember(call, call.params.id)
+    await keepAHost(call.tx, member)
+    await leaveNetwork(call, member, 'deleted')
+  },
+})
+
+/** The spaces of a limited member, who belongs to nothing else. */
+async function limitedTo(call: Pick<Context, 'tx'>, space_ids: readonly Id[]): Promise<SpaceRow[]> {
+  if (space_ids.length === 0) fail(invalid('space_ids'), 'space_ids must name at least one space when member_type is limited')
+  const spaces = await spacesOf(call.tx, space_ids)
+  const missing = space_ids.find((id) => !spaces.some((space) => space.id === id))
+  return missing === undefined ? spaces : fail(invalid('space_ids'), `space_ids: there is no space ${missing} in this network`)
+}

@@ -1,0 +1,12 @@
+import { operation } from '../operation.ts'
+import { Network } from '../records/network.ts'
+
+export const showNetwork = operation({
+  id: 'network.show',
+  method: 'GET',
+  path: '/',
+  scope: 'networks:read',
+  summary: 'Show the network that the token belongs to.',
+  returns: Network,
+  handle: async ({ network }) => network,
+})

@@ -1,0 +1,122 @@
+import * as v from 'valibot'
+import { fail, found, invalid, notFound } from '../errors.ts'
+import {
+  atMost,
+  BoolInput,
+  clearable,
+  IdInput,
+  LongText,
+  listOf,
+  oneOf,
+  optional,
+  paged,
+  publish,
+  request,
+  Title,
+} from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/poll.ts'
+import { postPayload } from '../records/post.ts'
+import { requestNotification, summaryOf } from '../rules/posts.ts'
+import { type PostRow, posts, spaces } from '../storage/tables.ts'
+
+const PollCreate = request('PollRequest', {
+  space_id: IdInput,
+  title: Title,
+  description: clearable(LongText),
+  poll_type: oneOf('multiple_choice', 'hot_cold', 'percentage', 'question'),
+  choices: optional(
+    publish(v.pipe(listOf(Title), atMost<string[]>('choices', 'choices')), {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
+      maxItems: { limit: 'choices' },
+      description: 'Required unless poll_type is question, and then at least two.',
+    }),
+  ),
+  notify: optional(BoolInput),
+})
+
+const created = {
+  multiple_choice: 'MultipleChoicePollCreated',
+  hot_cold: 'HotColdPollCreated',
+  percentage: 'PercentagePollCreated',
+} as const
+
+export const listPolls = operation({
+  id: 'polls.list',
+  method: 'GET',
+  path: '/polls',
+  scope: 'polls:read',
+  summary: 'List polls and questions, newest first.',
+  query: { space_id: optional(IdInput) },
+  returns: paged(Poll),
+  handle: (call) => {
+    const { space_id } = call.query
+    const where = { family: 'poll', ...(space_id ? { space_id } : {}) } as const
+    return call.page(posts, { where, order: { by: 'id', direction: 'desc' } }, (rows) => presentPolls(call, rows))
+  },
+})
+
+export const createPoll = operation({
+  id: 'polls.create',
+  method: 'POST',
+  path: '/polls',
+  scope: 'polls:write',
+  summary: 'Create a poll or a question.',
+  status: 201,
+  body: PollCreate,
+  returns: Poll,
+  errors: [notFound('Space'), invalid('title', 'poll_type', 'choices')],
+  emits: [
+    'MultipleChoicePollCreated',
+    'HotColdPollCreated',
+    'PercentagePollCreated',
+    'QuestionCreated',
+    'PostNotificationRequested',
+  ],
+  async handle(call) {
+    const { space_id, title, description, poll_type, choices = [], notify } = call.body
+    const isQuestion = poll_type === 'question'
+    if (!isQuestion && choices.length < 2)
+      fail(invalid('choices'), 'choices must hold at least two texts unless poll_type is question')
+    const space = found(await call.tx.get(spaces, space_id), 'Space')
+    const post = await call.tx.insert(posts, {
+      ...call.stamp(),
+      family: 'poll',
+      post_type: isQuestion ? 'question' : 'poll',
+      poll_type: isQuestion ? null : `${poll_type}_poll`,
+      space_id: space.id,
+      creator_id: call.principal.member_id,
+      title,
+      description,
+      summary: summaryOf(description),
+      choices: isQuestion ? null : choices.map((text) => ({ id: call.newId(), text })),
+      content_type: 'text',
+      published_at: call.now,
+      last_activity_at: call.now,
+    })
+    const poll = await presentPoll(call, post)
+    if (isQuestion) call.emit('QuestionCreated', await postPayload(call, post))
+    else call.emit(created[poll_type], pollPayload(poll))
+    if (notify) requestNotification(call, post)
+    return poll
+  },
+})
+
+export const showPoll = operation({
+  id: 'polls.show',
+  method: 'GET',
+  path: '/polls/:id/',
+  scope: 'polls:read',
+  summary: 'Show a poll or a question.',
+  returns: Poll,
+  errors: [notFound('Poll')],
+  async handle(call) {
+    const post = await call.tx.get(posts, call.params.id)
+    return presentPoll(call, found(post?.family === 'poll' ? post : undefined, 'Poll'))
+  },
+})
+
+async function presentPoll(context: Context, post: PostRow): Promise<PollRecord> {
+  return found((await presentPolls(context, [post]))[0], 'Poll')
+}

@@ -1,0 +1,100 @@
+import { found, invalid, notFound } from '../errors.ts'
+import { BoolQuery, clearable, IdInput, LongText, oneOf, optional, paged, request, Title } from '../fields.ts'
+import { operation } from '../operation.ts'
+import { Post, postPayload, presentPost } from '../records/post.ts'
+import { requestNotification, summaryOf } from '../rules/posts.ts'
+import { posts, spaces } from '../storage/tables.ts'
+
+const PostCreate = request('PostRequest', {
+  space_id: IdInput,
+  title: Title,
+  description: clearable(LongText),
+  post_type: optional(oneOf('post', 'article', 'announcement', 'introduction')),
+})
+
+const PostUpdate = request('PostUpdateRequest', { title: optional(Title), description: clearable(LongText) })
+
+const notify = { notify: optional(BoolQuery) }
+
+export const listPosts = operation({
+  id: 'posts.list',
+  method: 'GET',
+  path: '/posts',
+  scope: 'posts:read',
+  summary: 'List posts, articles, polls, questions and events, newest first.',
+  query: { space_id: optional(IdInput) },
+  returns: paged(Post),
+  handle: (call) =>
+    call.page(
+      posts,
+      { where: call.query.space_id ? { space_id: call.query.space_id } : {}, order: { by: 'id', direction: 'desc' } },
+      (rows) => rows.map((row) => presentPost(call, row)),
+    ),
+})
+
+export const createPost = operation({
+  id: 'posts.create',
+  method: 'POST',
+  path: '/posts',
+  scope: 'posts:write',
+  summary: 'Create a post or an article.',
+  status: 201,
+  query: notify,
+  body: PostCreate,
+  returns: Post,
+  errors: [notFound('Space'), invalid('title', 'description', 'post_type')],
+  emits: ['PostCreated', 'ArticleCreated', 'PostNotificationRequested'],
+  async handle(call) {
+    const { space_id, post_type = 'post', ...texts } = call.body
+    const space = found(await call.tx.get(spaces, space_id), 'Space')
+    const post = await call.tx.insert(posts, {
+      ...call.stamp(),
+      ...texts,
+      family: 'post',
+      post_type,
+      space_id: space.id,
+      creator_id: call.principal.member_id,
+      summary: summaryOf(texts.description),
+      content_type: 'text',
+      published_at: call.now,
+      last_activity_at: call.now,
+    })
+    call.emit(post_type === 'article' ? 'ArticleCreated' : 'PostCreated', await postPayload(call, post))
+    if (call.query.notify) requestNotification(call, post)
+    return presentPost(call, post)
+  },
+})
+
+export const showPost = operation({
+  id: 'posts.show',
+  method: 'GET',
+  path: '/posts/:id/',
+  scope: 'posts:read',
+  summary: 'Show a post, article, poll, question or event.',
+  returns: Post,
+  errors: [notFound('Post')],
+  handle: async (call) => presentPost(call, found(await call.tx.get(posts, call.params.id), 'Post')),
+})
+
+export const updatePost = operation({
+  id: 'posts.update',
+  method: 'PATCH',
+  path: '/posts/:id/',
+  also: { id: 'posts.replace', method: 'PUT' },
+  scope: 'posts:write',
+  summary: 'Change a post or an article.',
+  query: notify,
+  body: PostUpdate,
+  returns: Post,
+  errors: [notFound('Post'), invalid('title', 'description')],
+  emits: ['PostUpdated', 'ArticleUpdated', 'PostNotificationRequested'],
+  async handle(call) {
+    const { description } = call.body
+    const summary = description === undefined ? {} : { summary: summaryOf(description) }
+    const changes = { ...call.body, ...summary, last_activity_at: call.now, ...call.touch() }
+    const post = found(await call.tx.update(posts, call.params.id, changes, { family: 'post' }), 'Post')
+    call.emit(post.post_type === 'article' ? 'ArticleUpdated' : 'PostUpdated', await postPayload(call, post))
+    if (call.query.notify) requestNotification(call, post)
+    return presentPost(call, post)
+  },
+})

@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import { found, invalid, notFound } from '../errors.ts'
+import { paged, publish, request } from '../fields.ts'
+import { type Emitter, operation } from '../operation.ts'
+import { presentReaction, Reaction } from '../records/reaction.ts'
+import type { Id } from '../storage/table.ts'
+import { posts, reactions } from '../storage/tables.ts'
+
+const emojiPattern = /^(?:\p{RGI_Emoji}|\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\uFE0F)?)$/v
+
+const ReactionCreate = request('ReactionRequest', {
+  emoji: publish(
+    v.pipe(v.string('must be one emoji'), v.maxLength(40, 'must be one emoji'), v.regex(emojiPattern, 'must be one emoji')),
+    {
+      type: 'string',
+      description: 'One emoji; skin tones are allowed.',
+      example: '👍🏽',
+    },
+  ),
+})
+
+export const listPostReactions = operation({
+  id: 'post_reactions.list',
+  method: 'GET',
+  path: '/posts/:post_id/reactions',
+  scope: 'reactions:read',
+  summary: 'List the reactions to a post.',
+  returns: paged(Reaction),
+  errors: [notFound('Post')],
+  async handle({ tx, params, page }) {
+    const post = found(await tx.get(posts, params.post_id), 'Post')
+    return page(reactions, { where: { post_id: post.id } }, (rows) => rows.map(presentReaction))
+  },
+})
+
+export const createPostReaction = operation({
+  id: 'post_reactions.create',
+  method: 'POST',
+  path: '/posts/:post_id/reactions',
+  scope: 'reactions:write',
+  summary: "React to a post as the token's owner; another emoji replaces the one before.",
+  status: 201,
+  body: ReactionCreate,
+  returns: Reaction,
+  errors: [notFound('Post'), invalid('emoji')],
+  emits: ['ReactionCreated', 'ReactionDeleted'],
+  async handle(call) {
+    const post = found(await call.tx.get(posts, call.params.post_id), 'Post')
+    return react(call, { post_id: post.id }, post.space_id, call.body.emoji)
+  },
+})
+
+export const deletePostReaction = operation({
+  id: 'post_reactions.delete',
+  method: 'DELETE',
+  path: '/posts/:post_id/reactions',
+  scope: 'reactions:write',
+  summary: "Remove the reaction of the token's owner from a post.",
+  errors: [notFound('Post'), notFound('Reaction')],
+  emits: ['ReactionDeleted'],
+  async handle(call) {
+    const post = found(await call.tx.get(posts, call.params.post_id), 'Post')
+    await takeBack(call, { post_id: post.id })
+  },
+})
+
+type Target = { readonly post_id: Id } | { readonly comment_id: Id }
+
+/** One reaction per member and target: the same emoji again changes nothing, another one replaces it. */
+async function react(call: Emitter<'ReactionCreated' | 'ReactionDeleted'>, target: Target, space_id: Id, emoji: string) {
+  const key = { ...target, member_id: call.principal.member_id }
+  const before = await call.tx.first(reactions, key)
+  if (before?.emoji === emoji) return presentReaction(before)
+  if (before) {
+    await call.tx.remove(reactions, before.id)
+    call.emit('ReactionDeleted', presentReaction(before))
+  }
+  const base_emoji = emoji.replace(/\p{Emoji_Modifier}/gu, '')
+  const reaction = presentReaction(await call.tx.insert(reactions, { ...call.stamp(), ...key, space_id, emoji, base_emoji }))
+  call.emit('ReactionCreated', reaction)
+  return reaction
+}
+
+/** Removes the reaction of the token's owner. */
+async function takeBack(call: Emitter<'ReactionDeleted'>, target: Target): Promise<void> {
+  const reaction = found(await call.tx.first(reactions, { ...target, member_id: call.principal.member_id }), 'Reaction')
+  await call.tx.remove(reactions, reaction.id)
+  call.emit('ReactionDeleted', presentReaction(reaction))
+}

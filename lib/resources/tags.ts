@@ -1,0 +1,67 @@
+import { found, invalid, notFound } from '../errors.ts'
+import { Colour, clearable, LongText, optional, paged, request, Title } from '../fields.ts'
+import { operation } from '../operation.ts'
+import { Tag } from '../records/segment.ts'
+import { ownField, segmentOf } from '../rules/segments.ts'
+import { segments } from '../storage/tables.ts'
+
+const TagCreate = request('TagRequest', { title: Title, description: clearable(LongText), color: clearable(Colour) })
+
+const TagUpdate = request('TagUpdateRequest', {
+  title: optional(Title),
+  description: clearable(LongText),
+  color: clearable(Colour),
+})
+
+export const listTags = operation({
+  id: 'tags.list',
+  method: 'GET',
+  path: '/tags',
+  scope: 'tags:read',
+  summary: 'List the tags of the network.',
+  returns: paged(Tag),
+  handle: ({ page }) => page(segments, { where: { kind: 'tag' } }),
+})
+
+export const createTag = operation({
+  id: 'tags.create',
+  method: 'POST',
+  path: '/tags',
+  scope: 'tags:write',
+  summary: 'Create a tag.',
+  status: 201,
+  body: TagCreate,
+  returns: Tag,
+  errors: [invalid('title', 'color')],
+  async handle(call) {
+    const custom_field_id = await ownField(call, 'tag')
+    const creator_id = call.principal.member_id
+    return call.tx.insert(segments, { ...call.stamp(), ...call.body, kind: 'tag', custom_field_id, creator_id })
+  },
+})
+
+export const showTag = operation({
+  id: 'tags.show',
+  method: 'GET',
+  path: '/tags/:id/',
+  scope: 'tags:read',
+  summary: 'Show a tag.',
+  returns: Tag,
+  errors: [notFound('Tag')],
+  handle: (call) => segmentOf(call, 'tag', call.params.id),
+})
+
+export const updateTag = operation({
+  id: 'tags.update',
+  method: 'PATCH',
+  path: '/tags/:id/',
+  also: { id: 'tags.replace', method: 'PUT' },
+  scope: 'tags:write',
+  summary: 'Change the title, description or colour of a tag.',
+  body: TagUpdate,
+  returns: Tag,
+  errors: [notFound('Tag'), invalid('title', 'color')],
+  async handle({ params, body, tx, touch }) {
+    return found(await tx.update(segments, params.id, { ...body, ...touch() }, { kind: 'tag' }), 'Tag')
+  },
+})

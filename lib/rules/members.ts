@@ -1,0 +1,61 @@
+import type * as v from 'valibot'
+import { fail, found, invalid } from '../errors.ts'
+import type { Context, Emitter } from '../operation.ts'
+import { type MemberRecord, type MemberUpdate, presentMember } from '../records/member.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import { type MemberRow, members } from '../storage/tables.ts'
+
+/** What addresses are compared by: case does not matter. */
+export const emailKey = (email: string): string => email.toLowerCase()
+
+/** The member with this address, in whatever state; deleted accounts have given theirs free. */
+export const memberByAddress = (tx: ScopedTx, email: string): Promise<MemberRow | undefined> =>
+  tx.first(members, { email_key: emailKey(email) })
+
+/**
+ * A member who is still there.
+ * @throws ApiError 404
+ */
+export async function activeMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise<MemberRow> {
+  const member = await tx.get(members, id)
+  return found(member?.state === 'active' ? member : undefined, 'Member')
+}
+
+/**
+ * Changes a member's role and profile, and says so.
+ * @param space_id the space within which it happened; null for the network
+ * @throws ApiError 422 when the address is another member's, or the network would lose its last host
+ */
+export async function changeMember(
+  call: Emitter<'MemberUpdated'>,
+  member: MemberRow,
+  changes: v.InferOutput<typeof MemberUpdate>,
+  space_id: Id | null,
+): Promise<MemberRecord> {
+  const { last_name, ...rest } = changes
+  if (rest.role && rest.role !== 'host') await keepAHost(call.tx, member)
+  if (rest.email) {
+    const holder = await memberByAddress(call.tx, rest.email)
+    if (holder && holder.id !== member.id) fail(invalid('email'), 'email is already a member of this network')
+  }
+  const patch = {
+    ...rest,
+    ...(last_name === undefined ? {} : { last_name: last_name ?? '' }),
+    ...(rest.email ? { email_key: emailKey(rest.email) } : {}),
+    ...call.touch(),
+  }
+  const record = presentMember(call, found(await call.tx.update(members, member.id, patch), 'Member'))
+  call.emit('MemberUpdated', { member: record, space_id, network_id: call.network.id })
+  return record
+}
+
+/**
+ * The last host stays a host: without one nobody could administer the network.
+ * @throws ApiError 422
+ */
+export async function keepAHost(tx: ScopedTx, member: MemberRow): Promise<void> {
+  if (member.role !== 'host') return
+  const hosts = await tx.find(members, { where: { state: 'active', role: 'host' }, limit: 2 })
+  if (hosts.length < 2) fail(invalid('role'), 'This is the last host of the network. Make another member a host first')
+}

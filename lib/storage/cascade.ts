@@ -1,0 +1,38 @@
+import type { ScopedTx } from './scoped.ts'
+import type { Id, Row, Table } from './table.ts'
+import { tables } from './tables.ts'
+
+const batch = 200
+
+/** The tables and columns that point to a table, as `tables.ts` declares them. */
+const pointingTo = (name: string) =>
+  (tables as readonly Table<Row>[]).flatMap((table) =>
+    Object.entries(table.columns)
+      .filter(([, column]) => column.references?.table === name)
+      .map(([column, { references }]) => ({ table, column: column as keyof Row & string, onRemove: references?.onRemove })),
+  )
+
+/**
+ * Removes or clears whatever points to a row, as the references of the tables say; batch by batch, all in the caller's
+ * transaction. A `restrict` that still holds a row is the caller's to have checked: here it is a fault.
+ */
+export async function removeDependents(tx: ScopedTx, table: Pick<Table<Row>, 'name'>, id: Id): Promise<void> {
+  for (const { table: dependent, column, onRemove } of pointingTo(table.name)) {
+    const where = { [column]: id }
+    for (;;) {
+      const rows = await tx.find(dependent, { where, limit: batch })
+      if (rows.length === 0) break
+      if (onRemove === 'restrict') throw new Error(`${table.name} ${id} is still referred to by ${dependent.name}.${column}`)
+      for (const row of rows) {
+        if (onRemove === 'clear') await tx.update(dependent, row.id, { [column]: null })
+        else await removeWithDependents(tx, dependent, row.id)
+      }
+    }
+  }
+}
+
+/** Removes a row and whatever goes along with it. Gives the row back, or `undefined` when there was none. */
+export async function removeWithDependents<R extends Row, N>(tx: ScopedTx, table: Table<R, N>, id: Id): Promise<R | undefined> {
+  await removeDependents(tx, table, id)
+  return tx.remove(table, id)
+}

@@ -1,0 +1,41 @@
+/** API tokens: `fmt_`, 43 characters of base62 for 32 random bytes, and 6 of a checksum. Only their SHA-256 is stored. */
+import { sha256 } from './kernel/sha256.ts'
+import { crc32 } from './outbox/crc32.ts'
+
+const prefix = 'fmt_'
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const bodyLength = 43
+const checksumLength = 6
+const pattern = /^fmt_[0-9A-Za-z]{49}$/
+const encoder = new TextEncoder()
+
+const base62 = (number: bigint, length: number): string => {
+  let text = ''
+  for (let rest = number; text.length < length; rest /= 62n) text = alphabet.charAt(Number(rest % 62n)) + text
+  return text
+}
+
+const checksum = (body: string): string => base62(BigInt(crc32(encoder.encode(body))), checksumLength)
+
+/** A new token, from 32 random bytes. Shown once; what is kept of it is `hashToken`. */
+export function newToken(): string {
+  let number = 0n
+  for (const byte of crypto.getRandomValues(new Uint8Array(32))) number = (number << 8n) | BigInt(byte)
+  const body = base62(number, bodyLength)
+  return `${prefix}${body}${checksum(body)}`
+}
+
+/** Whether a text can be a token at all: right prefix, length, alphabet and checksum. Costs no look into the storage. */
+export function isToken(text: string): boolean {
+  if (!pattern.test(text)) return false
+  const body = text.slice(prefix.length, prefix.length + bodyLength)
+  return text.endsWith(checksum(body))
+}
+
+/** The SHA-256 of a token, in hex: what is stored and looked up. */
+export const hashToken = sha256
+
+/** What a list shows of a token: enough to recognise it, too little to use it. */
+export function redactToken(token: string): string {
+  return `${token.slice(0, prefix.length + 4)}…${token.slice(-4)}`
+}

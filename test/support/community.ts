@@ -1,0 +1,125 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { type Community, createCommunity, type Options } from '../../lib/index.ts'
+import { routesOf } from '../../lib/kernel/table.ts'
+import type { EventRecord, OutboxRecord } from '../../lib/outbox/record.ts'
+import type { Id } from '../../lib/storage/table.ts'
+import { manualClock } from './clock.ts'
+import type { Json } from './json.ts'
+
+/** An answer as a client sees it. */
+export interface Seen {
+  readonly status: number
+  readonly body: Json
+  readonly headers: Headers
+}
+
+export interface RequestParts {
+  readonly params?: Readonly<Record<string, string | number>>
+  readonly query?: Readonly<Record<string, string | number | boolean>>
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An event as a receiver sees it. */
+export interface SeenEvent {
+  readonly event_id: string
+  readonly event_timestamp: string
+  readonly event_type: string
+  readonly payload: Json
+}
+
+/**
+ * A community of its own for one test: memory storage, a clock that stands still, network 1 (`demo`) with its owner.
+ * @param options what the community is created with, beside the test's own storage and clock
+ * @param scopes what the test's token may do
+ */
+export async function createTestCommunity(options: Partial<Options> = {}, scopes: readonly string[] = ['*']) {
+  const records: OutboxRecord[] = []
+  const outbox = {
+    append: async (commits: readonly (readonly OutboxRecord[])[]) => {
+      records.push(...commits.flat())
+    },
+    close: async () => {},
+  }
+  const clock = manualClock()
+  const faults: unknown[] = []
+  const community = createCommunity({
+    storage: memoryStorage({ outbox }),
+    clock,
+    hooks: { onError: (error) => faults.push(error) },
+    ...options,
+  })
+  const { network, owner } = await community.networks.create({
+    id: '1',
+    subdomain: 'demo',
+    title: 'Demo',
+    service_plan: 'unlimited',
+    member_email_visibility: true,
+    owner: { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' },
+  })
+  const newToken = async (held: readonly string[]) =>
+    (await community.keys.create({ network_id: network.id, name: 'test', scopes: held, member_id: owner.id })).token
+  const token = await newToken(scopes)
+  const send = sender(community, token)
+  const events = (audience = 'integration'): SeenEvent[] =>
+    records
+      .filter((record): record is EventRecord => record.kind === 'event' && record.audience === audience)
+      .map((record) => JSON.parse(record.body))
+
+  return {
+    community,
+    clock,
+    network,
+    owner,
+    token,
+    newToken,
+    /** Faults that `onError` was told of; a test that expects none looks here. */
+    faults,
+    /** Sends a request for an operation, by its id, through the whole of HTTP but the socket. */
+    send,
+    /** The same with another token. */
+    sendAs: (other: string) => sender(community, other),
+    events,
+    /** The types of the events since the last call, in order. */
+    newEvents: (() => {
+      let seen = 0
+      return () => {
+        const all = events()
+        const types = all.slice(seen)
+        seen = all.length
+        return types
+      }
+    })(),
+    records,
+  }
+}
+
+export type TestCommunity = Awaited<ReturnType<typeof createTestCommunity>>
+
+function sender(community: Community, token: string) {
+  const routes = new Map(routesOf(community.operations).map((route) => [route.id, route]))
+  return async (id: string, parts: RequestParts = {}): Promise<Seen> => {
+    const route = routes.get(id)
+    if (!route) throw new Error(`there is no operation ${id}`)
+    const path = route.operation.path.replace(/:(\w+)/g, (_, name: string) => String(parts.params?.[name] ?? 'missing'))
+    const search = new URLSearchParams(Object.entries(parts.query ?? {}).map(([name, value]) => [name, String(value)]))
+    return request(community, route.method, `/admin/v1/networks/1${path}${search.size > 0 ? `?${search}` : ''}`, {
+      ...(parts.body === undefined ? {} : { body: JSON.stringify(parts.body) }),
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(parts.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...parts.headers,
+      },
+    })
+  }
+}
+
+/** Sends any request to a community, over HTTPS as far as it can tell. */
+export async function request(community: Community, method: string, path: string, init: RequestInit = {}): Promise<Seen> {
+  const response = await community.fetch(new Request(`https://api.test${path}`, { method, ...init }))
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers }
+}
+
+/** Ids that no record has. */
+export const nobody: Id = '9007199254740991'
