@@ -102,7 +102,9 @@ function sender(community: Community, token: string) {
     const route = routes.get(id)
     if (!route) throw new Error(`there is no operation ${id}`)
     const path = route.operation.path.replace(/:(\w+)/g, (_, name: string) => String(parts.params?.[name] ?? 'missing'))
-    const search = new URLSearchParams(Object.entries(parts.query ?? {}).map(([name, value]) => [name, String(value)]))
+    const search = new URLSearchParams(
+      Object.entries(parts.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
+    )
     return request(community, route.method, `/admin/v1/networks/1${path}${search.size > 0 ? `?${search}` : ''}`, {
       ...(parts.body === undefined ? {} : { body: JSON.stringify(parts.body) }),
       headers: {
