@@ -1,0 +1,37 @@
+/** Sockets that nobody talks to: that one is open says that the process behind it lives. The kernel closes it in any event. */
+import { connect, createServer, type Server } from 'node:net'
+import { errorCode } from './outbox/file-system.ts'
+
+/**
+ * Listens without keeping the process alive.
+ *
+ * @param name a path, or an abstract name, which begins with a zero character
+ * @returns `'taken'` when another has it, `undefined` where such sockets cannot be made (a long path, a network share, a
+ *   sandbox)
+ */
+export function listenOn(name: string): Promise<Server | 'taken' | undefined> {
+  return new Promise((settle) => {
+    const server = createServer((connection) => connection.destroy())
+    server.on('error', (error) => settle(errorCode(error) === 'EADDRINUSE' ? 'taken' : undefined))
+    server.listen(name, () => settle(server.unref()))
+  })
+}
+
+/** Whether somebody may listen at a path: false only when the kernel says that nobody does. */
+export function isAnswered(path: string): Promise<boolean> {
+  return new Promise((settle) => {
+    const connection = connect(path, () => {
+      connection.destroy()
+      settle(true)
+    })
+    connection.on('error', (error) => settle(!['ECONNREFUSED', 'ENOENT'].includes(errorCode(error))))
+  })
+}
+
+/** Stops listening; a path is removed. */
+export function stopListening(server: Server | undefined): Promise<void> {
+  return new Promise((stopped) => {
+    if (server) server.close(() => stopped())
+    else stopped()
+  })
+}

@@ -1,0 +1,181 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { pid, platform } from 'node:process'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { claimFile } from '../../adapters/lock-file.ts'
+import { thisProcess } from '../../adapters/outbox/owner.ts'
+import { holdLock, lockOwner } from '../../adapters/process-lock.ts'
+import { startChild, temporaryDirectory } from './child.ts'
+
+const patience = { timeout: 120_000 }
+const path = () => join(temporaryDirectory(), 'db.json')
+
+/** A lock file as a process other than us would have left it. */
+function leave(file: string, owner: object) {
+  writeFileSync(`${file}.lock`, JSON.stringify({ ...thisProcess(), purpose: 'an older one', socket: null, ...owner }))
+}
+
+const canUnshare = platform === 'linux' && spawnSync('unshare', ['--pid', '--net', '--fork', 'true']).status === 0
+
+describe('a process lock', () => {
+  test('is held once, and by the next one after its release', async () => {
+    const file = path()
+    const first = await holdLock(file, 'first')
+    await expect(holdLock(file, 'second')).rejects.toMatchObject({
+      code: 'locked',
+      message: `${file} is held by process ${pid} (first)`,
+    })
+    expect(await lockOwner(file)).toMatchObject({ pid, purpose: 'first' })
+    await first.release()
+    await first.release()
+    expect(await lockOwner(file)).toBeUndefined()
+    const third = await holdLock(file, 'third')
+    await third.release()
+    expect(readdirSync(join(file, '..'))).toEqual([])
+  })
+
+  test('knows a path by whatever way it is reached', async () => {
+    const file = path()
+    writeFileSync(file, '{}')
+    const link = join(temporaryDirectory(), 'link.json')
+    symlinkSync(file, link)
+    const lock = await holdLock(link, 'by link')
+    expect(lock.path).toBe(file)
+    await expect(holdLock(join(file, '..', '.', 'db.json'), 'direct')).rejects.toMatchObject({ code: 'locked' })
+    await lock.release()
+  })
+
+  test('of another process is refused with its number, and free after kill -9', patience, async () => {
+    const file = path()
+    const child = startChild('hold-lock.ts', [file])
+    expect(await child.lines(1)).toEqual(['held'])
+    await expect(holdLock(file, 'ours')).rejects.toThrow(`held by process ${child.pid} (a test)`)
+    expect(await lockOwner(file)).toMatchObject({ pid: child.pid, purpose: 'a test' })
+    await child.kill()
+    expect(await lockOwner(file)).toBeUndefined()
+    const lock = await holdLock(file, 'ours')
+    await lock.release()
+    expect(readdirSync(join(file, '..'))).toEqual([])
+  })
+
+  test('does not keep its process alive', patience, async () => {
+    const file = path()
+    const child = startChild('hold-lock.ts', [file, 'exit'])
+    await child.ended
+    expect(child.output()).toBe('held\n')
+    await (await holdLock(file, 'ours')).release()
+  })
+
+  test.for([
+    ['a process that is gone', { pid: 2 ** 22 + 1, started: '1' }],
+    ['a process whose number another one has now', { started: '1' }],
+    ['an earlier boot of the machine', { boot: 'earlier' }],
+    ['a dead process of another container', { namespace: 'pid:[1]', socket: 'db.json.lock.00000000.sock' }],
+  ] as const)('is taken over from %s', async ([, owner]) => {
+    const file = path()
+    leave(file, owner)
+    expect(await lockOwner(file)).toBeUndefined()
+    const lock = await holdLock(file, 'ours')
+    expect(await lockOwner(file)).toMatchObject({ pid, purpose: 'ours' })
+    await lock.release()
+  })
+
+  test('is taken over when its file is not to be read', async () => {
+    const file = path()
+    writeFileSync(`${file}.lock`, '{"pid":')
+    await (await holdLock(file, 'ours')).release()
+  })
+
+  test('of another container is refused while its socket answers', async () => {
+    const file = path()
+    const socket = 'db.json.lock.00000000.sock'
+    const server = createServer().listen(join(file, '..', socket))
+    onTestFinished(() => void server.close())
+    leave(file, { namespace: 'pid:[1]', pid: 1, started: '1', socket })
+    await expect(holdLock(file, 'ours')).rejects.toThrow(
+      `held by process 1 (an older one) of another container; if that container is gone, remove ${file}.lock`,
+    )
+  })
+
+  test.skipIf(!canUnshare)(
+    'holds between real containers, which see neither processes nor abstract sockets',
+    patience,
+    async () => {
+      const file = path()
+      const lock = await holdLock(file, 'ours')
+      const isolated = ['unshare', '--pid', '--net', '--fork', '--kill-child=SIGKILL']
+      const refused = startChild('hold-lock.ts', [file], isolated)
+      expect(await refused.lines(1)).toEqual([expect.stringContaining(`held by process ${pid} (ours) of another container`)])
+      await lock.release()
+      const holder = startChild('hold-lock.ts', [file], isolated)
+      expect(await holder.lines(1)).toEqual(['held'])
+      await expect(holdLock(file, 'ours')).rejects.toThrow('of another container')
+      await holder.kill()
+      await expect.poll(() => lockOwner(file), { timeout: 60_000 }).toBeUndefined()
+      await (await holdLock(file, 'ours')).release()
+    },
+  )
+
+  test('of a dead process goes to exactly one of many processes that want it', patience, async () => {
+    for (let round = 0; round < 3; round++) {
+      const file = path()
+      leave(file, { started: '1' })
+      const children = Array.from({ length: 4 }, () => startChild('hold-lock.ts', [file]))
+      const outcomes = await Promise.all(children.map(async (child) => (await child.lines(1))[0]))
+      expect(outcomes.filter((outcome) => outcome === 'held')).toHaveLength(1)
+      await Promise.all(children.map((child) => child.kill()))
+    }
+  })
+
+  test('says which directory is missing', async () => {
+    const file = join(temporaryDirectory(), 'nowhere', 'db.json')
+    await expect(holdLock(file, 'ours')).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(file) })
+  })
+})
+
+describe('a lock file without sockets', () => {
+  /** Texts begin with `dead` or `living`; who writes a living one keeps it. */
+  const rules = { isHeld: async (text: string) => text.startsWith('living'), forget: async () => {} }
+
+  test('goes from a dead owner to exactly one of many at once', async () => {
+    for (let round = 0; round < 30; round++) {
+      const file = join(temporaryDirectory(), 'lock')
+      writeFileSync(file, `dead ${round}`)
+      const takers = Array.from({ length: 12 }, (_, i) => claimFile(file, `living ${round} ${i}`, rules))
+      const outcomes = await Promise.all(takers)
+      const winners = outcomes.flatMap((outcome, i) => (outcome === undefined ? [`living ${round} ${i}`] : []))
+      expect(winners).toEqual([readFileSync(file, 'utf8')])
+      expect(readdirSync(join(file, '..'))).toEqual(['lock'])
+    }
+  })
+
+  test('is taken over although somebody died in the middle of taking it over', async () => {
+    const directory = temporaryDirectory()
+    const file = join(directory, 'lock')
+    writeFileSync(file, 'dead 1')
+    // Its first step alone: the right to replace `dead 1` is a file that nobody removed.
+    const right = await rightTo(file, 'dead 1')
+    writeFileSync(right, 'dead 2')
+    expect(await claimFile(file, 'living 3', rules)).toBeUndefined()
+    expect(readFileSync(file, 'utf8')).toBe('living 3')
+    expect(existsSync(right)).toBe(false)
+  })
+
+  /** Where the right to replace a text stands, found out by watching somebody take it. */
+  async function rightTo(file: string, text: string): Promise<string> {
+    const elsewhere = join(file, '..', 'copy')
+    mkdirSync(elsewhere)
+    writeFileSync(join(elsewhere, 'lock'), text)
+    let seen = ''
+    const watching = {
+      isHeld: rules.isHeld,
+      forget: async () => {
+        seen = readdirSync(elsewhere).find((name) => name !== 'lock' && !name.endsWith('.tmp')) ?? ''
+      },
+    }
+    await claimFile(join(elsewhere, 'lock'), 'living 0', watching)
+    return join(file, '..', seen)
+  }
+})
