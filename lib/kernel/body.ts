@@ -13,7 +13,8 @@ const isJson = (type: string): boolean => /^\s*application\/(?:[\w.+-]+\+)?json\
  * @throws ApiError 413 too large, 415 not JSON, 400 broken JSON
  */
 export async function readJson(incoming: Incoming, limit: number): Promise<unknown> {
-  if (incoming.parsedBody !== undefined) return incoming.parsedBody
+  const type = incoming.header('content-type')
+  if (incoming.parsedBody !== undefined) return isJson(type ?? 'application/json') ? incoming.parsedBody : notJson(type)
   if (Number(incoming.header('content-length') ?? 0) > limit) tooLarge(limit)
   const bytes = await incoming.read(limit)
   if (!bytes) return tooLarge(limit)
@@ -32,6 +33,10 @@ export async function readJson(incoming: Incoming, limit: number): Promise<unkno
 export async function readOptionalJson(incoming: Incoming, limit: number): Promise<unknown> {
   const type = incoming.header('content-type')
   return type && !isJson(type) && incoming.parsedBody === undefined ? undefined : readJson(incoming, limit)
+}
+
+const notJson = (type: string | null): never => {
+  throw new ApiError(415, { error: `Content-Type must be application/json, got ${type?.slice(0, 100)}` })
 }
 
 const tooLarge = (limit: number): never => {

@@ -1,0 +1,108 @@
+/** node:http and node:https, and every framework that hands on their requests: Express, Connect, Polka, … */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Community } from '../../lib/index.ts'
+import type { Answer, Incoming } from '../../lib/kernel/exchange.ts'
+import { readBody } from './node-body.ts'
+
+/** What Express and its like add to a request. All of it may be missing. */
+interface HostRequest extends IncomingMessage {
+  /** The whole path, where a framework has cut its mount point off `url`. */
+  readonly originalUrl?: string
+  /** What a body parser made of the body. */
+  readonly body?: unknown
+  readonly rawBody?: unknown
+}
+
+/** Continues with the host's next handler. */
+export type Next = (error?: unknown) => void
+
+/**
+ * A listener for `http.createServer` and `https.createServer` that answers every request.
+ * @param community what answers
+ */
+export function toNodeListener(
+  community: Pick<Community, 'serve'>,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => answer(community, request, response)
+}
+
+/**
+ * Middleware for Express, Connect and their like: answers what is ours and leaves everything else, its body untouched, to
+ * the next handler. May stand before or after a body parser. Mounted below a path, give the community that `basePath`.
+ * @param community what answers
+ */
+export function communityMiddleware(
+  community: Pick<Community, 'serve' | 'owns'>,
+): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
+  return (request, response, next) => {
+    if (community.owns(address(request).path)) answer(community, request, response)
+    else next()
+  }
+}
+
+function answer(community: Pick<Community, 'serve'>, request: IncomingMessage, response: ServerResponse): void {
+  community.serve(toIncoming(request)).then(
+    (result) => write(request, response, result),
+    // `serve` never rejects; if writing fails, the connection is beyond help.
+    () => response.destroy(),
+  )
+}
+
+/** A request without a `Request`: building one costs more than the rest of a read. */
+function toIncoming(request: HostRequest): Incoming {
+  const { path, search } = address(request)
+  return {
+    method: request.method ?? 'GET',
+    path,
+    search,
+    secure: 'encrypted' in request.socket && request.socket.encrypted === true,
+    header: (name) => header(request, name),
+    read: (limit) => readBody(request, limit),
+    parsedBody: request.rawBody instanceof Uint8Array ? undefined : request.body,
+  }
+}
+
+function address(request: HostRequest): { path: string; search: string } {
+  const url = request.originalUrl ?? request.url ?? '/'
+  // A client that takes us for a proxy sends the whole address.
+  const begin = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
+  const query = url.indexOf('?')
+  if (begin === -1) return { path: '/', search: '' }
+  return query === -1 ? { path: url.slice(begin), search: '' } : { path: url.slice(begin, query), search: url.slice(query) }
+}
+
+function header(request: IncomingMessage, name: string): string | null {
+  const value = request.headers[name]
+  if (value === undefined) return name === 'host' ? header(request, ':authority') : null
+  // Node keeps the first of two Authorization headers and drops the other without a word; both must be seen to be refused.
+  if (name === 'authorization') return allOf(request.rawHeaders, name)
+  return typeof value === 'string' ? value : value.join(', ')
+}
+
+function allOf(rawHeaders: readonly string[], name: string): string {
+  const values: string[] = []
+  for (let place = 0; place < rawHeaders.length; place += 2)
+    if (rawHeaders[place]?.toLowerCase() === name) values.push(rawHeaders[place + 1] ?? '')
+  return values.join(', ')
+}
+
+/** How long a refused upload may go on before its connection is cut, in milliseconds. */
+const lingerMilliseconds = 2_000
+
+function write(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Answer): void {
+  if (response.destroyed || response.headersSent) return
+  const whole = body === null ? headers : { ...headers, 'content-length': Buffer.byteLength(body) }
+  if (status === 413) refuseRest(request, response)
+  response.writeHead(status, whole)
+  response.end(request.method === 'HEAD' ? undefined : (body ?? undefined))
+}
+
+/** A client that sends too much gets its answer first; what it goes on sending is thrown away, and then it is cut off. */
+function refuseRest(request: IncomingMessage, response: ServerResponse): void {
+  response.shouldKeepAlive = false
+  request.resume()
+  const { socket } = request
+  const timer = setTimeout(() => socket.destroy(), lingerMilliseconds)
+  timer.unref()
+  socket.once('close', () => clearTimeout(timer))
+}

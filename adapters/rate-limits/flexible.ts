@@ -1,0 +1,44 @@
+import { type IRateLimiterOptions, type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimiter } from '../../lib/index.ts'
+
+export interface RateLimitOptions {
+  /**
+   * Makes a limiter of the package `rate-limiter-flexible`, such as `(options) => new RateLimiterPostgres({ ...options, storeClient })`,
+   * so that many processes share one count. In memory by default: each process counts for itself.
+   */
+  readonly limiter?: (options: Pick<IRateLimiterOptions, 'points' | 'duration' | 'keyPrefix'>) => RateLimiterAbstract
+}
+
+const minute = 60
+
+/**
+ * Counts requests per API key and minute (specification, section 8), with the package `rate-limiter-flexible`.
+ * @param options where the counts are kept
+ */
+export function rateLimits({ limiter = (options) => new RateLimiterMemory(options) }: RateLimitOptions = {}): RateLimiter {
+  const byLimit = new Map<number, RateLimiterAbstract>()
+  const limiterOf = (perMinute: number): RateLimiterAbstract => {
+    const made = byLimit.get(perMinute) ?? limiter({ points: perMinute, duration: minute, keyPrefix: `folkmoot-${perMinute}` })
+    byLimit.set(perMinute, made)
+    return made
+  }
+  return {
+    async count(key, perMinute) {
+      const count = await limiterOf(perMinute)
+        .consume(key)
+        .then(
+          (result) => ({ allowed: true, result }),
+          (reason: unknown) => {
+            // A refusal comes as a rejection with the count; anything else is a fault of the store.
+            if (reason instanceof RateLimiterRes) return { allowed: false, result: reason }
+            throw reason
+          },
+        )
+      return {
+        allowed: count.allowed,
+        remaining: Math.max(0, count.result.remainingPoints),
+        resetSeconds: count.result.msBeforeNext / 1000,
+      }
+    },
+  }
+}
