@@ -19,9 +19,7 @@ export async function readJson(incoming: Incoming, limit: number): Promise<unkno
   const bytes = await incoming.read(limit)
   if (!bytes) return tooLarge(limit)
   if (bytes.length === 0) return undefined
-  const type = incoming.header('content-type')
-  if (type && !isJson(type))
-    throw new ApiError(415, { error: `Content-Type must be application/json, got ${type.slice(0, 100)}` })
+  if (type && !isJson(type)) return notJson(type)
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch {
