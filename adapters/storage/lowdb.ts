@@ -1,0 +1,123 @@
+/**
+ * The storage for one process and a small community: one JSON file, read once and then worked on in memory.
+ *
+ * Every commit writes the whole file, and commits that come together share one write. That is quick for a thousand members
+ * and slow for ten thousand: past 16 MiB it warns, and SQLite is the better choice.
+ */
+import { mkdir } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { Low } from 'lowdb'
+import { isStorageError, type OutboxWriter, type Storage, StorageError } from '../../lib/storage/contract.ts'
+import { type FileSystem, nodeFileSystem } from '../outbox/file-system.ts'
+import { storageError } from '../outbox/segment.ts'
+import { holdLock, type ProcessLock } from '../process-lock.ts'
+import { tablesInMemory } from './in-memory/tables.ts'
+import { transactionsInMemory } from './in-memory/transactions.ts'
+import { type Document, format, parseDocument } from './lowdb/document.ts'
+import { pendingRecords } from './lowdb/pending.ts'
+import { syncedFile } from './lowdb/synced-file.ts'
+
+/** The size of the file, in bytes, above which lowdb is the wrong choice: a commit then takes a tenth of a second and more. */
+export const lowdbComfortableBytes = 16 * 1024 * 1024
+
+export interface LowdbOptions {
+  /** The file. It is created with mode 0600 by the first commit, its directory at once. */
+  readonly path: string
+  /** Where the records of commits go. The storage owns it once it is open, and closes it with itself. */
+  readonly outbox: OutboxWriter
+  /** Is told what an operator should know: the file has become large, events wait for the outbox. Default `console.warn`. */
+  readonly warn?: (message: string) => void
+  /** Milliseconds until events that the outbox refused are tried again without a commit. Default 5,000. */
+  readonly retryMilliseconds?: number
+  /** For tests. */
+  readonly files?: FileSystem
+}
+
+/**
+ * Opens a lowdb file, or begins an empty one. The file belongs to this process until the storage is closed.
+ *
+ * @throws StorageError `locked` when another process has it open, `damaged` when it is not ours or not whole (it is left
+ *   alone), `newer` when a newer version wrote it, `full` or `unavailable` when it cannot be opened. The outbox then stays
+ *   the caller's.
+ */
+export async function lowdbStorage(options: LowdbOptions): Promise<Storage> {
+  const lock = await hold(options.path)
+  try {
+    return await open(lock, options)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+async function hold(path: string): Promise<ProcessLock> {
+  try {
+    await mkdir(dirname(resolve(path)), { recursive: true })
+    return await holdLock(path, 'lowdb storage')
+  } catch (error) {
+    if (!isStorageError(error) || error.code !== 'locked') throw storageError(`${path} cannot be opened`, error)
+    const remedy = 'use the API of that process, give each process a file of its own, or choose sqlite or postgres'
+    throw new StorageError('locked', `${error.message}; a lowdb file belongs to one process: ${remedy}`, { cause: error })
+  }
+}
+
+async function open(lock: ProcessLock, options: LowdbOptions): Promise<Storage> {
+  const { outbox, warn = console.warn, retryMilliseconds = 5_000, files = nodeFileSystem } = options
+  const { path } = lock
+  const file = syncedFile(path, (bytes) => parseDocument(bytes, path), files)
+  const low = new Low<Document>(file, { folkmoot: format, tables: {}, pending: [] })
+  await low.read()
+  await file.clean().catch((error) => {
+    throw storageError(`${path}.tmp, left over from a crash, cannot be removed`, error)
+  })
+
+  const tables = tablesInMemory((name) => low.data.tables[name] ?? [])
+  const pending = pendingRecords(outbox, { retryMilliseconds, warn: (message) => warn(`${path}: ${message}`) })
+  /** A write that failed may still have come through, so the file may hold what was undone in memory. */
+  let uncertain = false
+  let warned = false
+
+  /** Writes the tables as they are now, before anything is awaited. Tables that nobody used stay as they were read. */
+  async function write(commits: Document['pending']) {
+    const used = [...tables.used].map(([name, { rows }]) => [name, [...rows.values()]])
+    low.data = { folkmoot: format, tables: { ...low.data.tables, ...Object.fromEntries(used) }, pending: commits }
+    uncertain = true
+    await low.write()
+    uncertain = false
+    warnOfSize()
+  }
+
+  function warnOfSize() {
+    if (warned || file.size <= lowdbComfortableBytes) return
+    warned = true
+    const size = Math.round(file.size / 1024 / 1024)
+    warn(`${path} has grown to ${size} MiB and every commit writes all of it; above 16 MiB choose sqlite or postgres`)
+  }
+
+  warnOfSize()
+  // What a crash kept from the outbox, and perhaps what it did not: receivers know an event by its id.
+  pending.add(low.data.pending)
+  await pending.flush()
+
+  return transactionsInMemory(tables, {
+    async persist(group) {
+      const added = group.map(({ records }) => records).filter((records) => records.length > 0)
+      await write([...pending.commits, ...added])
+      pending.add(added)
+      await pending.flush()
+    },
+
+    async close() {
+      try {
+        await pending.flush()
+        pending.stop()
+        // Struck out now, so that the next start does not append them again.
+        const stale = uncertain || low.data.pending.length > pending.commits.length
+        if (stale) await write(pending.commits).catch((error) => warn(`${path} could not be tidied: ${error.message}`))
+        await outbox.close()
+      } finally {
+        await lock.release()
+      }
+    },
+  })
+}
