@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type LowdbOptions, lowdbStorage } from '../../../adapters/storage/lowdb.ts'
+import type { EventRecord } from '../../../lib/outbox/record.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { integer, type RowIn, table, text } from '../../../lib/storage/table.ts'
 import type { StorageUnderTest } from '../../../lib/testing/index.ts'
@@ -42,3 +43,24 @@ export const insert = (storage: Storage, row: Thing) => storage.transaction((tx)
 /** The ids of every thing. */
 export const thingIds = (storage: Storage) =>
   storage.transaction(async (tx) => (await tx.find(things, {})).map(({ id }) => id), { readOnly: true })
+
+/** An event whose id is that of a thing. */
+export function wordOf(id: string): EventRecord {
+  return {
+    kind: 'event',
+    network_id: '1',
+    event_id: id,
+    event_type: 'TagCreatedHook',
+    event_timestamp: '2026-11-20T10:00:00.000Z',
+    audience: 'integration',
+    body: '{}',
+  }
+}
+
+/** Stores one thing and tells the outbox of it, in one transaction. */
+export function insertAndTell(storage: Storage, row: Thing): Promise<void> {
+  return storage.transaction(async (tx) => {
+    await tx.insert(things, row)
+    await tx.append([wordOf(row.id)])
+  })
+}

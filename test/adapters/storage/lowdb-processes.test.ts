@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { outboxDirectory } from '../../../adapters/outbox/file.ts'
+import { startChild, temporaryDirectory } from '../child.ts'
+import { readAll } from '../outbox/support.ts'
+import { openLowdb, thingIds } from './lowdb-support.ts'
+import { recordingOutbox } from './recording-outbox.ts'
+
+const patience = { timeout: 180_000 }
+const rounds = 12
+
+describe('lowdb and processes', () => {
+  test(
+    'kill -9 at any moment loses nothing that was acknowledged, rows or events, and leaves a whole file',
+    patience,
+    async () => {
+      const directory = temporaryDirectory()
+      const path = join(directory, 'db.json')
+      const acknowledged: string[] = []
+      for (let round = 0; round < rounds; round++) {
+        const child = startChild('storage/lowdb-write-for-ever.ts', [directory, String(1 + round * 100_000)])
+        await child.lines(10 + round * 7)
+        await child.kill()
+        acknowledged.push(...(await child.lines(0)))
+        expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ folkmoot: 1 })
+      }
+
+      const reappended = recordingOutbox()
+      const storage = await openLowdb({ path, outbox: reappended })
+      const stored = new Set(await thingIds(storage))
+      await storage.close()
+      const { ids } = await readAll(outboxDirectory(join(directory, 'outbox')))
+      const told = new Set([...ids, ...(await reappended.records()).map((record) => 'event_id' in record && record.event_id)])
+
+      expect(acknowledged.length).toBeGreaterThan(rounds * 10)
+      expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
+      // Every stored thing was told of, and nothing that was not stored.
+      expect([...told].sort()).toEqual([...stored].sort())
+    },
+  )
+
+  test('a second process is refused and told what to do, and the first works on', patience, async () => {
+    const directory = temporaryDirectory()
+    const path = join(directory, 'db.json')
+    const first = startChild('storage/lowdb-write-for-ever.ts', [directory, '1'])
+    await first.lines(3)
+    await expect(openLowdb({ path })).rejects.toMatchObject({
+      code: 'locked',
+      message:
+        `${path} is held by process ${first.pid} (lowdb storage); a lowdb file belongs to one process: ` +
+        'use the API of that process, give each process a file of its own, or choose sqlite or postgres',
+    })
+    const before = (await first.lines(0)).length
+    expect((await first.lines(before + 30)).length).toBeGreaterThan(before)
+    await first.kill()
+
+    const storage = await openLowdb({ path })
+    expect(await thingIds(storage)).toEqual(expect.arrayContaining([...(await first.lines(0))]))
+    await storage.close()
+  })
+
+  test('the same process is refused as well', async () => {
+    const path = join(temporaryDirectory(), 'db.json')
+    const storage = await openLowdb({ path })
+    await expect(openLowdb({ path })).rejects.toMatchObject({ code: 'locked' })
+    await storage.close()
+    await (await openLowdb({ path })).close()
+  })
+})

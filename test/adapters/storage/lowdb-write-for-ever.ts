@@ -1,0 +1,27 @@
+/**
+ * A process of its own that commits until it is killed, and prints an id as soon as its commit is acknowledged:
+ * `node x DIRECTORY PREFIX`. Each commit stores a thing and an event of the same name.
+ */
+import { writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { argv } from 'node:process'
+import { openOutbox } from '../../../adapters/outbox/file.ts'
+import { lowdbStorage } from '../../../adapters/storage/lowdb.ts'
+import { thing, things, wordOf } from './lowdb-support.ts'
+
+const [, , directory = '', first = ''] = argv
+const outbox = await openOutbox({ directory: join(directory, 'outbox') })
+const storage = await lowdbStorage({ path: join(directory, 'db.json'), outbox })
+
+for (let next = Number(first); ; next += 3) {
+  const ids = [next, next + 1, next + 2].map(String)
+  await Promise.all(
+    ids.map((id) =>
+      storage.transaction(async (tx) => {
+        await tx.insert(things, thing(id, { name: `Thing ${id} ${'x'.repeat(next % 500)}` }))
+        await tx.append([wordOf(id)])
+      }),
+    ),
+  )
+  writeSync(1, ids.map((id) => `${id}\n`).join(''))
+}
