@@ -1,0 +1,135 @@
+#!/usr/bin/env node
+/** folkmoot: the stand-alone API server and its commands. Arguments, signals and exit codes, and nothing else. */
+import { Command, CommanderError, Option } from 'commander'
+import { isApiError } from '../../lib/index.ts'
+import { isStorageError } from '../../lib/storage/index.ts'
+import type { Output } from '../output.ts'
+import * as commands from '../server/commands.ts'
+import { type Running, type ServeFlags, serve } from '../server/serve.ts'
+import { defaultStorage } from '../server/storage-address.ts'
+import { UsageError } from '../usage.ts'
+
+const out: Output = {
+  line: (text) => void process.stdout.write(`${text}\n`),
+  warn: (text) => void process.stderr.write(`${text}\n`),
+}
+
+const list = (value: string, before: string[]): string[] => [...before, value]
+const port = (text: string): number => {
+  const number = Number(text)
+  if (!/^\d{1,5}$/.test(text) || number > 65_535)
+    throw new UsageError(`--port must be a number from 0 to 65535, got ${JSON.stringify(text)}`)
+  return number
+}
+
+const onStorage = (command: Command): Command =>
+  command
+    .option('--storage <address>', 'lowdb:PATH or memory:', defaultStorage)
+    .option('--outbox <directory>', 'where the outbox of lowdb and memory is; beside the file by default')
+    .option('--json', 'print JSON for programs')
+const onNetwork = (command: Command): Command =>
+  onStorage(command).requiredOption('--network <id or subdomain>', 'the network', '1')
+
+const program = new Command('folkmoot')
+  .description('A community-network Admin API server.')
+  .exitOverride()
+  .configureOutput({ writeErr: (text) => void process.stderr.write(text) })
+  .showHelpAfterError('(see folkmoot --help)')
+
+onStorage(program.command('serve'))
+  .description('serve the API')
+  .option('--port <number>', 'the port; 0 takes a free one', port, 4000)
+  .option('--host <address>', 'the address to listen on', '127.0.0.1')
+  .option('--allow-http', 'accept plain HTTP: for development')
+  .option('--trust-proxy', 'believe X-Forwarded-Proto and X-Forwarded-Host')
+  .option('--tls-cert <file>', 'certificate, PEM')
+  .option('--tls-key <file>', "the certificate's key, PEM")
+  .option('--demo', 'make the demo network and a token')
+  .option('--relay', 'run the webhook relay in this process')
+  .option('--webhook-url <url>', 'register an endpoint of the demo network; with --webhook-key, as often as wanted', list, [])
+  .option('--webhook-key <key>', 'the key that the endpoint gets as bearer token', list, [])
+  .action(async (flags: ServeFlags) => endOnSignal(await serve(flags, out)))
+
+const networks = program.command('networks').description('networks of a storage')
+onStorage(networks.command('create'))
+  .description('create a network with its first host')
+  .requiredOption('--subdomain <name>', 'its subdomain')
+  .requiredOption('--title <text>', 'its title')
+  .requiredOption('--owner-email <address>', "its first host's e-mail address")
+  .requiredOption('--owner-name <name>', "its first host's name")
+  .addOption(
+    new Option('--plan <name>', 'its plan, which sets the rate limit')
+      .choices(['standard', 'premium', 'unlimited'])
+      .default('standard'),
+  )
+  .option('--email-visibility', "its plan shows members' e-mail addresses")
+  .action((flags: commands.NetworkFlags) => commands.createNetwork(flags, out))
+
+const keys = program.command('keys').description('API keys of a network')
+onNetwork(keys.command('create'))
+  .description('create a key and print its token, once')
+  .requiredOption('--name <text>', 'a descriptive name')
+  .requiredOption('--scope <scope>', 'members:read, *:read, *, …; as often as wanted', list, [])
+  .option('--member <id>', 'the member who acts; the first host by default')
+  .option('--expires <time>', 'when it stops working, ISO 8601')
+  .action((flags) => commands.createKey(flags, out))
+onNetwork(keys.command('list'))
+  .description('list keys, active and revoked')
+  .action((flags) => commands.listKeys(flags, out))
+onNetwork(keys.command('revoke').argument('<id>'))
+  .description('revoke a key, at once and for good')
+  .action((id: string, flags) => commands.revokeKey(id, flags, out))
+
+const endpoints = program.command('endpoints').description('webhook endpoints of a network')
+onNetwork(endpoints.command('add'))
+  .description('register an endpoint, or change the one with this URL')
+  .requiredOption('--url <url>', 'where webhooks go')
+  .requiredOption('--key <key>', 'sent as bearer token')
+  .option('--event <type>', 'an event type that it wants; every one by default', list, [])
+  .option('--secret <secret>', 'a signing secret (whsec_…), newest first', list, [])
+  .addOption(new Option('--audience <who>', 'who listens').choices(['integration', 'host']).default('integration'))
+  .addOption(new Option('--order <order>', 'fifo: oldest first and one at a time').choices(['none', 'fifo']).default('none'))
+  .action((flags) => commands.addEndpoint(flags, out))
+onNetwork(endpoints.command('list'))
+  .description('list endpoints')
+  .action((flags) => commands.listEndpoints(flags, out))
+onNetwork(endpoints.command('remove').argument('<id>'))
+  .description('remove an endpoint')
+  .action((id: string, flags) => commands.removeEndpoint(id, flags, out))
+
+program
+  .command('spec')
+  .description('print the OpenAPI document')
+  .option('--webhooks', 'of the webhooks')
+  .action((flags) => commands.printSpec(flags, out))
+
+/** Ends the server on SIGTERM and SIGINT; a second signal ends it at once. */
+function endOnSignal(running: Running): void {
+  let ending = false
+  const end = () => {
+    if (ending) process.exit(1)
+    ending = true
+    running.close().then(
+      () => process.exit(0),
+      (error: unknown) => exit(error),
+    )
+  }
+  process.on('SIGTERM', end)
+  process.on('SIGINT', end)
+}
+
+function exit(error: unknown): void {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2
+    return
+  }
+  const expected = error instanceof UsageError || isStorageError(error) || isApiError(error)
+  out.warn(
+    expected ? `folkmoot: ${(error as Error).message}` : `folkmoot: ${error instanceof Error ? error.stack : String(error)}`,
+  )
+  process.exitCode = expected ? 2 : 1
+}
+
+// A reader that has gone away (`| head`) is no fault.
+process.stdout.on('error', () => {})
+await program.parseAsync().catch(exit)

@@ -1,0 +1,48 @@
+import type { Received } from './receiver.ts'
+
+/** What a person needs to know once the server listens. */
+export interface BannerFacts {
+  readonly url: string
+  readonly network_id: string | null
+  readonly token: string | null
+  readonly storage: string
+  readonly outbox: string
+  readonly secured: boolean
+  /** The built-in receiver's address, where there is one. */
+  readonly receiver: string | null
+}
+
+/** The readable greeting of `folkmoot serve`. */
+export function banner({ url, network_id, token, storage, outbox, secured, receiver }: BannerFacts): string {
+  const lines = [
+    '',
+    `  folkmoot listens on ${url}`,
+    '',
+    `  API        ${url}/admin/v1/networks/${network_id ?? '{network_id}'}/`,
+    `  OpenAPI    ${url}/admin/v1/spec.json and ${url}/webhooks/v1/spec.json`,
+    `  Storage    ${storage}`,
+    `  Outbox     ${outbox}`,
+  ]
+  if (!secured)
+    lines.push(
+      '',
+      '  Plain HTTP is refused with 403. Give --tls-cert and --tls-key, --trust-proxy behind a proxy, or --allow-http.',
+    )
+  if (token)
+    lines.push(
+      '',
+      '  Try it:',
+      '',
+      `  curl -X POST ${url}/admin/v1/networks/${network_id}/posts \\`,
+      `    -H 'Authorization: Bearer ${token}' \\`,
+      `    -H 'Content-Type: application/json' \\`,
+      `    -d '{"space_id": 2001, "title": "Hello"}'`,
+    )
+  if (receiver) lines.push('', `  Webhooks go to the built-in receiver at ${receiver}; they appear below.`)
+  return [...lines, ''].join('\n')
+}
+
+/** One delivery, as it scrolls by. */
+export function scroll({ event_type, event_id, bytes }: Received): string {
+  return `  ← ${event_type.padEnd(32)} ${event_id}  ${bytes} bytes`
+}

@@ -1,0 +1,26 @@
+import type { Community } from '../../../lib/index.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import { scoped } from '../../../lib/storage/scoped.ts'
+import { seedContent } from './content.ts'
+import { seedFields } from './fields.ts'
+import { demoNetwork, ownerId } from './made.ts'
+import { seedPayments } from './payments.ts'
+import { seedPeople } from './people.ts'
+
+/**
+ * Makes the demo network, always the same, unless the store holds it already; and a fresh token with every scope.
+ * @param storage the community's own storage: the records are laid down as they are, without events
+ * @returns the token
+ */
+export async function seedDemo(community: Pick<Community, 'networks' | 'keys'>, storage: Storage): Promise<string> {
+  if (!(await community.networks.find(demoNetwork.id)))
+    await storage.transaction(async (storageTx) => {
+      const tx = scoped(storageTx, demoNetwork.id)
+      await seedPeople(tx)
+      await seedFields(tx)
+      await seedContent(tx)
+      await seedPayments(tx)
+    })
+  const { token } = await community.keys.create({ network_id: demoNetwork.id, name: 'Demo', scopes: ['*'], member_id: ownerId })
+  return token
+}

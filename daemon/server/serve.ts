@@ -1,0 +1,135 @@
+import { rateLimits } from '../../adapters/rate-limits/flexible.ts'
+import { type Community, createCommunity } from '../../lib/index.ts'
+import { fault, type Output } from '../output.ts'
+import { type Relay, startRelay } from '../relay/relay.ts'
+import { UsageError } from '../usage.ts'
+import { banner, scroll } from './banner.ts'
+import { demoNetwork } from './demo/made.ts'
+import { seedDemo } from './demo/seed.ts'
+import { listen } from './listen.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import { openStorage } from './storage-address.ts'
+
+/** What `folkmoot serve` was told. */
+export interface ServeFlags {
+  readonly port: number
+  readonly host: string
+  readonly storage: string
+  readonly outbox?: string
+  readonly allowHttp?: boolean
+  readonly trustProxy?: boolean
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly demo?: boolean
+  readonly relay?: boolean
+  readonly webhookUrl: readonly string[]
+  readonly webhookKey: readonly string[]
+  readonly json?: boolean
+}
+
+/** A server that runs. */
+export interface Running {
+  readonly url: string
+  /** Ends everything in the order in which nothing is lost; running requests have until the grace is over. */
+  close(): Promise<void>
+}
+
+/** Milliseconds that running requests and deliveries have when the server ends. */
+const grace = 10_000
+
+/**
+ * The stand-alone API server: storage, API, and with `--relay` the relay in the same process.
+ * @throws UsageError, StorageError
+ */
+export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
+  if (flags.webhookUrl.length !== flags.webhookKey.length)
+    throw new UsageError('--webhook-url and --webhook-key come in pairs: give as many of the one as of the other')
+  if (flags.webhookUrl.length > 0 && !flags.demo)
+    throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
+
+  // What was opened is closed in the opposite order, also when a later step fails.
+  const opened: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const each of opened.splice(0).reverse()) await each()
+  }
+  try {
+    const { storage, outbox } = await openStorage(flags.storage, flags.outbox, out.warn)
+    opened.push(() => storage.close())
+    const community = createCommunity({
+      storage,
+      allowHttp: flags.allowHttp ?? false,
+      trustProxy: flags.trustProxy ?? false,
+      rateLimiter: rateLimits(),
+      hooks: {
+        onError: (error, about) =>
+          out.warn(`fault ${about.request_id}${about.operation ? ` in ${about.operation}` : ''}: ${fault(error)}`),
+      },
+    })
+    opened.push(() => community.close())
+
+    const token = flags.demo ? await seedDemo(community, storage) : undefined
+    const ownReceiver = flags.demo && flags.relay && !flags.json && flags.webhookUrl.length === 0
+    const receiver = ownReceiver ? await registerReceiver(community, out) : undefined
+    if (receiver) opened.push(() => receiver.close())
+    if (flags.demo) {
+      for (const [place, url] of flags.webhookUrl.entries())
+        await community.endpoints.upsert({ network_id: demoNetwork.id, url, key: flags.webhookKey[place] ?? '' })
+    }
+
+    if (flags.relay) {
+      const relay = await relayOf(outbox, flags, out)
+      opened.push(() => relay.close(grace))
+    }
+    const listening = await listen(community, {
+      port: flags.port,
+      host: flags.host,
+      tlsCert: flags.tlsCert,
+      tlsKey: flags.tlsKey,
+    })
+    opened.push(() => listening.close(grace))
+
+    const facts = {
+      url: listening.url,
+      network_id: flags.demo ? demoNetwork.id : null,
+      subdomain: flags.demo ? demoNetwork.subdomain : null,
+      token: token ?? null,
+      outbox,
+    }
+    out.line(
+      flags.json
+        ? JSON.stringify(facts)
+        : banner({ ...facts, storage: flags.storage, secured: isSecured(flags), receiver: receiver?.url ?? null }),
+    )
+    return { url: listening.url, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const isSecured = (flags: ServeFlags): boolean => Boolean(flags.tlsCert || flags.allowHttp || flags.trustProxy)
+
+/** The built-in receiver of the demo, as an endpoint for every event. Receivers of earlier starts are gone with their ports. */
+async function registerReceiver(community: Community, out: Output): Promise<Receiver> {
+  const key = crypto.randomUUID()
+  const receiver = await startReceiver(key, (delivery) => out.line(scroll(delivery)))
+  for (const { id, url } of await community.endpoints.list(demoNetwork.id))
+    if (/^http:\/\/127\.0\.0\.1:\d+\/webhooks$/.test(url)) await community.endpoints.remove(demoNetwork.id, id)
+  await community.endpoints.upsert({ network_id: demoNetwork.id, url: receiver.url, key })
+  return receiver
+}
+
+/** The relay of `--relay`: for trying things out on one machine, so plain HTTP and private addresses go with `--allow-http`. */
+function relayOf(outbox: string, flags: ServeFlags, out: Output): Promise<Relay> {
+  return startRelay({
+    outbox,
+    settings: { allowHttp: flags.allowHttp ?? false, allowPrivate: flags.allowHttp ?? false },
+    onAttempt: ({ outcome, event_type, endpoint_id, attempt, reason, next_at }) => {
+      if (outcome !== 'delivered')
+        out.warn(
+          `not delivered: ${event_type} to endpoint ${endpoint_id}, attempt ${attempt}: ${reason}${next_at ? `; again at ${next_at}` : ''}`,
+        )
+    },
+    onFault: (what, error) => out.warn(`relay: ${what}: ${fault(error)}`),
+  })
+}
