@@ -1,0 +1,82 @@
+/**
+ * Keep-alive connections, one pool per endpoint. Not per origin: of two endpoints on one host, the one that hangs would
+ * otherwise hold the connections that the other one waits for.
+ */
+import { buildConnector, type Dispatcher, Pool } from 'undici'
+import { type GuardSettings, guardedLookup, type Resolve } from './guard.ts'
+
+export interface Connections {
+  /** The pool of an endpoint at an origin; a change of origin begins a new one. */
+  to(endpoint: number, origin: string): Dispatcher
+  /** Lets go of an endpoint's pool once its running requests are done. */
+  forget(endpoint: number): void
+  close(): Promise<void>
+}
+
+export interface ConnectionSettings extends GuardSettings {
+  /** Seconds for a whole attempt, and so for connecting. */
+  readonly timeout: number
+  /** PEM certificates to trust besides the system's, for development. */
+  readonly ca?: string
+}
+
+/** Pools kept when idle; beyond that the one that was used longest ago is closed. */
+const maxPools = 1024
+
+export function openConnections(settings: () => ConnectionSettings, resolve: Resolve): Connections {
+  const pools = new Map<number, { readonly origin: string; readonly pool: Pool }>()
+  const lookup = guardedLookup(resolve, settings)
+
+  function open(origin: string): Pool {
+    const { timeout, ca } = settings()
+    // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
+    const milliseconds = Math.ceil(timeout * 1000) + 1000
+    const connect = buildConnector({ lookup, timeout: milliseconds, allowH2: false, ...(ca === undefined ? {} : { ca }) })
+    return new Pool(origin, {
+      connect,
+      allowH2: false,
+      pipelining: 1,
+      connections: null,
+      // One deadline covers all of an attempt. Undici's own begin anew with each chunk.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      // Shorter than most servers', or theirs if they say so: the fewer requests meet a socket that is just being closed.
+      keepAliveTimeout: 4000,
+      keepAliveMaxTimeout: 60_000,
+    })
+  }
+
+  function release(endpoint: number): void {
+    // Running requests end by themselves, at the latest at their deadline.
+    pools
+      .get(endpoint)
+      ?.pool.close()
+      .catch(() => undefined)
+    pools.delete(endpoint)
+  }
+
+  return {
+    to(endpoint, origin) {
+      const known = pools.get(endpoint)
+      if (known?.origin === origin) {
+        if (pools.size < maxPools / 2) return known.pool
+        // Back to the end: a Map keeps the order in which it was filled.
+        pools.delete(endpoint)
+        pools.set(endpoint, known)
+        return known.pool
+      }
+      release(endpoint)
+      const oldest = pools.size >= maxPools ? pools.keys().next().value : undefined
+      if (oldest !== undefined) release(oldest)
+      const pool = open(origin)
+      pools.set(endpoint, { origin, pool })
+      return pool
+    },
+    forget: release,
+    async close() {
+      const all = [...pools.values()]
+      pools.clear()
+      await Promise.all(all.map(({ pool }) => pool.destroy().catch(() => undefined)))
+    },
+  }
+}

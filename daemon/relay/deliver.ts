@@ -1,0 +1,145 @@
+/** One attempt: the stored bytes, posted once, with one deadline over everything. */
+import type { Dispatcher } from 'undici'
+import type { Clock } from './clock.ts'
+import { type ConnectionSettings, openConnections } from './connections.ts'
+import { checkUrl, type Resolve } from './guard.ts'
+import { classify, classifyStatus, type Outcome } from './outcome.ts'
+import { parseRetryAfter } from './schedule.ts'
+import { signatureHeaders } from './signature.ts'
+
+export interface Attempt {
+  readonly endpoint: { readonly ref: number; readonly url: string; readonly key: string; readonly secrets: readonly string[] }
+  readonly event_id: string
+  readonly body: Uint8Array
+}
+
+export interface Courier {
+  /** Makes one attempt. Never rejects: whatever happens is an outcome. */
+  send(attempt: Attempt): Promise<Outcome>
+  /** Ends every running attempt; their outcome is `aborted`. */
+  abort(): void
+  /** Lets go of the connections of an endpoint. */
+  forget(endpoint: number): void
+  close(): Promise<void>
+}
+
+/** Of an answer at most this much is read; its end is of no interest. */
+const maxAnswerBytes = 64 * 1024
+
+class Aborted extends Error {}
+
+/**
+ * What sends webhooks as the specification's section 6 says: POST, any 2xx acknowledges, nothing is followed.
+ * @param settings read anew at each attempt
+ */
+export function createCourier(
+  settings: () => ConnectionSettings,
+  clock: Clock,
+  resolve: Resolve,
+  userAgent = 'folkmoot-relay',
+): Courier {
+  const connections = openConnections(settings, resolve)
+  const running = new Set<(error: Error) => void>()
+
+  function post({ endpoint, event_id, body }: Attempt): Promise<Outcome> {
+    const started = clock.monotonic()
+    const ended = (result: Outcome['result'], reason: string, status: number | null = null, retryAfter?: number): Outcome => ({
+      result,
+      reason,
+      status,
+      retryAfter,
+      milliseconds: Math.round(clock.monotonic() - started),
+    })
+    const url = checkUrl(endpoint.url, settings())
+    if (!url.ok) return Promise.resolve(ended('blocked', url.reason))
+
+    return new Promise((resolveOutcome) => {
+      let controller: Dispatcher.DispatchController | undefined
+      let settled = false
+      let status: number | null = null
+      let retryAfter: string | undefined
+      let received = 0
+
+      const settle = (outcome: Outcome): void => {
+        if (settled) return
+        settled = true
+        cancelDeadline()
+        running.delete(stop)
+        resolveOutcome(outcome)
+      }
+      /** Ends the attempt and its connection; before the request begins there is nothing to end but our waiting. */
+      const stop = (error: Error): void => {
+        settle(error instanceof Aborted ? ended('aborted', 'shutting down') : ended('timeout', 'no answer in time', status))
+        controller?.abort(error)
+      }
+      const answered = (): void => {
+        const acknowledged = status !== null && status >= 200 && status < 300
+        if (status === null) settle(ended('protocol', 'no status'))
+        else if (acknowledged) settle(ended('delivered', String(status), status))
+        else settle(ended(classifyStatus(status), String(status), status, parseRetryAfter(retryAfter, clock.now())))
+      }
+      const cancelDeadline = clock.timer(settings().timeout * 1000, () => stop(new Error('deadline')))
+      running.add(stop)
+
+      try {
+        connections.to(endpoint.ref, url.origin).dispatch(
+          {
+            origin: url.origin,
+            path: url.path,
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              accept: 'application/json',
+              authorization: `Bearer ${endpoint.key}`,
+              'user-agent': userAgent,
+              ...signatureHeaders(endpoint.secrets, event_id, body, clock.now()),
+            },
+            body,
+          },
+          {
+            onRequestStart(given) {
+              controller = given
+              // It waited for a connection until its time was over: it must not go out now.
+              if (settled) given.abort(new Error('deadline'))
+            },
+            onRequestUpgrade(_, code, __, socket) {
+              socket.destroy()
+              status = code
+              settle(ended('protocol', 'upgrade'))
+            },
+            onResponseStart(_, code, headers) {
+              // 1xx are not the answer, however many come.
+              if (code < 200) return
+              status = code
+              const header = headers['retry-after']
+              retryAfter = Array.isArray(header) ? header[0] : header
+            },
+            onResponseData(given, chunk) {
+              received += chunk.length
+              if (received <= maxAnswerBytes) return
+              answered()
+              given.abort(new Error('answer too long'))
+            },
+            onResponseEnd: answered,
+            onResponseError(_, error) {
+              const { result, reason } = classify(error)
+              settle(ended(result, reason, status))
+            },
+          },
+        )
+      } catch (error) {
+        const { result, reason } = classify(error)
+        settle(ended(result, reason))
+      }
+    })
+  }
+
+  return {
+    send: post,
+    abort() {
+      for (const stop of running) stop(new Aborted())
+    },
+    forget: (endpoint) => connections.forget(endpoint),
+    close: () => connections.close(),
+  }
+}

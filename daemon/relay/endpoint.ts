@@ -1,0 +1,197 @@
+/**
+ * One endpoint at run time: what waits for it, what is in flight, and whether, when and what it may be sent next.
+ */
+import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
+import { createPace, type Pace } from './pace.ts'
+import type { Settings } from './settings.ts'
+import type { Endpoint, EndpointState, Lane, RelayStore, StoredEndpoint, Waiting } from './store/store.ts'
+
+/** Of the deliveries that wait, only so many per lane are in memory. */
+const batch = 32
+/** Of four starts, this many are first attempts while both lanes have work. */
+const firstsPerRound = 3
+
+/** What an endpoint says when it is asked for its next delivery: it, or when to ask again (never: something will happen first). */
+export type Next =
+  | { readonly kind: 'send'; readonly waiting: Waiting; readonly ticket: Ticket }
+  | { readonly kind: 'wait'; readonly until: number }
+
+/** What the scheduler knows that one endpoint does not. */
+export interface Situation {
+  /** The relay's timeline. */
+  readonly now: number
+  readonly monotonic: number
+  /** Retries hold their share of all slots already. */
+  readonly retriesFull: boolean
+  /** A delivery that twice was in flight when the process died is in flight: no second one beside it. */
+  readonly suspectInFlight: boolean
+}
+
+interface LaneState {
+  buffer: Waiting[]
+  /** When the store may have something for the buffer; infinite when it has nothing. */
+  nextDue: number
+}
+
+/** A delivery that is suspected of having killed the process. */
+export const isSuspect = (waiting: Waiting): boolean => waiting.starts >= 2
+
+export class EndpointRun {
+  endpoint: Endpoint
+  readonly breaker: Breaker
+  pace: Pace
+  /** In flight, delivery by event. */
+  readonly inFlight = new Map<number, number>()
+  pausedUntil: number
+  lastSuccess: number | null
+  failingSince: number | null
+  lastFailure: number | null
+  /** Whether the scheduler's ring holds it. */
+  queued = false
+  removed = false
+  readonly #lanes: Record<Lane, LaneState> = { first: { buffer: [], nextDue: 0 }, retry: { buffer: [], nextDue: 0 } }
+  readonly #settings: () => Settings
+  readonly #store: RelayStore
+  #firsts = 0
+
+  constructor(
+    stored: StoredEndpoint,
+    settings: () => Settings,
+    store: RelayStore,
+    monotonic: () => number,
+    timeline: () => number,
+  ) {
+    const { endpoint, state } = stored
+    this.endpoint = endpoint
+    this.#settings = settings
+    this.#store = store
+    this.breaker = createBreaker(
+      () => ({ threshold: settings().breakerThreshold, cooldown: settings().breakerCooldown }),
+      monotonic,
+      timeline,
+      state?.breaker,
+    )
+    this.pace = this.#newPace(endpoint, state?.breaker.open === true)
+    this.pausedUntil = state?.pausedUntil ?? 0
+    this.lastSuccess = state?.lastSuccess ?? null
+    this.failingSince = state?.failingSince ?? null
+    this.lastFailure = state?.lastFailure ?? null
+  }
+
+  #newPace(endpoint: Endpoint, slow: boolean): Pace {
+    return createPace(() => (endpoint.order === 'fifo' ? 1 : this.#settings().perEndpoint), endpoint.rate_per_second, slow)
+  }
+
+  /** Takes on what the outbox says about the endpoint from now on. */
+  update(endpoint: Endpoint): void {
+    // One that was off may have a mountain waiting: it begins slowly.
+    const slow = !this.active
+    this.endpoint = endpoint
+    this.pace = this.#newPace(endpoint, slow)
+    this.removed = false
+    // It may have been removed and made again in one go: then what was read ahead is gone from the store.
+    this.refresh()
+  }
+
+  get active(): boolean {
+    return !this.removed && this.endpoint.enabled && this.endpoint.disabled === null
+  }
+
+  state(): EndpointState {
+    const { lastSuccess, failingSince, lastFailure, pausedUntil } = this
+    return { breaker: this.breaker.snapshot(), pausedUntil, lastSuccess, failingSince, lastFailure }
+  }
+
+  /** Something in the store is due at this time. */
+  expect(lane: Lane, due: number): void {
+    const state = this.#lanes[lane]
+    state.nextDue = Math.min(state.nextDue, due)
+  }
+
+  /** Forgets what was read ahead: somebody else changed the store. */
+  refresh(): void {
+    for (const lane of Object.values(this.#lanes)) {
+      lane.buffer = []
+      lane.nextDue = 0
+    }
+  }
+
+  /** Whether another event is due or in flight: a possible second witness for the breaker. */
+  async hasOther(event: number, now: number): Promise<boolean> {
+    for (const other of this.inFlight.values()) if (other !== event) return true
+    for (const { buffer } of Object.values(this.#lanes)) if (buffer.some((waiting) => waiting.event !== event)) return true
+    return (await this.#store.oldestDue(this.endpoint.ref, now, event)) !== undefined
+  }
+
+  /** What to send next, and takes it. */
+  async next(situation: Situation): Promise<Next> {
+    const { now, monotonic } = situation
+    if (!this.active) return wait(Number.POSITIVE_INFINITY)
+    if (now < this.pausedUntil) return wait(this.pausedUntil)
+    const permit = this.breaker.permit()
+    if (permit.kind === 'probing') return wait(Number.POSITIVE_INFINITY)
+    if (permit.kind === 'open') return wait(now + permit.readyAt - monotonic)
+    // Late attempts from before the opening have to be gone, or the probe would not be alone.
+    if (this.inFlight.size >= (permit.kind === 'ready' ? 1 : this.pace.limit)) return wait(Number.POSITIVE_INFINITY)
+    if (monotonic < this.pace.nextStart) return wait(now + this.pace.nextStart - monotonic)
+
+    const fifo = this.endpoint.order === 'fifo'
+    const found = fifo ? await this.#head(now) : permit.kind === 'ready' ? await this.#probe(now) : await this.#pick(situation)
+    if (typeof found === 'number') return wait(found)
+    if (isSuspect(found) && situation.suspectInFlight) {
+      this.expect(found.lane, now)
+      return wait(now + 50)
+    }
+    this.pace.started(monotonic)
+    this.inFlight.set(found.delivery, found.event)
+    return { kind: 'send', waiting: found, ticket: this.breaker.begin(found.event) }
+  }
+
+  /** The oldest event's, or when that is due: the others wait for it. */
+  async #head(now: number): Promise<Waiting | number> {
+    const head = await this.#store.head(this.endpoint.ref)
+    if (!head) return this.#nothing()
+    return head.due > now ? head.due : head
+  }
+
+  /** The oldest event that is due, another one than the last failed probe's if there is one. */
+  async #probe(now: number): Promise<Waiting | number> {
+    const { ref } = this.endpoint
+    this.refresh()
+    const found = (await this.#store.oldestDue(ref, now, this.breaker.probed)) ?? (await this.#store.oldestDue(ref, now, null))
+    if (found) return found
+    const lanes = await Promise.all([this.#store.peek(ref, 'first', 1), this.#store.peek(ref, 'retry', 1)])
+    const due = Math.min(...lanes.flat().map((waiting) => waiting.due))
+    return Number.isFinite(due) ? due : this.#nothing()
+  }
+
+  #nothing(): number {
+    for (const lane of Object.values(this.#lanes)) lane.nextDue = Number.POSITIVE_INFINITY
+    return Number.POSITIVE_INFINITY
+  }
+
+  async #pick({ now, retriesFull }: Situation): Promise<Waiting | number> {
+    const { first, retry } = this.#lanes
+    if (first.buffer.length === 0 && first.nextDue <= now) await this.#fill('first', now)
+    if (retry.buffer.length === 0 && retry.nextDue <= now && !retriesFull) await this.#fill('retry', now)
+    const retryFits = retry.buffer.length > 0 && !retriesFull
+    const lane = first.buffer.length > 0 && (!retryFits || this.#firsts < firstsPerRound) ? first : retryFits ? retry : undefined
+    const waiting = lane?.buffer.shift()
+    if (!waiting) return Math.min(first.nextDue, retriesFull ? Math.max(retry.nextDue, now + 50) : retry.nextDue)
+    this.#firsts = lane === first ? this.#firsts + 1 : 0
+    return waiting
+  }
+
+  async #fill(lane: Lane, now: number): Promise<void> {
+    const state = this.#lanes[lane]
+    const limit = batch + this.inFlight.size
+    state.nextDue = Number.POSITIVE_INFINITY
+    const found = await this.#store.peek(this.endpoint.ref, lane, limit)
+    const idle = found.filter(({ delivery }) => !this.inFlight.has(delivery))
+    state.buffer = idle.filter(({ due }) => due <= now)
+    const later = idle.find(({ due }) => due > now)
+    this.expect(lane, later?.due ?? (found.length < limit ? Number.POSITIVE_INFINITY : now))
+  }
+}
+
+const wait = (until: number): Next => ({ kind: 'wait', until })

@@ -1,0 +1,51 @@
+/** What the relay tells those who embed it. */
+import type { Outcome } from './outcome.ts'
+import type { Notice } from './store/store.ts'
+
+/** One attempt, told when its result is recorded. No key, no body, no URL. */
+export interface AttemptReport {
+  readonly network_id: string
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly event_type: string
+  /** Which attempt of this delivery it was, from 1. */
+  readonly attempt: number
+  readonly outcome: Outcome['result']
+  readonly status: number | null
+  readonly reason: string
+  readonly milliseconds: number
+  /** What becomes of the delivery now. */
+  readonly state: 'delivered' | 'pending' | 'dead'
+  /** When it is tried again, ISO 8601; null when it is not. */
+  readonly next_at: string | null
+  /** The endpoint's circuit after this attempt. */
+  readonly breaker: 'closed' | 'open' | 'ready' | 'probing'
+  /** Milliseconds from when the event was taken over until this attempt ended. */
+  readonly age: number
+}
+
+export interface RelayEvents {
+  onAttempt?(report: AttemptReport): void
+  onNotice?(notice: Notice): void
+  /** Something of ours failed (a full disk, an unreadable outbox); the relay goes on and tries again. */
+  onFault?(what: string, error: unknown): void
+  /** Records were taken over from the outbox. */
+  onTaken?(counts: { readonly events: number; readonly duplicates: number }): void
+}
+
+/** Calls listeners so that a bug in one of them never stops a delivery. */
+export function safely(events: RelayEvents): Required<RelayEvents> {
+  const call = (work: () => void): void => {
+    try {
+      work()
+    } catch {
+      // A listener's failure is the listener's own: there is nobody left to tell.
+    }
+  }
+  return {
+    onAttempt: (report) => call(() => events.onAttempt?.(report)),
+    onNotice: (notice) => call(() => events.onNotice?.(notice)),
+    onFault: (what, error) => call(() => events.onFault?.(what, error)),
+    onTaken: (counts) => call(() => events.onTaken?.(counts)),
+  }
+}

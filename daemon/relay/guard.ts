@@ -1,0 +1,77 @@
+/**
+ * Where the relay may connect to. An endpoint's URL comes from a stranger: without this, it is a way to make requests from
+ * inside of the operator's network. Two checks, both needed: the URL itself, because addresses written in it are never looked
+ * up; and every address that a name stands for, at the moment of connecting, so that a name that changes its address between
+ * a check and the connection gains nothing.
+ */
+
+import type { LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
+import { isPublicAddress } from './addresses.ts'
+
+export interface GuardSettings {
+  readonly allowHttp: boolean
+  /** Lifts the rules on addresses, for development. */
+  readonly allowPrivate: boolean
+  /** Ports up to 1024 that are allowed besides 443, and 80 where http is. */
+  readonly ports: readonly number[]
+}
+
+/** Why nothing was sent. It is the endpoint's configuration or the operator's rules, never the receiver's fault. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+}
+
+/** The URL of an endpoint, taken apart, or why it may not be used. `origin` and `path` are what goes on the wire. */
+export type CheckedUrl =
+  | { readonly ok: true; readonly origin: string; readonly path: string }
+  | { readonly ok: false; readonly reason: string }
+
+const refused = (reason: string): CheckedUrl => ({ ok: false, reason })
+
+/**
+ * Checks what the URL alone tells. The WHATWG parser has turned `0x7f000001`, `2130706433`, `127.1` and full-width digits
+ * into plain addresses by then.
+ */
+export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
+  if (!URL.canParse(text)) return refused('the URL is not one')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused(`${url.protocol} is not https:`)
+  if (url.protocol === 'http:' && !settings.allowHttp) return refused('http: is not allowed, only https:')
+  if (url.username !== '' || url.password !== '') return refused('the URL holds a user name or a password')
+  if (url.hash !== '') return refused('the URL holds a fragment')
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  if (!portAllowed(port, url.protocol, settings)) return refused(`port ${port} is not allowed`)
+  const host = bareHost(url.hostname)
+  if (isIP(host) !== 0 && !settings.allowPrivate && !isPublicAddress(host)) return refused(`${host} is not a public address`)
+  return { ok: true, origin: url.origin, path: url.pathname + url.search }
+}
+
+function portAllowed(port: number, protocol: string, { ports }: GuardSettings): boolean {
+  if (port > 1024 || port === 443 || ports.includes(port)) return true
+  return port === 80 && protocol === 'http:'
+}
+
+/** A host without the brackets of an IPv6 address. */
+const bareHost = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)
+
+/** How a name is turned into addresses. */
+export type Resolve = (hostname: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
+
+/**
+ * A `lookup` for `net.connect` and `tls.connect` that hands on public addresses only: what was checked is what is dialled.
+ * Calls back with `Refused` when none is left.
+ */
+export function guardedLookup(resolve: Resolve, settings: () => GuardSettings): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname)
+      .then((all) => {
+        const allowed = settings().allowPrivate ? all : all.filter(({ address }) => isPublicAddress(address))
+        const [first] = allowed
+        if (!first) throw new Refused(`${hostname} has no public address`)
+        if (options.all) callback(null, [...allowed])
+        else callback(null, first.address, first.family)
+      })
+      .catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), ''))
+  }
+}

@@ -1,0 +1,92 @@
+/** What became of one attempt. */
+import { Refused } from './guard.ts'
+
+/**
+ * Why an attempt failed, for logs, metrics and people: `status` (not 2xx), `redirect`, `timeout`, `dns`, `refused`, `reset`,
+ * `unreachable`, `tls`, `protocol` (not HTTP), `blocked` (our own rules: nothing was sent), `aborted` (we are shutting down),
+ * `fault` (anything not foreseen: counted against the endpoint, so that nothing unforeseen is repeated without end).
+ */
+export type FailureClass =
+  | 'status'
+  | 'redirect'
+  | 'timeout'
+  | 'dns'
+  | 'refused'
+  | 'reset'
+  | 'unreachable'
+  | 'tls'
+  | 'protocol'
+  | 'blocked'
+  | 'aborted'
+  | 'fault'
+
+export interface Outcome {
+  readonly result: 'delivered' | FailureClass
+  /** The status of the answer, if one came. */
+  readonly status: number | null
+  /** In words, without addresses' secrets: never a URL, a key or a body. */
+  readonly reason: string
+  /** Seconds, as the receiver asked. */
+  readonly retryAfter: number | undefined
+  readonly milliseconds: number
+}
+
+const byCode: Readonly<Record<string, FailureClass>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  ENOTFOUND: 'dns',
+  ENODATA: 'dns',
+  ESERVFAIL: 'dns',
+  EREFUSED: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  ETIMEOUT: 'dns',
+  EBADNAME: 'dns',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EADDRNOTAVAIL: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'protocol',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
+  UND_ERR_RESPONSE: 'protocol',
+  EPROTO: 'tls',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls',
+  UNABLE_TO_GET_ISSUER_CERT: 'tls',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
+  HOSTNAME_MISMATCH: 'tls',
+  // A key or an event id that cannot stand in a header.
+  UND_ERR_INVALID_ARG: 'blocked',
+}
+
+/** The class of an error of undici, of the system or of the guard. Whatever it is, it is classified, never thrown on. */
+export function classify(error: unknown): { readonly result: FailureClass; readonly reason: string } {
+  if (!(error instanceof Error)) return { result: 'fault', reason: 'something that is not an error was thrown' }
+  // Several addresses were tried: the first failure speaks for them.
+  if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0])
+  if (error instanceof Refused) return { result: 'blocked', reason: error.message }
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const known = byCode[code]
+  if (known) return { result: known, reason: code }
+  if (code.startsWith('HPE_')) return { result: 'protocol', reason: code }
+  if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.startsWith('CERT_')) return { result: 'tls', reason: code }
+  if (error.cause !== undefined) return classify(error.cause)
+  return { result: 'fault', reason: code || error.name }
+}
+
+/** The class of a status that is not 2xx. */
+export const classifyStatus = (status: number): FailureClass => (status >= 300 && status < 400 ? 'redirect' : 'status')
+
+/** Whether the endpoint is to blame, so that its circuit breaker and its attempts count it. */
+export const isEndpointFailure = ({ result }: Outcome): boolean =>
+  result !== 'delivered' && result !== 'blocked' && result !== 'aborted'
+
+/** A time-out or a 429: such a receiver has too much to do already. */
+export const isOverload = ({ result, status }: Outcome): boolean => result === 'timeout' || status === 429

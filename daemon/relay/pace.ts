@@ -1,0 +1,54 @@
+/** How much one endpoint takes at once and per second. */
+
+export interface Pace {
+  /** Attempts that may be in flight. */
+  readonly limit: number
+  /** Monotonic milliseconds before which the next attempt may not start; 0 when there is no rate. */
+  readonly nextStart: number
+  started(now: number): void
+  /** A round of successes, as many as the limit, doubles the limit. */
+  succeeded(): void
+  /** Halves the limit: an endpoint that begins to fail or hang gives its slots to others before its circuit opens. */
+  failed(): void
+  /** Slow start: 1, then 2, 4, 8. */
+  restart(): void
+}
+
+/**
+ * @param ceiling attempts in flight at most, read anew at each use
+ * @param ratePerSecond starts per second at most; null: no limit
+ */
+export function createPace(ceiling: () => number, ratePerSecond: number | null, slow = false): Pace {
+  let allowed = slow ? 1 : Number.POSITIVE_INFINITY
+  let successes = 0
+  let nextStart = 0
+  const limit = (): number => Math.min(allowed, ceiling())
+
+  return {
+    get limit() {
+      return limit()
+    },
+    get nextStart() {
+      return nextStart
+    },
+    started(now) {
+      // Evenly spaced rather than a bucket to be emptied at once: no window of a second ever sees more.
+      if (ratePerSecond !== null) nextStart = now + 1000 / ratePerSecond
+    },
+    succeeded() {
+      if (allowed >= ceiling()) return
+      successes++
+      if (successes < allowed) return
+      successes = 0
+      allowed = limit() * 2
+    },
+    failed() {
+      successes = 0
+      allowed = Math.max(1, Math.floor(limit() / 2))
+    },
+    restart() {
+      successes = 0
+      allowed = 1
+    },
+  }
+}

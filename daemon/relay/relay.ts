@@ -1,0 +1,138 @@
+/**
+ * The relay: reads an outbox and delivers its events as webhooks, at least once (specification, section 6).
+ *
+ * It runs as a service of its own or inside of another process: it touches no signals, no exit codes and no streams.
+ */
+import { join, resolve } from 'node:path'
+import { outboxDirectory } from '../../adapters/outbox/file.ts'
+import type { OutboxSource } from '../../lib/outbox/source.ts'
+import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
+import { createCourier } from './deliver.ts'
+import { type RelayEvents, safely } from './events.ts'
+import type { Resolve } from './guard.ts'
+import { type Ingest, startIngest } from './ingest.ts'
+import { lockRelay } from './lock.ts'
+import { systemResolve } from './resolve.ts'
+import { createScheduler, type Scheduler } from './scheduler.ts'
+import { checkSettings, type Settings } from './settings.ts'
+import { openSqliteStore } from './store/sqlite.ts'
+import type { RelayStore } from './store/store.ts'
+
+export interface RelayOptions extends RelayEvents {
+  /** The outbox directory. */
+  readonly outbox: string
+  /** Settings over the defaults; see `Settings`. */
+  readonly settings?: Partial<Settings>
+  readonly userAgent?: string
+  /** For tests, and for outboxes that are not directories. */
+  readonly source?: OutboxSource
+  readonly store?: RelayStore
+  readonly clock?: Clock
+  readonly resolve?: Resolve
+  readonly random?: () => number
+}
+
+export interface Relay {
+  readonly settings: Settings
+  readonly scheduler: Scheduler
+  readonly store: RelayStore
+  /** Whether the outbox could be read and results recorded lately. */
+  readonly ready: boolean
+  /** Replaces the settings for everything that begins from now on. @throws SettingsError and keeps the old ones */
+  reconfigure(settings: Partial<Settings>): void
+  /**
+   * Takes nothing more over, waits for what is in flight, and lets go of everything. What does not end in time is aborted,
+   * uses up no attempt and is sent again by the next relay. May be called again, with a shorter grace.
+   * @param grace milliseconds, 15 s by default
+   */
+  close(grace?: number): Promise<void>
+}
+
+/** Where the relay keeps its own files: a directory in the outbox's, so that its writes wake nobody who watches the outbox. */
+export const storePath = (outbox: string): string => join(resolve(outbox), 'relay', 'relay.sqlite')
+const lockPath = (outbox: string): string => join(resolve(outbox), 'relay', 'relay')
+
+/** No second attempt is in flight for so long that this would be too short: it is longer than any time-out. */
+const defaultGrace = 15_000
+
+/**
+ * Starts a relay. Events that stood in the outbox before an endpoint are not sent to that endpoint: the order in the outbox
+ * decides; where several processes write at once, the order in which their records are taken over.
+ * @throws SettingsError, StorageError `locked` when another relay works on this outbox, `newer`, `damaged`, `unavailable`
+ */
+export async function startRelay(options: RelayOptions): Promise<Relay> {
+  const { clock = systemClock, random = Math.random } = options
+  let settings = checkSettings({ ...options.settings })
+  const current = (): Settings => settings
+  const events = safely(options)
+  const lock = await lockRelay(lockPath(options.outbox))
+  let store: RelayStore | undefined
+
+  try {
+    store = options.store ?? openSqliteStore(storePath(options.outbox))
+    return await run(store)
+  } catch (error) {
+    await store?.close()
+    await lock.release()
+    throw error
+  }
+
+  async function run(store: RelayStore): Promise<Relay> {
+    const source = options.source ?? outboxDirectory(options.outbox)
+    const recovered = await store.recover(clock.now())
+    const timeline = createTimeline(clock, recovered.time)
+    const courier = createCourier(current, clock, options.resolve ?? systemResolve(), options.userAgent)
+    const scheduler = createScheduler({ store, courier, clock, timeline, settings: current, events, random }, recovered.endpoints)
+    for (const notice of recovered.notices) events.onNotice(notice)
+    let version = await store.version()
+
+    async function lookForOthers(): Promise<void> {
+      const found = await store.version()
+      if (found !== version) scheduler.refresh()
+      version = found
+    }
+
+    const ingest: Ingest = await startIngest({
+      source,
+      store,
+      clock,
+      timeline,
+      settings: current,
+      events,
+      taken: (taken) => scheduler.taken(taken),
+      beat: lookForOthers,
+    })
+
+    let closing: Promise<void> | undefined
+    async function close(grace: number): Promise<void> {
+      await ingest.stop()
+      await scheduler.stop(grace)
+      await courier.close()
+      await source.close()
+      await store.sync().catch((error: unknown) => events.onFault('the store cannot be synced', error))
+      await store.close()
+      await lock.release()
+    }
+
+    return {
+      get settings() {
+        return settings
+      },
+      scheduler,
+      store,
+      get ready() {
+        return ingest.healthy && closing === undefined
+      },
+      reconfigure(given) {
+        settings = checkSettings({ ...given })
+        scheduler.wake()
+      },
+      close(grace = defaultGrace) {
+        // Asked again, it aborts what the first call still waits for.
+        if (closing) courier.abort()
+        closing ??= close(grace)
+        return closing
+      },
+    }
+  }
+}

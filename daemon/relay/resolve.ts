@@ -1,0 +1,83 @@
+/**
+ * Names to addresses without `getaddrinfo` where possible: that runs on the four threads that file access shares, and four
+ * names whose servers do not answer would hold every write of this process up, the outbox of a host application included.
+ */
+import { lookup, Resolver } from 'node:dns/promises'
+import { readFileSync } from 'node:fs'
+import type { Resolve } from './guard.ts'
+
+type Address = { readonly address: string; readonly family: number }
+
+/** Seconds, tries: a name server that does not answer costs this much of an attempt's time. */
+const patience = { timeout: 2000, tries: 2 }
+/** At most this many names at once go to `getaddrinfo`. */
+const systemSlots = 2
+
+/** The names of a hosts file, `localhost` included. */
+export function parseHosts(text: string): ReadonlyMap<string, readonly Address[]> {
+  const hosts = new Map<string, Address[]>()
+  const add = (name: string, address: string): void => {
+    const known = hosts.get(name) ?? []
+    if (!known.some((each) => each.address === address)) known.push({ address, family: address.includes(':') ? 6 : 4 })
+    hosts.set(name, known)
+  }
+  for (const line of text.split('\n')) {
+    const [address, ...names] = (line.split('#')[0] ?? '').trim().split(/\s+/)
+    if (address) for (const name of names) add(name.toLowerCase(), address)
+  }
+  if (!hosts.has('localhost')) add('localhost', '127.0.0.1')
+  return hosts
+}
+
+function systemHosts(): ReadonlyMap<string, readonly Address[]> {
+  try {
+    return parseHosts(readFileSync('/etc/hosts', 'utf8'))
+  } catch {
+    return parseHosts('')
+  }
+}
+
+/** Whether a name server said that there is no such name or address, as opposed to not answering. */
+const saysNo = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
+
+/** Asks the hosts file, then the name servers, then (for search domains, mDNS and the like) the system. */
+export function systemResolve(): Resolve {
+  const resolver = new Resolver(patience)
+  let running = 0
+  const waiting: (() => void)[] = []
+
+  async function askServers(name: string): Promise<readonly Address[]> {
+    const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+    const found = [
+      ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+      ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+    ]
+    if (found.length > 0) return found
+    const failed = [four, six].flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+    throw failed.find((error) => !saysNo(error)) ?? failed[0] ?? new Error(`${name} has no address`)
+  }
+
+  async function askSystem(name: string): Promise<readonly Address[]> {
+    if (running >= systemSlots) await new Promise<void>((go) => waiting.push(go))
+    running++
+    try {
+      return await lookup(name, { all: true })
+    } finally {
+      running--
+      waiting.shift()?.()
+    }
+  }
+
+  return async (hostname) => {
+    const name = hostname.toLowerCase().replace(/\.$/, '')
+    const known = systemHosts().get(name.endsWith('.localhost') ? 'localhost' : name)
+    if (known) return known
+    try {
+      return await askServers(name)
+    } catch (error) {
+      if (!saysNo(error)) throw error
+      return askSystem(name)
+    }
+  }
+}

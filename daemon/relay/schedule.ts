@@ -1,0 +1,48 @@
+/** When a failed delivery is tried again. */
+
+/** Delays before the first attempt, the second, …, in seconds. The sum is 75 h 35 min. */
+export const defaultSchedule: readonly number[] = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
+
+/** At least this long after a time-out or a 429, in seconds: such a receiver is overloaded. */
+const overloadPause = 60
+/** A receiver may ask for at most this, in seconds. */
+const longestRetryAfter = 86_400
+
+export interface Failure {
+  /** Attempts made so far, this one included. */
+  readonly attempts: number
+  /** A time-out or a 429. */
+  readonly overloaded: boolean
+  /** What the receiver asked for, in seconds. */
+  readonly retryAfter: number | undefined
+}
+
+/**
+ * Milliseconds until the next attempt, or `undefined` when there is none left.
+ *
+ * The schedule's delay ± 20 %; at least 60 s after an overload, but never more than the longest delay that the operator
+ * allows, so that a short schedule stays short; at least what `Retry-After` asks for, up to 24 h.
+ * @param schedule seconds before each attempt
+ * @param random a number from 0 to 1
+ */
+export function nextDelay(schedule: readonly number[], failure: Failure, random: number): number | undefined {
+  const planned = schedule[failure.attempts]
+  if (planned === undefined) return undefined
+  const penalty = failure.overloaded ? Math.min(overloadPause, Math.max(...schedule)) : 0
+  const asked = Math.min(failure.retryAfter ?? 0, longestRetryAfter)
+  return Math.round(1000 * Math.max(planned * (0.8 + 0.4 * random), penalty, asked))
+}
+
+/**
+ * What a `Retry-After` header asks for, in seconds (RFC 9110, section 10.2.3), or `undefined` when it says nothing usable.
+ * @param value the header, or its first value
+ * @param now milliseconds since 1970, for the form with a date
+ */
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+  const text = value?.trim() ?? ''
+  if (/^\d{1,12}(\.\d{1,6})?$/.test(text)) return Number(text)
+  // `Date.parse` takes far more than HTTP dates: a negative number would be a year.
+  if (!/^[A-Za-z]{3,9}, /.test(text)) return undefined
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1000)
+}

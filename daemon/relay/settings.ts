@@ -1,0 +1,112 @@
+/** What an operator can set. */
+import { defaultSchedule } from './schedule.ts'
+
+export interface Settings {
+  /** Seconds before each attempt; as many attempts as there are numbers. */
+  readonly retrySchedule: readonly number[]
+  /** Seconds for a whole attempt: name, connection, TLS, request and answer. */
+  readonly timeout: number
+  /** Seconds from the opening of a circuit to the first probe. */
+  readonly breakerCooldown: number
+  /** Consecutive failures that open a circuit. */
+  readonly breakerThreshold: number
+  /** Attempts in flight, over all endpoints and to one. */
+  readonly maxInFlight: number
+  readonly perEndpoint: number
+  /** Allow `http:` besides `https:`. */
+  readonly allowHttp: boolean
+  /** Allow private, loopback and link-local addresses. */
+  readonly allowPrivate: boolean
+  /** Ports up to 1024 that are allowed besides 443. */
+  readonly ports: readonly number[]
+  /** Days that dead deliveries, those of disabled endpoints, and notices are kept. */
+  readonly keepDead: number
+  /** Days that delivered events are kept, to recognise them should they come again and to be replayed. */
+  readonly keepDelivered: number
+  /** Days without a success, though tried, after which an endpoint is disabled. */
+  readonly disableAfter: number
+  /** PEM certificates to trust besides the system's. */
+  readonly ca?: string
+}
+
+export const defaultSettings: Settings = {
+  retrySchedule: defaultSchedule,
+  timeout: 10,
+  breakerCooldown: 30,
+  breakerThreshold: 5,
+  maxInFlight: 256,
+  perEndpoint: 8,
+  allowHttp: false,
+  allowPrivate: false,
+  ports: [],
+  keepDead: 30,
+  keepDelivered: 7,
+  disableAfter: 5,
+}
+
+/** Settings that cannot be used; `problems` names every one of them. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('; '))
+    this.problems = problems
+  }
+}
+
+type Check = (value: unknown) => string | undefined
+
+const seconds =
+  (least: number, most: number): Check =>
+  (value) =>
+    typeof value === 'number' && value >= least && value <= most ? undefined : `must be a number from ${least} to ${most}`
+const count =
+  (least: number, most: number): Check =>
+  (value) =>
+    Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+      ? undefined
+      : `must be a whole number from ${least} to ${most}`
+const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
+const list =
+  (each: Check, least: number, most: number): Check =>
+  (value) =>
+    Array.isArray(value) && value.length >= least && value.length <= most && value.every((item) => each(item) === undefined)
+      ? undefined
+      : `must be a list of ${least} to ${most} values, each of which ${each(undefined)}`
+
+const year = 366 * 86_400
+const checks: { readonly [K in keyof Required<Settings>]: Check } = {
+  retrySchedule: list(seconds(0, year), 1, 100),
+  timeout: seconds(0.01, 300),
+  breakerCooldown: seconds(0.01, 86_400),
+  breakerThreshold: count(1, 1000),
+  maxInFlight: count(1, 10_000),
+  perEndpoint: count(1, 1000),
+  allowHttp: flag,
+  allowPrivate: flag,
+  ports: list(count(1, 65_535), 0, 100),
+  keepDead: seconds(0.01, 3660),
+  keepDelivered: seconds(0.01, 3660),
+  disableAfter: seconds(0.01, 3660),
+  ca: (value) => (typeof value === 'string' ? undefined : 'must be PEM text'),
+}
+
+/**
+ * Settings over the defaults.
+ * @param given what is set, of unknown origin; `undefined` leaves a default
+ * @throws SettingsError naming every problem
+ */
+export function checkSettings(given: Readonly<Record<string, unknown>>): Settings {
+  const problems = Object.entries(given).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    const check = Object.hasOwn(checks, name) ? checks[name as keyof Settings] : undefined
+    if (!check) return [`there is no setting \`${name}\``]
+    const problem = check(value)
+    return problem === undefined ? [] : [`setting \`${name}\` ${problem}, got ${JSON.stringify(value)}`]
+  })
+  if (problems.length > 0) throw new SettingsError(problems)
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  // Each value was checked above.
+  return { ...defaultSettings, ...(set as Partial<Settings>) }
+}

@@ -1,0 +1,55 @@
+/** Rows of the SQLite store to what the relay works with. */
+import type { SQLOutputValue } from 'node:sqlite'
+import type { Audience } from '../../../lib/outbox/record.ts'
+import type { Endpoint, EndpointState, Outgoing, StoredEndpoint, Waiting } from './store.ts'
+
+export type SqlRow = Record<string, SQLOutputValue>
+
+export const number = (row: SqlRow, column: string): number => Number(row[column])
+export const text = (row: SqlRow, column: string): string => String(row[column])
+export const textOrNull = (row: SqlRow, column: string): string | null => (row[column] === null ? null : String(row[column]))
+export const numberOrNull = (row: SqlRow, column: string): number | null => (row[column] === null ? null : Number(row[column]))
+
+export function endpointOf(row: SqlRow): Endpoint {
+  const events = textOrNull(row, 'events')
+  return {
+    ref: number(row, 'ref'),
+    id: text(row, 'id'),
+    network_id: text(row, 'network_id'),
+    url: text(row, 'url'),
+    key: text(row, 'key'),
+    secrets: JSON.parse(text(row, 'secrets')) as readonly string[],
+    events: events === null ? null : (JSON.parse(events) as readonly string[]),
+    audience: text(row, 'audience') as Audience,
+    enabled: number(row, 'enabled') === 1,
+    order: text(row, 'order') === 'fifo' ? 'fifo' : 'none',
+    rate_per_second: numberOrNull(row, 'rate_per_second'),
+    disabled: textOrNull(row, 'disabled'),
+  }
+}
+
+export function storedEndpointOf(row: SqlRow): StoredEndpoint {
+  const state = textOrNull(row, 'state')
+  return { endpoint: endpointOf(row), state: state === null ? undefined : (JSON.parse(state) as EndpointState) }
+}
+
+export const waitingOf = (row: SqlRow): Waiting => ({
+  delivery: number(row, 'id'),
+  event: number(row, 'event'),
+  lane: number(row, 'lane') === 0 ? 'first' : 'retry',
+  due: number(row, 'due'),
+  attempts: number(row, 'attempts'),
+  starts: number(row, 'starts'),
+})
+
+export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
+  const body = row['body']
+  return {
+    delivery,
+    event_id: text(row, 'event_id'),
+    event_type: text(row, 'event_type'),
+    network_id: text(row, 'network_id'),
+    taken: number(row, 'taken'),
+    body: body instanceof Uint8Array ? body : new Uint8Array(),
+  }
+}

@@ -1,0 +1,179 @@
+/** The relay store on SQLite. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
+import { inTransaction, openDatabase } from './database.ts'
+import { number, outgoingOf, storedEndpointOf, text, waitingOf } from './rows.ts'
+import type { Notice, Recovered, RelayStore, Result, Turn } from './store.ts'
+import { createTaker } from './take.ts'
+
+/** A delivery that was in flight this often when the process died is taken for the reason of it. */
+export const poisonStarts = 3
+
+/**
+ * Opens the store of one relay. Results are written ahead and not synced one by one: after a power failure the deliveries of
+ * the last second may be made again. What was taken over from the outbox is synced (`sync`) before the outbox is cleared.
+ * @throws StorageError
+ */
+export function openSqliteStore(path: string): RelayStore {
+  const database = openDatabase(path)
+  const taker = createTaker(database)
+
+  const updateResult = database.prepare(
+    `UPDATE deliveries SET state = ?, lane = 1, due = ?, attempts = ?, starts = 0, at = ?, milliseconds = ?, status = ?, outcome = ?
+     WHERE id = ? AND state = 'pending'`,
+  )
+  const insertAttempt = database.prepare('INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)')
+  const updateState = database.prepare('UPDATE endpoints SET state = ? WHERE ref = ? AND removed_at IS NULL')
+  const disable = database.prepare('UPDATE endpoints SET disabled = ? WHERE ref = ?')
+  const insertNotice = database.prepare(
+    'INSERT INTO notices (at, kind, network_id, endpoint_id, event_id, text) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  const setMeta = database.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
+  const getMeta = database.prepare('SELECT value FROM meta WHERE name = ?')
+  const peek = database.prepare(
+    `SELECT id, event, lane, due, attempts, starts FROM deliveries
+     WHERE endpoint = ? AND lane = ? AND state = 'pending' ORDER BY due, id LIMIT ?`,
+  )
+  // Looked for among the next thousand of each lane: more would hold this thread up, and the first lane is in order anyway.
+  const oldestDue = database.prepare(
+    `SELECT id, event, lane, due, attempts, starts FROM (
+       SELECT * FROM (SELECT * FROM deliveries WHERE endpoint = $endpoint AND lane = 0 AND state = 'pending' AND due <= $now
+                      ORDER BY due, id LIMIT 1000)
+       UNION ALL
+       SELECT * FROM (SELECT * FROM deliveries WHERE endpoint = $endpoint AND lane = 1 AND state = 'pending' AND due <= $now
+                      ORDER BY due, id LIMIT 1000))
+     WHERE event <> $except ORDER BY event LIMIT 1`,
+  )
+  const event = database.prepare('SELECT event_id, event_type, network_id, taken, body FROM events WHERE seq = ?')
+  const dataVersion = database.prepare('PRAGMA data_version')
+  const positions = database.prepare('SELECT stream, position FROM positions')
+  const forget = database.prepare('DELETE FROM positions WHERE stream = ?')
+
+  let inFlight: ReadonlySet<number> = new Set()
+  let synced = true
+  let syncs = 0
+
+  function writeNotices(notices: readonly Notice[], now: number): void {
+    for (const notice of notices)
+      insertNotice.run(now, notice.kind, notice.network_id, notice.endpoint_id, notice.event_id, notice.text)
+  }
+
+  function writeResult(result: Result): void {
+    const { delivery, state, attempts, due, at, milliseconds, status, outcome } = result
+    const { changes } = updateResult.run(state, due, attempts, at, milliseconds, status, outcome, delivery)
+    // Of what was delivered at once the delivery itself says everything.
+    if (changes > 0 && (state !== 'delivered' || attempts > 1))
+      insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome)
+  }
+
+  function writeTurn(turn: Turn, now: number): void {
+    for (const result of turn.results) writeResult(result)
+    for (const [ref, state] of turn.states) updateState.run(JSON.stringify(state), ref)
+    for (const [ref, reason] of turn.disable) {
+      disable.run(reason, ref)
+      taker.markDisabled(ref, reason)
+    }
+    writeNotices(turn.notices, now)
+    setMeta.run('in_flight', JSON.stringify([...turn.inFlight]))
+    setMeta.run('time', now)
+  }
+
+  const metaOf = (name: string): string | undefined => {
+    const row = getMeta.get(name)
+    return row ? text(row, 'value') : undefined
+  }
+
+  function recover(now: number): Recovered {
+    const interrupted = JSON.parse(metaOf('in_flight') ?? '[]') as readonly number[]
+    const started = database.prepare(
+      `UPDATE deliveries SET starts = starts + 1 WHERE id = ? AND state = 'pending' RETURNING id, event, endpoint, starts`,
+    )
+    const dead = database.prepare(`UPDATE deliveries SET state = 'dead', at = ?, outcome = 'poison' WHERE id = ?`)
+    const whose = database.prepare(
+      `SELECT e.event_id, e.network_id, p.id FROM events e, endpoints p WHERE e.seq = ? AND p.ref = ?`,
+    )
+    const notices: Notice[] = []
+    for (const id of interrupted) {
+      const row = started.get(id)
+      if (!row || number(row, 'starts') < poisonStarts) continue
+      dead.run(now, id)
+      const of = whose.get(number(row, 'event'), number(row, 'endpoint')) ?? {}
+      notices.push({
+        kind: 'delivery.poisoned',
+        network_id: text(of, 'network_id'),
+        endpoint_id: text(of, 'id'),
+        event_id: text(of, 'event_id'),
+        text: `the relay died ${poisonStarts} times while this delivery was in flight; it is set aside`,
+      })
+    }
+    setMeta.run('in_flight', '[]')
+    writeNotices(notices, now)
+    return {
+      endpoints: database.prepare('SELECT * FROM endpoints WHERE removed_at IS NULL').all().map(storedEndpointOf),
+      time: Number(metaOf('time') ?? 0),
+      interrupted: interrupted.length,
+      notices,
+    }
+  }
+
+  return {
+    recover: async (now) => inTransaction(database, () => recover(now)),
+    positions: async () => Object.fromEntries(positions.all().map((row) => [text(row, 'stream'), number(row, 'position')])),
+    async take(reading, now, firstDelay) {
+      synced = false
+      try {
+        return inTransaction(database, () => {
+          const taken = taker.take(reading, now, firstDelay)
+          writeNotices(taken.notices, now)
+          return taken
+        })
+      } catch (error) {
+        taker.reload()
+        throw error
+      }
+    },
+    async sync() {
+      if (synced) return
+      syncNow(database, () => setMeta.run('syncs', ++syncs))
+      synced = true
+      // One sync is the longest that this thread ever waits for the disk: let others have a turn.
+      await setImmediate()
+    },
+    async forget(streams) {
+      if (streams.length > 0) inTransaction(database, () => streams.forEach((stream) => void forget.run(stream)))
+    },
+    peek: async (endpoint, lane, limit) => peek.all(endpoint, lane === 'first' ? 0 : 1, limit).map(waitingOf),
+    async oldestDue(endpoint, now, except) {
+      const row = oldestDue.get({ $endpoint: endpoint, $now: now, $except: except ?? -1 })
+      return row && waitingOf(row)
+    },
+    async head(endpoint) {
+      const row = oldestDue.get({ $endpoint: endpoint, $now: Number.MAX_SAFE_INTEGER, $except: -1 })
+      return row && waitingOf(row)
+    },
+    async commit(turn, now) {
+      if (turn.results.length === 0 && turn.states.size === 0 && turn.notices.length === 0 && turn.inFlight === inFlight) return
+      inTransaction(database, () => writeTurn(turn, now))
+      inFlight = turn.inFlight
+    },
+    async outgoing({ delivery, event: seq }) {
+      const row = event.get(seq)
+      return row && outgoingOf(row, delivery)
+    },
+    version: async () => number(dataVersion.get() ?? {}, 'data_version'),
+    async close() {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+/** A commit in full synchronisation syncs the whole write-ahead log, and everything before it. */
+function syncNow(database: DatabaseSync, write: () => void): void {
+  database.exec('PRAGMA synchronous = FULL')
+  try {
+    inTransaction(database, write)
+  } finally {
+    database.exec('PRAGMA synchronous = NORMAL')
+  }
+}

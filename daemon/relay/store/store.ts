@@ -1,0 +1,162 @@
+/**
+ * What the relay remembers, as an interface: SQLite beside the outbox today, a database that many relays share later.
+ *
+ * Terms
+ * - **Delivery**: one event on its way to one endpoint.
+ * - **Ref**: the store's own small number of an endpoint.
+ * - **Lane**: first attempts and retries wait apart, so that a mountain of retries never stands before a new event.
+ * - **Turn**: everything that one step of the scheduler changes, in one transaction.
+ *
+ * Times are milliseconds of the relay's timeline.
+ */
+import type { Audience } from '../../../lib/outbox/record.ts'
+import type { Positions, Reading } from '../../../lib/outbox/source.ts'
+import type { BreakerRecord } from '../breaker.ts'
+
+export type Lane = 'first' | 'retry'
+
+/** An endpoint as it is now. */
+export interface Endpoint {
+  readonly ref: number
+  readonly id: string
+  readonly network_id: string
+  readonly url: string
+  readonly key: string
+  readonly secrets: readonly string[]
+  readonly events: readonly string[] | null
+  readonly audience: Audience
+  /** What the outbox says. */
+  readonly enabled: boolean
+  readonly order: 'none' | 'fifo'
+  readonly rate_per_second: number | null
+  /** Why the relay itself stopped sending to it; an upsert of the outbox lifts that. */
+  readonly disabled: string | null
+}
+
+/** What the relay learned about an endpoint; kept over restarts. */
+export interface EndpointState {
+  readonly breaker: BreakerRecord
+  /** Not before this time: the receiver asked for it. */
+  readonly pausedUntil: number
+  readonly lastSuccess: number | null
+  /** The first failure since the last success, and the latest. */
+  readonly failingSince: number | null
+  readonly lastFailure: number | null
+}
+
+export interface StoredEndpoint {
+  readonly endpoint: Endpoint
+  readonly state: EndpointState | undefined
+}
+
+/** A delivery that waits. */
+export interface Waiting {
+  readonly delivery: number
+  readonly event: number
+  readonly lane: Lane
+  readonly due: number
+  readonly attempts: number
+  /** How often an attempt began and the process died before its result was known. */
+  readonly starts: number
+}
+
+/** What is sent for a delivery. */
+export interface Outgoing {
+  readonly delivery: number
+  readonly event_id: string
+  readonly event_type: string
+  readonly network_id: string
+  /** When the relay took the event over. */
+  readonly taken: number
+  readonly body: Uint8Array
+}
+
+export type DeliveryState = 'pending' | 'delivered' | 'dead'
+
+/** The result of an attempt. */
+export interface Result {
+  readonly delivery: number
+  readonly state: DeliveryState
+  readonly attempts: number
+  /** For `pending`: when it is tried again. */
+  readonly due: number
+  readonly at: number
+  readonly milliseconds: number
+  readonly status: number | null
+  readonly outcome: string
+}
+
+export interface Notice {
+  readonly kind:
+    | 'endpoint.failing'
+    | 'endpoint.opened'
+    | 'endpoint.recovered'
+    | 'endpoint.disabled'
+    | 'endpoint.removed'
+    | 'delivery.dead'
+    | 'delivery.poisoned'
+    | 'outbox.damaged'
+  readonly network_id: string | null
+  readonly endpoint_id: string | null
+  readonly event_id: string | null
+  readonly text: string
+}
+
+export interface Turn {
+  readonly results: readonly Result[]
+  readonly states: ReadonlyMap<number, EndpointState>
+  /** Endpoints that the relay stops sending to, and why. */
+  readonly disable: ReadonlyMap<number, string>
+  /** Every delivery that is in flight after this turn; the same set as the last time when it did not change. */
+  readonly inFlight: ReadonlySet<number>
+  readonly notices: readonly Notice[]
+}
+
+/** What a reading of the outbox brought. */
+export interface Taken {
+  readonly events: number
+  /** Events that had been taken over before. */
+  readonly duplicates: number
+  /** New deliveries per endpoint ref, due at the time that was given. */
+  readonly deliveries: ReadonlyMap<number, number>
+  /** Endpoints that changed, as they are now. */
+  readonly changed: readonly Endpoint[]
+  readonly removed: readonly Endpoint[]
+  readonly notices: readonly Notice[]
+}
+
+export interface Recovered {
+  readonly endpoints: readonly StoredEndpoint[]
+  /** The latest time that an earlier run saw. */
+  readonly time: number
+  /** Deliveries that were in flight when an earlier run died. */
+  readonly interrupted: number
+  readonly notices: readonly Notice[]
+}
+
+export interface RelayStore {
+  /** Called once, first. Counts a start for what was in flight; the third makes it dead. */
+  recover(now: number): Promise<Recovered>
+  positions(): Promise<Positions>
+  /** Takes a reading over: its records and its positions, in one transaction. */
+  take(reading: Reading, now: number, firstDelay: number): Promise<Taken>
+  /** Makes everything so far durable, power failures included. The outbox may be cleared after that. */
+  sync(): Promise<void>
+  /** Forgets the positions of streams that are gone. */
+  forget(streams: readonly string[]): Promise<void>
+
+  /** The waiting deliveries of a lane, by due time. Those in flight are among them. */
+  peek(endpoint: number, lane: Lane, limit: number): Promise<readonly Waiting[]>
+  /** The oldest event's delivery that is due, leaving one event out. */
+  oldestDue(endpoint: number, now: number, except: number | null): Promise<Waiting | undefined>
+  /** The oldest event's delivery, due or not: the head of a fifo endpoint. */
+  head(endpoint: number): Promise<Waiting | undefined>
+  /** Records a turn in one transaction. */
+  commit(turn: Turn, now: number): Promise<void>
+  /** What is to be sent for a delivery. */
+  outgoing(delivery: Waiting): Promise<Outgoing | undefined>
+
+  /** Changes whenever another process changed something (a replay from the command line). */
+  version(): Promise<number>
+  close(): Promise<void>
+}

@@ -1,0 +1,38 @@
+/** What an attempt's outcome means for its delivery. Pure. */
+import { isOverload, type Outcome } from './outcome.ts'
+import { nextDelay } from './schedule.ts'
+import type { Result, Waiting } from './store/store.ts'
+
+/** Answers that ask the whole endpoint to be left alone for a while, when they say for how long. */
+const pausing = new Set([429, 503])
+
+export interface Verdict {
+  readonly result: Result
+  /** The endpoint is not to be sent anything before this time. */
+  readonly pauseUntil: number | undefined
+  /** Why the endpoint is not to be sent anything any more. */
+  readonly disable: string | undefined
+}
+
+/**
+ * @param schedule seconds before each attempt
+ * @param now the relay's timeline
+ * @param random a number from 0 to 1
+ */
+export function judge(waiting: Waiting, outcome: Outcome, schedule: readonly number[], now: number, random: number): Verdict {
+  const attempts = waiting.attempts + 1
+  const { status, milliseconds, retryAfter } = outcome
+  const common = { delivery: waiting.delivery, attempts, at: now, milliseconds, status, outcome: outcome.result }
+  if (outcome.result === 'delivered')
+    return { result: { ...common, state: 'delivered', due: waiting.due }, pauseUntil: undefined, disable: undefined }
+
+  const delay = nextDelay(schedule, { attempts, overloaded: isOverload(outcome), retryAfter }, random)
+  // 410: the receiver says that it is gone for good. Its events wait for somebody to decide, whatever attempts are left.
+  const gone = status === 410
+  const pause = status !== null && pausing.has(status) && retryAfter !== undefined
+  return {
+    result: { ...common, state: delay === undefined && !gone ? 'dead' : 'pending', due: now + (delay ?? 0) },
+    pauseUntil: pause ? now + Math.min(retryAfter, 86_400) * 1000 : undefined,
+    disable: gone ? 'the receiver answered 410 Gone' : undefined,
+  }
+}
