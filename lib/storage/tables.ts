@@ -423,8 +423,8 @@ export const subscriptions = table(
     member_id: reference('members', 'cascade'),
     plan_id: nullable(reference('plans', 'clear')),
     plan: json<PlanSnapshot>(),
-    /** One that ends with its billing period is active until then. */
-    status: defaultsTo(text<'active' | 'canceled'>(), 'active'),
+    /** One that is canceled to the end of its billing period is `ending` until then: still live, and its plan open. */
+    status: defaultsTo(text<'active' | 'ending' | 'canceled'>(), 'active'),
     current_period_start: nullable(timestamp()),
     current_period_end: nullable(timestamp()),
     payment_platform: nullable(text()),
@@ -434,7 +434,7 @@ export const subscriptions = table(
     trial_end: nullable(timestamp()),
     purchased_at: timestamp(),
   },
-  { indexes: [['status'], ['member_id'], ['status', 'member_id']] },
+  { indexes: [['status'], ['member_id'], ['status', 'member_id'], ['plan_id', 'member_id']] },
 )
 
 export const purchases = table(
@@ -537,3 +537,5 @@ export type PlanRow = RowIn<typeof plans>
 export type SubscriptionRow = RowIn<typeof subscriptions>
 export type PurchaseRow = RowIn<typeof purchases>
 export type InviteRow = RowIn<typeof invites>
+export type PlanMembershipRow = RowIn<typeof planMemberships>
+export type AbuseReportRow = RowIn<typeof abuseReports>
