@@ -1,0 +1,123 @@
+/**
+ * `npm run bench`: requests a second and p99 of the API against a bare node:http server that returns the same bytes, all in
+ * one run, rounds interleaved, medians shown. Compare ratios within one run, never figures of two runs.
+ *
+ * Options: --seconds N (of each measurement, 3 by default), --rounds N (3), --members N (1000)
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import autocannon from 'autocannon'
+import Table from 'cli-table3'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '3' },
+    members: { type: 'string', default: '1000' },
+  },
+})
+const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
+const connections = 32
+
+interface Server {
+  readonly name: string
+  readonly child: ChildProcess
+  readonly port: number
+  readonly token: string
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-'))
+
+function start(name: string, file: string, args: readonly string[]): Promise<Server> {
+  const child = fork(join(import.meta.dirname, 'servers', file), args)
+  return new Promise((resolve, reject) => {
+    child.once('message', (message: { port: number; token: string }) => resolve({ name, child, ...message }))
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code}`)))
+  })
+}
+
+const path = '/admin/v1/networks/1'
+const post = {
+  space_id: '2001',
+  title: 'Morning light',
+  description: 'What the sea looked like at six, and which blues it took. '.repeat(12),
+}
+const scenarios = [
+  { name: 'GET /members/{id}/', method: 'GET', path: `${path}/members/100500/` },
+  { name: 'GET /members?per_page=100', method: 'GET', path: `${path}/members?per_page=100` },
+  { name: 'POST /posts', method: 'POST', path: `${path}/posts`, body: JSON.stringify(post) },
+] as const
+
+async function measure(server: Server, scenario: (typeof scenarios)[number]) {
+  const result = await autocannon({
+    url: `http://127.0.0.1:${server.port}${scenario.path}`,
+    method: scenario.method,
+    headers: { authorization: `Bearer ${server.token}`, ...('body' in scenario ? { 'content-type': 'application/json' } : {}) },
+    ...('body' in scenario ? { body: scenario.body } : {}),
+    connections,
+    duration: seconds,
+  })
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${server.name}: ${result.non2xx} answers other than 2xx, ${result.errors} errors`)
+  return { perSecond: result.requests.average, p99: result.latency.p99 }
+}
+
+const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+
+const servers: Server[] = []
+try {
+  const memory = await start('folkmoot, memory', 'api.ts', ['memory:', join(directory, 'outbox-memory'), values.members])
+  servers.push(memory)
+  const lowdb = await start('folkmoot, lowdb', 'api.ts', [
+    `lowdb:${join(directory, 'db.json')}`,
+    join(directory, 'outbox-lowdb'),
+    values.members,
+  ])
+  const bare = await start('bare node:http', 'bare.ts', [])
+  servers.unshift(bare)
+  servers.push(lowdb)
+
+  const fetchText = async (scenario: (typeof scenarios)[number]) => {
+    const response = await fetch(`http://127.0.0.1:${memory.port}${scenario.path}`, {
+      method: scenario.method,
+      headers: { authorization: `Bearer ${memory.token}`, ...('body' in scenario ? { 'content-type': 'application/json' } : {}) },
+      ...('body' in scenario ? { body: scenario.body } : {}),
+    })
+    return response.text()
+  }
+  const [byId, list, posted] = [await fetchText(scenarios[0]), await fetchText(scenarios[1]), await fetchText(scenarios[2])]
+  bare.child.send({ byId, list, post: posted })
+
+  console.log(
+    `Node ${process.version}, ${connections} connections, ${values.members} members, ${rounds} rounds of ${seconds} s, medians`,
+  )
+  const table = new Table({
+    head: ['', 'server', 'requests/s', '× bare', 'p99 ms'],
+    style: { head: [], border: [] },
+    colAligns: ['left', 'left', 'right', 'right', 'right'],
+  })
+  for (const scenario of scenarios) {
+    const seen = new Map<string, { perSecond: number; p99: number }[]>()
+    for (let round = 0; round < rounds; round++)
+      for (const server of servers) seen.set(server.name, [...(seen.get(server.name) ?? []), await measure(server, scenario)])
+    const rate = (name: string) => median((seen.get(name) ?? []).map((one) => one.perSecond))
+    for (const { name } of servers) {
+      const p99 = median((seen.get(name) ?? []).map((one) => one.p99))
+      table.push([
+        scenario.name,
+        name,
+        Math.round(rate(name)).toLocaleString('en'),
+        (rate(name) / rate(bare.name)).toFixed(2),
+        p99.toFixed(1),
+      ])
+    }
+    console.log(`measured ${scenario.name}`)
+  }
+  console.log(table.toString())
+} finally {
+  for (const { child } of servers) child.disconnect()
+  rmSync(directory, { recursive: true, force: true })
+}
