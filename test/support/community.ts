@@ -43,11 +43,12 @@ export async function createTestCommunity(options: Partial<Options> = {}, scopes
   }
   const clock = manualClock()
   const faults: unknown[] = []
+  const storage = options.storage ?? memoryStorage({ outbox })
   const community = createCommunity({
-    storage: memoryStorage({ outbox }),
     clock,
     hooks: { onError: (error) => faults.push(error) },
     ...options,
+    storage,
   })
   const { network, owner } = await community.networks.create({
     id: '1',
@@ -68,6 +69,7 @@ export async function createTestCommunity(options: Partial<Options> = {}, scopes
 
   return {
     community,
+    storage,
     clock,
     network,
     owner,

@@ -1,0 +1,30 @@
+/** Every operation succeeds with its documented status and with exactly the documented record. */
+import { expect, test } from 'vitest'
+import { requestSchemas } from '../support/examples.ts'
+import { at, problemsOf } from '../support/json-schema.ts'
+import { createSeededCommunity } from '../support/seed.ts'
+import { document, exampleOf, routeIds, sendExample } from './support.ts'
+
+test.each(routeIds)('%s answers with its documented status and exactly its documented record', async (id) => {
+  const seeded = await createSeededCommunity()
+  const { route } = exampleOf(id)
+  const answer = await sendExample(seeded, id)
+  expect(seeded.faults).toEqual([])
+  expect({ status: answer.status, ...(answer.status < 300 ? {} : { body: answer.body }) }).toEqual({
+    status: route.operation.status,
+  })
+  const schema = at(
+    requestSchemas(document, route).described,
+    'responses',
+    String(answer.status),
+    'content',
+    'application/json',
+    'schema',
+  )
+  if (!route.operation.returns) {
+    expect({ schema, body: answer.body }).toEqual({ schema: {}, body: undefined })
+    return
+  }
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(problemsOf(document, schema, answer.body)).toEqual([])
+})
