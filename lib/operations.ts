@@ -1,17 +1,22 @@
 /** The registry: every resource file, one array. */
 import type { AnyOperation, Operation } from './operation.ts'
+import * as abuseReports from './resources/abuse-reports.ts'
 import * as badges from './resources/badges.ts'
 import * as customFields from './resources/custom-fields.ts'
+import * as invites from './resources/invites.ts'
 import * as me from './resources/me.ts'
 import * as memberBadges from './resources/member-badges.ts'
 import * as members from './resources/members.ts'
 import * as networks from './resources/networks.ts'
+import * as planInvites from './resources/plan-invites.ts'
 import * as planMembers from './resources/plan-members.ts'
 import * as plans from './resources/plans.ts'
 import * as polls from './resources/polls.ts'
 import * as posts from './resources/posts.ts'
+import * as purchases from './resources/purchases.ts'
 import * as reactions from './resources/reactions.ts'
 import * as spaces from './resources/spaces.ts'
+import * as subscriptions from './resources/subscriptions.ts'
 import * as tags from './resources/tags.ts'
 
 const resources = {
@@ -28,6 +33,11 @@ const resources = {
   ...memberBadges,
   ...plans,
   ...planMembers,
+  ...planInvites,
+  ...invites,
+  ...subscriptions,
+  ...purchases,
+  ...abuseReports,
 }
 
 /** Every operation of the API. */

@@ -2,7 +2,15 @@
 import type * as v from 'valibot'
 import { Bool, Id, Integer, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
 import type { Context } from '../operation.ts'
-import type { MemberRow, PurchaseRow, SubscriptionRow } from '../storage/tables.ts'
+import type { PlanMembershipRow } from '../storage/tables.ts'
+import {
+  type MemberRow,
+  members,
+  type PlanRow,
+  type PlanSnapshot,
+  type PurchaseRow,
+  type SubscriptionRow,
+} from '../storage/tables.ts'
 import { Category, presentMember } from './member.ts'
 
 const SubscriptionPlan = record('SubscriptionPlanResponse', {
@@ -82,6 +90,23 @@ export const Purchase = record('PurchaseResponse', {
 })
 export type PurchaseRecord = v.InferOutput<typeof Purchase>
 
+/** What a plan is called in payments, by how it is priced. Installments are paid one by one, like a subscription. */
+export const kindOfPayment = (pricing: PlanRow['pricing_type']): PlanSnapshot['type'] => {
+  if (pricing === 'subscription' || pricing === 'installment') return 'subscription'
+  return pricing === 'one_time' || pricing === 'one_time_installment' ? 'one-time-payment' : 'free'
+}
+
+/** A plan as it is now, for the receipt: it may change or go afterwards. */
+export const snapshotOf = (plan: PlanRow): PlanSnapshot => ({
+  id: plan.id,
+  name: plan.name,
+  amount: plan.amount,
+  currency: plan.currency,
+  interval: plan.interval,
+  type: kindOfPayment(plan.pricing_type),
+  has_free_trial: plan.has_free_trial,
+})
+
 /** A subscription's record: the subscriber's fields, the plan as bought, the subscription. */
 export function presentSubscription(
   context: Pick<Context, 'network' | 'permalink'>,
@@ -117,5 +142,63 @@ export function presentPurchase(
     member_ambassador_level: member.ambassador_level,
     plan: { ...row.plan, id: row.plan_id, name: row.plan_id && row.plan.name },
     purchase: row,
+  }
+}
+
+/** The records of some subscriptions, with their subscribers looked up together. */
+export async function presentSubscriptions(context: Context, rows: readonly SubscriptionRow[]): Promise<SubscriptionRecord[]> {
+  const subscriber = await payers(context, rows)
+  return rows.map((row) => presentSubscription(context, row, subscriber(row)))
+}
+
+/** The records of some purchases, with their buyers looked up together. */
+export async function presentPurchases(context: Context, rows: readonly PurchaseRow[]): Promise<PurchaseRecord[]> {
+  const buyer = await payers(context, rows)
+  return rows.map((row) => presentPurchase(context, row, buyer(row)))
+}
+
+async function payers({ tx }: Pick<Context, 'tx'>, rows: readonly { readonly id: string; readonly member_id: string }[]) {
+  const found = await tx.find(members, { where: { id: [...new Set(rows.map((row) => row.member_id))] } })
+  const byId = new Map(found.map((member) => [member.id, member]))
+  return ({ id, member_id }: { readonly id: string; readonly member_id: string }): MemberRow => {
+    const member = byId.get(member_id)
+    if (!member) throw new Error(`payment ${id} has lost its member`)
+    return member
+  }
+}
+
+/** What gave access to a plan: one of the member's payments, or the access itself where nothing was paid. */
+export type AccessGround =
+  | { readonly kind: 'subscription'; readonly row: SubscriptionRow }
+  | { readonly kind: 'purchase'; readonly row: PurchaseRow }
+  | { readonly kind: 'direct'; readonly row: PlanMembershipRow; readonly plan: PlanRow }
+
+/**
+ * What is said of a member who is taken off a plan. It has the form of a subscription whatever the ground was: a purchase
+ * or a direct access stands in `subscription` with its own id, and `canceled_at` is when it ended.
+ */
+export function presentRemoval(
+  context: Pick<Context, 'network' | 'permalink' | 'now'>,
+  ground: AccessGround,
+  member: MemberRow,
+): SubscriptionRecord {
+  if (ground.kind === 'subscription') return presentSubscription(context, ground.row, member)
+  const { row } = ground
+  const plan = ground.kind === 'purchase' ? ground.row.plan : snapshotOf(ground.plan)
+  return {
+    ...presentMember(context, member),
+    member_id: member.id,
+    plan: { ...plan, id: row.plan_id, name: row.plan_id && plan.name },
+    subscription: {
+      id: row.id,
+      current_period_start: null,
+      current_period_end: null,
+      payment_platform: ground.kind === 'purchase' ? ground.row.payment_platform : null,
+      canceled_at: context.now,
+      trial_length: null,
+      trial_start: null,
+      trial_end: null,
+      purchased_at: ground.kind === 'purchase' ? ground.row.purchased_at : row.created_at,
+    },
   }
 }

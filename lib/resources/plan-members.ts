@@ -1,7 +1,10 @@
-import { found, notFound } from '../errors.ts'
-import { paged } from '../fields.ts'
+import { fail, found, invalid, notFound } from '../errors.ts'
+import { IdInput, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
+import { Plan, presentPlan } from '../records/plan.ts'
+import { activeMember } from '../rules/members.ts'
+import { accessTo, grantAccess, openPlan } from '../rules/plans.ts'
 import { members, planMemberships, plans } from '../storage/tables.ts'
 
 export const listPlanMembers = operation({
@@ -19,5 +22,47 @@ export const listPlanMembers = operation({
       const found = await call.tx.find(members, { where: { id: rows.map((row) => row.member_id) } })
       return found.map((row) => presentMember(call, row))
     })
+  },
+})
+
+export const createPlanMember = operation({
+  id: 'plan_members.create',
+  method: 'POST',
+  path: '/plans/:plan_id/members',
+  scope: 'members:write',
+  summary: 'Give a member direct access to a free or non-paid plan; they join the spaces that it opens.',
+  query: { user_id: IdInput },
+  returns: Plan,
+  errors: [notFound('Plan'), notFound('Member'), invalid('user_id')],
+  emits: ['MemberJoined'],
+  async handle(call) {
+    const plan = await openPlan(call, call.params.plan_id)
+    const member = await activeMember(call, call.query.user_id)
+    // Clients take a refusal that says "already" for a success.
+    if (await accessTo(call, { plan_id: plan.id, member_id: member.id }))
+      fail(invalid('user_id'), 'The member is already a member of this plan')
+    if (plan.pricing_type !== 'free' && plan.pricing_type !== 'nonpaid')
+      fail(
+        invalid('plan_id'),
+        `Direct access is for free and nonpaid plans, and the pricing_type of this one is ${plan.pricing_type}`,
+      )
+    await grantAccess(call, member, plan, 'direct')
+    return presentPlan(call, plan)
+  },
+})
+
+export const showPlanMember = operation({
+  id: 'plan_members.show',
+  method: 'GET',
+  path: '/plans/:plan_id/members/:member_id/',
+  scope: 'members:read',
+  summary: 'Show a member of a plan.',
+  returns: Member,
+  errors: [notFound('Plan'), notFound('Member')],
+  async handle(call) {
+    const plan = found(await call.tx.get(plans, call.params.plan_id), 'Plan')
+    const member = await activeMember(call, call.params.member_id)
+    found(await accessTo(call, { plan_id: plan.id, member_id: member.id }), 'Member')
+    return presentMember(call, member)
   },
 })

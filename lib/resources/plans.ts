@@ -1,14 +1,105 @@
+import { fail, found, invalid, notFound } from '../errors.ts'
 import { paged } from '../fields.ts'
-import { operation } from '../operation.ts'
+import { type Emitter, operation } from '../operation.ts'
+import { presentSubscription } from '../records/payment.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
-import { plans } from '../storage/tables.ts'
+import { activeMember } from '../rules/members.ts'
+import { accessTo, liveStates, takeOffPlan } from '../rules/plans.ts'
+import { members, type PlanRow, planMemberships, plans, purchases, subscriptions } from '../storage/tables.ts'
 
+const batch = 200
+
+export const listMemberPlans = operation({
+  id: 'member_plans.list',
+  method: 'GET',
+  path: '/members/:member_id/plans',
+  scope: 'plans:read',
+  summary: 'List the plans that a member can use.',
+  returns: paged(Plan),
+  errors: [notFound('Member')],
+  async handle(call) {
+    const { id } = await activeMember(call, call.params.member_id)
+    const order = { by: 'plan_id', direction: 'asc' } as const
+    return call.page(planMemberships, { where: { member_id: id }, order }, async (rows) => {
+      const found = await call.tx.find(plans, { where: { id: rows.map((row) => row.plan_id) } })
+      return found.map((row) => presentPlan(call, row))
+    })
+  },
+})
+
+/** Archived plans are listed too: their `status` tells them apart. */
 export const listPlans = operation({
   id: 'plans.list',
   method: 'GET',
   path: '/plans',
   scope: 'plans:read',
-  summary: 'List the plans of the network.',
+  summary: 'List the plans of the network, archived ones included.',
   returns: paged(Plan),
   handle: (call) => call.page(plans, {}, (rows) => rows.map((row) => presentPlan(call, row))),
 })
+
+export const showPlan = operation({
+  id: 'plans.show',
+  method: 'GET',
+  path: '/plans/:id/',
+  scope: 'plans:read',
+  summary: 'Show a plan.',
+  returns: Plan,
+  errors: [notFound('Plan')],
+  handle: async (call) => presentPlan(call, found(await call.tx.get(plans, call.params.id), 'Plan')),
+})
+
+export const archivePlan = operation({
+  id: 'plans.archive',
+  method: 'DELETE',
+  path: '/plans/:id/',
+  scope: 'plans:write',
+  summary: 'Archive a plan: its subscriptions are canceled and access to it ends.',
+  errors: [notFound('Plan'), invalid('id')],
+  emits: ['MemberSubscriptionCanceled', 'MemberRemovedFromPlan'],
+  async handle(call) {
+    const plan = found(await call.tx.get(plans, call.params.id), 'Plan')
+    await refuseApple(call, plan)
+    const open = ['visible', 'hidden', 'pending', 'rejected', 'legacy'] as const
+    const archived = await call.tx.update(plans, plan.id, { status: 'archived', ...call.touch() }, { status: open })
+    if (!archived) fail(invalid('id'), 'The plan is archived already')
+    for (;;) {
+      const accesses = await call.tx.find(planMemberships, { where: { plan_id: plan.id }, limit: batch })
+      if (accesses.length === 0) return
+      for (const access of accesses) {
+        const member = found(await call.tx.get(members, access.member_id), 'Member')
+        await takeOffPlan(call, plan, member, access, (subscription) =>
+          call.emit('MemberSubscriptionCanceled', presentSubscription(call, subscription, member)),
+        )
+      }
+    }
+  },
+})
+
+export const removePlanMember = operation({
+  id: 'plans.remove_member',
+  method: 'DELETE',
+  path: '/plans/:plan_id/members/:id/',
+  scope: 'plans:write',
+  summary: 'Take a member off a plan by canceling their subscription or purchase.',
+  errors: [notFound('Plan'), notFound('Member'), invalid('id')],
+  emits: ['MemberRemovedFromPlan'],
+  async handle(call) {
+    const plan = found(await call.tx.get(plans, call.params.plan_id), 'Plan')
+    const member = await activeMember(call, call.params.id)
+    const key = { plan_id: plan.id, member_id: member.id }
+    const access = (await accessTo(call, key)) ?? fail(invalid('id'), 'The member has no access to this plan')
+    if (await call.tx.first(purchases, { ...key, revoked_at: null, payment_platform: 'apple' }))
+      fail(invalid('id'), 'The member bought this plan in the Apple App Store, and only there can it be given back')
+    await takeOffPlan(call, plan, member, access)
+  },
+})
+
+/** What was bought in the App Store can be ended only there, so a plan with such payments has to stay. */
+async function refuseApple({ tx }: Emitter<never>, plan: PlanRow): Promise<void> {
+  const bought = { plan_id: plan.id, payment_platform: 'apple' } as const
+  const live =
+    (await tx.first(subscriptions, { ...bought, status: liveStates })) ??
+    (await tx.first(purchases, { ...bought, revoked_at: null }))
+  if (live) fail(invalid('id'), 'The plan has live Apple in-app payments. It can be archived once they have ended')
+}

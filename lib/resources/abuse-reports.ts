@@ -1,0 +1,14 @@
+import { paged } from '../fields.ts'
+import { operation } from '../operation.ts'
+import { AbuseReport } from '../records/abuse-report.ts'
+import { abuseReports } from '../storage/tables.ts'
+
+export const listAbuseReports = operation({
+  id: 'abuse_reports.list',
+  method: 'GET',
+  path: '/abuse_reports',
+  scope: 'abuse_reports:read',
+  summary: 'List the abuse reports of the network.',
+  returns: paged(AbuseReport),
+  handle: ({ page }) => page(abuseReports),
+})

@@ -1,0 +1,109 @@
+import { conflict, fail, found, invalid, notFound } from '../errors.ts'
+import { Email, IdInput, optional, paged, request, ShortText } from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { Invite, presentInvite } from '../records/invite.ts'
+import { checkInvitable, invite, openKey, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
+import { emailKey } from '../rules/members.ts'
+import type { Id } from '../storage/table.ts'
+import { type InviteRow, invites, members } from '../storage/tables.ts'
+
+const recipient = {
+  recipient_first_name: optional(ShortText),
+  recipient_last_name: optional(ShortText),
+  user_id: optional(IdInput),
+}
+const InviteCreate = request('InviteRequest', { recipient_email: Email, ...recipient })
+const InviteUpdate = request('InviteUpdateRequest', { recipient_email: optional(Email), ...recipient })
+
+const accepted = conflict('The invite is accepted already. Remove the membership instead')
+
+export const listInvites = operation({
+  id: 'invites.list',
+  method: 'GET',
+  path: '/invites',
+  scope: 'invites:read',
+  summary: 'List the invites to the network; those to a plan are listed there.',
+  query: { email: optional(ShortText) },
+  returns: paged(Invite),
+  handle: (call) => {
+    const { email } = call.query
+    const where = { plan_id: null, ...(email ? { email_key: emailKey(email) } : {}) }
+    return call.page(invites, { where }, (rows) => rows.map(presentInvite))
+  },
+})
+
+export const createInvite = operation({
+  id: 'invites.create',
+  method: 'POST',
+  path: '/invites',
+  scope: 'invites:write',
+  summary: 'Invite somebody to the network by mail.',
+  status: 200,
+  body: InviteCreate,
+  returns: Invite,
+  errors: [invalid('recipient_email', 'user_id')],
+  emits: ['InviteEmailRequested'],
+  async handle(call) {
+    const { user_id, ...fields } = call.body
+    const target = { ...fields, plan_id: null }
+    await checkInvitable(call, 'recipient_email', target)
+    const sender_id = user_id === undefined ? call.principal.member_id : await inviter(call, user_id)
+    return presentInvite(await invite(call, { ...target, sender_id }))
+  },
+})
+
+export const updateInvite = operation({
+  id: 'invites.update',
+  method: 'PATCH',
+  path: '/invites/:id/',
+  also: { id: 'invites.replace', method: 'PUT' },
+  scope: 'invites:write',
+  summary: 'Change an invite that nobody has accepted; a new address gets the mail.',
+  body: InviteUpdate,
+  returns: Invite,
+  errors: [notFound('Invite'), invalid('id', 'recipient_email', 'user_id')],
+  emits: ['InviteEmailRequested'],
+  async handle(call) {
+    const before = await networkInvite(call, call.params.id)
+    const { user_id, recipient_email = before.recipient_email, ...names } = call.body
+    const target = { recipient_email, plan_id: null }
+    const goesElsewhere = emailKey(recipient_email) !== before.email_key
+    if (goesElsewhere) await checkInvitable(call, 'recipient_email', target)
+    const changes = {
+      ...names,
+      recipient_email,
+      ...(user_id === undefined ? {} : { sender_id: await inviter(call, user_id) }),
+      ...(goesElsewhere ? { email_key: emailKey(recipient_email), open_key: openKey(target), sent_at: call.now } : {}),
+      ...call.touch(),
+    }
+    const changed = await call.tx.update(invites, before.id, changes, { accepted_at: null })
+    if (!changed) return fail(invalid('id'), 'The invite is accepted already and cannot be changed')
+    if (goesElsewhere) requestInviteMail(call, changed)
+    return presentInvite(changed)
+  },
+})
+
+export const deleteInvite = operation({
+  id: 'invites.delete',
+  method: 'DELETE',
+  path: '/invites/:id/',
+  scope: 'invites:write',
+  summary: 'Delete an invite that nobody has accepted.',
+  errors: [notFound('Invite'), accepted],
+  async handle(call) {
+    if (!(await withdrawInvite(call, await networkInvite(call, call.params.id)))) fail(accepted)
+  },
+})
+
+async function networkInvite({ tx }: Pick<Context, 'tx'>, id: Id): Promise<InviteRow> {
+  const row = await tx.get(invites, id)
+  return found(row?.plan_id === null ? row : undefined, 'Invite')
+}
+
+/** The member who is recorded as the inviter. */
+async function inviter({ tx }: Pick<Context, 'tx'>, user_id: Id): Promise<Id> {
+  const member = await tx.get(members, user_id)
+  return member?.state === 'active'
+    ? member.id
+    : fail(invalid('user_id'), `user_id: there is no member ${user_id} in this network`)
+}

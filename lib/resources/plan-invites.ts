@@ -1,0 +1,113 @@
+import { conflict, fail, found, invalid, notFound } from '../errors.ts'
+import { Email, IdInput, LongText, optional, paged } from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { Invite, presentInvite } from '../records/invite.ts'
+import { checkInvitable, invite, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
+import { emailKey } from '../rules/members.ts'
+import { openPlan } from '../rules/plans.ts'
+import type { Id } from '../storage/table.ts'
+import { type InviteRow, invites, members, plans } from '../storage/tables.ts'
+
+const accepted = conflict('The invite is accepted already. Take the member off the plan instead')
+
+export const listPlanInvites = operation({
+  id: 'plan_invites.list',
+  method: 'GET',
+  path: '/plans/:plan_id/invites',
+  scope: 'invites:read',
+  summary: 'List the invites to a plan.',
+  returns: paged(Invite),
+  errors: [notFound('Plan')],
+  async handle(call) {
+    const plan = found(await call.tx.get(plans, call.params.plan_id), 'Plan')
+    return call.page(invites, { where: { plan_id: plan.id } }, (rows) => rows.map(presentInvite))
+  },
+})
+
+export const createPlanInvite = operation({
+  id: 'plan_invites.create',
+  method: 'POST',
+  path: '/plans/:plan_id/invites',
+  scope: 'invites:write',
+  summary: 'Invite somebody to a plan, by e-mail address or as a member.',
+  query: { email: optional(Email), user_id: optional(IdInput), message: optional(LongText) },
+  returns: Invite,
+  errors: [notFound('Plan'), invalid('email', 'user_id')],
+  emits: ['InviteEmailRequested'],
+  async handle(call) {
+    const plan = await openPlan(call, call.params.plan_id)
+    const target = { recipient_email: await addressOf(call, call.query), plan_id: plan.id }
+    const member = await checkInvitable(call, call.query.email === undefined ? 'user_id' : 'email', target)
+    return presentInvite(
+      await invite(call, {
+        ...target,
+        recipient_first_name: member?.first_name,
+        recipient_last_name: member?.last_name,
+        sender_id: call.principal.member_id,
+        message: call.query.message,
+      }),
+    )
+  },
+})
+
+export const showPlanInvite = operation({
+  id: 'plan_invites.show',
+  method: 'GET',
+  path: '/plans/:plan_id/invites/:id/',
+  scope: 'invites:read',
+  summary: 'Show an invite to a plan.',
+  returns: Invite,
+  errors: [notFound('Plan'), notFound('Invite')],
+  handle: async (call) => presentInvite(await planInvite(call, call.params)),
+})
+
+export const resendPlanInvite = operation({
+  id: 'plan_invites.resend_patch',
+  method: 'PATCH',
+  path: '/plans/:plan_id/invites/:id/',
+  also: { id: 'plan_invites.resend_put', method: 'PUT' },
+  scope: 'invites:write',
+  summary: 'Send an invite to a plan again.',
+  returns: Invite,
+  errors: [notFound('Plan'), notFound('Invite'), invalid('id')],
+  emits: ['InviteEmailRequested'],
+  async handle(call) {
+    await openPlan(call, call.params.plan_id)
+    const { id } = await planInvite(call, call.params)
+    const sent = await call.tx.update(invites, id, { sent_at: call.now, ...call.touch() }, { accepted_at: null })
+    if (!sent) return fail(invalid('id'), 'The invite is accepted already and cannot be sent again')
+    requestInviteMail(call, sent)
+    return presentInvite(sent)
+  },
+})
+
+export const deletePlanInvite = operation({
+  id: 'plan_invites.delete',
+  method: 'DELETE',
+  path: '/plans/:plan_id/invites/:id/',
+  scope: 'invites:write',
+  summary: 'Revoke an invite to a plan that nobody has accepted.',
+  errors: [notFound('Plan'), notFound('Invite'), accepted],
+  async handle(call) {
+    if (!(await withdrawInvite(call, await planInvite(call, call.params)))) fail(accepted)
+  },
+})
+
+async function planInvite({ tx }: Pick<Context, 'tx'>, params: { readonly plan_id: Id; readonly id: Id }): Promise<InviteRow> {
+  const plan = found(await tx.get(plans, params.plan_id), 'Plan')
+  const row = await tx.get(invites, params.id)
+  return found(row?.plan_id === plan.id ? row : undefined, 'Invite')
+}
+
+/** Whom to invite: an address, or a member's; when both are given they must be the same person's. */
+async function addressOf(
+  { tx }: Pick<Context, 'tx'>,
+  { email, user_id }: { readonly email?: string | undefined; readonly user_id?: Id | undefined },
+): Promise<string> {
+  if (user_id === undefined) return email ?? fail(invalid('email', 'user_id'), 'email or user_id is required')
+  const member = await tx.get(members, user_id)
+  if (member?.state !== 'active') return fail(invalid('user_id'), `user_id: there is no member ${user_id} in this network`)
+  if (email !== undefined && emailKey(email) !== member.email_key)
+    return fail(invalid('email'), 'email is not the address of the member that user_id names. Send one of the two')
+  return member.email
+}

@@ -1,0 +1,63 @@
+import { fail, found, invalid, notFound } from '../errors.ts'
+import { BoolQuery, describe, IdInput, optional, paged } from '../fields.ts'
+import { operation } from '../operation.ts'
+import { Purchase, presentPurchase, presentPurchases } from '../records/payment.ts'
+import { announceRemoval, endPaidAccess, revokePurchase } from '../rules/plans.ts'
+import { members, purchases } from '../storage/tables.ts'
+
+const immediate = describe(BoolQuery, 'End access without a grace period. There is none here: access always ends at once.')
+
+export const listPurchases = operation({
+  id: 'purchases.list',
+  method: 'GET',
+  path: '/purchases',
+  scope: 'purchases:read',
+  summary: 'List the purchases of the network; those that were revoked are left out.',
+  query: { plan_id: optional(IdInput), member_id: optional(IdInput) },
+  returns: paged(Purchase),
+  handle: (call) => {
+    const { plan_id, member_id } = call.query
+    const where = {
+      revoked_at: null,
+      ...(plan_id === undefined ? {} : { plan_id }),
+      ...(member_id === undefined ? {} : { member_id }),
+    }
+    return call.page(purchases, { where }, (rows) => presentPurchases(call, rows))
+  },
+})
+
+export const showPurchase = operation({
+  id: 'purchases.show',
+  method: 'GET',
+  path: '/purchases/:id/',
+  scope: 'purchases:read',
+  summary: 'Show a purchase, also one that was revoked.',
+  returns: Purchase,
+  errors: [notFound('Purchase')],
+  async handle(call) {
+    const row = found(await call.tx.get(purchases, call.params.id), 'Purchase')
+    return found((await presentPurchases(call, [row]))[0], 'Purchase')
+  },
+})
+
+export const revokePurchaseAccess = operation({
+  id: 'purchases.revoke',
+  method: 'DELETE',
+  path: '/purchases/:id/',
+  scope: 'purchases:write',
+  summary: 'End the access that a purchase gave.',
+  query: { immediate: optional(immediate) },
+  returns: Purchase,
+  errors: [notFound('Purchase'), invalid('id')],
+  emits: ['MemberRemovedFromPlan'],
+  async handle(call) {
+    const row = found(await call.tx.get(purchases, call.params.id), 'Purchase')
+    if (row.payment_platform === 'apple')
+      fail(invalid('id'), 'The purchase was made in the Apple App Store, and only there can it be given back')
+    const revoked = await revokePurchase(call, row)
+    if (!revoked) return fail(invalid('id'), 'The purchase is revoked already')
+    const buyer = found(await call.tx.get(members, revoked.member_id), 'Member')
+    if (await endPaidAccess(call, revoked)) announceRemoval(call, { kind: 'purchase', row: revoked }, buyer)
+    return presentPurchase(call, revoked, buyer)
+  },
+})

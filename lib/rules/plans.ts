@@ -1,0 +1,123 @@
+/** Who may use a plan: how access begins, with the spaces that the plan opens, and how it ends, with what paid for it. */
+import { fail, found, invalid } from '../errors.ts'
+import type { Context, Emitter } from '../operation.ts'
+import { type AccessGround, presentRemoval } from '../records/payment.ts'
+import type { Id } from '../storage/table.ts'
+import {
+  type MemberRow,
+  type PlanMembershipRow,
+  type PlanRow,
+  type PurchaseRow,
+  planMemberships,
+  planSpaces,
+  plans,
+  purchases,
+  type SubscriptionRow,
+  subscriptions,
+} from '../storage/tables.ts'
+import { joinSpace, spacesOf } from './membership.ts'
+
+type Key = { readonly plan_id: Id; readonly member_id: Id }
+
+/** The states of a subscription that has not ended. */
+export const liveStates = ['active', 'ending'] as const
+
+/**
+ * A plan that still takes members.
+ * @throws ApiError 404, 422 when it is archived
+ */
+export async function openPlan({ tx }: Pick<Context, 'tx'>, id: Id): Promise<PlanRow> {
+  const plan = found(await tx.get(plans, id), 'Plan')
+  return plan.status === 'archived' ? fail(invalid('plan_id'), 'The plan is archived and takes no more members') : plan
+}
+
+/** The access that a member has to a plan, if they have any. */
+export const accessTo = ({ tx }: Pick<Context, 'tx'>, { plan_id, member_id }: Key): Promise<PlanMembershipRow | undefined> =>
+  tx.first(planMemberships, { plan_id, member_id })
+
+/**
+ * Opens a plan for a member, and the plan's spaces, unless it is open for them already.
+ * @param source by what; access that is there already keeps its own
+ * @returns whether it was opened now
+ */
+export async function grantAccess(
+  call: Emitter<'MemberJoined'>,
+  member: MemberRow,
+  plan: PlanRow,
+  source: PlanMembershipRow['source'],
+): Promise<boolean> {
+  const key = { plan_id: plan.id, member_id: member.id }
+  if (await accessTo(call, key)) return false
+  await call.tx.insert(planMemberships, { ...call.stamp(), ...key, source })
+  const opened = await call.tx.find(planSpaces, { where: { plan_id: plan.id } })
+  const places = await spacesOf(
+    call.tx,
+    opened.map((row) => row.space_id),
+  )
+  for (const space of places) await joinSpace(call, member, space)
+  return true
+}
+
+/**
+ * Ends the access that a payment gave, now that the payment has ended. What the host or an invite gave stays, and so does
+ * what another payment of the member for the same plan still gives.
+ * @returns whether access ended
+ */
+export async function endPaidAccess(context: Context, { plan_id, member_id }: Pick<SubscriptionRow, 'plan_id' | 'member_id'>) {
+  if (plan_id === null) return false
+  const { tx } = context
+  const key = { plan_id, member_id }
+  const access = await accessTo(context, key)
+  if (!access || access.source === 'direct' || access.source === 'invite') return false
+  const source = await paidSource(context, key)
+  if (source === undefined) await tx.remove(planMemberships, access.id)
+  else if (source !== access.source) await tx.update(planMemberships, access.id, { source, ...context.touch() })
+  return source === undefined
+}
+
+async function paidSource({ tx }: Pick<Context, 'tx'>, key: Key): Promise<'subscription' | 'purchase' | undefined> {
+  if (await tx.first(subscriptions, { ...key, status: liveStates })) return 'subscription'
+  return (await tx.first(purchases, { ...key, revoked_at: null })) && 'purchase'
+}
+
+/** Ends a subscription at once, without a word. `undefined`: it has ended already. */
+export function endSubscription({ tx, now, touch }: Context, row: SubscriptionRow): Promise<SubscriptionRow | undefined> {
+  const ended = { status: 'canceled', canceled_at: row.canceled_at ?? now, ...touch() } as const
+  return tx.update(subscriptions, row.id, ended, { status: liveStates })
+}
+
+/** Takes back what a purchase gave, without a word. `undefined`: that was done already. */
+export function revokePurchase({ tx, now, touch }: Context, row: PurchaseRow): Promise<PurchaseRow | undefined> {
+  return tx.update(purchases, row.id, { revoked_at: now, ...touch() }, { revoked_at: null })
+}
+
+/**
+ * Takes a member off a plan: every payment for it ends, and with them the access.
+ * @param announceCancel told of each subscription that this ends, before the removal is announced
+ */
+export async function takeOffPlan(
+  call: Emitter<'MemberRemovedFromPlan'>,
+  plan: PlanRow,
+  member: MemberRow,
+  access: PlanMembershipRow,
+  announceCancel: (subscription: SubscriptionRow) => void = () => {},
+): Promise<void> {
+  const { tx } = call
+  const key = { plan_id: plan.id, member_id: member.id }
+  let ground: AccessGround = { kind: 'direct', row: access, plan }
+  for (const row of await tx.find(purchases, { where: { ...key, revoked_at: null } })) {
+    ground = { kind: 'purchase', row: (await revokePurchase(call, row)) ?? row }
+  }
+  for (const row of await tx.find(subscriptions, { where: { ...key, status: liveStates } })) {
+    const ended = (await endSubscription(call, row)) ?? row
+    announceCancel(ended)
+    ground = { kind: 'subscription', row: ended }
+  }
+  await tx.remove(planMemberships, access.id)
+  announceRemoval(call, ground, member)
+}
+
+/** Says that a member was taken off a plan. */
+export function announceRemoval(call: Emitter<'MemberRemovedFromPlan'>, ground: AccessGround, member: MemberRow): void {
+  call.emit('MemberRemovedFromPlan', presentRemoval(call, ground, member))
+}
