@@ -51,7 +51,16 @@ const scenarios = [
   { name: 'POST /posts', method: 'POST', path: `${path}/posts`, body: JSON.stringify(post) },
 ] as const
 
+/** CPU time that a server has used, in microseconds: on a shared machine it says more than the clock. */
+function cpuOf({ child }: Server): Promise<number> {
+  return new Promise((resolve) => {
+    child.once('message', ({ cpu }: { cpu: NodeJS.CpuUsage }) => resolve(cpu.user + cpu.system))
+    child.send('cpu')
+  })
+}
+
 async function measure(server: Server, scenario: (typeof scenarios)[number]) {
+  const before = await cpuOf(server)
   const result = await autocannon({
     url: `http://127.0.0.1:${server.port}${scenario.path}`,
     method: scenario.method,
@@ -62,7 +71,11 @@ async function measure(server: Server, scenario: (typeof scenarios)[number]) {
   })
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${server.name}: ${result.non2xx} answers other than 2xx, ${result.errors} errors`)
-  return { perSecond: result.requests.average, p99: result.latency.p99 }
+  return {
+    perSecond: result.requests.average,
+    p99: result.latency.p99,
+    cpu: ((await cpuOf(server)) - before) / result.requests.total,
+  }
 }
 
 const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
@@ -100,18 +113,21 @@ try {
     colAligns: ['left', 'left', 'right', 'right', 'right'],
   })
   for (const scenario of scenarios) {
-    const seen = new Map<string, { perSecond: number; p99: number }[]>()
+    const seen = new Map<string, Awaited<ReturnType<typeof measure>>[]>()
     for (let round = 0; round < rounds; round++)
       for (const server of servers) seen.set(server.name, [...(seen.get(server.name) ?? []), await measure(server, scenario)])
-    const rate = (name: string) => median((seen.get(name) ?? []).map((one) => one.perSecond))
+    const middle = (name: string, figure: 'perSecond' | 'p99' | 'cpu') => median((seen.get(name) ?? []).map((one) => one[figure]))
     for (const { name } of servers) {
-      const p99 = median((seen.get(name) ?? []).map((one) => one.p99))
+      const ratio = middle(name, 'perSecond') / middle(bare.name, 'perSecond')
+      const cpuRatio = middle(bare.name, 'cpu') / middle(name, 'cpu')
       table.push([
         scenario.name,
         name,
-        Math.round(rate(name)).toLocaleString('en'),
-        (rate(name) / rate(bare.name)).toFixed(2),
-        p99.toFixed(1),
+        Math.round(middle(name, 'perSecond')).toLocaleString('en'),
+        ratio.toFixed(2),
+        middle(name, 'p99').toFixed(1),
+        middle(name, 'cpu').toFixed(1),
+        cpuRatio.toFixed(2),
       ])
     }
     console.log(`measured ${scenario.name}`)

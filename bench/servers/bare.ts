@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 let answers: { byId: string; list: string; post: string } = { byId: '', list: '', post: '' }
-process.on('message', (message: typeof answers) => {
-  answers = message
+process.on('message', (message: typeof answers | 'cpu') => {
+  if (message !== 'cpu') answers = message
 })
 
 const json = 'application/json; charset=utf-8'
@@ -24,3 +24,4 @@ const server = createServer((request, response) => {
 })
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port, token: 'none' }))
 process.on('disconnect', () => process.exit(0))
+process.on('message', (message) => message === 'cpu' && process.send?.({ cpu: process.cpuUsage() }))

@@ -48,8 +48,7 @@ export function authenticator(settings: Settings) {
   async function authenticate(token: string, networkName: string): Promise<Caller> {
     const host = await settings.authenticate?.(token)
     if (host === 'expired') throw expired()
-    if (!host && !isToken(token)) throw unauthorized('This is not an API token of this service.')
-    const hash = host ? '' : await hashes.of(token)
+    const hash = host ? '' : (hashes.get(token) ?? (await hashOf(token)))
     const now = clock.now()
 
     const { key, network } = await storage.transaction(
@@ -62,9 +61,9 @@ export function authenticator(settings: Settings) {
     )
     if (!host && !key) throw unauthorized('This API token is not known.')
     if (key && hasEnded(key, now)) throw expired()
-    if (!host) hashes.keep(token, hash)
+    if (key) hashes.keep(token, hash)
     if (!network || !names(networkName, network)) fail(notFound('Network'))
-    if (key) noteUse(key, isoTime(now - (now % 60_000)))
+    if (key) noteUse(key, now)
     return key
       ? { principal: { key_id: key.id, member_id: key.member_id, scopes: key.scopes }, network, countedBy: key.id }
       : {
@@ -75,6 +74,12 @@ export function authenticator(settings: Settings) {
   }
 
   return { authenticate, settled: noteUse.settled }
+}
+
+/** @throws ApiError 401 `unauthorized` when the text cannot be a token: the storage is not asked */
+async function hashOf(token: string): Promise<string> {
+  if (!isToken(token)) throw unauthorized('This is not an API token of this service.')
+  return hashToken(token)
 }
 
 const hasEnded = (key: ApiKeyRow, now: number): boolean =>
@@ -90,7 +95,7 @@ const names = (name: string, network: NetworkRow): boolean =>
 function rememberHashes(capacity: number) {
   const known = new Map<string, string>()
   return {
-    of: async (token: string): Promise<string> => known.get(token) ?? (await hashToken(token)),
+    get: (token: string): string | undefined => known.get(token),
     keep(token: string, hash: string): void {
       if (known.has(token)) return
       if (known.size >= capacity) known.clear()
@@ -99,13 +104,18 @@ function rememberHashes(capacity: number) {
   }
 }
 
+const minuteMilliseconds = 60_000
+
 /** Notes when a key was last used, to the minute, outside the request: nobody waits for it. */
 function noteUses({ storage, hooks }: Settings) {
-  const noted = new Map<string, string>()
+  const noted = new Map<string, number>()
   const pending = new Set<Promise<void>>()
-  const note = (key: ApiKeyRow, minute: string): void => {
-    if ((key.last_used_at ?? '') >= minute || noted.get(key.id) === minute) return
-    noted.set(key.id, minute)
+  const note = (key: ApiKeyRow, now: number): void => {
+    const time = now - (now % minuteMilliseconds)
+    if (noted.get(key.id) === time) return
+    noted.set(key.id, time)
+    const minute = isoTime(time)
+    if ((key.last_used_at ?? '') >= minute) return
     const write = storage
       .transaction((tx) => tx.update(apiKeys, key.id, { last_used_at: minute }))
       .then(

@@ -7,7 +7,15 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() }
 
+let lastTime = Number.NaN
+let lastText = ''
+
 /** Milliseconds since 1970 as the timestamp of the wire: `2026-11-20T10:00:00.000Z`. */
 export function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
+  // A busy server asks for the same millisecond dozens of times.
+  if (milliseconds !== lastTime) {
+    lastText = new Date(milliseconds).toISOString()
+    lastTime = milliseconds
+  }
+  return lastText
 }

@@ -39,10 +39,10 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     try {
       requireHttps(incoming, settings)
       const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
-      const document = documents.get(path.replace(/\/+$/, ''))
-      if (document) return readDocument(incoming, document)
       const address = splitPath(path)
-      const matched = address ? await match(incoming.method, address.below) : undefined
+      const document = address ? undefined : documents.get(path.replace(/\/+$/, ''))
+      if (document) return readDocument(incoming, document)
+      const matched = address && (await match(incoming.method, address.below))
       if (!address || matched?.kind === 'unknown')
         return fail({ status: 404, error: `There is nothing at ${shown(incoming.path)}` })
       if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)

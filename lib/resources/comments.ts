@@ -1,0 +1,109 @@
+import * as v from 'valibot'
+import { fail, found, invalid, notFound } from '../errors.ts'
+import { IdInput, LongText, optional, paged, publish, request } from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { Comment, presentComment } from '../records/comment.ts'
+import { linkedHtml } from '../rules/html.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import { count } from '../storage/counter.ts'
+import type { Id } from '../storage/table.ts'
+import { type CommentRow, comments, type PostRow, posts } from '../storage/tables.ts'
+
+const CommentCreate = request('CommentRequest', {
+  text: publish(
+    v.pipe(
+      LongText,
+      v.check((text) => text.trim() !== '', "can't be blank"),
+    ),
+    { type: 'string', minLength: 1, maxLength: { limit: 'longText' }, description: 'Plain text; web addresses become links.' },
+  ),
+  reply_to_id: optional(IdInput),
+})
+
+export const listComments = operation({
+  id: 'comments.list',
+  method: 'GET',
+  path: '/posts/:post_id/comments',
+  scope: 'comments:read',
+  summary: 'List the comments on a post, replies among them.',
+  returns: paged(Comment),
+  errors: [notFound('Post')],
+  async handle(call) {
+    const { id } = await postOf(call, call.params.post_id)
+    return call.page(comments, { where: { post_id: id } }, (rows) => rows.map((row) => presentComment(call, row)))
+  },
+})
+
+export const createComment = operation({
+  id: 'comments.create',
+  method: 'POST',
+  path: '/posts/:post_id/comments',
+  scope: 'comments:write',
+  summary: "Comment on a post, poll, question or event as the token's owner, or reply to a comment.",
+  status: 201,
+  body: CommentCreate,
+  returns: Comment,
+  errors: [notFound('Post'), invalid('text', 'reply_to_id')],
+  emits: ['CommentCreated'],
+  async handle(call) {
+    const { tx, body } = call
+    const post = await postOf(call, call.params.post_id)
+    if (!post.comments_enabled) fail(invalid('text'), 'Comments on this post are switched off')
+    const parent = body.reply_to_id === undefined ? undefined : await repliedTo(call, post.id, body.reply_to_id)
+    const row = await tx.insert(comments, {
+      ...call.stamp(),
+      post_id: post.id,
+      space_id: post.space_id,
+      author_id: call.principal.member_id,
+      text: linkedHtml(body.text),
+      reply_to_id: parent?.id,
+      depth: parent ? parent.depth + 1 : 1,
+    })
+    if (parent) await count(tx, comments, parent.id, 'reply_count', 1)
+    await tx.update(posts, post.id, { last_activity_at: call.now })
+    const comment = presentComment(call, row)
+    call.emit('CommentCreated', comment)
+    return comment
+  },
+})
+
+export const showComment = operation({
+  id: 'comments.show',
+  method: 'GET',
+  path: '/posts/:post_id/comments/:id/',
+  scope: 'comments:read',
+  summary: 'Show a comment on a post.',
+  returns: Comment,
+  errors: [notFound('Post'), notFound('Comment')],
+  async handle(call) {
+    const post = await postOf(call, call.params.post_id)
+    return presentComment(call, found(await commentOn(call, post.id, call.params.id), 'Comment'))
+  },
+})
+
+export const deleteComment = operation({
+  id: 'comments.delete',
+  method: 'DELETE',
+  path: '/posts/:post_id/comments/:id/',
+  scope: 'comments:write',
+  summary: 'Delete a comment with its replies and reactions.',
+  errors: [notFound('Post'), notFound('Comment')],
+  async handle(call) {
+    const post = await postOf(call, call.params.post_id)
+    const comment = found(await commentOn(call, post.id, call.params.id), 'Comment')
+    await removeWithDependents(call.tx, comments, comment.id)
+    if (comment.reply_to_id) await count(call.tx, comments, comment.reply_to_id, 'reply_count', -1)
+  },
+})
+
+const postOf = async ({ tx }: Pick<Context, 'tx'>, id: Id): Promise<PostRow> => found(await tx.get(posts, id), 'Post')
+
+async function commentOn({ tx }: Pick<Context, 'tx'>, post_id: Id, id: Id): Promise<CommentRow | undefined> {
+  const comment = await tx.get(comments, id)
+  return comment?.post_id === post_id ? comment : undefined
+}
+
+async function repliedTo(context: Pick<Context, 'tx'>, post_id: Id, id: Id): Promise<CommentRow> {
+  const comment = await commentOn(context, post_id, id)
+  return comment ?? fail(invalid('reply_to_id'), 'reply_to_id: there is no such comment on this post')
+}
