@@ -151,6 +151,20 @@ describe('a lock file without sockets', () => {
     }
   })
 
+  test('stays with who took it over while another had only just found the owner dead', async () => {
+    const file = join(temporaryDirectory(), 'lock')
+    writeFileSync(file, 'dead 1')
+    const slow = {
+      ...rules,
+      async isHeld(text: string) {
+        if (text === 'dead 1') await claimFile(file, 'living quick', rules)
+        return rules.isHeld(text)
+      },
+    }
+    expect(await claimFile(file, 'living slow', slow)).toBe('living quick')
+    expect(readFileSync(file, 'utf8')).toBe('living quick')
+  })
+
   test('is taken over although somebody died in the middle of taking it over', async () => {
     const directory = temporaryDirectory()
     const file = join(directory, 'lock')
