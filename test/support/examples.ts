@@ -91,6 +91,7 @@ const motto = { custom_field_id: seeded.textField }
 /** Requests chosen by hand, by operation: the given parts replace the derived ones. */
 const chosen: Readonly<Record<string, Chosen>> = {
   'members.by_email': { query: { email: seeded.memberEmail } },
+  'space_members.delete': { params: { user_id: seeded.limited } },
   'space_members.ban': { params: { user_id: seeded.limited } },
   'plan_members.create': { params: { plan_id: seeded.sparePlan }, query: { user_id: seeded.loner } },
   'plan_invites.show': { params: { id: seeded.planInvite } },

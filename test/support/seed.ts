@@ -316,7 +316,8 @@ async function seedPayments(tx: ScopedTx, owner: Id, stamp: Stamp, at: string, l
   for (const member_id of ['101', '102', '103'])
     await tx.insert(planMemberships, { ...stamp(membership++), plan_id: '801', member_id, source: 'direct' })
   for (const plan_id of ['802', '803'])
-    await tx.insert(planMemberships, { ...stamp(membership++), plan_id, member_id: '102', source: 'direct' })
+    for (const member_id of ['101', '102'])
+      await tx.insert(planMemberships, { ...stamp(membership++), plan_id, member_id, source: 'direct' })
 
   for (const [index, name] of ['ada', 'bob', 'cleo', 'dora', 'emil', 'fred'].entries()) {
     const email = `${name}.invited@example.org`
