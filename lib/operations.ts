@@ -2,12 +2,17 @@
 import type { AnyOperation, Operation } from './operation.ts'
 import * as abuseReports from './resources/abuse-reports.ts'
 import * as badges from './resources/badges.ts'
+import * as collections from './resources/collections.ts'
+import * as comments from './resources/comments.ts'
+import * as courseworks from './resources/courseworks.ts'
 import * as customFields from './resources/custom-fields.ts'
 import * as invites from './resources/invites.ts'
 import * as me from './resources/me.ts'
 import * as memberBadges from './resources/member-badges.ts'
 import * as members from './resources/members.ts'
+import * as mute from './resources/mute.ts'
 import * as networks from './resources/networks.ts'
+import * as passwordResets from './resources/password-resets.ts'
 import * as planInvites from './resources/plan-invites.ts'
 import * as planMembers from './resources/plan-members.ts'
 import * as plans from './resources/plans.ts'
@@ -15,6 +20,7 @@ import * as polls from './resources/polls.ts'
 import * as posts from './resources/posts.ts'
 import * as purchases from './resources/purchases.ts'
 import * as reactions from './resources/reactions.ts'
+import * as spaceMembers from './resources/space-members.ts'
 import * as spaces from './resources/spaces.ts'
 import * as subscriptions from './resources/subscriptions.ts'
 import * as tags from './resources/tags.ts'
@@ -23,10 +29,16 @@ const resources = {
   ...networks,
   ...me,
   ...members,
+  ...spaceMembers,
+  ...passwordResets,
   ...spaces,
+  ...collections,
+  ...courseworks,
   ...posts,
   ...polls,
+  ...comments,
   ...reactions,
+  ...mute,
   ...customFields,
   ...tags,
   ...badges,

@@ -173,7 +173,14 @@ export const hostCatalogue = {
     message: orNull(Text),
     network_id: Id,
   }),
-  PostNotificationRequested: record('PostNotificationPayload', { post_id: Id, space_id: Id, title: Text, network_id: Id }),
+  /** `muted_member_ids`: who has switched off the notifications of this post. */
+  PostNotificationRequested: record('PostNotificationPayload', {
+    post_id: Id,
+    space_id: Id,
+    title: Text,
+    muted_member_ids: listOf(Id),
+    network_id: Id,
+  }),
   CustomFieldNotificationRequested: record('CustomFieldNotificationPayload', { custom_field: CustomField, network_id: Id }),
 } as const
 

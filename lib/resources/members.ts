@@ -1,9 +1,10 @@
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { BoolInput, Email, IdInput, listOf, oneOf, optional, paged, request, ShortText, Title } from '../fields.ts'
+import { BoolInput, BoolQuery, Email, IdInput, listOf, oneOf, optional, paged, request, ShortText, Title } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { Member, MemberRole, MemberUpdate, presentMember } from '../records/member.ts'
+import { endPayments, leaveNetwork, restoreAccess } from '../rules/leaving.ts'
 import { activeMember, changeMember, emailKey, keepAHost, memberByAddress } from '../rules/members.ts'
-import { announceJoin, joinSpace, leaveNetwork, spacesOf } from '../rules/membership.ts'
+import { announceJoin, joinSpace, spacesOf } from '../rules/membership.ts'
 import type { Id } from '../storage/table.ts'
 import { members, type SpaceRow } from '../storage/tables.ts'
 
@@ -51,6 +52,7 @@ export const createMember = operation({
       : await call.tx.insert(members, { ...call.stamp(), ...fields })
     if (member_type === 'full') announceJoin(call, member)
     for (const space of spaces) await joinSpace(call, member, space)
+    if (known) await restoreAccess(call, member)
     const record = presentMember(call, member)
     if (send_welcome_email)
       call.emit('WelcomeEmailRequested', { member: record, email: member.email, network_id: call.network.id })
@@ -113,7 +115,25 @@ export const deleteMember = operation({
   async handle(call) {
     const member = await activeMember(call, call.params.id)
     await keepAHost(call.tx, member)
+    await endPayments(call, member)
     await leaveNetwork(call, member, 'deleted')
+  },
+})
+
+export const removeMemberFromNetwork = operation({
+  id: 'members.remove_from_network',
+  method: 'DELETE',
+  path: '/members/:id/network_membership',
+  scope: 'members:write',
+  summary: 'Take a member out of the network; they may join again.',
+  query: { cancel_plans: optional(BoolQuery) },
+  errors: [notFound('Member'), invalid('id')],
+  emits: ['MemberLeft'],
+  async handle(call) {
+    const member = await activeMember(call, call.params.id)
+    await keepAHost(call.tx, member)
+    if (call.query.cancel_plans) await endPayments(call, member)
+    await leaveNetwork(call, member, 'removed')
   },
 })
 

@@ -18,6 +18,8 @@ import { type Context, operation } from '../operation.ts'
 import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/poll.ts'
 import { postPayload } from '../records/post.ts'
 import { requestNotification, summaryOf } from '../rules/posts.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import type { Id } from '../storage/table.ts'
 import { type PostRow, posts, spaces } from '../storage/tables.ts'
 
 const PollCreate = request('PollRequest', {
@@ -36,10 +38,18 @@ const PollCreate = request('PollRequest', {
   notify: optional(BoolInput),
 })
 
+const PollUpdate = request('PollUpdateRequest', { title: optional(Title), description: clearable(LongText) })
+
 const created = {
   multiple_choice: 'MultipleChoicePollCreated',
   hot_cold: 'HotColdPollCreated',
   percentage: 'PercentagePollCreated',
+} as const
+
+const updated = {
+  multiple_choice_poll: 'MultipleChoicePollUpdated',
+  hot_cold_poll: 'HotColdPollUpdated',
+  percentage_poll: 'PercentagePollUpdated',
 } as const
 
 export const listPolls = operation({
@@ -111,11 +121,49 @@ export const showPoll = operation({
   summary: 'Show a poll or a question.',
   returns: Poll,
   errors: [notFound('Poll')],
+  handle: async (call) => presentPoll(call, await pollOf(call, call.params.id)),
+})
+
+export const updatePoll = operation({
+  id: 'polls.update',
+  method: 'PATCH',
+  path: '/polls/:id/',
+  also: { id: 'polls.replace', method: 'PUT' },
+  scope: 'polls:write',
+  summary: 'Change the title or description of a poll or a question.',
+  body: PollUpdate,
+  returns: Poll,
+  errors: [notFound('Poll'), invalid('title', 'description')],
+  emits: ['MultipleChoicePollUpdated', 'HotColdPollUpdated', 'PercentagePollUpdated', 'QuestionUpdated'],
   async handle(call) {
-    const post = await call.tx.get(posts, call.params.id)
-    return presentPoll(call, found(post?.family === 'poll' ? post : undefined, 'Poll'))
+    const { description } = call.body
+    const summary = description === undefined ? {} : { summary: summaryOf(description) }
+    const changes = { ...call.body, ...summary, last_activity_at: call.now, ...call.touch() }
+    const post = found(await call.tx.update(posts, call.params.id, changes, { family: 'poll' }), 'Poll')
+    const poll = await presentPoll(call, post)
+    if (post.poll_type === null) call.emit('QuestionUpdated', await postPayload(call, post))
+    else call.emit(updated[post.poll_type], pollPayload(poll))
+    return poll
   },
 })
+
+export const deletePoll = operation({
+  id: 'polls.delete',
+  method: 'DELETE',
+  path: '/polls/:id/',
+  scope: 'polls:write',
+  summary: 'Delete a poll or a question with its comments, reactions and mutes.',
+  errors: [notFound('Poll')],
+  async handle(call) {
+    const { id } = await pollOf(call, call.params.id)
+    await removeWithDependents(call.tx, posts, id)
+  },
+})
+
+async function pollOf({ tx }: Pick<Context, 'tx'>, id: Id): Promise<PostRow> {
+  const post = await tx.get(posts, id)
+  return found(post?.family === 'poll' ? post : undefined, 'Poll')
+}
 
 async function presentPoll(context: Context, post: PostRow): Promise<PollRecord> {
   return found((await presentPolls(context, [post]))[0], 'Poll')

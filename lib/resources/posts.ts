@@ -2,7 +2,8 @@ import { found, invalid, notFound } from '../errors.ts'
 import { BoolQuery, clearable, IdInput, LongText, oneOf, optional, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Post, postPayload, presentPost } from '../records/post.ts'
-import { requestNotification, summaryOf } from '../rules/posts.ts'
+import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
 import { posts, spaces } from '../storage/tables.ts'
 
 const PostCreate = request('PostRequest', {
@@ -94,7 +95,21 @@ export const updatePost = operation({
     const changes = { ...call.body, ...summary, last_activity_at: call.now, ...call.touch() }
     const post = found(await call.tx.update(posts, call.params.id, changes, { family: 'post' }), 'Post')
     call.emit(post.post_type === 'article' ? 'ArticleUpdated' : 'PostUpdated', await postPayload(call, post))
-    if (call.query.notify) requestNotification(call, post)
+    if (call.query.notify) requestNotification(call, post, await mutedBy(call, post))
     return presentPost(call, post)
+  },
+})
+
+export const deletePost = operation({
+  id: 'posts.delete',
+  method: 'DELETE',
+  path: '/posts/:id/',
+  scope: 'posts:write',
+  summary: 'Delete a post or an article with its comments, reactions and mutes.',
+  errors: [notFound('Post')],
+  async handle({ tx, params }) {
+    const post = await tx.get(posts, params.id)
+    const { id } = found(post?.family === 'post' ? post : undefined, 'Post')
+    await removeWithDependents(tx, posts, id)
   },
 })

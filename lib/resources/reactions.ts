@@ -3,8 +3,9 @@ import { found, invalid, notFound } from '../errors.ts'
 import { paged, publish, request } from '../fields.ts'
 import { type Emitter, operation } from '../operation.ts'
 import { presentReaction, Reaction } from '../records/reaction.ts'
+import { count } from '../storage/counter.ts'
 import type { Id } from '../storage/table.ts'
-import { posts, reactions } from '../storage/tables.ts'
+import { comments, posts, type ReactionRow, reactions } from '../storage/tables.ts'
 
 const emojiPattern = /^(?:\p{RGI_Emoji}|\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\uFE0F)?)$/v
 
@@ -64,6 +65,51 @@ export const deletePostReaction = operation({
   },
 })
 
+export const listCommentReactions = operation({
+  id: 'comment_reactions.list',
+  method: 'GET',
+  path: '/comments/:comment_id/reactions',
+  scope: 'reactions:read',
+  summary: 'List the reactions to a comment.',
+  returns: paged(Reaction),
+  errors: [notFound('Comment')],
+  async handle({ tx, params, page }) {
+    const comment = found(await tx.get(comments, params.comment_id), 'Comment')
+    return page(reactions, { where: { comment_id: comment.id } }, (rows) => rows.map(presentReaction))
+  },
+})
+
+export const createCommentReaction = operation({
+  id: 'comment_reactions.create',
+  method: 'POST',
+  path: '/comments/:comment_id/reactions',
+  scope: 'reactions:write',
+  summary: "React to a comment as the token's owner; another emoji replaces the one before.",
+  status: 201,
+  body: ReactionCreate,
+  returns: Reaction,
+  errors: [notFound('Comment'), invalid('emoji')],
+  emits: ['ReactionCreated', 'ReactionDeleted'],
+  async handle(call) {
+    const comment = found(await call.tx.get(comments, call.params.comment_id), 'Comment')
+    return react(call, { comment_id: comment.id }, comment.space_id, call.body.emoji)
+  },
+})
+
+export const deleteCommentReaction = operation({
+  id: 'comment_reactions.delete',
+  method: 'DELETE',
+  path: '/comments/:comment_id/reactions',
+  scope: 'reactions:write',
+  summary: "Remove the reaction of the token's owner from a comment.",
+  errors: [notFound('Comment'), notFound('Reaction')],
+  emits: ['ReactionDeleted'],
+  async handle(call) {
+    const comment = found(await call.tx.get(comments, call.params.comment_id), 'Comment')
+    await takeBack(call, { comment_id: comment.id })
+  },
+})
+
 type Target = { readonly post_id: Id } | { readonly comment_id: Id }
 
 /** One reaction per member and target: the same emoji again changes nothing, another one replaces it. */
@@ -71,12 +117,10 @@ async function react(call: Emitter<'ReactionCreated' | 'ReactionDeleted'>, targe
   const key = { ...target, member_id: call.principal.member_id }
   const before = await call.tx.first(reactions, key)
   if (before?.emoji === emoji) return presentReaction(before)
-  if (before) {
-    await call.tx.remove(reactions, before.id)
-    call.emit('ReactionDeleted', presentReaction(before))
-  }
+  if (before) await remove(call, before)
   const base_emoji = emoji.replace(/\p{Emoji_Modifier}/gu, '')
   const reaction = presentReaction(await call.tx.insert(reactions, { ...call.stamp(), ...key, space_id, emoji, base_emoji }))
+  if ('comment_id' in target) await count(call.tx, comments, target.comment_id, 'cheer_count', 1)
   call.emit('ReactionCreated', reaction)
   return reaction
 }
@@ -84,6 +128,11 @@ async function react(call: Emitter<'ReactionCreated' | 'ReactionDeleted'>, targe
 /** Removes the reaction of the token's owner. */
 async function takeBack(call: Emitter<'ReactionDeleted'>, target: Target): Promise<void> {
   const reaction = found(await call.tx.first(reactions, { ...target, member_id: call.principal.member_id }), 'Reaction')
+  await remove(call, reaction)
+}
+
+async function remove(call: Emitter<'ReactionDeleted'>, reaction: ReactionRow): Promise<void> {
   await call.tx.remove(reactions, reaction.id)
+  if (reaction.comment_id) await count(call.tx, comments, reaction.comment_id, 'cheer_count', -1)
   call.emit('ReactionDeleted', presentReaction(reaction))
 }

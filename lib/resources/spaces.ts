@@ -1,12 +1,16 @@
-import { found, invalid, notFound } from '../errors.ts'
-import { paged, request, Title } from '../fields.ts'
+import { fail, found, invalid, notFound } from '../errors.ts'
+import { clearable, IdInput, optional, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Space } from '../records/space.ts'
+import { changePlace, moveToCollection } from '../rules/collections.ts'
 import { activeMember } from '../rules/members.ts'
 import { spacesOf } from '../rules/membership.ts'
-import { spaceMemberships, spaces } from '../storage/tables.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import { posts, spaceMemberships, spaces } from '../storage/tables.ts'
 
 const SpaceCreate = request('SpaceRequest', { name: Title })
+
+const SpaceUpdate = request('SpaceUpdateRequest', { name: optional(Title), collection_id: clearable(IdInput) })
 
 export const listMemberSpaces = operation({
   id: 'member_spaces.list',
@@ -60,4 +64,38 @@ export const showSpace = operation({
   returns: Space,
   errors: [notFound('Space')],
   handle: async ({ tx, params }) => found(await tx.get(spaces, params.id), 'Space'),
+})
+
+export const updateSpace = operation({
+  id: 'spaces.update',
+  method: 'PATCH',
+  path: '/spaces/:id',
+  also: { id: 'spaces.replace', method: 'PUT' },
+  scope: 'spaces:write',
+  summary: 'Change the name of a space, or move it to the end of another collection; null takes it out of its collection.',
+  body: SpaceUpdate,
+  returns: Space,
+  errors: [notFound('Space'), invalid('name', 'collection_id')],
+  async handle({ tx, params, body, touch }) {
+    const space = found(await tx.get(spaces, params.id), 'Space')
+    const { collection_id, ...changes } = body
+    if (collection_id !== undefined) await moveToCollection(tx, space, collection_id)
+    return found(await tx.update(spaces, space.id, { ...changes, ...touch() }), 'Space')
+  },
+})
+
+export const deleteSpace = operation({
+  id: 'spaces.delete',
+  method: 'DELETE',
+  path: '/spaces/:id',
+  scope: 'spaces:write',
+  summary: 'Delete a space that holds no posts; its memberships and courseworks go along.',
+  errors: [notFound('Space'), invalid('id')],
+  async handle({ tx, params }) {
+    const space = found(await tx.get(spaces, params.id), 'Space')
+    if (await tx.first(posts, { space_id: space.id }))
+      fail(invalid('id'), 'The space still holds posts, polls or events. Delete them first')
+    await changePlace(tx, space, { collection_id: null, position: null })
+    await removeWithDependents(tx, spaces, space.id)
+  },
 })

@@ -4,7 +4,7 @@ import { Conflict } from '../storage/contract.ts'
 import { hold } from '../storage/hold.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { collections, type SpaceRow, spaces } from '../storage/tables.ts'
+import { type CollectionRow, collections, type SpaceRow, spaces } from '../storage/tables.ts'
 import { closeGap } from './places.ts'
 
 /**
@@ -40,4 +40,37 @@ export async function changePlace(
   if (collection) await hold(tx, collections, collection)
   if (!(await tx.update(spaces, id, to, { collection_id, position }))) throw new Conflict(`spaces ${id} has moved`)
   if (collection && position !== null) await closeGap(tx, spaces, { collection_id: collection.id }, position)
+}
+
+/** The place that a space is to take. */
+export interface Assignment {
+  readonly space_id: Id
+  readonly position: number
+}
+
+/**
+ * Gives spaces of a collection other places, all or none. Those that are not named keep their order in the places left.
+ * @throws ApiError 422 when a space is not in the collection or named twice, or a place is beyond its end or taken twice
+ */
+export async function orderSpaces(tx: ScopedTx, collection: CollectionRow, assignments: readonly Assignment[]): Promise<void> {
+  await hold(tx, collections, collection)
+  const order = { by: 'position', direction: 'asc' } as const
+  const present = await tx.find(spaces, { where: { collection_id: collection.id }, order })
+  const byId = new Map(present.map((space) => [space.id, space]))
+  const named = new Set<Id>()
+  const assigned = new Map<number, SpaceRow>()
+  const refuse = (problem: string) => fail(invalid('spaces'), `spaces: ${problem}`)
+  for (const { space_id, position } of assignments) {
+    const space = byId.get(space_id) ?? refuse(`space ${space_id} is not in this collection`)
+    if (named.has(space_id)) refuse(`space ${space_id} is named twice`)
+    if (position > present.length) refuse(`position must be a whole number from 1 to ${present.length}`)
+    if (assigned.has(position)) refuse(`position ${position} is given twice`)
+    named.add(space_id)
+    assigned.set(position, space)
+  }
+  const rest = present.filter((space) => !named.has(space.id)).values()
+  for (let position = 1; position <= present.length; position++) {
+    const space = assigned.get(position) ?? rest.next().value
+    if (space && space.position !== position) await tx.update(spaces, space.id, { position })
+  }
 }

@@ -32,7 +32,7 @@ function withoutPunctuation(url: string): string {
   for (; end > 0; end--) {
     const last = url.charAt(end - 1)
     if (last === ')' && unopened > 0) unopened--
-    else if (!'.,;:!?\'*_~]}'.includes(last)) break
+    else if (!".,;:!?'*_~]}".includes(last)) break
   }
   return url.slice(0, end)
 }

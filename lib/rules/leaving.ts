@@ -1,4 +1,4 @@
-/** How members leave the network, and what becomes of what they had there. */
+/** How members leave the network, what becomes of what they had there, and what they find when they come back. */
 import type { Context, Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { removeDependents } from '../storage/cascade.ts'
@@ -8,13 +8,14 @@ import {
   type MemberRow,
   memberSegments,
   members,
+  plans,
   purchases,
   reactions,
   segments,
   spaceMemberships,
   subscriptions,
 } from '../storage/tables.ts'
-import { endSubscription, liveStates, revokePurchase } from './plans.ts'
+import { endSubscription, grantAccess, liveStates, revokePurchase } from './plans.ts'
 
 const batch = 200
 
@@ -52,6 +53,21 @@ export async function endPayments(context: Context, member: MemberRow): Promise<
     await endSubscription(context, row)
   for (const row of await tx.find(purchases, { where: { member_id: member.id, revoked_at: null } }))
     await revokePurchase(context, row)
+}
+
+/** Opens the plans again that somebody who comes back has gone on paying for, with the spaces that those open. */
+export async function restoreAccess(call: Emitter<'MemberJoined'>, member: MemberRow): Promise<void> {
+  const { tx } = call
+  const subscribed = await tx.find(subscriptions, { where: { member_id: member.id, status: liveStates } })
+  const bought = await tx.find(purchases, { where: { member_id: member.id, revoked_at: null } })
+  const grounds = [
+    ...subscribed.map(({ plan_id }) => ({ plan_id, source: 'subscription' as const })),
+    ...bought.map(({ plan_id }) => ({ plan_id, source: 'purchase' as const })),
+  ]
+  for (const { plan_id, source } of grounds) {
+    const plan = plan_id === null ? undefined : await tx.get(plans, plan_id)
+    if (plan) await grantAccess(call, member, plan, source)
+  }
 }
 
 /** Takes what a member carries and likes out of the counts that others show. */

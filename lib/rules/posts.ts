@@ -1,5 +1,6 @@
-import type { Emitter } from '../operation.ts'
-import type { PostRow } from '../storage/tables.ts'
+import type { Context, Emitter } from '../operation.ts'
+import type { Id } from '../storage/table.ts'
+import { mutes, type PostRow } from '../storage/tables.ts'
 
 const summaryLength = 280
 
@@ -12,10 +13,19 @@ export function summaryOf(description: string | null | undefined): string {
   return words.length > summaryLength ? `${words.slice(0, summaryLength - 1).toWellFormed()}…` : words
 }
 
-/** Asks the host to tell the network's members about a post: it has the mailer. */
+/**
+ * Asks the host to tell the network's members about a post: it has the mailer.
+ * @param muted_member_ids who is to be left out; nobody, where the post is new
+ */
 export function requestNotification(
   call: Pick<Emitter<'PostNotificationRequested'>, 'emit'>,
   { id, space_id, title, network_id }: PostRow,
+  muted_member_ids: Id[] = [],
 ): void {
-  call.emit('PostNotificationRequested', { post_id: id, space_id, title, network_id })
+  call.emit('PostNotificationRequested', { post_id: id, space_id, title, muted_member_ids, network_id })
+}
+
+/** The members who have switched off the notifications of a post. */
+export async function mutedBy({ tx }: Pick<Context, 'tx'>, post: PostRow): Promise<Id[]> {
+  return (await tx.find(mutes, { where: { post_id: post.id } })).map((mute) => mute.member_id)
 }

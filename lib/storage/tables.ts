@@ -420,7 +420,8 @@ export interface PlanSnapshot {
 export const subscriptions = table(
   'subscriptions',
   {
-    member_id: reference('members', 'cascade'),
+    /** Who has left is no longer a member, but what they paid stays on record. */
+    member_id: id(),
     plan_id: nullable(reference('plans', 'clear')),
     plan: json<PlanSnapshot>(),
     /** One that is canceled to the end of its billing period is `ending` until then: still live, and its plan open. */
@@ -440,7 +441,7 @@ export const subscriptions = table(
 export const purchases = table(
   'purchases',
   {
-    member_id: reference('members', 'cascade'),
+    member_id: id(),
     plan_id: nullable(reference('plans', 'clear')),
     plan: json<PlanSnapshot & { readonly type: 'free' | 'one-time-payment' }>(),
     tax_percent: nullable(integer()),

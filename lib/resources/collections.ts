@@ -1,0 +1,168 @@
+import * as v from 'valibot'
+import { fail, found, invalid, notFound } from '../errors.ts'
+import {
+  Bool,
+  BoolInput,
+  clearable,
+  Id,
+  IdInput,
+  Integer,
+  LongText,
+  listOf,
+  optional,
+  orNull,
+  paged,
+  publish,
+  record,
+  request,
+  Text,
+  Timestamp,
+  Title,
+} from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { orderSpaces } from '../rules/collections.ts'
+import { hold } from '../storage/hold.ts'
+import type { Id as IdText } from '../storage/table.ts'
+import { collections, networks, spaces } from '../storage/tables.ts'
+
+/** How many collections a network may have. */
+const mostCollections = 1000
+
+const Collection = record('CollectionResponse', {
+  id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  name: Text,
+  description: orNull(Text),
+  visible_to_members: Bool,
+  position: Integer,
+  explorable: Bool,
+})
+
+const OrderItem = record('CollectionOrderItemResponse', { id: Id, name: Text, position: Integer })
+
+const CollectionCreate = request('CollectionCreateRequest', {
+  name: Title,
+  description: clearable(LongText),
+  visible_to_members: optional(BoolInput),
+})
+
+const CollectionUpdate = request('CollectionUpdateRequest', {
+  name: optional(Title),
+  description: clearable(LongText),
+  visible_to_members: optional(BoolInput),
+})
+
+const Place = publish(
+  v.pipe(v.number('must be a whole number'), v.safeInteger('must be a whole number'), v.minValue(1, 'must be 1 or more')),
+  { type: 'integer', minimum: 1, description: 'The place in the collection, from 1.' },
+)
+
+const CollectionOrder = request('CollectionOrderRequest', {
+  spaces: listOf(request('CollectionSpacePosition', { space_id: IdInput, position: Place })),
+})
+
+export const listCollections = operation({
+  id: 'collections.list',
+  method: 'GET',
+  path: '/collections',
+  scope: 'collections:read',
+  summary: 'List the collections of the network.',
+  returns: paged(Collection),
+  handle: ({ page }) => page(collections),
+})
+
+export const createCollection = operation({
+  id: 'collections.create',
+  method: 'POST',
+  path: '/collections',
+  scope: 'collections:write',
+  summary: 'Create a collection; it comes last.',
+  status: 201,
+  body: CollectionCreate,
+  returns: Collection,
+  errors: [invalid('name')],
+  async handle(call) {
+    const { tx, body } = call
+    const name_key = await freeName(call, body.name)
+    await hold(tx, networks, call.network)
+    if ((await tx.count(collections, {})) >= mostCollections)
+      fail(invalid('name'), `A network has at most ${mostCollections} collections. Delete one first`)
+    const [last] = await tx.find(collections, { order: { by: 'position', direction: 'desc' }, limit: 1 })
+    return tx.insert(collections, { ...call.stamp(), ...body, name_key, position: (last?.position ?? 0) + 1 })
+  },
+})
+
+export const showCollection = operation({
+  id: 'collections.show',
+  method: 'GET',
+  path: '/collections/:id/',
+  scope: 'collections:read',
+  summary: 'Show a collection.',
+  returns: Collection,
+  errors: [notFound('Collection')],
+  handle: async ({ tx, params }) => found(await tx.get(collections, params.id), 'Collection'),
+})
+
+export const updateCollection = operation({
+  id: 'collections.update',
+  method: 'PATCH',
+  path: '/collections/:id/',
+  also: { id: 'collections.replace', method: 'PUT' },
+  scope: 'collections:write',
+  summary: 'Change the name, description or visibility of a collection.',
+  body: CollectionUpdate,
+  returns: Collection,
+  errors: [notFound('Collection'), invalid('name')],
+  async handle(call) {
+    const { tx, body } = call
+    const collection = found(await tx.get(collections, call.params.id), 'Collection')
+    const key = body.name === undefined ? {} : { name_key: await freeName(call, body.name, collection.id) }
+    return found(await tx.update(collections, collection.id, { ...body, ...key, ...call.touch() }), 'Collection')
+  },
+})
+
+export const deleteCollection = operation({
+  id: 'collections.delete',
+  method: 'DELETE',
+  path: '/collections/:id/',
+  scope: 'collections:write',
+  summary: 'Delete a collection that holds no spaces.',
+  errors: [notFound('Collection'), invalid('id')],
+  async handle({ tx, params }) {
+    const collection = found(await tx.get(collections, params.id), 'Collection')
+    await hold(tx, collections, collection)
+    if (await tx.first(spaces, { collection_id: collection.id }))
+      fail(invalid('id'), 'The collection still holds spaces. Move or delete them first')
+    await tx.remove(collections, collection.id)
+  },
+})
+
+export const orderCollection = operation({
+  id: 'collections.order',
+  method: 'PUT',
+  path: '/collections/:id/order',
+  scope: 'collections:write',
+  summary: 'Give spaces of a collection other places; those that are not named keep their order in the places that are left.',
+  body: CollectionOrder,
+  returns: paged(OrderItem),
+  errors: [notFound('Collection'), invalid('spaces')],
+  async handle(call) {
+    const collection = found(await call.tx.get(collections, call.params.id), 'Collection')
+    await orderSpaces(call.tx, collection, call.body.spaces)
+    const order = { by: 'position', direction: 'asc' } as const
+    return call.page(spaces, { where: { collection_id: collection.id }, order }, (rows) =>
+      rows.map(({ id, name, position }) => ({ id, name, position: position ?? 0 })),
+    )
+  },
+})
+
+/**
+ * What a name is compared by, if no other collection has it.
+ * @throws ApiError 422
+ */
+async function freeName({ tx }: Pick<Context, 'tx'>, name: string, own?: IdText): Promise<string> {
+  const name_key = name.trim().normalize('NFC').toLowerCase()
+  const holder = await tx.first(collections, { name_key })
+  return holder && holder.id !== own ? fail(invalid('name'), 'name has already been taken') : name_key
+}

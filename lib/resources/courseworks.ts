@@ -1,0 +1,220 @@
+import { fail, found, invalid, notFound } from '../errors.ts'
+import { clearable, IdInput, LongText, oneOf, optional, paged, request, ShortText } from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import {
+  CompletionCriteria,
+  Coursework,
+  type CourseworkRecord,
+  CourseworkStatus,
+  CourseworkType,
+  presentCoursework,
+  UnlockingCriteria,
+} from '../records/coursework.ts'
+import { closeGap } from '../rules/places.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import { Conflict } from '../storage/contract.ts'
+import { count } from '../storage/counter.ts'
+import { hold } from '../storage/hold.ts'
+import type { Id } from '../storage/table.ts'
+import { type CourseworkRow, courseworks, type SpaceRow, spaces } from '../storage/tables.ts'
+
+const changeable = {
+  parent_id: optional(IdInput),
+  title: optional(ShortText),
+  description: clearable(LongText),
+  status: optional(CourseworkStatus),
+  completion_criteria: optional(CompletionCriteria),
+  unlocking_criteria: optional(UnlockingCriteria),
+}
+
+const CourseworkCreate = request('CourseworkRequest', { type: oneOf('lesson', 'quiz', 'section'), ...changeable })
+
+const CourseworkUpdate = request('CourseworkUpdateRequest', changeable)
+
+export const listCourseworks = operation({
+  id: 'courseworks.list',
+  method: 'GET',
+  path: '/spaces/:space_id/courseworks',
+  scope: 'courseworks:read',
+  summary: 'List the course items of a space.',
+  query: { type: optional(CourseworkType), parent_id: optional(IdInput), status: optional(CourseworkStatus) },
+  returns: paged(Coursework),
+  errors: [notFound('Space')],
+  async handle(call) {
+    const { id } = await spaceOf(call, call.params.space_id)
+    const { type, parent_id, status } = call.query
+    const where = {
+      space_id: id,
+      ...(type === undefined ? {} : { type }),
+      ...(parent_id === undefined ? {} : { parent_id }),
+      ...(status === undefined ? {} : { status }),
+    }
+    return call.page(courseworks, { where }, (rows) => presentAll(call, rows))
+  },
+})
+
+export const createCoursework = operation({
+  id: 'courseworks.create',
+  method: 'POST',
+  path: '/spaces/:space_id/courseworks',
+  scope: 'courseworks:write',
+  summary: "Create a section, lesson or quiz; under the course's overview, unless a parent is named.",
+  status: 201,
+  body: CourseworkCreate,
+  returns: Coursework,
+  errors: [notFound('Space'), notFound('Parent'), invalid('type', 'parent_id')],
+  async handle(call) {
+    const { tx } = call
+    const {
+      parent_id,
+      title = '',
+      status = 'hidden',
+      completion_criteria = 'none',
+      unlocking_criteria = 'none',
+      ...rest
+    } = call.body
+    const space = await spaceOf(call, call.params.space_id)
+    const parent =
+      parent_id === undefined ? await overviewOf(call, space) : found(await itemOf(call, space.id, parent_id), 'Parent')
+    checkParent(rest.type, parent)
+    const item = await tx.insert(courseworks, {
+      ...call.stamp(),
+      ...rest,
+      space_id: space.id,
+      parent_id: parent.id,
+      title,
+      status,
+      completion_criteria,
+      unlocking_criteria,
+      position: await lastPlace(call, parent),
+    })
+    return presentCoursework(call, item, parent)
+  },
+})
+
+export const showCoursework = operation({
+  id: 'courseworks.show',
+  method: 'GET',
+  path: '/spaces/:space_id/courseworks/:id/',
+  scope: 'courseworks:read',
+  summary: 'Show a course item.',
+  returns: Coursework,
+  errors: [notFound('Space'), notFound('Coursework')],
+  async handle(call) {
+    const { item } = await addressed(call, call.params)
+    return presentOne(call, item)
+  },
+})
+
+export const updateCoursework = operation({
+  id: 'courseworks.update',
+  method: 'PATCH',
+  path: '/spaces/:space_id/courseworks/:id/',
+  also: { id: 'courseworks.replace', method: 'PUT' },
+  scope: 'courseworks:write',
+  summary: 'Change a course item, or move it to the end of another parent.',
+  body: CourseworkUpdate,
+  returns: Coursework,
+  errors: [notFound('Space'), notFound('Coursework'), invalid('parent_id')],
+  async handle(call) {
+    const { space, item } = await addressed(call, call.params)
+    const { parent_id, ...changes } = call.body
+    if (parent_id !== undefined && parent_id !== item.parent_id) await move(call, space, item, parent_id)
+    return presentOne(call, found(await call.tx.update(courseworks, item.id, { ...changes, ...call.touch() }), 'Coursework'))
+  },
+})
+
+export const deleteCoursework = operation({
+  id: 'courseworks.delete',
+  method: 'DELETE',
+  path: '/spaces/:space_id/courseworks/:id/',
+  scope: 'courseworks:write',
+  summary: 'Delete a course item with everything under it.',
+  errors: [notFound('Space'), notFound('Coursework')],
+  async handle(call) {
+    const { item } = await addressed(call, call.params)
+    // Counted first: whoever moves among the same siblings at this moment now waits or runs again.
+    if (item.parent_id) await count(call.tx, courseworks, item.parent_id, 'children_count', -1)
+    const { position } = found(await call.tx.get(courseworks, item.id), 'Coursework')
+    await removeWithDependents(call.tx, courseworks, item.id)
+    if (item.parent_id) await closeGap(call.tx, courseworks, { parent_id: item.parent_id }, position)
+  },
+})
+
+const spaceOf = async ({ tx }: Pick<Context, 'tx'>, id: Id): Promise<SpaceRow> => found(await tx.get(spaces, id), 'Space')
+
+async function itemOf({ tx }: Pick<Context, 'tx'>, space_id: Id, id: Id): Promise<CourseworkRow | undefined> {
+  const item = await tx.get(courseworks, id)
+  return item?.space_id === space_id ? item : undefined
+}
+
+async function addressed(context: Pick<Context, 'tx'>, { space_id, id }: { space_id: Id; id: Id }) {
+  const space = await spaceOf(context, space_id)
+  return { space, item: found(await itemOf(context, space.id, id), 'Coursework') }
+}
+
+/** The overview of a space's course: the root of its tree, made when the first item needs it. */
+async function overviewOf({ tx, stamp }: Pick<Context, 'tx' | 'stamp'>, space: SpaceRow): Promise<CourseworkRow> {
+  const key = { space_id: space.id, type: 'overview' } as const
+  const overview = await tx.first(courseworks, key)
+  if (overview) return overview
+  await hold(tx, spaces, space)
+  const madeMeanwhile = await tx.first(courseworks, key)
+  return (
+    madeMeanwhile ??
+    tx.insert(courseworks, {
+      ...stamp(),
+      ...key,
+      title: space.name,
+      status: 'posted',
+      position: 1,
+      completion_criteria: 'none',
+      unlocking_criteria: 'none',
+    })
+  )
+}
+
+/**
+ * What may stand where: sections under the overview, lessons and quizzes under the overview or a section. So no item can
+ * ever come to stand under itself.
+ * @throws ApiError 422
+ */
+function checkParent(type: CourseworkRow['type'], parent: CourseworkRow): void {
+  if (type === 'overview') fail(invalid('parent_id'), 'parent_id: the overview cannot be moved')
+  if (parent.type === 'lesson' || parent.type === 'quiz')
+    fail(invalid('parent_id'), `parent_id must name a section or the overview, not a ${parent.type}`)
+  if (type === 'section' && parent.type === 'section')
+    fail(invalid('parent_id'), 'parent_id must name the overview: a section cannot stand under another one')
+}
+
+/** Counts one child more; its place is the last. */
+async function lastPlace({ tx }: Pick<Context, 'tx'>, parent: CourseworkRow): Promise<number> {
+  const counted = await count(tx, courseworks, parent.id, 'children_count', 1)
+  if (!counted) throw new Conflict(`courseworks ${parent.id} has gone`)
+  return counted.children_count
+}
+
+/** Moves an item to the end of another parent; its old siblings close the gap. */
+async function move(context: Pick<Context, 'tx'>, space: SpaceRow, item: CourseworkRow, parent_id: Id): Promise<void> {
+  const { tx } = context
+  const parent =
+    (await itemOf(context, space.id, parent_id)) ?? fail(invalid('parent_id'), 'parent_id: there is no such item in this space')
+  checkParent(item.type, parent)
+  const position = await lastPlace(context, parent)
+  if (item.parent_id) await count(tx, courseworks, item.parent_id, 'children_count', -1)
+  const stillThere = { parent_id: item.parent_id, position: item.position }
+  const moved = await tx.update(courseworks, item.id, { parent_id: parent.id, position }, stillThere)
+  if (!moved) throw new Conflict(`courseworks ${item.id} has moved`)
+  if (item.parent_id) await closeGap(tx, courseworks, { parent_id: item.parent_id }, item.position)
+}
+
+async function presentOne(context: Context, row: CourseworkRow): Promise<CourseworkRecord> {
+  return presentCoursework(context, row, row.parent_id ? await context.tx.get(courseworks, row.parent_id) : undefined)
+}
+
+async function presentAll(context: Context, rows: readonly CourseworkRow[]): Promise<CourseworkRecord[]> {
+  const ids = new Set(rows.flatMap(({ parent_id }) => parent_id ?? []))
+  const parents = await context.tx.find(courseworks, { where: { id: [...ids] } })
+  const parentOf = new Map(parents.map((parent) => [parent.id, parent]))
+  return rows.map((row) => presentCoursework(context, row, row.parent_id ? parentOf.get(row.parent_id) : undefined))
+}

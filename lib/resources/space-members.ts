@@ -1,0 +1,141 @@
+import { fail, found, invalid, notFound, refused } from '../errors.ts'
+import { clearable, IdInput, LongText, paged, request } from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { Empty } from '../records/empty.ts'
+import { Member, MemberUpdate, presentMember } from '../records/member.ts'
+import { kindOfPayment } from '../records/payment.ts'
+import { endPayments, leaveNetwork } from '../rules/leaving.ts'
+import { activeMember, changeMember, keepAHost } from '../rules/members.ts'
+import { joinSpace, leaveSpace } from '../rules/membership.ts'
+import type { Id } from '../storage/table.ts'
+import { members, planMemberships, planSpaces, plans, type SpaceRow, spaceMemberships, spaces } from '../storage/tables.ts'
+
+const Ban = request('BanRequest', { ban_reason: clearable(LongText) })
+
+const paid = refused('The member holds a paid plan of this space. Take them off the plan first')
+
+export const listSpaceMembers = operation({
+  id: 'space_members.list',
+  method: 'GET',
+  path: '/spaces/:space_id/members',
+  scope: 'members:read',
+  summary: 'List the members of a space.',
+  returns: paged(Member),
+  errors: [notFound('Space')],
+  async handle(call) {
+    const { id } = await spaceOf(call, call.params.space_id)
+    const order = { by: 'member_id', direction: 'asc' } as const
+    return call.page(spaceMemberships, { where: { space_id: id }, order }, async (rows) => {
+      const found = await call.tx.find(members, { where: { id: rows.map((row) => row.member_id) } })
+      return found.map((row) => presentMember(call, row))
+    })
+  },
+})
+
+export const addSpaceMember = operation({
+  id: 'space_members.create',
+  method: 'POST',
+  path: '/spaces/:space_id/members',
+  scope: 'members:write',
+  summary: 'Add a member of the network to a space.',
+  query: { user_id: IdInput },
+  returns: Member,
+  errors: [notFound('Space'), notFound('Member'), invalid('user_id')],
+  emits: ['MemberJoined'],
+  async handle(call) {
+    const space = await spaceOf(call, call.params.space_id)
+    const member = await activeMember(call, call.query.user_id)
+    if (!(await joinSpace(call, member, space))) fail(invalid('user_id'), 'user_id is already a member of this space')
+    return presentMember(call, member)
+  },
+})
+
+export const showSpaceMember = operation({
+  id: 'space_members.show',
+  method: 'GET',
+  path: '/spaces/:space_id/members/:user_id/',
+  scope: 'members:read',
+  summary: 'Show a member of a space.',
+  returns: Member,
+  errors: [notFound('Space'), notFound('Member')],
+  async handle(call) {
+    const { member } = await memberOfSpace(call, call.params)
+    return presentMember(call, member)
+  },
+})
+
+export const updateSpaceMember = operation({
+  id: 'space_members.update',
+  method: 'PATCH',
+  path: '/spaces/:space_id/members/:user_id/',
+  also: { id: 'space_members.replace', method: 'PUT' },
+  scope: 'members:write',
+  summary: "Change a member's role within a space, and their profile.",
+  body: MemberUpdate,
+  returns: Member,
+  errors: [notFound('Space'), notFound('Member'), invalid('email', 'role')],
+  emits: ['MemberUpdated'],
+  async handle(call) {
+    const { space, member, membership } = await memberOfSpace(call, call.params)
+    // The role stays within the space: a host of one space is none of the network.
+    const { role, ...profile } = call.body
+    if (role) await call.tx.update(spaceMemberships, membership.id, { role, ...call.touch() })
+    return changeMember(call, member, profile, space.id)
+  },
+})
+
+export const removeSpaceMember = operation({
+  id: 'space_members.delete',
+  method: 'DELETE',
+  path: '/spaces/:space_id/members/:user_id/',
+  scope: 'members:write',
+  summary: 'Take a member out of a space, unless they hold a paid plan that opens it.',
+  returns: Empty,
+  errors: [notFound('Space'), notFound('Member'), paid],
+  emits: ['MemberLeft'],
+  async handle(call) {
+    const { space, member } = await memberOfSpace(call, call.params)
+    if (await holdsPaidPlan(call, member.id, space.id)) fail(paid)
+    await leaveSpace(call, member, space.id)
+    return {}
+  },
+})
+
+export const banSpaceMember = operation({
+  id: 'space_members.ban',
+  method: 'POST',
+  path: '/spaces/:space_id/members/:user_id/ban',
+  scope: 'members:write',
+  summary: 'Ban a member from the whole network; they cannot join again.',
+  body: Ban,
+  returns: Empty,
+  errors: [notFound('Space'), notFound('Member'), invalid('user_id')],
+  emits: ['MemberLeft'],
+  async handle(call) {
+    await spaceOf(call, call.params.space_id)
+    // The ban is the network's, so that it does not matter whether they are in this space.
+    const member = await activeMember(call, call.params.user_id)
+    await keepAHost(call.tx, member)
+    await endPayments(call, member)
+    await leaveNetwork(call, member, 'banned', call.body.ban_reason ?? null)
+    return {}
+  },
+})
+
+const spaceOf = async ({ tx }: Pick<Context, 'tx'>, id: Id): Promise<SpaceRow> => found(await tx.get(spaces, id), 'Space')
+
+async function memberOfSpace(context: Pick<Context, 'tx'>, { space_id, user_id }: { space_id: Id; user_id: Id }) {
+  const space = await spaceOf(context, space_id)
+  const member = await activeMember(context, user_id)
+  const membership = await context.tx.first(spaceMemberships, { space_id: space.id, member_id: member.id })
+  return { space, member, membership: found(membership, 'Member') }
+}
+
+/** Whether a member holds a plan that opens a space and that is priced, or that they have paid for. */
+async function holdsPaidPlan({ tx }: Pick<Context, 'tx'>, member_id: Id, space_id: Id): Promise<boolean> {
+  const openedBy = await tx.find(planSpaces, { where: { space_id } })
+  const held = await tx.find(planMemberships, { where: { member_id, plan_id: openedBy.map((row) => row.plan_id) } })
+  if (held.some(({ source }) => source === 'subscription' || source === 'purchase')) return true
+  const priced = await tx.find(plans, { where: { id: held.map((row) => row.plan_id) } })
+  return priced.some((plan) => kindOfPayment(plan.pricing_type) !== 'free')
+}
