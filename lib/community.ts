@@ -2,8 +2,11 @@ import * as v from 'valibot'
 import { fail, found, notFound } from './errors.ts'
 import { type PayloadOf, payloadSchema, type WebhookName, webhookName } from './events/catalogue.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
+import { factsOf } from './host/fact.ts'
+import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { type Keys, keysOf } from './host/keys.ts'
 import { type Networks, networksOf } from './host/networks.ts'
+import { type Recorder, recordOf } from './host/record.ts'
 import { parseInput } from './kernel/body.ts'
 import { isoTime } from './kernel/clock.ts'
 import { type Answer, fromRequest, type Incoming, toResponse } from './kernel/exchange.ts'
@@ -53,6 +56,17 @@ export interface Community {
     readonly event: Name
     readonly payload: PayloadOf<Name>
   }): Promise<void>
+  /**
+   * Facts that no operation makes and the host knows: payments, course progress, requests, reports, plans, profiles.
+   * Each is one transaction with the events that it causes.
+   */
+  readonly record: Recorder
+  /**
+   * Somebody accepts an invite: they become a member of the network, or are one again, and of the plan and its spaces when it
+   * is an invite to a plan. Names and profile are for who becomes a member now; a member who is there keeps their own.
+   * @throws ApiError 404, 422 when it is accepted already, the address is banned, or the plan is archived
+   */
+  readonly acceptInvite: AcceptInvite
   readonly networks: Networks
   readonly keys: Keys
   readonly endpoints: Endpoints
@@ -73,6 +87,7 @@ export function createCommunity(options: Options): Community {
   const { storage, clock, basePath, limits, ids } = settings
   const run = runner(settings, idGenerator(clock))
   const networks = networksOf(settings, run)
+  const fact = factsOf(settings, run, networks)
 
   const texts = new Map<string, string>()
   const document = (part: 'api' | 'webhooks') => {
@@ -147,6 +162,8 @@ export function createCommunity(options: Options): Community {
       parseInput(payloadSchema(event), payload, limits)
       await run.work(network.id, isoTime(clock.now()), async (_tx, emit) => emit({ name: event, payload }))
     },
+    record: recordOf(fact),
+    acceptInvite: acceptInviteOf(fact),
     networks,
     keys: keysOf(settings, run),
     endpoints: endpointsOf(settings, run),

@@ -1,0 +1,56 @@
+/** How the host's own calls are made: checked like a request, run in one transaction with their events, answered with a record. */
+import * as v from 'valibot'
+import { fail, found, notFound } from '../errors.ts'
+import type { EventName } from '../events/catalogue.ts'
+import type { Emission } from '../events/envelope.ts'
+import type { Fields } from '../fields.ts'
+import { parseInput } from '../kernel/body.ts'
+import { isoTime } from '../kernel/clock.ts'
+import { makeContext } from '../kernel/context.ts'
+import type { Runner } from '../kernel/run.ts'
+import { projection } from '../kernel/serialise.ts'
+import type { Emitter, Principal } from '../operation.ts'
+import type { Settings } from '../options.ts'
+import type { Id } from '../storage/table.ts'
+import { members } from '../storage/tables.ts'
+import type { Networks } from './networks.ts'
+
+type Shape<F extends Fields> = v.ObjectSchema<F, (issue: v.ObjectIssue) => string>
+
+/** What the host tells: the network, by id or subdomain, and the fact's own fields. */
+export type Told<F extends Fields> = { readonly network: Id | number } & Readonly<v.InferInput<Shape<F>>>
+
+/** One of the host's calls. */
+export type Fact<F extends Fields, R extends v.GenericSchema> = (told: Told<F>) => Promise<v.InferOutput<R>>
+
+/**
+ * Makes a call of the host.
+ * @param fields what it takes beside the network
+ * @param returns the record that it answers with
+ * @param work runs in one transaction; the network's first host counts as the one who acts
+ */
+export type MakeFact = <F extends Fields, R extends v.GenericSchema>(
+  fields: F,
+  returns: R,
+  work: (call: Emitter<EventName>, told: v.InferOutput<Shape<F>>) => Promise<v.InferInput<R>>,
+) => Fact<F, R>
+
+/** Binds the host's calls to a community. */
+export function factsOf(settings: Settings, runner: Runner, networks: Networks): MakeFact {
+  const { clock, limits, ids } = settings
+  return (fields, returns, work) => {
+    const schema = v.object(fields, (issue: v.ObjectIssue) => (issue.path ? 'is required' : 'must be an object'))
+    return async (told) => {
+      const input = parseInput(schema, told, limits)
+      const network = found(await networks.find(String(told.network)), 'Network')
+      const now = isoTime(clock.now())
+      const record = await runner.work(network.id, now, async (tx, emit) => {
+        const host = (await tx.first(members, { state: 'active', role: 'host' })) ?? fail(notFound('Member'))
+        const principal: Principal = { key_id: null, member_id: host.id, scopes: ['*'] }
+        const context = makeContext(settings, runner.newId, tx, { network, principal, now })
+        return work({ ...context, emit: (name, payload) => emit({ name, payload } satisfies Emission) }, input)
+      })
+      return projection(returns, ids)(record) as v.InferOutput<typeof returns>
+    }
+  }
+}

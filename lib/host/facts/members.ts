@@ -1,0 +1,100 @@
+/** What the host knows of members and the API has no operation for. */
+import { fail, found, invalid } from '../../errors.ts'
+import { catalogue } from '../../events/catalogue.ts'
+import { IdInput, integerBetween, listOf, oneOf, optional, request, TimestampInput, Title } from '../../fields.ts'
+import { Member, presentMember } from '../../records/member.ts'
+import { activeMember } from '../../rules/members.ts'
+import { profile } from '../../rules/profile.ts'
+import type { Patch } from '../../storage/contract.ts'
+import { type MemberRow, members } from '../../storage/tables.ts'
+import type { MakeFact } from '../fact.ts'
+
+const levels = { 1: 'Bronze', 2: 'Silver', 3: 'Gold' } as const
+const counted = integerBetween(0, Number.MAX_SAFE_INTEGER)
+
+export const memberFacts = (fact: MakeFact) => ({
+  /**
+   * A member has changed their profile, or given or taken back their consent to commercial e-mail (specification, section 2,
+   * e-mail rule 2): `MemberUpdated`, if anything is different now.
+   * @throws ApiError 404, 422
+   */
+  memberProfile: fact({ member_id: IdInput, ...profile }, Member, async (call, { member_id, ...told }) => {
+    const before = await activeMember(call, member_id)
+    if (!differs(before, told)) return presentMember(call, before)
+    const record = presentMember(call, found(await call.tx.update(members, before.id, { ...told, ...call.touch() }), 'Member'))
+    call.emit('MemberUpdated', { member: record, space_id: null, network_id: call.network.id })
+    return record
+  }),
+
+  /**
+   * A member has visited the network. Nothing is said of it.
+   * @throws ApiError 404
+   */
+  memberVisited: fact({ member_id: IdInput, visited_at: optional(TimestampInput) }, Member, async (call, told) => {
+    const { id } = await activeMember(call, told.member_id)
+    const visited = await call.tx.update(members, id, { last_visited_at: told.visited_at ?? call.now })
+    return presentMember(call, found(visited, 'Member'))
+  }),
+
+  /**
+   * A member has reached an ambassador level, 1 Bronze, 2 Silver or 3 Gold: `MemberAmbassadorLeveledUp`.
+   * @throws ApiError 404, 422 when they have reached it before
+   */
+  ambassadorLevel: fact(
+    { member_id: IdInput, level: integerBetween(1, 3), referral_count: optional(counted) },
+    catalogue.MemberAmbassadorLeveledUp,
+    async (call, { member_id, level, referral_count }) => {
+      const before = await activeMember(call, member_id)
+      const names: readonly (string | null)[] = [null, ...Object.values(levels)]
+      const name = names[level] ?? ''
+      if (names.indexOf(before.ambassador_level) >= level)
+        fail(invalid('level'), `The member has reached the level ${name} before`)
+      const changes = { ambassador_level: name, referral_count, ...call.touch() }
+      const guard = { ambassador_level: before.ambassador_level }
+      const member = found(await call.tx.update(members, before.id, changes, guard), 'Member')
+      const record = {
+        member: presentMember(call, member),
+        network_id: call.network.id,
+        ambassador_level_id: String(level),
+        ambassador_level_name: name,
+        referral_count: member.referral_count,
+      }
+      call.emit('MemberAmbassadorLeveledUp', record)
+      return record
+    },
+  ),
+
+  /**
+   * A leaderboard of gifts was worked out again: `GiftLeaderboardUpdated`. Ranks are made here, from 1, and equal counts share one.
+   * @throws ApiError 404 for a member
+   */
+  giftLeaderboard: fact(
+    {
+      type: oneOf('received', 'sent'),
+      gift_definition: optional(request('GiftDefinition', { id: IdInput, name: Title })),
+      recalculated_at: optional(TimestampInput),
+      entries: listOf(request('GiftCount', { member_id: IdInput, count: counted })),
+    },
+    catalogue.GiftLeaderboardUpdated,
+    async (call, { type, gift_definition, recalculated_at = call.now, entries }) => {
+      const ranked = entries.toSorted((a, b) => b.count - a.count)
+      const all_time = []
+      for (const { member_id, count } of ranked) {
+        const member = presentMember(call, await activeMember(call, member_id))
+        all_time.push({ rank: ranked.findIndex((entry) => entry.count === count) + 1, member, count })
+      }
+      const board = {
+        network_id: call.network.id,
+        recalculated_at,
+        type,
+        gift_definition: gift_definition ?? null,
+        entries: { all_time },
+      }
+      call.emit('GiftLeaderboardUpdated', board)
+      return board
+    },
+  ),
+})
+
+const differs = (row: MemberRow, changes: Patch<MemberRow>): boolean =>
+  (Object.keys(changes) as (keyof MemberRow)[]).some((name) => changes[name] !== undefined && changes[name] !== row[name])

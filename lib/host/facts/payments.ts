@@ -1,0 +1,167 @@
+/** What was paid for plans, as the host's payment provider tells it. */
+import { fail, found, invalid } from '../../errors.ts'
+import { IdInput, integerBetween, listOf, oneOf, optional, ShortText, TimestampInput } from '../../fields.ts'
+import type { Context } from '../../operation.ts'
+import {
+  kindOfPayment,
+  Purchase,
+  presentPurchase,
+  presentSubscription,
+  presentSubscriptions,
+  Subscription,
+  snapshotOf,
+} from '../../records/payment.ts'
+import { activeMember } from '../../rules/members.ts'
+import { endPaidAccess, endSubscription, grantAccess, liveStates, openPlan } from '../../rules/plans.ts'
+import type { Id } from '../../storage/table.ts'
+import { members, type PlanRow, purchases, type SubscriptionRow, subscriptions } from '../../storage/tables.ts'
+import type { MakeFact } from '../fact.ts'
+
+const batch = 200
+
+const period = { current_period_start: optional(TimestampInput), current_period_end: optional(TimestampInput) }
+
+export const paymentFacts = (fact: MakeFact) => ({
+  /**
+   * A member has subscribed to a plan: it opens for them, with its spaces (`MemberJoined` for each that they join).
+   * @throws ApiError 404 for the plan or the member, 422 when the plan is archived or sold by single payments
+   */
+  subscription: fact(
+    {
+      member_id: IdInput,
+      plan_id: IdInput,
+      ...period,
+      payment_platform: optional(ShortText),
+      trial_length: optional(integerBetween(0, 3650)),
+      trial_start: optional(TimestampInput),
+      trial_end: optional(TimestampInput),
+      purchased_at: optional(TimestampInput),
+    },
+    Subscription,
+    async (call, { member_id, plan_id, purchased_at = call.now, ...fields }) => {
+      const plan = subscribable(await openPlan(call, plan_id))
+      const member = await activeMember(call, member_id)
+      const row = await call.tx.insert(subscriptions, {
+        ...call.stamp(),
+        ...fields,
+        member_id: member.id,
+        plan_id: plan.id,
+        plan: snapshotOf(plan),
+        purchased_at,
+      })
+      await grantAccess(call, member, plan, 'subscription')
+      return presentSubscription(call, row, member)
+    },
+  ),
+
+  /**
+   * A subscription was paid for another period: `MemberSubscriptionRenewed`. Without `current_period_start` the new period
+   * begins where the old one ended.
+   * @throws ApiError 404, 422 when it is canceled
+   */
+  subscriptionRenewed: fact(
+    { subscription_id: IdInput, current_period_start: period.current_period_start, current_period_end: TimestampInput },
+    Subscription,
+    async (call, { subscription_id, current_period_start, current_period_end }) => {
+      const before = await uncanceled(call, subscription_id)
+      const start = current_period_start ?? before.current_period_end ?? call.now
+      if (start >= current_period_end) fail(invalid('current_period_end'), 'current_period_end must be later than the start')
+      const changes = { current_period_start: start, current_period_end, ...call.touch() }
+      const row = found(await call.tx.update(subscriptions, before.id, changes, { status: 'active' }), 'Subscription')
+      const record = presentSubscription(call, row, found(await call.tx.get(members, row.member_id), 'Member'))
+      call.emit('MemberSubscriptionRenewed', record)
+      return record
+    },
+  ),
+
+  /**
+   * A subscriber has moved to another plan: that one opens and the old one closes for them (`MemberPlanChanged`).
+   * @throws ApiError 404, 422 when the subscription is canceled or the plan is the same, archived, or sold by single payments
+   */
+  planChanged: fact({ subscription_id: IdInput, plan_id: IdInput, ...period }, Subscription, async (call, told) => {
+    const { subscription_id, plan_id, ...fields } = told
+    const before = await uncanceled(call, subscription_id)
+    const plan = subscribable(await openPlan(call, plan_id))
+    if (plan.id === before.plan_id) fail(invalid('plan_id'), 'plan_id is the plan that the subscription is for already')
+    const member = await activeMember(call, before.member_id)
+    const changes = { ...fields, plan_id: plan.id, plan: snapshotOf(plan), ...call.touch() }
+    const row = found(await call.tx.update(subscriptions, before.id, changes, { status: 'active' }), 'Subscription')
+    await endPaidAccess(call, before)
+    await grantAccess(call, member, plan, 'subscription')
+    const record = presentSubscription(call, row, member)
+    call.emit('MemberPlanChanged', record)
+    return record
+  }),
+
+  /**
+   * Ends the subscriptions that were canceled to the end of a billing period that is over by now, and the access that they
+   * gave. To be called now and then: nothing else ends them. No event: that they are canceled was said when they were.
+   * @returns those that ended
+   */
+  subscriptionsEnded: fact({}, listOf(Subscription), async (call) => {
+    const ended: SubscriptionRow[] = []
+    for (let after = '0'; ; ) {
+      const rows = await call.tx.find(subscriptions, { where: { status: 'ending' }, after, limit: batch })
+      for (const row of rows) {
+        if (row.current_period_end !== null && row.current_period_end > call.now) continue
+        const over = await endSubscription(call, row)
+        if (!over) continue
+        await endPaidAccess(call, over)
+        ended.push(over)
+      }
+      if (rows.length < batch) break
+      after = rows.at(-1)?.id ?? after
+    }
+    return presentSubscriptions(call, ended)
+  }),
+
+  /**
+   * A member has bought a plan by a single payment: it opens for them, with its spaces (`MemberPurchased`, and `MemberJoined`
+   * for each space that they join).
+   * @throws ApiError 404 for the plan or the member, 422 when the plan is archived or sold by subscription
+   */
+  purchase: fact(
+    {
+      member_id: IdInput,
+      plan_id: IdInput,
+      tax_percent: optional(integerBetween(0, 100)),
+      payment_platform: optional(oneOf('stripe', 'apple', 'web3')),
+      purchased_at: optional(TimestampInput),
+    },
+    Purchase,
+    async (call, { member_id, plan_id, purchased_at = call.now, ...fields }) => {
+      const plan = await openPlan(call, plan_id)
+      const { type, ...snapshot } = snapshotOf(plan)
+      if (type === 'subscription') return fail(invalid('plan_id'), 'The plan is sold by subscription: record a subscription')
+      const member = await activeMember(call, member_id)
+      const row = await call.tx.insert(purchases, {
+        ...call.stamp(),
+        ...fields,
+        member_id: member.id,
+        plan_id: plan.id,
+        plan: { ...snapshot, type, interval: 'one_time' },
+        purchased_at,
+      })
+      const record = presentPurchase(call, row, member)
+      call.emit('MemberPurchased', record)
+      await grantAccess(call, member, plan, 'purchase')
+      return record
+    },
+  ),
+})
+
+const subscribable = (plan: PlanRow): PlanRow =>
+  kindOfPayment(plan.pricing_type) === 'one-time-payment'
+    ? fail(invalid('plan_id'), 'The plan is sold by single payments: record a purchase')
+    : plan
+
+/** A subscription that goes on: one that is canceled, at once or to the end of its period, is not changed any more. */
+async function uncanceled({ tx }: Pick<Context, 'tx'>, id: Id): Promise<SubscriptionRow> {
+  const row = found(await tx.get(subscriptions, id), 'Subscription')
+  const isLive = liveStates.some((state) => state === row.status)
+  if (row.status === 'active') return row
+  return fail(
+    invalid('subscription_id'),
+    `The subscription is canceled${isLive ? ' to the end of its period' : ''}: record a new one`,
+  )
+}

@@ -1,0 +1,94 @@
+/** What members report: for the host's own judgement, and for the list of abuse reports. */
+import { found } from '../../errors.ts'
+import { catalogue, type PayloadOf } from '../../events/catalogue.ts'
+import { clearable, IdInput, LongText, oneOf, optional } from '../../fields.ts'
+import type { Context, Emitter } from '../../operation.ts'
+import { AbuseReport, ReportType } from '../../records/abuse-report.ts'
+import { activeMember } from '../../rules/members.ts'
+import type { Id } from '../../storage/table.ts'
+import { type AbuseReportRow, abuseReports, comments, members, posts, spaces } from '../../storage/tables.ts'
+import type { MakeFact } from '../fact.ts'
+
+type Target = 'Post' | 'Comment' | 'User' | 'Space'
+
+export const reportFacts = (fact: MakeFact) => ({
+  /**
+   * A member has reported a post, a comment, another member or a space: it is listed with the abuse reports. Content, a post or
+   * a comment, is also said with `ReportedContentCreated`, where impersonation counts as `other`.
+   * @throws ApiError 404 for the member or what they report
+   */
+  abuseReport: fact(
+    {
+      member_id: IdInput,
+      targetable_type: oneOf('Post', 'Comment', 'User', 'Space'),
+      targetable_id: IdInput,
+      report_type: ReportType,
+      reason: clearable(LongText),
+      context_id: optional(IdInput),
+      context_type: optional(oneOf('Post', 'Comment', 'Space')),
+    },
+    AbuseReport,
+    async (call, { member_id, ...told }) => {
+      const member = await activeMember(call, member_id)
+      const space_id = await spaceOf(call, told.targetable_type, told.targetable_id)
+      const report = await call.tx.insert(abuseReports, { ...call.stamp(), ...told, member_id: member.id, space_id })
+      if (told.targetable_type === 'Post' || told.targetable_type === 'Comment')
+        announce(call, report, {
+          targetable_type: told.targetable_type,
+          blacklist_type: told.report_type === 'impersonation' ? 'other' : told.report_type,
+          space_id: space_id ?? '',
+        })
+      return report
+    },
+  ),
+
+  /**
+   * A member has reported content: `ReportedContentCreated`. A post or a comment is listed with the abuse reports as well, where
+   * `not_interesting` counts as `other`; a chat, which only the host keeps, is not, and has to name its space.
+   * @throws ApiError 404 for the member, the space or what they report
+   */
+  reportedContent: fact(
+    {
+      member_id: IdInput,
+      targetable_type: oneOf('Post', 'Comment', 'Chat'),
+      targetable_id: IdInput,
+      blacklist_type: oneOf('spam', 'offensive', 'other', 'not_interesting'),
+      reason: clearable(LongText),
+      space_id: optional(IdInput),
+    },
+    catalogue.ReportedContentCreated,
+    async (call, { member_id, targetable_type, targetable_id, blacklist_type, reason, space_id: named }) => {
+      const member = await activeMember(call, member_id)
+      const told = { member_id: member.id, targetable_id, targetable_type, reason: reason ?? null }
+      if (targetable_type === 'Chat') {
+        const space = found(named === undefined ? undefined : await call.tx.get(spaces, named), 'Space')
+        return announce(call, { ...call.stamp(), ...told }, { targetable_type, blacklist_type, space_id: space.id })
+      }
+      const space_id = await spaceOf(call, targetable_type, targetable_id)
+      const report_type = blacklist_type === 'not_interesting' ? 'other' : blacklist_type
+      const report = await call.tx.insert(abuseReports, { ...call.stamp(), ...told, report_type, space_id })
+      return announce(call, report, { targetable_type, blacklist_type, space_id: space_id ?? '' })
+    },
+  ),
+})
+
+type Reported = PayloadOf<'ReportedContentCreated'>['reported_content']
+
+function announce(
+  call: Emitter<'ReportedContentCreated'>,
+  report: Pick<AbuseReportRow, 'id' | 'created_at' | 'updated_at' | 'member_id' | 'targetable_id' | 'reason'>,
+  fields: Pick<Reported, 'targetable_type' | 'blacklist_type' | 'space_id'>,
+): PayloadOf<'ReportedContentCreated'> {
+  const payload = { reported_content: { ...report, ...fields, user_id: report.member_id, network_id: call.network.id } }
+  call.emit('ReportedContentCreated', payload)
+  return payload
+}
+
+/** The space that something reported is in; a member is in none. */
+async function spaceOf({ tx }: Pick<Context, 'tx'>, type: Target, id: Id): Promise<Id | null> {
+  if (type === 'Post') return found(await tx.get(posts, id), 'Post').space_id
+  if (type === 'Comment') return found(await tx.get(comments, id), 'Comment').space_id
+  if (type === 'Space') return found(await tx.get(spaces, id), 'Space').id
+  found(await tx.get(members, id), 'Member')
+  return null
+}

@@ -1,0 +1,115 @@
+/** What people ask for who are not in yet: to join, to be invited, to buy. The host decides; here it is only said. */
+import type * as v from 'valibot'
+import { fail, found, invalid } from '../../errors.ts'
+import type { PayloadOf } from '../../events/catalogue.ts'
+import { catalogue } from '../../events/catalogue.ts'
+import { Email, IdInput, optional, ShortText } from '../../fields.ts'
+import type { Context } from '../../operation.ts'
+import { presentMember } from '../../records/member.ts'
+import { activeMember } from '../../rules/members.ts'
+import { openPlan } from '../../rules/plans.ts'
+import { spaces } from '../../storage/tables.ts'
+import type { MakeFact } from '../fact.ts'
+
+/** Who asks: a member, by id, or anybody else, by address and name. */
+const asker = {
+  member_id: optional(IdInput),
+  email: optional(Email),
+  first_name: optional(ShortText),
+  last_name: optional(ShortText),
+}
+const withPlace = { ...asker, location: optional(ShortText), avatar: optional(ShortText), referred_by_user_id: optional(IdInput) }
+
+export const requestFacts = (fact: MakeFact) => ({
+  /**
+   * Somebody asks to join a space, or the network when no space is named: `MemberJoinRequested`.
+   * @throws ApiError 404 for the space or the member, 422 when neither `member_id` nor `email` is given
+   */
+  joinRequest: fact(
+    { ...asker, space_id: optional(IdInput) },
+    catalogue.MemberJoinRequested,
+    async (call, { space_id, ...told }) => {
+      const space = space_id === undefined ? null : found(await call.tx.get(spaces, space_id), 'Space')
+      const { member_email, member_first_name, member_last_name } = await person(call, told)
+      const request = {
+        id: call.newId(),
+        created_at: call.now,
+        email: member_email,
+        first_name: member_first_name,
+        last_name: member_last_name,
+        space,
+      }
+      call.emit('MemberJoinRequested', request)
+      return request
+    },
+  ),
+
+  /**
+   * Somebody asks for an invitation to a space, or to the network when no space is named: `InviteRequested`.
+   * @throws ApiError 404 for the space or a member, 422 when neither `member_id` nor `email` is given
+   */
+  inviteRequest: fact(
+    { ...withPlace, space_id: optional(IdInput) },
+    catalogue.InviteRequested,
+    async (call, { space_id, ...told }) => {
+      if (space_id !== undefined) found(await call.tx.get(spaces, space_id), 'Space')
+      const request = await pending(call, told, { space_id: space_id ?? null, plan_id: null })
+      call.emit('InviteRequested', request)
+      return request
+    },
+  ),
+
+  /**
+   * Somebody asks to buy a plan: `MemberPurchaseRequested`.
+   * @throws ApiError 404 for the plan or a member, 422 when it is archived, or neither `member_id` nor `email` is given
+   */
+  purchaseRequested: fact(
+    { ...withPlace, plan_id: IdInput },
+    catalogue.MemberPurchaseRequested,
+    async (call, { plan_id, ...told }) => {
+      const plan = await openPlan(call, plan_id)
+      const request = await pending(call, told, { space_id: null, plan_id: plan.id })
+      call.emit('MemberPurchaseRequested', request)
+      return request
+    },
+  ),
+})
+
+type Asker = v.InferOutput<v.ObjectSchema<typeof asker, undefined>>
+type Placed = v.InferOutput<v.ObjectSchema<typeof withPlace, undefined>>
+
+async function pending(
+  call: Context,
+  { referred_by_user_id, location, avatar, ...told }: Placed,
+  target: Pick<PayloadOf<'InviteRequested'>, 'space_id' | 'plan_id'>,
+): Promise<PayloadOf<'InviteRequested'>> {
+  const { member_location, member_avatar, ...who } = await person(call, told)
+  const referrer = referred_by_user_id === undefined ? null : await activeMember(call, referred_by_user_id)
+  return {
+    ...call.stamp(),
+    network_id: call.network.id,
+    ...target,
+    ...who,
+    member_location: member_location ?? location ?? null,
+    member_avatar: member_avatar ?? avatar ?? null,
+    status: 'pending',
+    referred_by_user_id: referrer?.id ?? null,
+  }
+}
+
+/** A member as their record shows them; anybody else as they gave themselves. */
+async function person(call: Context, { member_id, email, first_name = '', last_name = '' }: Asker) {
+  if (member_id === undefined) {
+    if (email === undefined) return fail(invalid('email'), 'email is required unless member_id is given')
+    return { member_id: null, member_email: email, member_first_name: first_name, member_last_name: last_name }
+  }
+  const member = presentMember(call, await activeMember(call, member_id))
+  return {
+    member_id: member.id,
+    member_email: member.email,
+    member_first_name: member.first_name ?? '',
+    member_last_name: member.last_name ?? '',
+    member_location: member.location,
+    member_avatar: member.avatar,
+  }
+}

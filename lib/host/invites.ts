@@ -1,0 +1,63 @@
+/** How an invite is accepted: by the host, in whose product the person signs up. */
+import { fail, found, invalid } from '../errors.ts'
+import { IdInput, optional, ShortText } from '../fields.ts'
+import type { Context, Emitter } from '../operation.ts'
+import { Member, presentMember } from '../records/member.ts'
+import { emailKey, memberByAddress } from '../rules/members.ts'
+import { announceJoin } from '../rules/membership.ts'
+import { grantAccess, openPlan } from '../rules/plans.ts'
+import { profile } from '../rules/profile.ts'
+import { count } from '../storage/counter.ts'
+import type { NewIn } from '../storage/table.ts'
+import { type InviteRow, invites, type MemberRow, members } from '../storage/tables.ts'
+import type { MakeFact } from './fact.ts'
+
+export type AcceptInvite = ReturnType<typeof acceptInviteOf>
+
+/** Binds `community.acceptInvite`. */
+export const acceptInviteOf = (fact: MakeFact) =>
+  fact(
+    { invite: IdInput, first_name: optional(ShortText), last_name: optional(ShortText), ...profile },
+    Member,
+    async (call, { invite: id, ...told }) => {
+      const invite = found(await call.tx.get(invites, id), 'Invite')
+      const plan = invite.plan_id === null ? null : await openPlan(call, invite.plan_id)
+      const accepted = { accepted_at: call.now, open_key: null, ...call.touch() }
+      if (!(await call.tx.update(invites, invite.id, accepted, { accepted_at: null })))
+        fail(invalid('invite'), 'The invite is accepted already')
+      const known = await memberByAddress(call.tx, invite.recipient_email)
+      if (known?.state === 'banned') fail(invalid('invite'), 'The invite is for a member who is banned from this network')
+      const member = known?.state === 'active' ? known : await enrol(call, invite, known, told)
+      if (plan) await grantAccess(call, member, plan, 'invite')
+      return presentMember(call, member)
+    },
+  )
+
+type Names = { readonly first_name?: string | undefined; readonly last_name?: string | undefined }
+type Profile = Partial<Pick<NewIn<typeof members>, 'commercial_email_consent' | 'time_zone' | 'location' | 'bio' | 'avatar'>>
+
+/** Makes the invited person a member, or the one again who they were before; whoever invited them has referred one more. */
+async function enrol(
+  call: Context & Emitter<'MemberJoined'>,
+  invite: InviteRow,
+  known: MemberRow | undefined,
+  { first_name = invite.recipient_first_name, last_name = invite.recipient_last_name, ...rest }: Names & Profile,
+): Promise<MemberRow> {
+  if (first_name.trim() === '') fail(invalid('first_name'), "first_name can't be blank")
+  const email = invite.recipient_email
+  const fields = {
+    ...rest,
+    email,
+    email_key: emailKey(email),
+    first_name,
+    last_name,
+    member_type: 'full',
+    state: 'active',
+  } as const
+  const member = known
+    ? found(await call.tx.update(members, known.id, { ...fields, role: 'contributor', ...call.touch() }), 'Member')
+    : await call.tx.insert(members, { ...call.stamp(), ...fields })
+  announceJoin(call, member)
+  if (invite.sender_id !== member.id) await count(call.tx, members, invite.sender_id, 'referral_count', 1)
+  return member
+}
