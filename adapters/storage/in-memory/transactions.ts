@@ -10,7 +10,7 @@
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import type { Change } from './table.ts'
-import { openSession, type TablesInMemory, undo } from './tables.ts'
+import { openSession, type Session, type TablesInMemory, undo } from './tables.ts'
 import { newTurns } from './turns.ts'
 
 export interface Commit {
@@ -74,7 +74,7 @@ export function transactionsInMemory(
     const turn = turns.exclusive()
     if (turn) await turn
     const session = openSession(tables, false)
-    const outcome = await outcomeOf(work, session.tx)
+    const outcome = await outcomeOf(work, session)
     session.end()
     if ('thrown' in outcome) undo(session.changes)
     else if (session.changes.length > 0 || session.records.length > 0) commit(session)
@@ -91,7 +91,7 @@ export function transactionsInMemory(
     for (;;) {
       if (turn) await turn
       const session = openSession(tables, true)
-      const outcome = await outcomeOf(work, session.tx)
+      const outcome = await outcomeOf(work, session)
       session.end()
       const awaited = fateOfNewest(true)
       turns.endShared()
@@ -180,9 +180,11 @@ export function transactionsInMemory(
 
 type Outcome<T> = { readonly value: T } | { readonly thrown: unknown }
 
-async function outcomeOf<T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<Outcome<T>> {
+async function outcomeOf<T>(work: (tx: Tx) => Promise<T>, session: Session): Promise<Outcome<T>> {
   try {
-    return { value: await work(tx) }
+    const value = await work(session.tx)
+    session.checkRecords()
+    return { value }
   } catch (thrown) {
     return { thrown }
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { tablesInMemory } from '../../../../adapters/storage/in-memory/tables.ts'
 import { type Commit, transactionsInMemory } from '../../../../adapters/storage/in-memory/transactions.ts'
 import { type Storage, StorageError, type Tx } from '../../../../lib/storage/contract.ts'
-import { insert, insertAndTell, thing, thingIds, things } from '../lowdb-support.ts'
+import { insert, insertAndTell, thing, thingIds, things, wordOf } from '../lowdb-support.ts'
 
 /** A storage whose groups become durable, or not, when the test says so. */
 function held() {
@@ -205,6 +205,18 @@ describe('a transaction in memory', () => {
     const storage = open()
     const write = storage.transaction((tx) => tx.insert(things, thing(1)), { readOnly: true })
     await expect(write).rejects.toThrow('a transaction with `readOnly: true` cannot write')
+    expect(await thingIds(storage)).toEqual([])
+  })
+
+  test('whose records are more than an outbox line holds is refused alone', async () => {
+    const storage = open()
+    const record = { ...wordOf('1'), body: 'x'.repeat(6 * 1024 * 1024) }
+    const tooMuch = storage.transaction(async (tx) => {
+      await tx.insert(things, thing(1))
+      for (let times = 0; times < 3; times++) await tx.append([record])
+    })
+    await expect(tooMuch).rejects.toThrow('over the limit of 16777216')
+    await storage.transaction((tx) => tx.append([record, record]))
     expect(await thingIds(storage)).toEqual([])
   })
 
