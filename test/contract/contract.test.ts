@@ -1,0 +1,174 @@
+/** The published documents hold every fact of the interface description, and tell it no differently. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { createTestCommunity } from '../support/community.ts'
+import { at, type JsonSchema, resolve } from '../support/json-schema.ts'
+
+interface Field {
+  readonly required: boolean
+  readonly enum?: readonly unknown[]
+  /** The record that it holds, or holds a list of. */
+  readonly schema?: string
+}
+type Named = Readonly<Record<string, Field>>
+interface Contract {
+  readonly operations: readonly {
+    readonly id: string
+    readonly method: string
+    readonly path: string
+    readonly query?: Named
+    readonly body?: Named
+    readonly body_content_type?: string
+    readonly responses: readonly { readonly status: number; readonly schema?: string; readonly paginated?: boolean }[]
+  }[]
+  readonly schemas: Readonly<Record<string, Named>>
+  readonly webhooks: readonly { readonly event_type: string; readonly payload?: string }[]
+}
+
+const contract = JSON.parse(readFileSync(new URL('contract.json', import.meta.url), 'utf8')) as Contract
+const { community } = await createTestCommunity()
+const document = community.openapi()
+const hooks = community.openapi('webhooks')
+
+/** Where this package says it differently on purpose, each with its reason. */
+const deviations: Readonly<Record<string, string>> = {}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete']
+const shapeOf = (path: string): string => path.replace(/\{[^}]+\}/g, '{}').replace(/\/$/, '')
+const published = new Map(
+  Object.entries(at(document, 'paths')).flatMap(([path, item]) =>
+    methods
+      .filter((method) => method in (item as object))
+      .map((method) => [`${method.toUpperCase()} ${shapeOf(path)}`, at(item, method)]),
+  ),
+)
+
+const sameValues = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  JSON.stringify(a.map(String).sort()) === JSON.stringify(b.map(String).sort())
+
+/** The alternatives of a schema, references and null aside; and whether null is one. */
+function unwrap(doc: JsonSchema, schema: JsonSchema): { readonly schema: JsonSchema; readonly nullable: boolean } {
+  const { anyOf, ...rest } = resolve(doc, schema)
+  if (Array.isArray(anyOf)) {
+    const others = (anyOf as JsonSchema[]).filter((one) => one['type'] !== 'null')
+    return { schema: resolve(doc, others[0] ?? {}), nullable: others.length < anyOf.length }
+  }
+  return { schema: rest, nullable: [rest['type']].flat().includes('null') }
+}
+
+/** What lacks in a record that is published, compared with the one of the contract. */
+function lacksOfRecord(doc: JsonSchema, name: string, schema: JsonSchema, place: string, seen: readonly string[] = []): string[] {
+  const fields = contract.schemas[name]
+  if (!fields || seen.includes(name)) return []
+  const properties = at(resolve(doc, schema), 'properties')
+  return Object.entries(fields).flatMap(([field, wanted]) => {
+    const here = `${place}.${field}`
+    const given = properties[field] as JsonSchema | undefined
+    if (!given) return [`${here}: missing`]
+    const { schema: plain, nullable } = unwrap(doc, given)
+    const values = plain['enum']
+    const item = plain['type'] === 'array' || [plain['type']].flat().includes('array') ? at(plain, 'items') : plain
+    return [
+      ...(wanted.required && nullable ? [`${here}: may be null`] : []),
+      ...(wanted.enum &&
+      !(
+        Array.isArray(values) &&
+        sameValues(
+          wanted.enum,
+          values.filter((value) => value !== null),
+        )
+      )
+        ? [`${here}: not the values ${wanted.enum.join(', ')}`]
+        : []),
+      ...(wanted.schema ? lacksOfRecord(doc, wanted.schema, item, here, [...seen, name]) : []),
+    ]
+  })
+}
+
+const lacksOfRequest = (wanted: Named, given: ReadonlyMap<string, { schema: JsonSchema; required: boolean }>, place: string) =>
+  Object.entries(wanted).flatMap(([name, field]) => {
+    const here = `${place} ${name}`
+    const found = given.get(name)
+    if (!found) return [`${here}: missing`]
+    const { schema, required } = found
+    const { schema: plain } = unwrap(document, schema)
+    return [
+      ...(field.required === required ? [] : [`${here}: ${field.required ? 'is not required' : 'is required'}`]),
+      ...(field.enum && !(Array.isArray(plain['enum']) && sameValues(field.enum, plain['enum']))
+        ? [`${here}: not the values ${field.enum.join(', ')}`]
+        : []),
+      ...(field.schema
+        ? Object.keys(contract.schemas[field.schema] ?? {})
+            .filter(
+              (key) => !(key in at(resolve(document, plain['type'] === 'array' ? at(plain, 'items') : plain), 'properties')),
+            )
+            .map((key) => `${here}.${key}: missing`)
+        : []),
+    ]
+  })
+
+function lacksOfOperation({ method, path, query = {}, body = {}, body_content_type, responses }: Contract['operations'][number]) {
+  const place = `${method} ${path}`
+  const given = published.get(`${method} ${shapeOf(path)}`)
+  if (!given) return [`${place}: missing`]
+  const parameters = new Map(
+    ((given['parameters'] ?? []) as JsonSchema[])
+      .filter((parameter) => parameter['in'] === 'query')
+      .map((parameter) => [
+        String(parameter['name']),
+        { schema: at(parameter, 'schema'), required: parameter['required'] === true },
+      ]),
+  )
+  const content = at(given, 'requestBody', 'content', body_content_type ?? 'application/json', 'schema')
+  const schema = resolve(document, content)
+  const required = (schema['required'] ?? []) as readonly string[]
+  const fields = new Map(
+    Object.entries(at(schema, 'properties')).map(([name, field]) => [
+      name,
+      { schema: field as JsonSchema, required: required.includes(name) },
+    ]),
+  )
+  return [
+    ...lacksOfRequest(query, parameters, `${place} query`),
+    ...lacksOfRequest(body, fields, `${place} body`),
+    ...responses.flatMap(({ status, schema: record, paginated }) => {
+      const here = `${place} ${status}`
+      const answer = at(given, 'responses', String(status))
+      if (Object.keys(answer).length === 0) return [`${here}: missing`]
+      if (!record || !contract.schemas[record] || status >= 300) return []
+      const whole = resolve(document, at(answer, 'content', 'application/json', 'schema'))
+      const envelope = at(whole, 'properties')
+      if (!paginated) return lacksOfRecord(document, record, whole, here)
+      if (!('items' in envelope && 'links' in envelope)) return [`${here}: no list with its links`]
+      return lacksOfRecord(document, record, at(envelope['items'], 'items'), here)
+    }),
+  ]
+}
+
+test('the document of the API holds every fact of the contract', () => {
+  const lacks = contract.operations.flatMap(lacksOfOperation).filter((lack) => !(lack in deviations))
+  expect(lacks.join('\n')).toBe('')
+})
+
+test('the document of the webhooks holds every fact of the contract', () => {
+  const lacks = contract.webhooks.flatMap(({ event_type, payload }) => {
+    const body = resolve(hooks, at(hooks, 'webhooks', event_type, 'post', 'requestBody', 'content', 'application/json', 'schema'))
+    const fields = at(body, 'properties')
+    if (!('payload' in fields)) return [`${event_type}: missing`]
+    return payload ? lacksOfRecord(hooks, payload, fields['payload'] as JsonSchema, `${event_type} payload`) : []
+  })
+  expect(lacks.filter((lack) => !(lack in deviations)).join('\n')).toBe('')
+})
+
+test('there is no operation and no event beyond the contract', () => {
+  const known = contract.operations.map(({ method, path }) => `${method} ${shapeOf(path)}`)
+  expect([...published.keys()].filter((operation) => !known.includes(operation))).toEqual([])
+  const events = contract.webhooks.map(({ event_type }) => event_type)
+  expect(Object.keys(at(hooks, 'webhooks')).filter((event) => !events.includes(event))).toEqual([])
+})
+
+test('operations have the ids of the contract', () => {
+  const ids = new Map(contract.operations.map(({ id, method, path }) => [`${method} ${shapeOf(path)}`, id]))
+  const wrong = [...published].filter(([operation, described]) => ids.get(operation) !== described['operationId'])
+  expect(wrong.map(([operation, described]) => `${operation}: ${described['operationId']}`)).toEqual([])
+})
