@@ -1,0 +1,163 @@
+import { createServer, request as httpRequest, type RequestListener } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import express from 'express'
+import { afterEach, expect, test } from 'vitest'
+import { communityMiddleware, toNodeListener } from '../../../adapters/http/node.ts'
+import type { Options } from '../../../lib/index.ts'
+import { createTestCommunity } from '../../support/community.ts'
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+async function start(listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function hosted(options: Partial<Options> = {}) {
+  const it = await createTestCommunity({ allowHttp: true, ...options })
+  const headers = { authorization: `Bearer ${it.token}`, 'content-type': 'application/json' }
+  return { ...it, headers }
+}
+
+const tags = '/admin/v1/networks/1/tags'
+const tag = JSON.stringify({ title: 'Größe ✓' })
+
+test('node:http: a body comes in and the record goes out, byte for byte', async () => {
+  const { community, headers } = await hosted()
+  const url = await start(toNodeListener(community))
+  const posted = await fetch(url + tags, { method: 'POST', headers, body: tag })
+  expect(posted.status).toBe(201)
+  const record = await posted.json()
+  expect(record).toMatchObject({ title: 'Größe ✓' })
+  const listed = await fetch(url + tags, { headers })
+  expect(listed.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(await listed.json()).toEqual({ items: [record], links: { self: url + tags, next: null } })
+})
+
+test('HEAD has the headers of GET and no body', async () => {
+  const { community, headers } = await hosted()
+  const url = await start(toNodeListener(community))
+  const get = await fetch(url + tags, { headers })
+  const head = await fetch(url + tags, { method: 'HEAD', headers })
+  expect(head.status).toBe(200)
+  expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'))
+  expect(await head.text()).toBe('')
+})
+
+test('two Authorization headers are refused, though Node hands on only the first', async () => {
+  const { community, token } = await hosted()
+  const url = new URL(await start(toNodeListener(community)))
+  const status = await new Promise((resolve, reject) => {
+    const request = httpRequest({
+      host: url.hostname,
+      port: url.port,
+      path: tags,
+      headers: ['Host', 'x', 'Authorization', `Bearer ${token}`, 'Authorization', `Bearer ${token}`],
+    })
+    request.on('response', (response) => resolve(response.statusCode))
+    request.on('error', reject)
+    request.end()
+  })
+  expect(status).toBe(401)
+})
+
+test('a body that is too large is answered with 413, announced or not', async () => {
+  const { community, headers } = await hosted()
+  const url = await start(toNodeListener(community))
+  const large = JSON.stringify({ title: 'x'.repeat(2 * 1024 * 1024) })
+  const announced = await fetch(url + tags, { method: 'POST', headers, body: large })
+  expect(announced.status).toBe(413)
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let begin = 0; begin < large.length; begin += 65_536)
+        controller.enqueue(Buffer.from(large.slice(begin, begin + 65_536)))
+      controller.close()
+    },
+  })
+  const chunked = await fetch(url + tags, { method: 'POST', headers, body: stream, duplex: 'half' } as RequestInit)
+  expect(chunked.status).toBe(413)
+  expect(await chunked.json()).toEqual({ error: 'The body is larger than 1048576 bytes' })
+})
+
+test('a connection that is cut in the middle of a body leaves nothing behind and the server goes on', async () => {
+  const { community, headers, faults } = await hosted()
+  const url = new URL(await start(toNodeListener(community)))
+  await new Promise<void>((resolve) => {
+    const socket = connect(Number(url.port), url.hostname, () => {
+      socket.write(
+        `POST ${tags} HTTP/1.1\r\nHost: x\r\nAuthorization: ${headers.authorization}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"title":`,
+      )
+      setTimeout(() => socket.destroy(), 50)
+    })
+    socket.on('close', () => resolve())
+  })
+  const listed = await fetch(url.origin + tags, { headers })
+  expect(await listed.json()).toMatchObject({ items: [] })
+  expect(faults).toEqual([])
+})
+
+test('a caller who takes us for a proxy and sends the whole address is understood', async () => {
+  const { community, headers } = await hosted()
+  const url = new URL(await start(toNodeListener(community)))
+  const status = await new Promise((resolve, reject) => {
+    const request = httpRequest({ host: url.hostname, port: url.port, path: `http://${url.host}${tags}?page=1`, headers })
+    request.on('response', (response) => resolve(response.statusCode))
+    request.on('error', reject)
+    request.end()
+  })
+  expect(status).toBe(200)
+})
+
+test('plain HTTP is refused, and so is a forwarded https that nobody said to believe', async () => {
+  const { community, headers } = await hosted({ allowHttp: false })
+  const url = await start(toNodeListener(community))
+  for (const extra of [{}, { 'x-forwarded-proto': 'https' }]) {
+    const answer = await fetch(url + tags, { headers: { ...headers, ...extra } })
+    expect(answer.status).toBe(403)
+    expect(await answer.json()).toMatchObject({ error: 'https_required', status: 403 })
+  }
+})
+
+for (const [where, parser] of [
+  ['before', undefined],
+  ['after', express.json()],
+] as const) {
+  test(`Express, ${where} a body parser: ours is answered, the rest is the host's`, async () => {
+    const { community, headers } = await hosted()
+    const app = express()
+    if (parser) app.use(parser)
+    app.use(communityMiddleware(community))
+    app.post('/own', express.json(), (request, response) => void response.json({ own: request.body }))
+    const url = await start(app)
+    const posted = await fetch(url + tags, { method: 'POST', headers, body: tag })
+    expect(posted.status).toBe(201)
+    const own = await fetch(`${url}/own`, { method: 'POST', headers, body: tag })
+    expect(await own.json()).toEqual({ own: { title: 'Größe ✓' } })
+    expect((await fetch(`${url}/admin/v2/unknown`)).status).toBe(404)
+    expect((await fetch(`${url}/admin/v2/unknown`)).headers.get('x-powered-by')).toBe('Express')
+  })
+}
+
+test('Express, below a path: links carry the path, and a form that a parser took is a 415', async () => {
+  const { community, headers } = await hosted({ basePath: '/community' })
+  const app = express()
+  app.use(express.urlencoded())
+  app.use('/community', communityMiddleware(community))
+  const url = await start(app)
+  const listed = await fetch(`${url}/community${tags}`, { headers })
+  expect(await listed.json()).toEqual({ items: [], links: { self: `${url}/community${tags}`, next: null } })
+  const form = await fetch(`${url}/community${tags}`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'title=x',
+  })
+  expect(form.status).toBe(415)
+})
