@@ -26,6 +26,9 @@ export const refused = (error: string): Failure => ({ status: 403, error })
 /** The request cannot be understood: 400. */
 export const badRequest = (error: string): Failure => ({ status: 400, error })
 
+/** There is more of it than the limits allow: 413. */
+export const tooLarge = (error: string): Failure => ({ status: 413, error })
+
 const brand = Symbol.for('folkmoot.ApiError')
 
 /** The body of an authentication, permission, HTTPS or rate error. */

@@ -7,6 +7,8 @@ import type * as v from 'valibot'
 import type { Failure } from './errors.ts'
 import type { EventName, PayloadOf } from './events/catalogue.ts'
 import type { Fields, Paged } from './fields.ts'
+import type { Limits } from './options.ts'
+import type { Ports } from './ports.ts'
 import type { Query } from './storage/contract.ts'
 import type { ScopedTx } from './storage/scoped.ts'
 import type { Id, Row, Table } from './storage/table.ts'
@@ -52,8 +54,13 @@ type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${i
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined
 type QueryOf<Q> = Q extends Fields ? v.InferOutput<v.ObjectSchema<Q, undefined>> : Record<never, never>
-type Returned<R> =
-  R extends Paged<infer S> ? Promise<Page<v.InferInput<S>>> : R extends v.GenericSchema ? Promise<v.InferInput<R>> : Promise<void>
+type Perhaps<Nothing> = Nothing extends string ? undefined : never
+type Returned<R, Nothing> =
+  R extends Paged<infer S>
+    ? Promise<Page<v.InferInput<S>>>
+    : R extends v.GenericSchema
+      ? Promise<v.InferInput<R> | Perhaps<Nothing>>
+      : Promise<void>
 
 /** A page on its way out: its records, and where the next one begins. */
 export interface Page<Item> {
@@ -89,12 +96,11 @@ export interface Context {
   permalink(kind: PermalinkKind, id: Id): string
   /** What the host has put in for storing files, recurrence rules and phone numbers. */
   readonly ports: Ports
+  /** The community's limits, for what a schema alone cannot check. */
+  readonly limits: Limits
 }
 
 export type PermalinkKind = 'members' | 'posts' | 'comments' | 'plans' | 'courseworks' | 'events'
-
-/** Doors to what is not this library's business, each filled by a maintained library in `folkmoot/ports`. */
-export type Ports = Readonly<Record<string, unknown>>
 
 /** A context in which these events may be published: what rules ask for that several operations share. */
 export interface Emitter<E extends EventName> extends Context {
@@ -117,11 +123,18 @@ export interface Pager extends Context {
   ): Promise<Page<Item>>
 }
 
+/** What work before the transaction is given: the request, but no door to data. */
+export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
+  readonly body: Output<B>
+}
+
 /** What a handler is given: the request's parts, typed by its declaration, and the context. */
-export interface Call<Path extends string, Q, B, E extends EventName> extends Emitter<E>, Pager {
+export interface Call<Path extends string, Q, B, E extends EventName, Prepared> extends Emitter<E>, Pager {
   readonly params: { readonly [Name in ParamNames<Path>]: Id }
   readonly query: QueryOf<Q>
   readonly body: Output<B>
+  /** What `prepare` has made. */
+  readonly prepared: Prepared
 }
 
 /** How an operation is declared. */
@@ -133,6 +146,8 @@ export interface Declaration<
   B extends v.GenericSchema | undefined,
   R extends v.GenericSchema | Paged | undefined,
   E extends EventName,
+  Nothing extends string | undefined,
+  Prepared,
 > {
   /** `<group>.<verb>`, unique; the operation's id in documents, logs and direct calls. */
   readonly id: Name
@@ -149,11 +164,22 @@ export interface Declaration<
   /** Query parameters beside `page` and `per_page`, which every list has. On a request without a body schema they may also stand in a JSON body. */
   readonly query?: Q
   readonly body?: B
+  /** The body may also come as `multipart/form-data`: files arrive as `File`, every other field as text. */
+  readonly form?: true
   readonly returns?: R
+  /** When there may be nothing to return although `returns` is set, as a sentence; then `undefined` is answered with 204. */
+  readonly orNothing?: Nothing
   /** The ways in which it fails, beside those that every operation has (401, 403, 429) and a body brings along (400, 413, 415, 422). */
   readonly errors?: readonly Failure[]
   readonly emits?: readonly E[]
-  readonly handle: (call: Call<Path, Q, B, E>) => Returned<R>
+  /**
+   * Work that must not happen in a transaction because it takes long or reaches outside: storing a file. Runs once, before
+   * the transaction, and may throw declared errors.
+   */
+  readonly prepare?: (call: Preparation<B>) => Promise<Prepared>
+  /** Undoes `prepare` when no transaction came of it. */
+  readonly discard?: (prepared: Prepared, call: Pick<Context, 'ports'>) => Promise<void>
+  readonly handle: (call: Call<Path, Q, B, E, Prepared>) => Returned<R, Nothing>
 }
 
 /** An operation with its types erased, as the registry holds it. */
@@ -167,9 +193,13 @@ export interface AnyOperation {
   readonly status: number
   readonly query?: Fields
   readonly body?: v.GenericSchema
+  readonly form?: true
   readonly returns?: v.GenericSchema | Paged
+  readonly orNothing?: string
   readonly errors: readonly Failure[]
   readonly emits: readonly EventName[]
+  readonly prepare?: (call: never) => Promise<unknown>
+  readonly discard?: (prepared: never, call: never) => Promise<void>
   readonly handle: (call: never) => Promise<unknown>
 }
 
@@ -187,12 +217,13 @@ type InputOf<Path extends string, Q, B> = ([ParamNames<Path>] extends [never]
 } & (B extends v.GenericSchema ? { readonly body: v.InferInput<B> } : { readonly body?: undefined }) &
   (Q extends Fields ? unknown : unknown)
 
-type ResultOf<R> =
-  R extends Paged<infer S>
-    ? { readonly items: readonly v.InferOutput<S>[]; readonly links: { readonly self: string; readonly next: string | null } }
-    : R extends v.GenericSchema
-      ? v.InferOutput<R>
-      : undefined
+type ResultOf<R, Nothing> =
+  | (R extends Paged<infer S>
+      ? { readonly items: readonly v.InferOutput<S>[]; readonly links: { readonly self: string; readonly next: string | null } }
+      : R extends v.GenericSchema
+        ? v.InferOutput<R>
+        : undefined)
+  | Perhaps<Nothing>
 
 /**
  * Declares an operation. The compiler knows `params` from the path, `query` and `body` from their schemas, the returned
@@ -206,11 +237,15 @@ export function operation<
   const B extends v.GenericSchema | undefined = undefined,
   const R extends v.GenericSchema | Paged | undefined = undefined,
   const E extends EventName = never,
->(declaration: Declaration<Name, Also, Path, Q, B, R, E>): Operation<Name, InputOf<Path, Q, B>, ResultOf<R>> {
+  const Nothing extends string | undefined = undefined,
+  Prepared = undefined,
+>(
+  declaration: Declaration<Name, Also, Path, Q, B, R, E, Nothing, Prepared>,
+): Operation<Name, InputOf<Path, Q, B>, ResultOf<R, Nothing>> {
   const status = declaration.status ?? (declaration.returns ? 200 : 204)
   return Object.freeze({ errors: [], emits: [], ...declaration, status }) as unknown as Operation<
     Name,
     InputOf<Path, Q, B>,
-    ResultOf<R>
+    ResultOf<R, Nothing>
   >
 }

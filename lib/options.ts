@@ -1,7 +1,8 @@
 import { defaultTextLimits, type TextLimits } from './fields.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { RateLimiter } from './kernel/rate-limit.ts'
-import type { AnyOperation, PermalinkKind, Ports, Principal } from './operation.ts'
+import type { AnyOperation, PermalinkKind, Principal } from './operation.ts'
+import { type Ports, portMethods } from './ports.ts'
 import type { Storage } from './storage/contract.ts'
 import type { ScopedTx } from './storage/scoped.ts'
 import type { Id } from './storage/table.ts'
@@ -152,6 +153,16 @@ export function settings(options: Options): Settings {
   for (const name of ['title', 'longText', 'choices', 'bodyBytes', 'assetBytes'] as const) {
     const limit = options.limits?.[name] ?? defaultLimits[name]
     check(Number.isSafeInteger(limit) && limit > 0, `option \`limits.${name}\` must be a whole number above 0, got ${limit}`)
+  }
+  for (const name of Object.keys(options.ports ?? {}))
+    check(name in portMethods, `option \`ports.${name}\` does not exist; there are ${Object.keys(portMethods).join(', ')}`)
+  for (const [name, methods] of Object.entries(portMethods)) {
+    const port = options.ports?.[name as keyof Ports] as Readonly<Record<string, unknown>> | undefined
+    for (const method of methods)
+      check(
+        port === undefined || typeof port?.[method] === 'function',
+        `option \`ports.${name}\` must have a method ${method}; ports() of folkmoot/ports has`,
+      )
   }
   if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
 

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
-import { ApiError, badRequest, fail } from '../errors.ts'
+import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
 import type { TextLimits } from '../fields.ts'
+import type { Limits } from '../options.ts'
 import type { Incoming } from './exchange.ts'
+import { sha256 } from './sha256.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -10,16 +12,15 @@ const isJson = (type: string): boolean => /^\s*application\/(?:[\w.+-]+\+)?json\
 /**
  * Reads a JSON body. None at all is `undefined`, whatever the Content-Type says.
  * @param limit largest body, in bytes
+ * @param wanted the Content-Types that would have been right, for the sentence
  * @throws ApiError 413 too large, 415 not JSON, 400 broken JSON
  */
-export async function readJson(incoming: Incoming, limit: number): Promise<unknown> {
+export async function readJson(incoming: Incoming, limit: number, wanted = 'application/json'): Promise<unknown> {
   const type = incoming.header('content-type')
-  if (incoming.parsedBody !== undefined) return isJson(type ?? 'application/json') ? incoming.parsedBody : notJson(type)
-  if (Number(incoming.header('content-length') ?? 0) > limit) tooLarge(limit)
-  const bytes = await incoming.read(limit)
-  if (!bytes) return tooLarge(limit)
+  if (incoming.parsedBody !== undefined) return isJson(type ?? 'application/json') ? incoming.parsedBody : notJson(type, wanted)
+  const bytes = await readBytes(incoming, limit)
   if (bytes.length === 0) return undefined
-  if (type && !isJson(type)) return notJson(type)
+  if (type && !isJson(type)) return notJson(type, wanted)
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch {
@@ -33,12 +34,59 @@ export async function readOptionalJson(incoming: Incoming, limit: number): Promi
   return type && !isJson(type) && incoming.parsedBody === undefined ? undefined : readJson(incoming, limit)
 }
 
-const notJson = (type: string | null): never => {
-  throw new ApiError(415, { error: `Content-Type must be application/json, got ${type?.slice(0, 100)}` })
+const notJson = (type: string | null, wanted: string): never => {
+  throw new ApiError(415, { error: `Content-Type must be ${wanted}, got ${type?.slice(0, 100)}` })
 }
 
-const tooLarge = (limit: number): never => {
-  throw new ApiError(413, { error: `The body is larger than ${limit} bytes` })
+async function readBytes(incoming: Incoming, limit: number): Promise<Uint8Array> {
+  const bytes = Number(incoming.header('content-length') ?? 0) > limit ? undefined : await incoming.read(limit)
+  return bytes ?? fail(tooLarge(`The body is larger than ${limit} bytes`))
+}
+
+const isForm = (type: string | null): type is string => /^\s*multipart\/form-data\s*;/i.test(type ?? '')
+
+/**
+ * Reads a form with files, or a JSON body in its place. The fields of a form come as texts, its files as `File`.
+ * @param limits `assetBytes` for a form with all of its files, beside `bodyBytes` for the rest of it
+ * @throws ApiError 413 too large, 415 neither of the two, 400 broken
+ */
+export async function readForm(incoming: Incoming, limits: Limits): Promise<unknown> {
+  const type = incoming.header('content-type')
+  if (!isForm(type)) return readJson(incoming, limits.bodyBytes, 'multipart/form-data or application/json')
+  if (incoming.parsedBody !== undefined) fail(badRequest('The form was read by a body parser of the host, which keeps no files'))
+  const bytes = await readBytes(incoming, limits.assetBytes + limits.bodyBytes)
+  return nested(await parseForm(bytes, type))
+}
+
+/** The fields of a form, those called `name[key]` gathered into an object; of a field that comes twice, the last. */
+function nested(form: FormData): Record<string, unknown> {
+  const fields = new Map<string, unknown>()
+  for (const [name, value] of form.entries()) {
+    const [, outer, inner] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
+    if (!outer || !inner) fields.set(name, value)
+    else {
+      const others = fields.get(outer)
+      fields.set(outer, { ...(typeof others === 'object' ? others : {}), [inner]: value })
+    }
+  }
+  return Object.fromEntries(fields)
+}
+
+async function parseForm(bytes: Uint8Array, type: string): Promise<FormData> {
+  try {
+    return await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { 'content-type': type } }).formData()
+  } catch {
+    return fail(badRequest('The body is not a valid multipart/form-data form'))
+  }
+}
+
+/** What two equal forms have in common, whatever boundary their parts stand between: each file by its name and digest. */
+export async function printOf(form: unknown): Promise<unknown> {
+  if (typeof form !== 'object' || form === null) return form
+  const fields = Object.entries(form).map(async ([name, value]) =>
+    value instanceof File ? [name, value.name, await sha256(new Uint8Array(await value.arrayBuffer()))] : [name, value],
+  )
+  return Promise.all(fields)
 }
 
 /** At most this many problems are told at once. */

@@ -25,6 +25,7 @@ export interface AnyCall extends Context {
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
   readonly body: unknown
+  readonly prepared: unknown
   emit(name: Emission['name'], payload: unknown): void
   page<R extends Row, N>(
     table: Table<R, N>,
@@ -35,7 +36,7 @@ export interface AnyCall extends Context {
 
 /** The context of code that runs in a transaction of one network: a handler, or one of the host's own calls. */
 export function makeContext(
-  settings: Pick<Settings, 'permalink' | 'ports'>,
+  settings: Pick<Settings, 'permalink' | 'ports' | 'limits'>,
   newId: () => Id,
   tx: ScopedTx,
   { network, principal, now }: Pick<Input, 'network' | 'principal' | 'now'>,
@@ -50,17 +51,19 @@ export function makeContext(
     touch: () => ({ updated_at: now }),
     permalink: (kind, id) => settings.permalink({ kind, id, subdomain: network.subdomain, network_id: network.id }),
     ports: settings.ports,
+    limits: settings.limits,
   }
 }
 
 /** The context of one operation, and the list that `emit` writes to. */
-export function makeCall(context: Context, input: Input): { call: AnyCall; emissions: Emission[] } {
+export function makeCall(context: Context, input: Input, prepared: unknown): { call: AnyCall; emissions: Emission[] } {
   const emissions: Emission[] = []
   const call: AnyCall = {
     ...context,
     params: input.params,
     query: input.query,
     body: input.body,
+    prepared,
     emit(name, payload) {
       if (!input.operation.emits.includes(name)) throw new Error(`${input.operation.id} does not declare the event ${name}`)
       emissions.push({ name, payload })

@@ -65,6 +65,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
 
   async function run(input: Input, repeat?: Parameters<Runner['run']>[1]): Promise<Outcome> {
     const { operation, network, principal, now } = input
+    const prepared = await operation.prepare?.({ body: input.body, ports: settings.ports, limits: settings.limits } as never)
     // Only what the operation itself refuses is an answer worth keeping; a veto or a fault may be gone at the next try.
     let refusal: ApiError | undefined
     const work = async (storageTx: Tx, commit: EventRecord[]): Promise<Outcome> => {
@@ -74,7 +75,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       if (answer) return { kind: 'replay', answer }
       const context = makeContext(settings, newId, tx, input)
       await hooks.before?.({ operation, params: input.params, query: input.query, body: input.body, principal, tx })
-      const { call, emissions } = makeCall(context, input)
+      const { call, emissions } = makeCall(context, input, prepared)
       let result: unknown
       try {
         result = await operation.handle(call as never)
@@ -86,9 +87,19 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       if (repeat) await keepAnswer(tx, repeat.key, repeat.answerOf(result), context.stamp())
       return { kind: 'result', result }
     }
+    const undo = async () => {
+      try {
+        await operation.discard?.(prepared as never, { ports: settings.ports } as never)
+      } catch (error) {
+        hooks.onError?.(error, { request_id: crypto.randomUUID(), operation: operation.id })
+      }
+    }
     try {
-      return await transact(work, operation.method === 'GET')
+      const outcome = await transact(work, operation.method === 'GET')
+      if (outcome.kind === 'replay') await undo()
+      return outcome
     } catch (error) {
+      await undo()
       if (repeat && refusal && refusal === error) await keepRefusal(input, repeat.key, refusal)
       throw isUniqueViolation(error) ? taken(error.key) : error
     }

@@ -6,7 +6,7 @@ import type { Settings } from '../options.ts'
 import { isStorageError } from '../storage/contract.ts'
 import { authenticator, bearerToken } from './authenticate.ts'
 import { authorise } from './authorise.ts'
-import { parseInput, readJson, readOptionalJson } from './body.ts'
+import { parseInput, printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { isoTime } from './clock.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
 import { originOf, requireHttps } from './https.ts'
@@ -68,7 +68,11 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     const search: Record<string, string> = incoming.search === '' ? {} : Object.fromEntries(new URLSearchParams(incoming.search))
     const paging = isPaged(operation.returns) ? readPaging(search) : noPaging
     const writes = method !== 'GET'
-    const body = operation.body ? await readJson(incoming, limits.bodyBytes) : undefined
+    const body = operation.form
+      ? await readForm(incoming, limits)
+      : operation.body
+        ? await readJson(incoming, limits.bodyBytes)
+        : undefined
     const stray = writes && !operation.body && operation.query ? await readOptionalJson(incoming, limits.bodyBytes) : undefined
     const input = {
       operation,
@@ -95,7 +99,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
             id,
             incoming.path,
             incoming.search,
-            body ?? stray,
+            operation.form ? await printOf(body) : (body ?? stray),
           ])
         : undefined
     const outcome = await runner.run(input, key && { key, answerOf: bodyOf })

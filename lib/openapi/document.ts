@@ -105,19 +105,26 @@ function describeOperation(operation: AnyOperation, id: string, writer: SchemaWr
     ...(events.length > 0 ? { 'x-events': events } : {}),
     parameters: [...queryParameters(operation, writer), ...(operation.method === 'POST' ? [idempotencyKey] : [])],
     ...(operation.body
-      ? { requestBody: { required: requiresBody(operation.body), content: json(writer.of(operation.body)) } }
+      ? { requestBody: { required: requiresBody(operation.body), content: bodyContent(operation, writer.of(operation.body)) } }
       : {}),
-    responses: Object.fromEntries([successResponse(operation, writer), ...failureResponses(operation)]),
+    responses: Object.fromEntries([...successResponses(operation, writer), ...failureResponses(operation)]),
   }
 }
+
+const bodyContent = ({ form }: AnyOperation, schema: JsonSchema) =>
+  form ? { 'multipart/form-data': { schema }, ...json(schema) } : json(schema)
 
 const requiresBody = (body: v.GenericSchema): boolean =>
   Object.values((body as { entries?: v.ObjectEntries }).entries ?? {}).some((field) => !isOptional(field as v.GenericSchema))
 
-function successResponse({ status, returns }: AnyOperation, writer: SchemaWriter): [string, unknown] {
-  if (!returns) return [String(status), { description: 'Done.' }]
+function successResponses({ status, returns, orNothing }: AnyOperation, writer: SchemaWriter): [string, unknown][] {
+  if (!returns) return [[String(status), { description: 'Done.' }]]
   const schema = isPaged(returns) ? pageOf(writer.of(returns.paged)) : writer.of(returns)
-  return [String(status), { description: isPaged(returns) ? 'A page of records.' : 'The record.', content: json(schema) }]
+  const description = isPaged(returns) ? 'A page of records.' : 'The record.'
+  return [
+    [String(status), { description, content: json(schema) }],
+    ...(orNothing ? [['204', { description: orNothing }] as [string, unknown]] : []),
+  ]
 }
 
 const pageOf = (item: JsonSchema): JsonSchema => ({

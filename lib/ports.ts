@@ -1,0 +1,106 @@
+/**
+ * Doors to what is not this library's business: storing files, recurrence rules, phone numbers, downloads. Each is optional
+ * and small; `ports()` of `folkmoot/ports` fills them with maintained libraries, a host may fill any of them itself. An
+ * operation that needs one that is missing answers 422 with a sentence that names it.
+ */
+
+/** A recurring event: how it repeats, and where it begins (RFC 5545, 3.3.10). */
+export interface Series {
+  readonly frequency: 'daily' | 'weekly' | 'monthly' | 'yearly'
+  /** Every so many days, weeks, months or years. */
+  readonly interval: number
+  /** `SU`, `MO`, …; empty: the weekday of the start. */
+  readonly by_days: readonly string[]
+  /** 1 to 31, or −31 to −1 from the month's end; empty: the day of the start. */
+  readonly by_month_days: readonly number[]
+  /** How often it takes place, the start included; null: without end, or as `until` says. */
+  readonly count: number | null
+  /** No occurrence begins after this timestamp. */
+  readonly until: string | null
+  /** The first occurrence, whether or not the rule falls on it. */
+  readonly starts_at: string
+  /** The IANA time zone whose clock the occurrences keep to. */
+  readonly time_zone: string
+}
+
+/** Works out recurring events. */
+export interface Recurrence {
+  /**
+   * When the occurrences of a series begin, in order from the first one on. They keep to the clock of the time zone: 10:00
+   * stays 10:00 when the clocks change, and a time that the change leaves out does not take place that day.
+   * @param window no occurrence after the timestamp `to`, and at most `limit` of them
+   * @returns timestamps in UTC; `undefined` where the rule never comes round
+   */
+  expand(series: Series, window: { readonly to?: string; readonly limit: number }): readonly string[] | undefined
+}
+
+/** Knows the world's phone numbers. */
+export interface PhoneNumbers {
+  /**
+   * @param text a phone number as somebody wrote it, with its country code
+   * @returns the number in E.164, `+4930901820`; `undefined` when there can be no such number
+   */
+  parse(text: string): string | undefined
+}
+
+/** What a file is, by its bytes. */
+export interface FileType {
+  /** `image/png`; `application/octet-stream` where the bytes do not tell. */
+  readonly content_type: string
+  /** Without the dot: `png`; `bin` where the bytes do not tell. */
+  readonly extension: string
+}
+
+/** Tells what a file is by looking into it; what its sender says it is counts for nothing. */
+export interface FileTypes {
+  sniff(bytes: Uint8Array): Promise<FileType>
+}
+
+/** A file to be stored. */
+export interface NewFile extends FileType {
+  /** A name of its own that nobody can guess: letters, digits and hyphens. */
+  readonly id: string
+  /** How its sender called it, for downloads. */
+  readonly name: string | null
+}
+
+/** Where uploaded files are kept. It is asked outside transactions, so it may take its time. */
+export interface AssetStore {
+  /**
+   * Stores a file durably.
+   * @returns the absolute address at which it is served
+   */
+  put(bytes: Uint8Array, file: NewFile): Promise<string>
+  /** Removes a file for which no record came about. */
+  remove(file: NewFile): Promise<void>
+}
+
+/** What became of a download. */
+export type Download =
+  | { readonly ok: true; readonly bytes: Uint8Array; readonly name: string | null }
+  /** `refused`: the address may not be called; `too large`: more bytes than allowed; `failed`: whatever else. */
+  | { readonly ok: false; readonly reason: 'refused' | 'too large' | 'failed' }
+
+/** Fetches a file from an address that a stranger has named: it must never reach into the operator's own network. */
+export interface Downloader {
+  /** @param limit most bytes that are taken */
+  get(url: string, limit: number): Promise<Download>
+}
+
+/** Every door. A missing one closes the operations that need it, and nothing else. */
+export interface Ports {
+  readonly recurrence?: Recurrence
+  readonly phoneNumbers?: PhoneNumbers
+  readonly assets?: AssetStore
+  readonly fileTypes?: FileTypes
+  readonly download?: Downloader
+}
+
+/** What each port must be able to do: how options are checked. */
+export const portMethods = {
+  recurrence: ['expand'],
+  phoneNumbers: ['parse'],
+  assets: ['put', 'remove'],
+  fileTypes: ['sniff'],
+  download: ['get'],
+} as const satisfies Record<keyof Ports, readonly string[]>
