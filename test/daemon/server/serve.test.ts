@@ -1,0 +1,203 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { run, scratch } from '../../support/command.ts'
+import type { Json } from '../../support/json.ts'
+
+const demo = ['serve', '--demo', '--allow-http', '--json', '--port', '0'] as const
+
+async function get(url: string, token: string): Promise<{ status: number; body: Json }> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+  return { status: response.status, body: await response.json() }
+}
+
+test('serve --json prints one line with all that a program needs, and ends cleanly on SIGTERM', async () => {
+  const directory = await scratch()
+  const server = run('folkmoot', ...demo, '--storage', `lowdb:${join(directory, 'db.json')}`)
+  const facts = JSON.parse(await server.firstLine())
+  expect(facts).toEqual({
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    network_id: '1',
+    subdomain: 'demo',
+    token: expect.stringMatching(/^fmt_[0-9A-Za-z]{49}$/),
+    outbox: join(directory, 'outbox'),
+  })
+  const me = await get(`${facts.url}/admin/v1/networks/demo/me`, facts.token)
+  expect(me).toMatchObject({ status: 200, body: { role: 'host', network_id: '1' } })
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toBe(0)
+  expect(server.out.stdout.split('\n')).toHaveLength(2)
+  expect(server.out.stderr).toBe('')
+})
+
+test('a second start changes nothing in the demo network and only makes a fresh token', async () => {
+  const directory = await scratch()
+  const storage = `lowdb:${join(directory, 'db.json')}`
+  const seen: Json[] = []
+  for (let start = 0; start < 2; start++) {
+    const server = run('folkmoot', ...demo, '--storage', storage)
+    const facts = JSON.parse(await server.firstLine())
+    const lists = ['members', 'posts', 'polls', 'events', 'tags', 'badges', 'plans', 'spaces', 'custom_fields'].map((name) =>
+      get(`${facts.url}/admin/v1/networks/1/${name}?per_page=100`, facts.token),
+    )
+    const bodies = (await Promise.all(lists)).filter(({ status }) => status === 200).map(({ body }) => body.items)
+    seen.push({ token: facts.token, bodies })
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toBe(0)
+  }
+  expect(seen[1].bodies).toEqual(seen[0].bodies)
+  expect(seen[0].bodies[0]).toHaveLength(60)
+  for (const items of seen[0].bodies) expect(items.length).toBeGreaterThanOrEqual(3)
+  expect(seen[1].token).not.toBe(seen[0].token)
+})
+
+test('the demo is the same on every machine, ids and times included', async () => {
+  const texts = await Promise.all(
+    [1, 2].map(async () => {
+      const server = run('folkmoot', ...demo, '--storage', 'memory:')
+      const facts = JSON.parse(await server.firstLine())
+      const { body } = await get(`${facts.url}/admin/v1/networks/1/members?per_page=100`, facts.token)
+      return JSON.stringify(body.items)
+    }),
+  )
+  expect(texts[0]).toBe(texts[1])
+})
+
+test('a lowdb file belongs to one process: the second is refused with a sentence, the first goes on', async () => {
+  const directory = await scratch()
+  const storage = `lowdb:${join(directory, 'db.json')}`
+  const first = run('folkmoot', ...demo, '--storage', storage)
+  const facts = JSON.parse(await first.firstLine())
+  const second = run('folkmoot', ...demo, '--storage', storage)
+  expect(await second.ended).toBe(2)
+  expect(second.out.stdout).toBe('')
+  expect(second.out.stderr).toContain(String(first.child.pid))
+  expect(second.out.stderr.trim().split('\n')).toHaveLength(1)
+  expect((await get(`${facts.url}/admin/v1/networks/1/`, facts.token)).status).toBe(200)
+})
+
+test('--webhook-url with --relay: an event arrives at the endpoint with its key', async () => {
+  const received: { headers: Json; body: Json }[] = []
+  const receiver = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk) => chunks.push(chunk))
+    request.on('end', () => {
+      received.push({ headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString()) })
+      response.writeHead(204).end()
+    })
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void receiver.close())
+  const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  const server = run('folkmoot', ...demo, '--storage', 'memory:', '--relay', '--webhook-url', hook, '--webhook-key', 'secret-key')
+  const facts = JSON.parse(await server.firstLine())
+  const posted = await fetch(`${facts.url}/admin/v1/networks/1/posts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${facts.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ space_id: 2001, title: 'Hello' }),
+  })
+  const post = (await posted.json()) as Json
+  await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 20_000, interval: 50 })
+  expect(received[0]?.headers).toMatchObject({
+    'content-type': 'application/json',
+    accept: 'application/json',
+    authorization: 'Bearer secret-key',
+  })
+  expect(received[0]?.body).toEqual({
+    event_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    event_timestamp: post.created_at,
+    event_type: 'PostCreatedHook',
+    payload: { ...post, author: { id: '1001', email: 'ada.ash.1@example.org', first_name: 'Ada' } },
+  })
+})
+
+test('wrong usage is one sentence on standard error and exit code 2', async () => {
+  const wrong = [
+    [...demo, '--storage', 'memory:', '--webhook-url', 'https://example.org'],
+    ['serve', '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-key', 'k'],
+    [...demo, '--storage', 'papyrus:scroll'],
+    ['serve', '--port', 'many'],
+    ['serve', '--storage', 'memory:', '--tls-cert', 'cert.pem'],
+    ['keys', 'create', '--storage', 'memory:', '--name', 'x', '--scope', '*', '--network', 'nowhere'],
+    ['dance'],
+  ]
+  for (const args of wrong) {
+    const command = run('folkmoot', ...args)
+    expect([args, await command.ended, command.out.stdout]).toEqual([args, 2, ''])
+    expect(command.out.stderr).toMatch(/\S/)
+    expect(command.out.stderr).not.toContain('    at ')
+  }
+})
+
+test('a network and keys from the command line: made, listed, used, revoked', async () => {
+  const directory = await scratch()
+  const storage = ['--storage', `lowdb:${join(directory, 'db.json')}`]
+  const json = async (...args: string[]): Promise<Json> => {
+    const command = run('folkmoot', ...args, ...storage, '--json')
+    expect([await command.ended, args, command.out.stderr]).toEqual([0, args, ''])
+    return JSON.parse(command.out.stdout)
+  }
+  const network = await json(
+    'networks',
+    'create',
+    '--subdomain',
+    'knitters',
+    '--title',
+    'Knitters',
+    '--owner-email',
+    'ada@example.org',
+    '--owner-name',
+    'Ada Ash',
+  )
+  const key = await json(
+    'keys',
+    'create',
+    '--network',
+    'knitters',
+    '--name',
+    'Connector',
+    '--scope',
+    'members:read',
+    '--scope',
+    'me:read',
+  )
+  const listed = await json('keys', 'list', '--network', network.id)
+  expect(listed).toEqual([expect.objectContaining({ id: key.id, name: 'Connector', status: 'Active', last_used_at: null })])
+  expect(JSON.stringify(listed)).not.toContain(key.token)
+  const endpoint = await json(
+    'endpoints',
+    'add',
+    '--network',
+    'knitters',
+    '--url',
+    'https://example.org/hook',
+    '--key',
+    'k',
+    '--event',
+    'PostCreated',
+  )
+  expect(await json('endpoints', 'list', '--network', 'knitters')).toEqual([endpoint])
+  expect(endpoint).toMatchObject({ events: ['PostCreatedHook'], url: 'https://example.org/hook' })
+
+  const use = async () => {
+    const server = run('folkmoot', 'serve', '--allow-http', '--json', '--port', '0', ...storage)
+    const facts = JSON.parse(await server.firstLine())
+    expect(facts).toMatchObject({ network_id: null, token: null })
+    const answer = await get(`${facts.url}/admin/v1/networks/knitters/members`, key.token)
+    server.child.kill('SIGTERM')
+    await server.ended
+    return answer
+  }
+  expect(await use()).toMatchObject({ status: 200, body: { items: [{ first_name: 'Ada', last_name: 'Ash' }] } })
+  await json('keys', 'revoke', key.id, '--network', 'knitters')
+  expect(await use()).toMatchObject({ status: 401, body: { error: 'token_expired' } })
+})
+
+test('spec prints the documents', async () => {
+  const api = run('folkmoot', 'spec')
+  const hooks = run('folkmoot', 'spec', '--webhooks')
+  expect([await api.ended, await hooks.ended]).toEqual([0, 0])
+  expect(JSON.parse(api.out.stdout)).toMatchObject({ openapi: '3.1.1', paths: { '/admin/v1/networks/{network_id}/me': {} } })
+  expect(Object.keys(JSON.parse(hooks.out.stdout).webhooks)).toHaveLength(47)
+})

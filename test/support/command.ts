@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** A program of ours in a process of its own. */
+export interface Command {
+  readonly child: ChildProcess
+  /** Everything that it has written so far. */
+  readonly out: { stdout: string; stderr: string }
+  /** The first line on standard output. */
+  firstLine(): Promise<string>
+  /** Its exit code, once it has ended. */
+  readonly ended: Promise<number | null>
+}
+
+/**
+ * Starts `folkmoot` or `folkmoot-relay` with these arguments; ended with the test, if it has not ended by itself.
+ */
+export function run(program: 'folkmoot' | 'folkmoot-relay', ...args: readonly string[]): Command {
+  const child = spawn(process.execPath, [join(root, 'daemon', 'bin', `${program}.ts`), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const out = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    out.stderr += text
+  })
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  const firstLine = () =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => {
+        const end = out.stdout.indexOf('\n')
+        if (end !== -1) resolve(out.stdout.slice(0, end))
+      }
+      child.stdout.on('data', look)
+      child.on('close', (code) => reject(new Error(`${program} ended with ${code} and printed no line: ${out.stderr}`)))
+      look()
+    })
+  return { child, out, firstLine, ended }
+}
+
+/** A directory that is removed with the test. */
+export async function scratch(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'folkmoot-test-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
