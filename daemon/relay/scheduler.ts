@@ -165,6 +165,7 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
       await record(nothing, now)
     }
     for (const tell of gathering.told) tell()
+    for (const notice of gathering.notices) events.onNotice(notice)
     await Promise.all(starting.map(launch))
     if (stopping && flying.size === 0 && landings.length === 0) idle()
   }

@@ -1,0 +1,68 @@
+/** The relay's settings from its command line and its configuration file. */
+import { readFile } from 'node:fs/promises'
+import { UsageError } from '../usage.ts'
+import { checkSettings, type Settings, SettingsError } from './settings.ts'
+
+/** The flags that are settings, as the command line gives them. */
+export interface SettingFlags {
+  readonly config?: string
+  readonly retrySchedule?: string
+  readonly timeout?: string
+  readonly breakerCooldown?: string
+  readonly allowHttp?: boolean
+  readonly allowPrivate?: boolean
+}
+
+/** Seconds, fractions allowed. */
+function secondsOf(flag: string, text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (!Number.isFinite(value) || value < 0) throw new UsageError(`${flag} takes seconds, got ${JSON.stringify(text)}`)
+  return value
+}
+
+async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch (error) {
+    throw new UsageError(`--config ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  throw new UsageError(`--config ${path} must hold one JSON object`)
+}
+
+/**
+ * Settings: the defaults, over them the file, over it the flags.
+ * @throws UsageError naming every problem
+ */
+export async function readSettings(flags: SettingFlags): Promise<Settings> {
+  const file = flags.config === undefined ? {} : await readConfig(flags.config)
+  const { retrySchedule, timeout, breakerCooldown, allowHttp, allowPrivate } = flags
+  const given = {
+    ...file,
+    ...(retrySchedule === undefined
+      ? {}
+      : { retrySchedule: retrySchedule.split(',').map((each) => secondsOf('--retry-schedule', each)) }),
+    ...(timeout === undefined ? {} : { timeout: secondsOf('--timeout', timeout) }),
+    ...(breakerCooldown === undefined ? {} : { breakerCooldown: secondsOf('--breaker-cooldown', breakerCooldown) }),
+    ...(allowHttp === undefined ? {} : { allowHttp }),
+    ...(allowPrivate === undefined ? {} : { allowPrivate }),
+  }
+  try {
+    return checkSettings(given)
+  } catch (error) {
+    if (error instanceof SettingsError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+/**
+ * The directory that `--outbox` names.
+ * @throws UsageError for an outbox that this relay cannot read
+ */
+export function outboxOf(address: string | undefined): string {
+  if (address === undefined || address === '')
+    throw new UsageError('--outbox is missing: give the directory that the API server writes to')
+  if (/^(sqlite|postgres|postgresql):/.test(address))
+    throw new UsageError(`--outbox ${address.split(':')[0]}: is not supported by this relay; give a directory`)
+  return address
+}
