@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest'
+import type { HostPrincipal } from '../../../lib/index.ts'
+import { apiKeys } from '../../../lib/storage/tables.ts'
+import { isToken, newToken, redactToken } from '../../../lib/token.ts'
+import { createTestCommunity, request } from '../../support/community.ts'
+
+const me = '/admin/v1/networks/1/me'
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+const unauthorized = { error: 'unauthorized', message: expect.any(String), status: 401 }
+const expired = {
+  error: 'token_expired',
+  message: 'The API token was revoked or has expired. Create a new one.',
+  status: 401,
+}
+
+test('a key works until it is revoked, and never again', async () => {
+  const { community } = await createTestCommunity()
+  const { token, key } = await community.keys.create({ network_id: '1', name: 'short', scopes: ['*'] })
+  expect((await request(community, 'GET', me, bearer(token))).status).toBe(200)
+  await community.keys.revoke('1', key.id)
+  const answer = await request(community, 'GET', me, bearer(token))
+  expect({ status: answer.status, body: answer.body }).toEqual({ status: 401, body: expired })
+  expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+})
+
+test('a revoked key stays listed and cannot be revoked again', async () => {
+  const { community, clock } = await createTestCommunity()
+  const { token, key } = await community.keys.create({ network_id: '1', name: 'short', scopes: ['tags:read'] })
+  clock.advance(1000)
+  await community.keys.revoke('1', key.id)
+  const listed = (await community.keys.list('1')).find(({ id }) => id === key.id)
+  expect(listed).toEqual({
+    id: key.id,
+    network_id: '1',
+    name: 'short',
+    scopes: ['tags:read'],
+    redacted: redactToken(token),
+    member_id: expect.any(String),
+    created_at: '2026-11-20T10:00:00.000Z',
+    updated_at: '2026-11-20T10:00:01.000Z',
+    revoked_at: '2026-11-20T10:00:01.000Z',
+    expires_at: null,
+    last_used_at: null,
+    status: 'Revoked',
+  })
+  await expect(community.keys.revoke('1', key.id)).rejects.toMatchObject({ status: 422 })
+  await expect(community.keys.revoke('1', '77')).rejects.toMatchObject({ status: 404 })
+})
+
+test('a key expires at its time and not before', async () => {
+  const { community, clock } = await createTestCommunity()
+  const expires_at = '2026-11-20T11:00:00+00:00'
+  const { token } = await community.keys.create({ network_id: '1', name: 'short', scopes: ['*'], expires_at })
+  clock.advance(60 * 60 * 1000 - 1)
+  expect((await request(community, 'GET', me, bearer(token))).status).toBe(200)
+  clock.advance(1)
+  expect((await request(community, 'GET', me, bearer(token))).body).toEqual(expired)
+})
+
+test('keys with malformed scopes, names or times are refused', async () => {
+  const { community } = await createTestCommunity()
+  const key = { network_id: '1', name: 'bad', scopes: ['*'] }
+  for (const wrong of [
+    { scopes: [] },
+    { scopes: ['members'] },
+    { scopes: ['members:admin'] },
+    { scopes: ['*:write'] },
+    { scopes: ['*', 'Members:read'] },
+    { name: ' ' },
+    { expires_at: 'tomorrow' },
+    { member_id: '77' },
+  ])
+    await expect(community.keys.create({ ...key, ...wrong }), JSON.stringify(wrong)).rejects.toMatchObject({ status: 422 })
+})
+
+test('the last use of a key is kept to the minute', async () => {
+  const { community, clock, send, token } = await createTestCommunity()
+  clock.advance(75_000)
+  await send('me.show')
+  await send('me.show')
+  clock.advance(30_000)
+  await send('me.show')
+  const used = async () => (await community.keys.list('1')).find(({ redacted }) => redacted === redactToken(token))?.last_used_at
+  expect(await used()).toBe('2026-11-20T10:01:00.000Z')
+  clock.advance(60_000)
+  await send('me.show')
+  expect(await used()).toBe('2026-11-20T10:02:00.000Z')
+})
+
+test('the token itself is stored nowhere', async () => {
+  const { community, storage } = await createTestCommunity()
+  const { token } = await community.keys.create({ network_id: '1', name: 'secret', scopes: ['*'] })
+  const rows = await storage.transaction((tx) => tx.find(apiKeys, {}))
+  expect(JSON.stringify(rows)).not.toContain(token.slice(12, 40))
+  expect(rows.every((row) => /^[0-9a-f]{64}$/.test(row.token_hash))).toBe(true)
+})
+
+test('a token carries a checksum, so that a mistyped one costs no look into the storage', () => {
+  const token = newToken()
+  expect(token).toMatch(/^fmt_[0-9A-Za-z]{49}$/)
+  expect(isToken(token)).toBe(true)
+  for (let place = 4; place < token.length; place++) {
+    const other = token[place] === 'A' ? 'B' : 'A'
+    expect(isToken(token.slice(0, place) + other + token.slice(place + 1)), `character ${place}`).toBe(false)
+  }
+  for (const wrong of ['', 'fmt_', token.slice(1), `${token}0`, token.toUpperCase(), `fmg_${token.slice(4)}`, `${token}\n`])
+    expect(isToken(wrong), wrong).toBe(false)
+  expect(new Set(Array.from({ length: 100 }, newToken)).size).toBe(100)
+})
+
+test('a malformed header and an unknown token are alike', async () => {
+  const { community } = await createTestCommunity()
+  for (const header of ['Bearer', 'Bearer  ', `Bearer ${newToken()}`, 'Token abc', `Bearer ${'x'.repeat(600)}`]) {
+    const answer = await request(community, 'GET', me, { headers: { authorization: header } })
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 401, body: unauthorized })
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+  }
+})
+
+test('the scheme of the header is not case-sensitive', async () => {
+  const { community, token } = await createTestCommunity()
+  for (const header of [`bearer ${token}`, `BEARER   ${token}`])
+    expect((await request(community, 'GET', me, { headers: { authorization: header } })).status).toBe(200)
+})
+
+test('a host with keys of its own is asked first, and ours still work', async () => {
+  const seen: string[] = []
+  const host: { owner: string } = { owner: '' }
+  const { community, owner, token, send } = await createTestCommunity({
+    authenticate: async (given): Promise<HostPrincipal | 'expired' | undefined> => {
+      seen.push(given)
+      if (given === 'session-1') return { network_id: '1', member_id: host.owner, scopes: ['me:read'], key: 'session' }
+      if (given === 'session-0') return 'expired'
+      return undefined
+    },
+  })
+  host.owner = owner.id
+  expect((await request(community, 'GET', me, bearer('session-1'))).body.id).toBe(owner.id)
+  const forbidden = await request(community, 'GET', '/admin/v1/networks/1/tags', bearer('session-1'))
+  expect(forbidden.body).toEqual({ error: 'forbidden', message: 'The API token lacks the scope tags:read.', status: 403 })
+  expect((await request(community, 'GET', me, bearer('session-0'))).body).toEqual(expired)
+  expect((await request(community, 'GET', me, bearer('session-2'))).body).toEqual(unauthorized)
+  expect((await send('me.show')).status).toBe(200)
+  expect(seen).toEqual(['session-1', 'session-1', 'session-0', 'session-2', token])
+})
+
+test("a host's token is bound to its network like ours", async () => {
+  const { community } = await createTestCommunity({
+    authenticate: async () => ({ network_id: '2', member_id: '7', scopes: ['*'], key: 'k' }),
+  })
+  expect((await request(community, 'GET', me, bearer('any'))).body).toEqual({ error: 'Network not found' })
+})
+
+test('scopes: `*:read` is every read and no write, `*` is everything', async () => {
+  const { sendAs, newToken: tokenOf } = await createTestCommunity()
+  const reader = sendAs(await tokenOf(['*:read']))
+  expect((await reader('tags.list')).status).toBe(200)
+  expect((await reader('tags.create', { body: { title: 'x' } })).status).toBe(403)
+  const tagger = sendAs(await tokenOf(['tags:write']))
+  expect((await tagger('tags.create', { body: { title: 'x' } })).status).toBe(201)
+  expect((await tagger('tags.list')).status).toBe(403)
+})

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { createTestCommunity } from '../../support/community.ts'
+import type { Json } from '../../support/json.ts'
+
+type Test = Awaited<ReturnType<typeof createTestCommunity>>
+
+const call = async ({ community, token }: Test, url: string, headers: Record<string, string> = {}) => {
+  const response = await community.fetch(new Request(url, { headers: { authorization: `Bearer ${token}`, ...headers } }))
+  return { status: response.status, body: (await response.json()) as Json }
+}
+const members = '/admin/v1/networks/1/members'
+const refused = {
+  status: 403,
+  body: { error: 'https_required', message: 'Only HTTPS is accepted. Call the same address with https.', status: 403 },
+}
+
+test('plain HTTP is refused before anything else is looked at', async () => {
+  const community = await createTestCommunity()
+  expect(await call(community, `http://api.test${members}`)).toEqual(refused)
+  expect(await call(community, `http://api.test${members}`, { authorization: '' })).toEqual(refused)
+  expect(await call(community, 'http://api.test/admin/v1/nothing')).toEqual(refused)
+  expect(await call(community, 'http://api.test/admin/v1/spec.json')).toEqual(refused)
+})
+
+test('a client cannot talk itself out of HTTPS with forwarded headers', async () => {
+  const community = await createTestCommunity()
+  for (const headers of [{ 'x-forwarded-proto': 'https' }, { 'x-forwarded-ssl': 'on' }, { forwarded: 'proto=https' }])
+    expect(await call(community, `http://api.test${members}`, headers)).toEqual(refused)
+})
+
+test('behind a trusted proxy the forwarded protocol counts, the first of several', async () => {
+  const community = await createTestCommunity({ trustProxy: true })
+  const url = `http://inside.test${members}`
+  expect((await call(community, url, { 'x-forwarded-proto': 'https' })).status).toBe(200)
+  expect((await call(community, url, { 'x-forwarded-proto': 'HTTPS , http' })).status).toBe(200)
+  expect(await call(community, url, { 'x-forwarded-proto': 'http, https' })).toEqual(refused)
+  expect(await call(community, `https://inside.test${members}`, { 'x-forwarded-proto': 'http' })).toEqual(refused)
+  expect(await call(community, url)).toEqual(refused)
+})
+
+test('`allowHttp` accepts both', async () => {
+  const community = await createTestCommunity({ allowHttp: true })
+  expect((await call(community, `http://api.test${members}`)).status).toBe(200)
+  expect((await call(community, `https://api.test${members}`)).status).toBe(200)
+})
+
+const selfLink = async (community: Test, url: string, headers: Record<string, string> = {}) =>
+  (await call(community, url, headers)).body.links.self
+
+test('links stand on the origin that the caller used', async () => {
+  const community = await createTestCommunity({ allowHttp: true })
+  expect(await selfLink(community, `https://api.test:8443${members}`)).toBe(`https://api.test:8443${members}`)
+  expect(await selfLink(community, `http://localhost:4000${members}`)).toBe(`http://localhost:4000${members}`)
+})
+
+test('forwarded hosts count only behind a trusted proxy', async () => {
+  const headers = { 'x-forwarded-host': 'public.example.org', 'x-forwarded-proto': 'https' }
+  const url = `https://inside.test${members}`
+  expect(await selfLink(await createTestCommunity(), url, headers)).toBe(url)
+  const behind = await createTestCommunity({ trustProxy: true })
+  expect(await selfLink(behind, url, headers)).toBe(`https://public.example.org${members}`)
+  expect(await selfLink(behind, url, { ...headers, 'x-forwarded-host': 'a.example.org, b.example.org' })).toBe(
+    `https://a.example.org${members}`,
+  )
+})
+
+test('a host that is no host name never gets into a link', async () => {
+  const community = await createTestCommunity({ trustProxy: true })
+  for (const host of ['evil.test/path', 'evil.test"><script>', 'a b', 'user@evil.test', ':443', 'evil.test:port'])
+    expect(await selfLink(community, `https://api.test${members}`, { 'x-forwarded-host': host })).toBe(
+      `https://localhost${members}`,
+    )
+})
+
+test('`publicUrl` is the origin of every link, whatever the caller used', async () => {
+  const community = await createTestCommunity({ publicUrl: 'https://community.example.org', trustProxy: true })
+  const headers = { 'x-forwarded-host': 'other.example.org' }
+  expect(await selfLink(community, `https://api.test${members}`, headers)).toBe(`https://community.example.org${members}`)
+})

@@ -1,0 +1,23 @@
+import type { Storage, Tx } from '../../lib/storage/contract.ts'
+
+/** A storage of which a test bends some methods; the rest goes to the one behind it. */
+export function bentStorage(
+  storage: Storage,
+  bend: { readonly transaction?: Storage['transaction']; readonly tx?: (tx: Tx) => Partial<Tx> },
+): Storage {
+  const whole = (tx: Tx): Tx => ({
+    get: (table, id) => tx.get(table, id),
+    find: (table, query) => tx.find(table, query),
+    count: (table, where) => tx.count(table, where),
+    insert: (table, row) => tx.insert(table, row),
+    update: (table, id, patch, guard) => tx.update(table, id, patch, guard),
+    remove: (table, id) => tx.remove(table, id),
+    append: (records) => tx.append(records),
+    native: tx.native,
+    ...bend.tx?.(tx),
+  })
+  return {
+    transaction: bend.transaction ?? ((work, options) => storage.transaction((tx) => work(whole(tx)), options)),
+    close: () => storage.close(),
+  }
+}
