@@ -3,7 +3,7 @@
  * the suffix `Hook`.
  */
 import type * as v from 'valibot'
-import { Id, Integer, listOf, oneOf, orNull, record, Text, Timestamp } from '../fields.ts'
+import { describe, Id, Integer, listOf, oneOf, orNull, publish, record, Text, Timestamp } from '../fields.ts'
 import { Comment } from '../records/comment.ts'
 import { Coursework } from '../records/coursework.ts'
 import { CustomField } from '../records/custom-field.ts'
@@ -33,10 +33,16 @@ const CourseProgressComplete = record('MemberCourseProgressCompletePayload', mem
 const LessonComplete = record('MemberLessonCompletePayload', { member: Member, course: Space, lesson: Coursework })
 const EventInstanceCancel = record('EventInstanceCancelPayload', { event: EventPayload, event_instance: EventInstance })
 
+const AmbassadorLevelId = publish(describe(Id, 'A level'), {
+  type: 'string',
+  enum: ['1', '2', '3'],
+  description: '1 Bronze, 2 Silver, 3 Gold.',
+})
+
 const AmbassadorLevelUp = record('MemberAmbassadorLevelUpPayload', {
   member: Member,
   network_id: Id,
-  ambassador_level_id: Id,
+  ambassador_level_id: AmbassadorLevelId,
   ambassador_level_name: Text,
   referral_count: Integer,
 })

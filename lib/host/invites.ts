@@ -3,6 +3,7 @@ import { fail, found, invalid } from '../errors.ts'
 import { IdInput, optional, ShortText } from '../fields.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
+import { restoreAccess } from '../rules/leaving.ts'
 import { emailKey, memberByAddress } from '../rules/members.ts'
 import { announceJoin } from '../rules/membership.ts'
 import { grantAccess, openPlan } from '../rules/plans.ts'
@@ -58,6 +59,7 @@ async function enrol(
     ? found(await call.tx.update(members, known.id, { ...fields, role: 'contributor', ...call.touch() }), 'Member')
     : await call.tx.insert(members, { ...call.stamp(), ...fields })
   announceJoin(call, member)
+  if (known) await restoreAccess(call, member)
   if (invite.sender_id !== member.id) await count(call.tx, members, invite.sender_id, 'referral_count', 1)
   return member
 }

@@ -4,8 +4,18 @@ import { type Emitter, operation } from '../operation.ts'
 import { presentSubscription } from '../records/payment.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
 import { activeMember } from '../rules/members.ts'
-import { accessTo, liveStates, takeOffPlan } from '../rules/plans.ts'
-import { members, type PlanRow, planMemberships, plans, purchases, subscriptions } from '../storage/tables.ts'
+import { accessTo, endSubscription, liveStates, revokePurchase, takeOffPlan } from '../rules/plans.ts'
+import type { Id } from '../storage/table.ts'
+import {
+  type MemberRow,
+  members,
+  type PlanRow,
+  planMemberships,
+  plans,
+  purchases,
+  type SubscriptionRow,
+  subscriptions,
+} from '../storage/tables.ts'
 
 const batch = 200
 
@@ -63,16 +73,28 @@ export const archivePlan = operation({
     const open = ['visible', 'hidden', 'pending', 'rejected', 'legacy'] as const
     const archived = await call.tx.update(plans, plan.id, { status: 'archived', ...call.touch() }, { status: open })
     if (!archived) fail(invalid('id'), 'The plan is archived already')
-    for (;;) {
-      const accesses = await call.tx.find(planMemberships, { where: { plan_id: plan.id }, limit: batch })
-      if (accesses.length === 0) return
-      for (const access of accesses) {
-        const member = found(await call.tx.get(members, access.member_id), 'Member')
-        await takeOffPlan(call, plan, member, access, (subscription) =>
-          call.emit('MemberSubscriptionCanceled', presentSubscription(call, subscription, member)),
-        )
-      }
-    }
+    const announceCancel = (subscription: SubscriptionRow, member: MemberRow) =>
+      call.emit('MemberSubscriptionCanceled', presentSubscription(call, subscription, member))
+    const memberOf = async ({ member_id }: { readonly member_id: Id }) => found(await call.tx.get(members, member_id), 'Member')
+    const where = { plan_id: plan.id }
+    await forEach(
+      () => call.tx.find(planMemberships, { where, limit: batch }),
+      async (access) => {
+        const member = await memberOf(access)
+        await takeOffPlan(call, plan, member, access, (subscription) => announceCancel(subscription, member))
+      },
+    )
+    // Who has left the network has no access any more and may still be paying.
+    await forEach(
+      () => call.tx.find(subscriptions, { where: { ...where, status: liveStates }, limit: batch }),
+      async (row) => {
+        announceCancel((await endSubscription(call, row)) ?? row, await memberOf(row))
+      },
+    )
+    await forEach(
+      () => call.tx.find(purchases, { where: { ...where, revoked_at: null }, limit: batch }),
+      (row) => revokePurchase(call, row),
+    )
   },
 })
 
@@ -94,6 +116,11 @@ export const removePlanMember = operation({
     await takeOffPlan(call, plan, member, access)
   },
 })
+
+/** Does something to each row until there is none left: what is done takes it out of what `find` finds. */
+async function forEach<R>(find: () => Promise<readonly R[]>, work: (row: R) => Promise<unknown>): Promise<void> {
+  for (let rows = await find(); rows.length > 0; rows = await find()) for (const row of rows) await work(row)
+}
 
 /** What was bought in the App Store can be ended only there, so a plan with such payments has to stay. */
 async function refuseApple({ tx }: Emitter<never>, plan: PlanRow): Promise<void> {

@@ -6,9 +6,11 @@ import { type InviteRow, invites, type MemberRow } from '../storage/tables.ts'
 import { emailKey, memberByAddress } from './members.ts'
 import { accessTo } from './plans.ts'
 
-/** What is unique while nobody has accepted: an address and what it is invited to. */
-export const openKey = ({ recipient_email, plan_id }: Pick<InviteRow, 'recipient_email' | 'plan_id'>): string =>
-  `${emailKey(recipient_email)} ${plan_id ?? ''}`
+/** What is unique while nobody has accepted: an address, and the plan if it is invited to one. */
+export function openKey({ recipient_email, plan_id }: Pick<InviteRow, 'recipient_email' | 'plan_id'>): string {
+  const email = emailKey(recipient_email)
+  return plan_id === null ? email : `${email} ${plan_id}`
+}
 
 /**
  * Refuses an address that cannot be invited: one that is banned, is in already, or holds an open invite.
