@@ -18,3 +18,9 @@ export async function createSpaces({ send }: Pick<TestCommunity, 'send'>, ...nam
   for (const name of names) created.push((await send('spaces.create', { body: { name } })).body)
   return created
 }
+
+/** Bans a member from the network. */
+export async function ban({ send }: Pick<TestCommunity, 'send'>, user_id: string): Promise<void> {
+  const [space] = await createSpaces({ send }, 'A place to be banned from')
+  await send('space_members.ban', { params: { space_id: space.id, user_id }, body: {} })
+}
