@@ -94,6 +94,8 @@ export interface Settings {
   readonly rateLimiter: RateLimiter | undefined
   readonly authenticate: Options['authenticate']
   readonly hooks: Hooks
+  /** Tells `hooks.onError`, which cannot make matters worse: what it throws itself is dropped. */
+  readonly report: NonNullable<Hooks['onError']>
   readonly permalink: NonNullable<Options['permalink']>
   readonly ports: Ports
   readonly clock: Clock
@@ -177,8 +179,18 @@ export function settings(options: Options): Settings {
     rateLimiter: options.rateLimiter,
     authenticate: options.authenticate,
     hooks: options.hooks ?? {},
+    report: reporter(options.hooks),
     permalink: options.permalink ?? (({ kind, id, subdomain }) => `https://${subdomain}.example/${kind}/${id}`),
     ports: options.ports ?? {},
     clock: options.clock ?? systemClock,
   }
 }
+
+// The request that failed still has to be answered, and nobody waits for the rest: there is no one left to tell.
+const reporter =
+  (hooks: Hooks | undefined): Settings['report'] =>
+  (error, about) => {
+    try {
+      void Promise.resolve(hooks?.onError?.(error, about)).catch(() => {})
+    } catch {}
+  }

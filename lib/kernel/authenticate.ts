@@ -107,7 +107,7 @@ function rememberHashes(capacity: number) {
 const minuteMilliseconds = 60_000
 
 /** Notes when a key was last used, to the minute, outside the request: nobody waits for it. */
-function noteUses({ storage, hooks }: Settings) {
+function noteUses({ storage, report }: Settings) {
   const noted = new Map<string, number>()
   const pending = new Set<Promise<void>>()
   const note = (key: ApiKeyRow, now: number): void => {
@@ -120,7 +120,7 @@ function noteUses({ storage, hooks }: Settings) {
       .transaction((tx) => tx.update(apiKeys, key.id, { last_used_at: minute }))
       .then(
         () => undefined,
-        (error: unknown) => hooks.onError?.(error, { request_id: `last use of key ${key.id}` }),
+        (error: unknown) => report(error, { request_id: `last use of key ${key.id}` }),
       )
       .finally(() => pending.delete(write))
     pending.add(write)

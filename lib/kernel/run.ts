@@ -20,7 +20,10 @@ export type Outcome =
 export interface Runner {
   /** Runs an operation's handler. `answerOf` makes the answer that is kept for an `Idempotency-Key`. */
   run(input: Input, repeat?: { readonly key: Repeatable; readonly answerOf: (result: unknown) => FirstAnswer }): Promise<Outcome>
-  /** Runs the host's own work in a transaction of a network, with the events that it emits. */
+  /**
+   * Runs the host's own work in a transaction of a network, with the events that it emits.
+   * @throws ApiError 422 when a unique key is taken
+   */
   work<T>(network_id: Id, now: string, body: (tx: ScopedTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
   /** Resolves when the `after` hooks of everything so far have run. */
   settled(): Promise<unknown>
@@ -39,7 +42,8 @@ export function runner(settings: Settings, newId: () => Id): Runner {
         for (const event of events) tell(event)
         return result
       } catch (error) {
-        if (run >= mostRuns || !isLostRace(error)) throw error
+        if (run < mostRuns && isLostRace(error)) continue
+        throw isUniqueViolation(error) ? taken(error.key) : error
       }
     }
   }
@@ -51,7 +55,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
     const { payload } = JSON.parse(event.body) as { payload: unknown }
     const told = Promise.resolve()
       .then(() => hooks.after?.({ network_id, event_id, event_type, event_timestamp, payload }))
-      .catch((error: unknown) => hooks.onError?.(error, { request_id: event_id }))
+      .catch((error: unknown) => settings.report(error, { request_id: event_id }))
       .finally(() => pending.delete(told))
     pending.add(told)
   }
@@ -91,7 +95,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       try {
         await operation.discard?.(prepared as never, { ports: settings.ports } as never)
       } catch (error) {
-        hooks.onError?.(error, { request_id: crypto.randomUUID(), operation: operation.id })
+        settings.report(error, { request_id: crypto.randomUUID(), operation: operation.id })
       }
     }
     try {
@@ -101,7 +105,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
     } catch (error) {
       await undo()
       if (repeat && refusal && refusal === error) await keepRefusal(input, repeat.key, refusal)
-      throw isUniqueViolation(error) ? taken(error.key) : error
+      throw error
     }
   }
 

@@ -28,7 +28,7 @@ const networksRoot = `${apiRoot}/networks/`
  * rate limit, scope, query, body, idempotency, handler with its transaction, answer.
  */
 export function server(operations: readonly AnyOperation[], settings: Settings, runner: Runner, documents: Documents) {
-  const { basePath, clock, limits, hooks } = settings
+  const { basePath, clock, limits } = settings
   const match = routeTable(operations)
   const { authenticate, settled } = authenticator(settings)
 
@@ -110,7 +110,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
   function failureAnswer(error: unknown, headers: Readonly<Record<string, string>>, route: Route | undefined): Answer {
     if (isApiError(error)) return jsonAnswer(error.status, JSON.stringify(error.body), { ...headers, ...error.headers })
     const request_id = crypto.randomUUID()
-    hooks.onError?.(error, { request_id, ...(route ? { operation: route.id } : {}) })
+    settings.report(error, { request_id, ...(route ? { operation: route.id } : {}) })
     const later = storageTrouble(error)
     if (later) return jsonAnswer(503, JSON.stringify({ error: later, request_id }), { ...headers, 'retry-after': '5' })
     return jsonAnswer(500, JSON.stringify({ error: 'Internal server error', request_id }), headers)

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+import { ApiError, type BeforeHook, type CommittedEvent } from '../../../lib/index.ts'
+import { spaces } from '../../../lib/storage/tables.ts'
+import { createTestCommunity } from '../../support/community.ts'
+
+const member = { email: 'new@example.org', first_name: 'New', last_name: 'Member' }
+
+test('`before` sees the checked request of every operation', async () => {
+  const seen: BeforeHook[] = []
+  const { send, owner } = await createTestCommunity({ hooks: { before: (call) => void seen.push(call) } })
+  const { body } = await send('tags.create', { body: { title: 'x', unknown: 1 } })
+  await send('tags.replace', { params: { id: body.id }, body: { title: 'y' } })
+  expect(
+    seen.map(({ operation, params, query, body, principal }) => ({ id: operation.id, params, query, body, principal })),
+  ).toEqual([
+    {
+      id: 'tags.create',
+      params: {},
+      query: {},
+      body: { title: 'x' },
+      principal: expect.objectContaining({ member_id: owner.id }),
+    },
+    {
+      id: 'tags.update',
+      params: { id: body.id },
+      query: {},
+      body: { title: 'y' },
+      principal: expect.objectContaining({ scopes: ['*'] }),
+    },
+  ])
+})
+
+test('`before` is not asked about requests that were refused already', async () => {
+  const seen: string[] = []
+  const { send, sendAs } = await createTestCommunity({ hooks: { before: ({ operation }) => void seen.push(operation.id) } })
+  await send('tags.create', { body: {} })
+  await sendAs('fmt_nobody')('tags.list')
+  expect(seen).toEqual([])
+})
+
+test('a veto undoes what `before` itself has written, and the client reads its sentence', async () => {
+  const { send, newEvents, faults } = await createTestCommunity({
+    hooks: {
+      async before({ operation, tx }) {
+        if (operation.id !== 'members.create') return
+        await tx.insert(spaces, {
+          id: '5',
+          created_at: '2026-01-01T00:00:00.000Z',
+          updated_at: '2026-01-01T00:00:00.000Z',
+          name: 'x',
+        })
+        throw new ApiError(409, { error: 'Not on Sundays' }, { 'x-why': 'sunday' })
+      },
+    },
+  })
+  const answer = await send('members.create', { body: member })
+  expect({ status: answer.status, body: answer.body, why: answer.headers.get('x-why') }).toEqual({
+    status: 409,
+    body: { error: 'Not on Sundays' },
+    why: 'sunday',
+  })
+  expect((await send('spaces.list')).body.items).toEqual([])
+  expect((await send('members.list')).body.items).toHaveLength(1)
+  expect(newEvents()).toEqual([])
+  expect(faults).toEqual([])
+})
+
+test('what `before` writes is committed together with the operation', async () => {
+  const { send } = await createTestCommunity({
+    hooks: {
+      async before({ operation, tx }) {
+        if (operation.id !== 'tags.create') return
+        await tx.insert(spaces, {
+          id: '5',
+          created_at: '2026-01-01T00:00:00.000Z',
+          updated_at: '2026-01-01T00:00:00.000Z',
+          name: 'x',
+        })
+      },
+    },
+  })
+  expect((await send('tags.create', { body: { title: 'x' } })).status).toBe(201)
+  expect((await send('spaces.list')).body.items).toHaveLength(1)
+})
+
+test('`after` is told of each event once, and only after the commit', async () => {
+  const told: CommittedEvent[] = []
+  const committed: number[] = []
+  const { send, community, events } = await createTestCommunity({
+    hooks: {
+      async after(event) {
+        told.push(event)
+        committed.push((await community.call('members.list', { network: '1' })).items.length)
+      },
+    },
+  })
+  const refused = await send('members.create', { body: { ...member, email: 'host@example.org' } })
+  expect(refused.status).toBe(422)
+  await send('members.create', { body: member })
+  await community.close()
+  expect(told.map(({ event_type, payload }) => ({ event_type, payload }))).toEqual(
+    [...events(), ...events('host')].map(({ event_type, payload }) => ({ event_type, payload })),
+  )
+  expect(told.map(({ event_type }) => event_type)).toEqual(['MemberJoinedHook', 'WelcomeEmailRequestedHook'])
+  expect(committed).toEqual([2, 2])
+})
+
+test('what `after` throws spoils nothing and goes to `onError`', async () => {
+  const faults: unknown[] = []
+  const { send, community } = await createTestCommunity({
+    hooks: {
+      after() {
+        throw new Error('after')
+      },
+      onError: (error, about) => faults.push([error, about]),
+    },
+  })
+  expect((await send('members.create', { body: { ...member, send_welcome_email: false } })).status).toBe(201)
+  await community.close()
+  expect(faults).toEqual([[new Error('after'), { request_id: expect.any(String) }]])
+})
+
+test('a fault in `before` is a 500, and `onError` learns which request it was', async () => {
+  const faults: { error: unknown; about: { request_id: string; operation?: string } }[] = []
+  const { send } = await createTestCommunity({
+    hooks: {
+      before() {
+        throw new Error('password=hunter2')
+      },
+      onError: (error, about) => faults.push({ error, about }),
+    },
+  })
+  const answer = await send('tags.list')
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: 500,
+    body: { error: 'Internal server error', request_id: faults[0]?.about.request_id },
+  })
+  expect(faults).toEqual([
+    { error: new Error('password=hunter2'), about: { request_id: expect.any(String), operation: 'tags.list' } },
+  ])
+})
+
+test('`onError` may throw itself: the request is answered and nothing is left over', async () => {
+  const { send, community } = await createTestCommunity({
+    hooks: {
+      before({ operation }) {
+        if (operation.id === 'tags.list') throw new Error('before')
+      },
+      after() {
+        throw new Error('after')
+      },
+      onError() {
+        throw new Error('onError')
+      },
+    },
+  })
+  expect((await send('tags.list')).status).toBe(500)
+  expect((await send('members.create', { body: member })).status).toBe(201)
+  await community.close()
+})
