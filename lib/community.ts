@@ -107,10 +107,10 @@ export function createCommunity(options: Options): Community {
   const owns = (pathname: string): boolean => {
     if (!pathname.startsWith(basePath)) return false
     const path = pathname.slice(basePath.length)
-    return path === apiRoot || path.startsWith(`${apiRoot}/`) || path === webhooksSpec
+    return path === apiRoot || path.startsWith(`${apiRoot}/`) || path.replace(/\/+$/, '') === webhooksSpec
   }
 
-  const fetch = async (request: Request) => toResponse(await serve(fromRequest(request)))
+  const fetch = async (request: Request) => toResponse(await serve(fromRequest(request)), request.method)
   const byId = new Map(
     operations.flatMap((operation) =>
       [operation.id, ...(operation.also ? [operation.also.id] : [])].map((id) => [id, operation]),

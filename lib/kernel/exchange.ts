@@ -52,9 +52,9 @@ export function fromRequest(request: Request): Incoming {
   }
 }
 
-/** An answer as a `Response`. */
-export function toResponse(answer: Answer): Response {
-  return new Response(answer.body, { status: answer.status, headers: { ...answer.headers } })
+/** An answer as a `Response`; one to HEAD has no body, only what it would have been described by. */
+export function toResponse(answer: Answer, method: string): Response {
+  return new Response(method === 'HEAD' ? null : answer.body, { status: answer.status, headers: { ...answer.headers } })
 }
 
 async function readStream(stream: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array | undefined> {

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { createTestCommunity, request } from '../../support/community.ts'
+
+const tags = '/admin/v1/networks/1/tags'
+
+test('HEAD is answered as GET, without the body', async () => {
+  const { community, token } = await createTestCommunity()
+  const headers = { authorization: `Bearer ${token}` }
+  const get = await community.fetch(new Request(`https://api.test${tags}`, { headers }))
+  const head = await community.fetch(new Request(`https://api.test${tags}`, { headers, method: 'HEAD' }))
+  expect({ status: head.status, headers: Object.fromEntries(head.headers), text: await head.text() }).toEqual({
+    status: get.status,
+    headers: Object.fromEntries(get.headers),
+    text: '',
+  })
+})
+
+test('HEAD is refused as GET is, without the body', async () => {
+  const { community } = await createTestCommunity()
+  const head = await community.fetch(new Request(`https://api.test${tags}`, { method: 'HEAD' }))
+  expect({ status: head.status, text: await head.text() }).toEqual({ status: 401, text: '' })
+})
+
+test('HEAD needs the scope of GET', async () => {
+  const { community, newToken } = await createTestCommunity()
+  const status = async (scope: string) =>
+    (await request(community, 'HEAD', tags, { headers: { authorization: `Bearer ${await newToken([scope])}` } })).status
+  expect(await status('tags:read')).toBe(200)
+  expect(await status('tags:write')).toBe(403)
+})
+
+test('a method that a path lacks is a 405 that lists the others, before any token is looked at', async () => {
+  const { community } = await createTestCommunity()
+  const answer = await request(community, 'DELETE', tags)
+  expect({ status: answer.status, body: answer.body, allow: answer.headers.get('allow') }).toEqual({
+    status: 405,
+    body: { error: 'DELETE is not possible here; possible: GET, HEAD, POST' },
+    allow: 'GET, HEAD, POST',
+  })
+})
+
+test('methods that nobody knows are a 405 too', async () => {
+  const { community } = await createTestCommunity()
+  for (const method of ['OPTIONS', 'PROPFIND', 'get-all', 'constructor', '__PROTO__'])
+    expect((await request(community, method, tags)).status, method).toBe(405)
+})
+
+test('a path that nobody knows is a JSON 404', async () => {
+  const { community, token } = await createTestCommunity()
+  const paths = [
+    '/',
+    '/admin',
+    '/admin/v1',
+    '/admin/v1/networks',
+    '/admin/v1/networks/',
+    '/admin/v2/networks/1/tags',
+    '/admin/v1/networks/1/nothing',
+    '/admin/v1/networks/1/tags/1/2/3/4',
+    '/admin/v1/networks/1/constructor',
+    '/admin/v1/networks/1/__proto__',
+  ]
+  for (const path of paths) {
+    const answer = await request(community, 'GET', path, { headers: { authorization: `Bearer ${token}` } })
+    expect({ path, status: answer.status, body: answer.body }).toEqual({
+      path,
+      status: 404,
+      body: { error: `There is nothing at ${path}` },
+    })
+  }
+})
+
+test('a very long path is not repeated in full', async () => {
+  const { community } = await createTestCommunity()
+  const answer = await request(community, 'GET', `/admin/v1/${'x'.repeat(5000)}`)
+  expect(answer.body.error.length).toBeLessThan(300)
+})
+
+test('the documents can be read without a token, with and without a trailing slash, and only read', async () => {
+  const { community } = await createTestCommunity()
+  for (const [path, part] of [
+    ['/admin/v1/spec.json', 'api'],
+    ['/webhooks/v1/spec.json', 'webhooks'],
+  ] as const) {
+    const answer = await request(community, 'GET', path)
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual(JSON.parse(JSON.stringify(community.openapi(part))))
+    expect((await request(community, 'GET', `${path}/`)).body).toEqual(answer.body)
+    expect(community.owns(`${path}/`)).toBe(true)
+    const post = await request(community, 'POST', path)
+    expect({ status: post.status, allow: post.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD' })
+  }
+})
