@@ -154,6 +154,48 @@ export const Email = publish(
   { type: 'string', format: 'email', maxLength: 254 },
 )
 
+const longestUrl = 2048
+const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+/** An absolute http or https URL. */
+export const HttpUrl = publish(
+  v.pipe(
+    v.string('must be an http or https URL'),
+    v.maxLength(longestUrl, `must be an http or https URL of at most ${longestUrl} characters`),
+    wellFormed,
+    v.check(isHttpUrl, 'must be an http or https URL'),
+  ),
+  { type: 'string', format: 'uri', maxLength: longestUrl },
+)
+
+const isDate = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true
+
+/** A date as `2026-11-20`; the 30th of February is none. */
+export const DateInput = publish(
+  v.pipe(v.string('must be a date like 2026-11-20'), v.check(isDate, 'must be a date like 2026-11-20')),
+  { type: 'string', format: 'date' },
+)
+
+/** A time zone of the IANA database by its name, such as `Europe/Berlin`. */
+export const TimeZone = publish(
+  v.pipe(
+    v.string('must be an IANA time zone like Europe/Berlin'),
+    v.check(isTimeZone, 'must be an IANA time zone like Europe/Berlin'),
+  ),
+  { type: 'string', example: 'Europe/Berlin' },
+)
+
+// Intl takes offsets like +01:00 too; those have no rules for summer time.
+function isTimeZone(text: string): boolean {
+  if (!/^[A-Za-z][\w+/-]{0,63}$/.test(text)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined
+  } catch {
+    return false
+  }
+}
+
 /** An id in a request: a number or its decimal text, any uint64. */
 export const IdInput = publish(
   v.pipe(
@@ -192,7 +234,8 @@ export const TimestampInput = publish(
     v.string('must be a date and time in ISO 8601'),
     v.maxLength(40, 'must be a date and time in ISO 8601'),
     v.isoTimestamp('must be a date and time in ISO 8601'),
-    v.check((text) => !Number.isNaN(Date.parse(text)), 'must be a date and time that exists'),
+    // An offset may carry the last hours of the year 9999 over into a year with five digits.
+    v.check((text) => /^\d{4}-/.test(new Date(text).toJSON() ?? ''), 'must be a date and time that exists'),
     v.transform((text) => new Date(text).toISOString()),
   ),
   { type: 'string', format: 'date-time' },

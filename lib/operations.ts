@@ -6,6 +6,7 @@ import * as collections from './resources/collections.ts'
 import * as comments from './resources/comments.ts'
 import * as courseworks from './resources/courseworks.ts'
 import * as customFields from './resources/custom-fields.ts'
+import * as events from './resources/events.ts'
 import * as invites from './resources/invites.ts'
 import * as me from './resources/me.ts'
 import * as memberBadges from './resources/member-badges.ts'
@@ -20,6 +21,7 @@ import * as polls from './resources/polls.ts'
 import * as posts from './resources/posts.ts'
 import * as purchases from './resources/purchases.ts'
 import * as reactions from './resources/reactions.ts'
+import * as rsvps from './resources/rsvps.ts'
 import * as spaceMembers from './resources/space-members.ts'
 import * as spaces from './resources/spaces.ts'
 import * as subscriptions from './resources/subscriptions.ts'
@@ -39,6 +41,8 @@ const resources = {
   ...comments,
   ...reactions,
   ...mute,
+  ...events,
+  ...rsvps,
   ...customFields,
   ...tags,
   ...badges,

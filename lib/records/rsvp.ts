@@ -1,3 +1,4 @@
+import type * as v from 'valibot'
 import { Id, oneOf, orNull, record, Timestamp } from '../fields.ts'
 import { EventInstance, EventPayload } from './event.ts'
 import { Member } from './member.ts'
@@ -13,3 +14,4 @@ export const Rsvp = record('RsvpResponse', {
   member: Member,
   event_instance: orNull(EventInstance),
 })
+export type RsvpRecord = v.InferOutput<typeof Rsvp>

@@ -1,0 +1,73 @@
+import type { LookupFunction } from 'node:net'
+import { Agent, type Dispatcher, request } from 'undici'
+import type { Download, Downloader } from '../../lib/ports.ts'
+
+/** What keeps a download out of the operator's own network: both are needed, for addresses in the URL are never looked up. */
+export interface DownloadGuard {
+  /** Whether a URL may be called, as far as it alone tells: its scheme, its port, an address in the place of a name. */
+  allows(url: string): boolean
+  /** Turns names into addresses, and hands on only those that may be dialled. */
+  readonly lookup: LookupFunction
+  /** Seconds for the whole download; 20 by default. */
+  readonly timeout?: number
+}
+
+/** A file that has moved further than this stays there. */
+const mostRedirects = 3
+
+/**
+ * The port `download`: fetches files that strangers have named, under a guard.
+ * @param guard what it may reach; there is no default, because the wrong one opens the operator's network
+ */
+export function guardedDownloads({ allows, lookup, timeout = 20 }: DownloadGuard): Downloader {
+  const dispatcher = new Agent({ connect: { lookup, timeout: timeout * 1000 }, connections: 8, keepAliveTimeout: 1000 })
+
+  async function get(url: string, limit: number, signal: AbortSignal): Promise<Download> {
+    for (let step = 0, next = url; step <= mostRedirects; step++) {
+      if (!allows(next)) return { ok: false, reason: 'refused' }
+      const { statusCode, headers, body } = await request(next, { dispatcher, signal, headers: { accept: '*/*' } })
+      if (statusCode === 200) return read(body, limit, nameIn(next))
+      await body.dump()
+      const location = headers['location']
+      if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== 'string') break
+      if (!URL.canParse(location, next)) break
+      next = new URL(location, next).href
+    }
+    return { ok: false, reason: 'failed' }
+  }
+
+  return {
+    async get(url, limit) {
+      try {
+        return await get(url, limit, AbortSignal.timeout(timeout * 1000))
+      } catch (error) {
+        return { ok: false, reason: isRefusal(error) ? 'refused' : 'failed' }
+      }
+    },
+  }
+}
+
+/** Whether the lookup refused: it does so by an error of that name. */
+const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'Refused'
+
+async function read(body: Dispatcher.ResponseData['body'], limit: number, name: string | null): Promise<Download> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += (chunk as Uint8Array).length
+    // Leaving the loop closes the connection: the rest is never sent.
+    if (length > limit) return { ok: false, reason: 'too large' }
+    chunks.push(chunk as Uint8Array)
+  }
+  return { ok: true, bytes: Buffer.concat(chunks), name }
+}
+
+/** The last part of a URL's path, as a file's name. */
+function nameIn(url: string): string | null {
+  const last = new URL(url).pathname.split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(last) || null
+  } catch {
+    return last
+  }
+}

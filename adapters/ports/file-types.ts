@@ -1,0 +1,31 @@
+/** File types by their bytes, with file-type (docs/decisions/file-types.md). */
+import { fileTypeFromBuffer } from 'file-type'
+import type { FileType, FileTypes } from '../../lib/ports.ts'
+
+const unknown: FileType = { content_type: 'application/octet-stream', extension: 'bin' }
+const plainText: FileType = { content_type: 'text/plain', extension: 'txt' }
+
+/** What a browser may run as a page of the origin that serves it: handed out as a download and as nothing else. */
+const runnable = /^(?:text\/(?:html|xml|javascript)|application\/(?:[\w.+-]*\+)?(?:xml|javascript)|image\/svg\+xml)\b/
+
+/** The port `fileTypes`. */
+export function fileTypes(): FileTypes {
+  return {
+    async sniff(bytes) {
+      const found = await fileTypeFromBuffer(bytes)
+      if (found) return runnable.test(found.mime) ? unknown : { content_type: found.mime, extension: found.ext }
+      return isText(bytes) ? plainText : unknown
+    },
+  }
+}
+
+// No byte pattern marks a text: it is one if it decodes. A page or a script that nothing marked is shown as its source.
+function isText(bytes: Uint8Array): boolean {
+  if (bytes.includes(0)) return false
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,14 @@
+/** Phone numbers by libphonenumber-js, with the whole of Google's metadata (docs/decisions/phone-numbers.md). */
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import type { PhoneNumbers } from '../../lib/ports.ts'
+
+/** The port `phoneNumbers`. */
+export function phoneNumbers(): PhoneNumbers {
+  return {
+    parse(text) {
+      // `extract: false`: the whole text is the number, none is picked out of a sentence.
+      const number = parsePhoneNumberFromString(text, { extract: false })
+      return number?.isValid() ? number.number : undefined
+    },
+  }
+}

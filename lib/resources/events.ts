@@ -1,0 +1,199 @@
+import * as v from 'valibot'
+import { fail, found, invalid, notFound } from '../errors.ts'
+import {
+  BoolInput,
+  clearable,
+  HttpUrl,
+  IdInput,
+  integerBetween,
+  LongText,
+  optional,
+  paged,
+  publish,
+  request,
+  ShortText,
+  TimestampInput,
+  TimeZone,
+  Title,
+} from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { Event, type EventRecord, EventType, eventPayload, Frequency, presentEvents } from '../records/event.ts'
+import { summaryOf } from '../rules/posts.ts'
+import { checkedRule, moveOccurrences, once } from '../rules/recurrence.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import { type EventRow, events, posts, spaces } from '../storage/tables.ts'
+
+/** A comma list of which every part is one of `known`; kept without spaces and repetitions. A lone number counts as text. */
+const commaList = (known: (part: string) => boolean, message: string, description: string) =>
+  publish(
+    v.pipe(
+      v.union([v.string(), v.number()], message),
+      v.transform((value) => [
+        ...new Set(
+          String(value)
+            .toUpperCase()
+            .split(',')
+            .map((part) => part.trim()),
+        ),
+      ]),
+      v.check((parts) => parts.join() === '' || parts.every(known), message),
+      v.transform((parts) => parts.join() || null),
+    ),
+    { type: ['string', 'integer'], description },
+  )
+
+const weekdays: readonly string[] = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
+const Weekdays = commaList(
+  (part) => weekdays.includes(part),
+  'must be a comma list of SU, MO, TU, WE, TH, FR, SA',
+  'A comma list of SU, MO, TU, WE, TH, FR, SA.',
+)
+const MonthDays = commaList(
+  (part) => /^-?(?:[1-9]|[12]\d|3[01])$/.test(part),
+  'must be a comma list of days of the month: 1 to 31, or -31 to -1 from its end',
+  'A comma list of days of the month, 1 to 31, or -31 to -1 from its end.',
+)
+
+const details = {
+  description: clearable(LongText),
+  link: clearable(HttpUrl),
+  location: clearable(ShortText),
+  time_zone: optional(TimeZone),
+  rsvp_enabled: optional(BoolInput),
+  rsvp_closed: optional(BoolInput),
+  restricted_event: optional(BoolInput),
+  post_in_feed: optional(BoolInput),
+  frequency: clearable(Frequency),
+  interval: clearable(integerBetween(1, 1_000)),
+  by_days: clearable(Weekdays),
+  by_month_days: clearable(MonthDays),
+  recurrence_count: clearable(integerBetween(1, 10_000)),
+  recur_until: clearable(TimestampInput),
+}
+
+const EventCreate = request('EventCreateRequest', {
+  title: Title,
+  starts_at: TimestampInput,
+  ends_at: TimestampInput,
+  event_type: EventType,
+  space_id: IdInput,
+  ...details,
+})
+
+const EventUpdate = request('EventUpdateRequest', {
+  title: optional(Title),
+  starts_at: optional(TimestampInput),
+  ends_at: optional(TimestampInput),
+  event_type: optional(EventType),
+  ...details,
+})
+
+const refusals = invalid('space_id', 'starts_at', 'ends_at', 'frequency', 'by_days', 'by_month_days', 'recur_until')
+
+export const listEvents = operation({
+  id: 'events.list',
+  method: 'GET',
+  path: '/events',
+  scope: 'events:read',
+  summary: 'List the events of the network, newest first.',
+  returns: paged(Event),
+  handle: (call) => call.page(events, { order: { by: 'id', direction: 'desc' } }, (rows) => presentEvents(call, rows)),
+})
+
+export const createEvent = operation({
+  id: 'events.create',
+  method: 'POST',
+  path: '/events',
+  scope: 'events:write',
+  summary: 'Create an event, once or recurring.',
+  body: EventCreate,
+  returns: Event,
+  errors: [refusals],
+  emits: ['EventCreated'],
+  async handle(call) {
+    const { title, description, space_id, time_zone = 'UTC', ...columns } = call.body
+    const space = await call.tx.get(spaces, space_id)
+    if (!space) return fail(invalid('space_id'), `space_id: there is no space ${space_id} in this network`)
+    const schedule = { ...once, ...withoutUndefined(columns), time_zone }
+    const rule = checkedRule(call, schedule)
+    const post = await call.tx.insert(posts, {
+      ...call.stamp(),
+      family: 'event',
+      post_type: 'event',
+      space_id: space.id,
+      creator_id: call.principal.member_id,
+      title,
+      description,
+      summary: summaryOf(description),
+      content_type: 'text',
+      published_at: call.now,
+      last_activity_at: call.now,
+    })
+    const { id, created_at, updated_at } = post
+    const event = await call.tx.insert(events, { id, created_at, updated_at, post_id: id, ...schedule, ...rule })
+    call.emit('EventCreated', await eventPayload(call, event))
+    return presentEvent(call, event)
+  },
+})
+
+export const showEvent = operation({
+  id: 'events.show',
+  method: 'GET',
+  path: '/events/:id/',
+  scope: 'events:read',
+  summary: 'Show an event.',
+  returns: Event,
+  errors: [notFound('Event')],
+  handle: async (call) => presentEvent(call, found(await call.tx.get(events, call.params.id), 'Event')),
+})
+
+export const updateEvent = operation({
+  id: 'events.update',
+  method: 'PATCH',
+  path: '/events/:id/',
+  also: { id: 'events.replace', method: 'PUT' },
+  scope: 'events:write',
+  summary: 'Change an event; answers to its occurrences move along.',
+  body: EventUpdate,
+  returns: Event,
+  errors: [notFound('Event'), refusals],
+  emits: ['EventUpdated'],
+  async handle(call) {
+    const { title, description, ...columns } = call.body
+    const before = found(await call.tx.get(events, call.params.id), 'Event')
+    const changes = columns.frequency === null ? { ...columns, ...once } : columns
+    const schedule: EventRow = { ...before, ...withoutUndefined(changes) }
+    const rule = checkedRule(call, schedule)
+    const event = found(await call.tx.update(events, before.id, { ...changes, ...rule, ...call.touch() }), 'Event')
+    const summary = description === undefined ? {} : { description, summary: summaryOf(description) }
+    await call.tx.update(posts, event.id, { title, ...summary, last_activity_at: call.now, ...call.touch() })
+    await moveOccurrences(call, before, event)
+    call.emit('EventUpdated', await eventPayload(call, event))
+    return presentEvent(call, event)
+  },
+})
+
+export const deleteEvent = operation({
+  id: 'events.delete',
+  method: 'DELETE',
+  path: '/events/:id/',
+  scope: 'events:write',
+  summary: 'Delete an event with its RSVPs, comments and reactions.',
+  errors: [notFound('Event')],
+  emits: ['EventCanceled'],
+  async handle(call) {
+    const event = found(await call.tx.get(events, call.params.id), 'Event')
+    call.emit('EventCanceled', await eventPayload(call, event))
+    await removeWithDependents(call.tx, posts, event.id)
+  },
+})
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+
+/** The fields that a request has; a spread of the others would put `undefined` over what is known. */
+const withoutUndefined = <T extends object>(fields: T): Defined<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
+
+async function presentEvent(context: Context, event: EventRow): Promise<EventRecord> {
+  return found((await presentEvents(context, [event]))[0], 'Event')
+}

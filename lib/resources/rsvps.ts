@@ -1,0 +1,213 @@
+import { fail, found, invalid, notFound, refused } from '../errors.ts'
+import { IdInput, optional, paged, request, TimestampInput } from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { eventPayload } from '../records/event.ts'
+import { presentMember } from '../records/member.ts'
+import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
+import { occurrencesAt, seriesOf } from '../rules/recurrence.ts'
+import {
+  canceledInstances,
+  type EventRow,
+  events,
+  type MemberRow,
+  members,
+  posts,
+  type RsvpRow,
+  rsvps,
+  spaceMemberships,
+} from '../storage/tables.ts'
+
+const RsvpCreate = request('RsvpRequest', {
+  member_id: IdInput,
+  status: RsvpStatus,
+  instance_at: optional(TimestampInput),
+})
+
+const RsvpUpdate = request('RsvpUpdateRequest', {
+  member_id: optional(IdInput),
+  status: optional(RsvpStatus),
+  instance_at: optional(TimestampInput),
+})
+
+const outside = refused('The member does not belong to this network, or not to the space of the event')
+const disabled = refused('This event takes no RSVPs')
+const closed = refused('The RSVPs of this event are closed')
+
+export const listRsvps = operation({
+  id: 'rsvps.list',
+  method: 'GET',
+  path: '/events/:event_id/rsvps',
+  scope: 'rsvps:read',
+  summary: 'List the RSVPs of an event, or of one of its occurrences.',
+  query: { instance_at: optional(TimestampInput) },
+  returns: paged(Rsvp),
+  errors: [notFound('Event')],
+  async handle(call) {
+    const event = found(await call.tx.get(events, call.params.event_id), 'Event')
+    const { instance_at } = call.query
+    const asked = instance_at === undefined ? {} : { instance_at: keyOf(event, instance_at) }
+    return call.page(rsvps, { where: { event_id: event.id, ...asked } }, (rows) => presentRsvps(call, event, rows))
+  },
+})
+
+export const createRsvp = operation({
+  id: 'rsvps.create',
+  method: 'POST',
+  path: '/events/:event_id/rsvps',
+  scope: 'rsvps:write',
+  summary: 'Answer an invitation to an event for a member; a second answer replaces the first.',
+  body: RsvpCreate,
+  returns: Rsvp,
+  errors: [notFound('Event'), notFound('Member'), outside, disabled, closed, invalid('status', 'instance_at')],
+  emits: ['RsvpCreated', 'RsvpUpdated'],
+  async handle(call) {
+    const { status, member_id, instance_at } = call.body
+    const event = found(await call.tx.get(events, call.params.event_id), 'Event')
+    const guest = await guestOf(call, event, member_id)
+    admit(event)
+    const key = { event_id: event.id, member_id: guest.id, instance_at: await occurrenceOf(call, event, instance_at) }
+    const known = await call.tx.first(rsvps, key)
+    const row = known
+      ? found(await call.tx.update(rsvps, known.id, { status, ...call.touch() }), 'RSVP')
+      : await call.tx.insert(rsvps, { ...call.stamp(), ...key, status })
+    const rsvp = await presentRsvp(call, event, row)
+    call.emit(known ? 'RsvpUpdated' : 'RsvpCreated', rsvp)
+    return rsvp
+  },
+})
+
+export const showRsvp = operation({
+  id: 'rsvps.show',
+  method: 'GET',
+  path: '/events/:event_id/rsvps/:id/',
+  scope: 'rsvps:read',
+  summary: 'Show an RSVP.',
+  returns: Rsvp,
+  errors: [notFound('Event'), notFound('RSVP')],
+  async handle(call) {
+    const { event, rsvp } = await rsvpOf(call, call.params)
+    return presentRsvp(call, event, rsvp)
+  },
+})
+
+export const updateRsvp = operation({
+  id: 'rsvps.update',
+  method: 'PATCH',
+  path: '/events/:event_id/rsvps/:id/',
+  also: { id: 'rsvps.replace', method: 'PUT' },
+  scope: 'rsvps:write',
+  summary: 'Change an RSVP.',
+  body: RsvpUpdate,
+  returns: Rsvp,
+  errors: [
+    notFound('Event'),
+    notFound('RSVP'),
+    notFound('Member'),
+    outside,
+    disabled,
+    closed,
+    invalid('member_id', 'status', 'instance_at'),
+  ],
+  emits: ['RsvpUpdated'],
+  async handle(call) {
+    const { status, member_id, instance_at } = call.body
+    const { event, rsvp } = await rsvpOf(call, call.params)
+    const guest = await guestOf(call, event, member_id ?? rsvp.member_id)
+    admit(event)
+    const place = instance_at === undefined ? rsvp.instance_at : await occurrenceOf(call, event, instance_at)
+    const other = await call.tx.first(rsvps, { event_id: event.id, member_id: guest.id, instance_at: place })
+    if (other && other.id !== rsvp.id) fail(invalid('member_id'), 'member_id has answered already')
+    const changes = { status, member_id: guest.id, instance_at: place, ...call.touch() }
+    const changed = await presentRsvp(call, event, found(await call.tx.update(rsvps, rsvp.id, changes), 'RSVP'))
+    call.emit('RsvpUpdated', changed)
+    return changed
+  },
+})
+
+export const deleteRsvp = operation({
+  id: 'rsvps.delete',
+  method: 'DELETE',
+  path: '/events/:event_id/rsvps/:id/',
+  scope: 'rsvps:write',
+  summary: 'Delete an RSVP.',
+  errors: [notFound('Event'), notFound('RSVP')],
+  emits: ['RsvpDeleted'],
+  async handle(call) {
+    const { event, rsvp } = await rsvpOf(call, call.params)
+    call.emit('RsvpDeleted', await presentRsvp(call, event, rsvp))
+    await call.tx.remove(rsvps, rsvp.id)
+  },
+})
+
+/** @throws ApiError 404 */
+async function rsvpOf(
+  { tx }: Pick<Context, 'tx'>,
+  { event_id, id }: { readonly event_id: string; readonly id: string },
+): Promise<{ event: EventRow; rsvp: RsvpRow }> {
+  const event = found(await tx.get(events, event_id), 'Event')
+  const rsvp = await tx.get(rsvps, id)
+  return { event, rsvp: found(rsvp?.event_id === event.id ? rsvp : undefined, 'RSVP') }
+}
+
+/**
+ * The member who answers. Who has left may not, nor a limited member of other spaces.
+ * @throws ApiError 404, 403
+ */
+async function guestOf({ tx }: Pick<Context, 'tx'>, event: EventRow, member_id: string): Promise<MemberRow> {
+  const row = await tx.get(members, member_id)
+  const member = found(row?.state === 'deleted' ? undefined : row, 'Member')
+  if (member.state !== 'active') fail(outside)
+  if (member.member_type === 'limited') {
+    const post = found(await tx.get(posts, event.id), 'Event')
+    if (!(await tx.first(spaceMemberships, { space_id: post.space_id, member_id: member.id }))) fail(outside)
+  }
+  return member
+}
+
+/** @throws ApiError 403 when the event takes no answers */
+function admit(event: EventRow): void {
+  if (!event.rsvp_enabled) fail(disabled)
+  if (event.rsvp_closed) fail(closed)
+}
+
+/** What a timestamp is stored as: an event that takes place once has one occurrence, which needs no name. */
+const keyOf = (event: EventRow, instance_at: string): string =>
+  !seriesOf(event) && instance_at === event.starts_at ? '' : instance_at
+
+/**
+ * The occurrence that is answered for; the whole of the event when none is named.
+ * @throws ApiError 422 when the event does not take place then, or not any more
+ */
+async function occurrenceOf(call: Context, event: EventRow, instance_at: string | undefined): Promise<string> {
+  const key = instance_at === undefined ? '' : keyOf(event, instance_at)
+  if (key === '') return key
+  if (!occurrencesAt(call, event, [key]).has(key)) fail(invalid('instance_at'), 'instance_at is not an occurrence of this event')
+  if (await call.tx.first(canceledInstances, { event_id: event.id, instance_at: key }))
+    fail(invalid('instance_at'), 'instance_at is an occurrence that is canceled')
+  return key
+}
+
+async function presentRsvp(call: Context, event: EventRow, row: RsvpRow): Promise<RsvpRecord> {
+  return found((await presentRsvps(call, event, [row]))[0], 'RSVP')
+}
+
+/** The records of some RSVPs of one event, with their members and occurrences looked up together. */
+async function presentRsvps(call: Context, event: EventRow, rows: readonly RsvpRow[]): Promise<RsvpRecord[]> {
+  const payload = await eventPayload(call, event)
+  const guests = await call.tx.find(members, { where: { id: [...new Set(rows.map((row) => row.member_id))] } })
+  const guest = new Map(guests.map((row) => [row.id, row]))
+  const named = rows.map((row) => row.instance_at).filter((instance_at) => instance_at !== '')
+  const occurrences = occurrencesAt(call, event, named)
+  return rows.map((row) => {
+    const member = guest.get(row.member_id)
+    if (!member) throw new Error(`RSVP ${row.id} has lost its member`)
+    return {
+      id: row.id,
+      updated: row.updated_at,
+      status: row.status,
+      event: payload,
+      member: presentMember(call, member),
+      event_instance: occurrences.get(row.instance_at) ?? null,
+    }
+  })
+}

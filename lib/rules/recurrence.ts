@@ -1,0 +1,200 @@
+/** How events repeat: which rules make sense, when the occurrences are, and what happens to them when the event moves. */
+import { fail, invalid } from '../errors.ts'
+import type { Context } from '../operation.ts'
+import type { Series } from '../ports.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import { canceledInstances, type EventRow, rsvps } from '../storage/tables.ts'
+import { port } from './ports.ts'
+
+/** No series is looked into further than this many occurrences. */
+const mostOccurrences = 10_000
+const batch = 200
+
+/** The columns of an event that say when it takes place. */
+export type Schedule = Pick<
+  EventRow,
+  | 'starts_at'
+  | 'ends_at'
+  | 'time_zone'
+  | 'frequency'
+  | 'interval'
+  | 'by_days'
+  | 'by_month_days'
+  | 'recurrence_count'
+  | 'recur_until'
+>
+
+/** One occurrence of a recurring event. */
+export interface Occurrence {
+  readonly post_id: string
+  readonly starts_at: string
+  readonly ends_at: string
+  /** Its place in the series, from 0. */
+  readonly instance_index: number
+}
+
+const dependent = ['interval', 'by_days', 'by_month_days', 'recurrence_count', 'recur_until'] as const
+
+/** What an event has that takes place once. */
+export const once = {
+  frequency: null,
+  interval: null,
+  by_days: null,
+  by_month_days: null,
+  recurrence_count: null,
+  recur_until: null,
+  recurrence_rule: null,
+} as const
+
+/**
+ * Checks when an event takes place.
+ * @returns the columns that its rule comes to
+ * @throws ApiError 422 when the times or the parts of the rule contradict each other, or the rule never comes round
+ */
+export function checkedRule(context: Pick<Context, 'ports'>, schedule: Schedule): Pick<EventRow, keyof typeof once> {
+  if (schedule.starts_at >= schedule.ends_at) fail(invalid('ends_at'), 'ends_at must be after starts_at')
+  if (schedule.frequency === null) {
+    const stray = dependent.find((name) => schedule[name] !== null)
+    return stray ? fail(invalid(stray), `${stray} needs a frequency`) : once
+  }
+  const rule = { ...schedule, frequency: schedule.frequency, interval: schedule.interval ?? 1 }
+  if (rule.recurrence_count !== null && rule.recur_until !== null)
+    fail(invalid('recur_until'), 'recurrence_count and recur_until both end the series: give one of them')
+  if (rule.recur_until !== null && rule.recur_until < rule.starts_at)
+    fail(invalid('recur_until'), 'recur_until must not be before starts_at')
+  if (rule.by_month_days !== null && rule.frequency === 'weekly')
+    fail(invalid('by_month_days'), 'by_month_days does not go with a weekly frequency')
+  const series = seriesOf(rule)
+  if (series && !port(context, 'recurrence', 'frequency').expand(series, { limit: 2 }))
+    fail(invalid('frequency'), 'frequency, interval, by_days and by_month_days never come round again')
+  const { frequency, interval, by_days, by_month_days, recurrence_count, recur_until } = rule
+  return {
+    frequency,
+    interval,
+    by_days,
+    by_month_days,
+    recurrence_count,
+    recur_until,
+    recurrence_rule: ruleText(rule),
+  }
+}
+
+const listOf = (text: string | null): string[] => (text ? text.split(',') : [])
+
+/** An event as a series, unless it takes place once. */
+export function seriesOf(schedule: Schedule): Series | undefined {
+  const { frequency, interval, starts_at, time_zone } = schedule
+  return frequency
+    ? {
+        frequency,
+        interval: interval ?? 1,
+        by_days: listOf(schedule.by_days),
+        by_month_days: listOf(schedule.by_month_days).map(Number),
+        count: schedule.recurrence_count,
+        until: schedule.recur_until,
+        starts_at,
+        time_zone,
+      }
+    : undefined
+}
+
+/** The rule in the words of RFC 5545. */
+function ruleText(schedule: Schedule): string {
+  const { frequency, interval, by_days, by_month_days, recurrence_count, recur_until } = schedule
+  const parts: readonly (readonly [string, string | number | null])[] = [
+    ['FREQ', frequency?.toUpperCase() ?? null],
+    ['INTERVAL', interval],
+    ['BYDAY', by_days],
+    ['BYMONTHDAY', by_month_days],
+    ['COUNT', recurrence_count],
+    ['UNTIL', recur_until?.replace(/\.\d+|[-:]/g, '') ?? null],
+  ]
+  return parts.flatMap(([name, value]) => (value === null ? [] : [`${name}=${value}`])).join(';')
+}
+
+/**
+ * The occurrences of a recurring event that begin at these timestamps; what is none is left out. All of them last as long
+ * as the first one (RFC 5545, 3.8.5.3).
+ */
+export function occurrencesAt(
+  { ports }: Pick<Context, 'ports'>,
+  event: EventRow,
+  timestamps: readonly string[],
+): ReadonlyMap<string, Occurrence> {
+  const series = seriesOf(event)
+  const to = timestamps.reduce((last, timestamp) => (timestamp > last ? timestamp : last), '')
+  if (!series || to === '') return new Map()
+  const wanted = new Set(timestamps)
+  const starts = ports.recurrence?.expand(series, { to, limit: mostOccurrences }) ?? []
+  const length = Date.parse(event.ends_at) - Date.parse(event.starts_at)
+  return new Map(
+    starts.flatMap((starts_at, instance_index) => {
+      if (!wanted.has(starts_at)) return []
+      const ends_at = new Date(Date.parse(starts_at) + length).toISOString()
+      return [[starts_at, { post_id: event.id, starts_at, ends_at, instance_index }] as const]
+    }),
+  )
+}
+
+/**
+ * Takes what was said about single occurrences along when an event moves: the third occurrence stays the third one. What
+ * was said about occurrences that are no more goes.
+ */
+export async function moveOccurrences(context: Pick<Context, 'tx' | 'ports'>, before: EventRow, after: EventRow): Promise<void> {
+  const isSame = (['starts_at', 'time_zone', ...dependent, 'frequency'] as const).every((name) => before[name] === after[name])
+  if (isSame || before.frequency === null) return
+  const answers = await allOf(context.tx, rsvps, before.id)
+  const cancellations = await allOf(context.tx, canceledInstances, before.id)
+  const placeOf = occurrencesAt(
+    context,
+    before,
+    [...answers, ...cancellations].map((row) => row.instance_at),
+  )
+  const series = seriesOf(after)
+  const last = Math.max(-1, ...[...placeOf.values()].map(({ instance_index }) => instance_index))
+  // An event that takes place once has no occurrences to tell apart; what was said of the first one is said of it.
+  const starts = series ? (context.ports.recurrence?.expand(series, { limit: last + 1 }) ?? []) : ['']
+  const targetOf = (instance_at: string): string | undefined => {
+    const place = placeOf.get(instance_at)
+    return place && starts[place.instance_index]
+  }
+  await move(context.tx, rsvps, answers, targetOf)
+  await move(context.tx, canceledInstances, cancellations, targetOf)
+}
+
+type InstanceTable = typeof rsvps | typeof canceledInstances
+type InstanceRow = { readonly id: string; readonly instance_at: string; readonly member_id?: string }
+
+/** Everything in a table that is about one occurrence of an event. */
+async function allOf(tx: ScopedTx, table: InstanceTable, event_id: string): Promise<InstanceRow[]> {
+  const all: InstanceRow[] = []
+  for (let after = '0'; ; ) {
+    const rows: InstanceRow[] = await tx.find(table as typeof rsvps, { where: { event_id }, after, limit: batch })
+    all.push(...rows)
+    if (rows.length < batch) return all.filter((row) => row.instance_at !== '')
+    after = rows.at(-1)?.id ?? after
+  }
+}
+
+async function move(
+  tx: ScopedTx,
+  table: InstanceTable,
+  rows: readonly InstanceRow[],
+  targetOf: (instance_at: string) => string | undefined,
+): Promise<void> {
+  // In two steps: an occurrence may move to where its neighbour still is, and the two must not be taken for one.
+  for (const row of rows) await tx.update(table as typeof rsvps, row.id, { instance_at: `moving ${row.id}` })
+  for (const row of rows) {
+    const instance_at = targetOf(row.instance_at)
+    const holds = instance_at === '' && (await isAnswered(tx, table, row.id))
+    if (instance_at === undefined || holds) await tx.remove(table as typeof rsvps, row.id)
+    else await tx.update(table as typeof rsvps, row.id, { instance_at })
+  }
+}
+
+/** Whether the member has answered for the whole of the event, beside this answer for one occurrence. */
+async function isAnswered(tx: ScopedTx, table: InstanceTable, id: string): Promise<boolean> {
+  if (table !== rsvps) return true
+  const row = await tx.get(rsvps, id)
+  return !row || (await tx.first(rsvps, { event_id: row.event_id, member_id: row.member_id, instance_at: '' })) !== undefined
+}
