@@ -119,11 +119,15 @@ async function registerReceiver(community: Community, out: Output): Promise<Rece
   return receiver
 }
 
-/** The relay of `--relay`: for trying things out on one machine, so plain HTTP and private addresses go with `--allow-http`. */
+/**
+ * The relay of `--relay`. The demo's receivers are on this machine, so with `--allow-http` it may reach them; without the
+ * demo its guard stands as in `folkmoot-relay`.
+ */
 function relayOf(outbox: string, flags: ServeFlags, out: Output): Promise<Relay> {
+  const local = Boolean(flags.demo && flags.allowHttp)
   return startRelay({
     outbox,
-    settings: { allowHttp: flags.allowHttp ?? false, allowPrivate: flags.allowHttp ?? false },
+    settings: { allowHttp: local, allowPrivate: local },
     onAttempt: ({ outcome, event_type, endpoint_id, attempt, reason, next_at }) => {
       if (outcome !== 'delivered')
         out.warn(
