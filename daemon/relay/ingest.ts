@@ -11,6 +11,8 @@ const pieceBytes = 256 * 1024
 const pollInterval = 200
 /** The outbox is cleared at most this often, in milliseconds. */
 const settleInterval = 1000
+/** And at least this often: a writer that closes adds nothing, but finishes its last segment. */
+const idleSettleInterval = 5000
 
 export interface Ingest {
   /** Whether the last look at the outbox went well. */
@@ -60,7 +62,7 @@ export async function startIngest(parts: IngestParts): Promise<Ingest> {
   }
 
   async function settle(): Promise<void> {
-    if (!moved || clock.monotonic() - settledAt < settleInterval) return
+    if (clock.monotonic() - settledAt < (moved ? settleInterval : idleSettleInterval)) return
     settledAt = clock.monotonic()
     const settled: Positions = positions
     // Durable first, cleared second: the other way round a power failure would lose events.
