@@ -133,12 +133,11 @@ export function runner(settings: Settings, newId: () => Id): Runner {
   }
 }
 
-// A new id that is taken, or an idempotency key that was kept a moment ago: the next run gets another id, or finds the answer.
-const isLostRace = (error: unknown): boolean =>
-  (isStorageError(error) && error.code === 'conflict') ||
-  (isUniqueViolation(error) && (error.key.join() === 'id' || error.table === 'idempotency_keys'))
+// Whoever meets a unique key that was free a moment ago has lost a race: a new id is drawn, an idempotency key has its answer,
+// and a handler that looks again finds the other's row and says so in its own words, or sees that nothing is left to do.
+const isLostRace = (error: unknown): boolean => (isStorageError(error) && error.code === 'conflict') || isUniqueViolation(error)
 
-// Two requests at once may both see that a value is free; the unique key lets one of them in, and this tells the other.
+// For a handler that never looks, but leaves it to the key.
 const taken = (key: readonly string[]): ApiError => {
   const field = key.at(-1)?.replace(/_key$/, '') ?? 'The value'
   return new ApiError(422, { error: `${field} has already been taken` })
