@@ -129,6 +129,8 @@ const known = new Set<string>([
  * @throws TypeError that lists every problem, each with the option's name and what to do
  */
 export function settings(options: Options): Settings {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError('createCommunity: the options must be an object with at least `storage`')
   const problems: string[] = []
   const check = (ok: boolean, problem: string) => {
     if (!ok) problems.push(problem)
@@ -140,11 +142,11 @@ export function settings(options: Options): Settings {
   )
   const { basePath = '', publicUrl, ids = 'string' } = options
   check(
-    basePath === '' || /^\/[^?#]*[^/?#]$/.test(basePath),
-    `option \`basePath\` must be '' or begin with a slash and not end with one, got ${JSON.stringify(basePath)}`,
+    basePath === '' || isPath(basePath),
+    `option \`basePath\` must be '' or a path as URLs have it, without a slash at its end, got ${JSON.stringify(basePath)}`,
   )
   check(
-    publicUrl === undefined || (URL.canParse(publicUrl) && new URL(publicUrl).origin === publicUrl),
+    publicUrl === undefined || isOrigin(publicUrl),
     `option \`publicUrl\` must be an origin such as https://api.example.org, got ${JSON.stringify(publicUrl)}`,
   )
   check(ids === 'string' || ids === 'number', `option \`ids\` must be 'string' or 'number', got ${JSON.stringify(ids)}`)
@@ -152,9 +154,27 @@ export function settings(options: Options): Settings {
     check(['boolean', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be true or false`)
   for (const name of ['authenticate', 'permalink'] as const)
     check(['function', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be a function`)
-  for (const name of ['title', 'longText', 'choices', 'bodyBytes', 'assetBytes'] as const) {
-    const limit = options.limits?.[name] ?? defaultLimits[name]
-    check(Number.isSafeInteger(limit) && limit > 0, `option \`limits.${name}\` must be a whole number above 0, got ${limit}`)
+  for (const [name, hook] of Object.entries(options.hooks ?? {})) {
+    check(hookNames.has(name), `option \`hooks.${name}\` does not exist`)
+    check(['function', 'undefined'].includes(typeof hook), `option \`hooks.${name}\` must be a function`)
+  }
+  const methods: readonly (readonly [string, unknown, string])[] = [
+    ['rateLimiter', options.rateLimiter, 'count'],
+    ['clock', options.clock, 'now'],
+  ]
+  for (const [name, given, method] of methods)
+    check(
+      given === undefined || typeof (given as Readonly<Record<string, unknown>> | null)?.[method] === 'function',
+      `option \`${name}\` must have a method ${method}`,
+    )
+  const limits = { ...defaultLimits, ...defined(options.limits ?? {}) }
+  for (const name of Object.keys(limits)) check(name in defaultLimits, `option \`limits.${name}\` does not exist`)
+  for (const name of ['title', 'longText', 'choices', 'bodyBytes', 'assetBytes'] as const)
+    check(isLimit(limits[name]), `option \`limits.${name}\` must be a whole number above 0, got ${limits[name]}`)
+  for (const name of ['standard', 'premium', 'unlimited'] as const) {
+    const limit = limits.perMinute[name]
+    const problem = `option \`limits.perMinute.${name}\` must be a whole number above 0 or null, got ${limit}`
+    check(limit === null || isLimit(limit), problem)
   }
   for (const name of Object.keys(options.ports ?? {}))
     check(name in portMethods, `option \`ports.${name}\` does not exist; there are ${Object.keys(portMethods).join(', ')}`)
@@ -175,7 +195,7 @@ export function settings(options: Options): Settings {
     allowHttp: options.allowHttp ?? false,
     trustProxy: options.trustProxy ?? false,
     ids,
-    limits: { ...defaultLimits, ...options.limits },
+    limits,
     rateLimiter: options.rateLimiter,
     authenticate: options.authenticate,
     hooks: options.hooks ?? {},
@@ -185,6 +205,20 @@ export function settings(options: Options): Settings {
     clock: options.clock ?? systemClock,
   }
 }
+
+const hookNames = new Set<string>(['before', 'after', 'onError'] satisfies (keyof Hooks)[])
+
+const isLimit = (limit: unknown): boolean => Number.isSafeInteger(limit) && Number(limit) > 0
+
+const isPath = (text: string): boolean =>
+  /^\/.*[^/]$/.test(text) && URL.canParse(text, 'https://host') && new URL(text, 'https://host').pathname === text
+
+const isOrigin = (text: string): boolean =>
+  URL.canParse(text) && new URL(text).origin === text && /^https?:$/.test(new URL(text).protocol)
+
+/** The same without what is undefined: a default that is spelled out is a default. */
+const defined = <T extends object>(options: T): Partial<T> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
 
 // The request that failed still has to be answered, and nobody waits for the rest: there is no one left to tell.
 const reporter =

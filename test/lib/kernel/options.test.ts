@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createCommunity, type Limits, type Options } from '../../../lib/index.ts'
+import { createTestCommunity } from '../../support/community.ts'
+
+const storage = memoryStorage()
+/** What is said of options that a caller without types might give. */
+const problemsOf = (options: object): string[] => {
+  try {
+    createCommunity(options as Options)
+    return []
+  } catch (error) {
+    expect(error).toBeInstanceOf(TypeError)
+    return (error as TypeError).message.replace('createCommunity: ', '').split('; ')
+  }
+}
+
+test('every problem is told at once, each with its option and what to do', () => {
+  expect(
+    problemsOf({
+      basePath: 'community/',
+      publicUrl: '/api',
+      ids: 'uuid',
+      allowHttp: 'yes',
+      trustProxy: 1,
+      authenticate: 'me',
+      permalink: {},
+      limits: { title: 0, longText: 1.5, choices: -1, bodyBytes: Number.NaN, assetBytes: '1 MB' },
+      speed: 'fast',
+    }),
+  ).toEqual([
+    'option `speed` does not exist',
+    'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own',
+    'option `basePath` must be \'\' or a path as URLs have it, without a slash at its end, got "community/"',
+    'option `publicUrl` must be an origin such as https://api.example.org, got "/api"',
+    "option `ids` must be 'string' or 'number', got \"uuid\"",
+    'option `allowHttp` must be true or false',
+    'option `trustProxy` must be true or false',
+    'option `authenticate` must be a function',
+    'option `permalink` must be a function',
+    'option `limits.title` must be a whole number above 0, got 0',
+    'option `limits.longText` must be a whole number above 0, got 1.5',
+    'option `limits.choices` must be a whole number above 0, got -1',
+    'option `limits.bodyBytes` must be a whole number above 0, got NaN',
+    'option `limits.assetBytes` must be a whole number above 0, got 1 MB',
+  ])
+})
+
+test('a limit that is undefined keeps its default', async () => {
+  const limits = { bodyBytes: undefined, title: undefined } as unknown as Partial<Limits>
+  const { send } = await createTestCommunity({ limits })
+  expect((await send('tags.create', { body: { title: 'x'.repeat(256) } })).status).toBe(422)
+  expect((await send('tags.create', { body: { title: 'x', filler: 'x'.repeat(1024 * 1024) } })).status).toBe(413)
+})
+
+test.each([
+  [{ hooks: { before: 'x' } }, 'option `hooks.before` must be a function'],
+  [{ hooks: { befor: () => {} } }, 'option `hooks.befor` does not exist'],
+  [{ rateLimiter: {} }, 'option `rateLimiter` must have a method count'],
+  [{ limits: { titel: 5 } }, 'option `limits.titel` does not exist'],
+  [
+    { limits: { perMinute: { standard: 0, premium: 1, unlimited: null } } },
+    'option `limits.perMinute.standard` must be a whole number above 0 or null, got 0',
+  ],
+  [
+    { limits: { perMinute: { standard: 5 } } },
+    'option `limits.perMinute.premium` must be a whole number above 0 or null, got undefined',
+  ],
+  [{ clock: {} }, 'option `clock` must have a method now'],
+])('%j is a problem', (options, problem) => {
+  expect(problemsOf({ storage, ...options })).toContain(problem)
+})
+
+test.each(['', '/community', '/a/b', '/%C3%A4'])('basePath %j is fine', (basePath) => {
+  expect(problemsOf({ storage, basePath })).toEqual([])
+})
+
+test.each(['/', '/a/', 'a', '/a?b', '/a#b', '/ä', '/a b', '/a/../b', '//a'])('basePath %j is a problem', (basePath) => {
+  expect(problemsOf({ storage, basePath })).toHaveLength(1)
+})
+
+test.each(['https://api.example.org/', 'https://api.example.org/x', 'api.example.org', 'ftp://x', ''])(
+  'publicUrl %j is a problem',
+  (publicUrl) => {
+    expect(problemsOf({ storage, publicUrl })).toHaveLength(1)
+  },
+)
+
+test('options that are undefined count as left out, and the object is not changed', () => {
+  const options = Object.freeze({
+    storage,
+    basePath: undefined,
+    publicUrl: undefined,
+    hooks: undefined,
+    limits: Object.freeze({ bodyBytes: undefined, perMinute: undefined }),
+    clock: undefined,
+  })
+  expect(problemsOf(options)).toEqual([])
+})
+
+test('no options at all are one clear problem', () => {
+  expect(problemsOf(undefined as unknown as object)).toEqual(['the options must be an object with at least `storage`'])
+})
