@@ -126,11 +126,13 @@ export function createCommunity(options: Options): Community {
     const actor = await run.work(
       network.id,
       now,
-      (tx): Promise<MemberRow | undefined> => (as ? tx.get(members, as) : tx.first(members, { state: 'active', role: 'host' })),
+      (tx): Promise<MemberRow | undefined> =>
+        as === undefined ? tx.first(members, { state: 'active', role: 'host' }) : tx.get(members, String(as)),
     )
-    if (!actor) return fail(notFound('Member'))
+    if (actor?.state !== 'active') return fail(notFound('Member'))
     const principal: Principal = { key_id: null, member_id: actor.id, scopes: ['*'] }
-    const query = Object.fromEntries(Object.entries(input.query ?? {}).map(([name, value]) => [name, String(value)]))
+    const given = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined)
+    const query = Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
     const paging = readPaging(isPaged(operation.returns) ? query : {})
     const outcome = await run.run({
       operation,
@@ -159,8 +161,8 @@ export function createCommunity(options: Options): Community {
     async publish({ network: name, event, payload }) {
       if (!webhookName(event)) throw new TypeError(`there is no event ${JSON.stringify(event)}`)
       const network = found(await networks.find(String(name)), 'Network')
-      parseInput(payloadSchema(event), payload, limits)
-      await run.work(network.id, isoTime(clock.now()), async (_tx, emit) => emit({ name: event, payload }))
+      const checked = parseInput(payloadSchema(event), payload, limits)
+      await run.work(network.id, isoTime(clock.now()), async (_tx, emit) => emit({ name: event, payload: checked }))
     },
     record: recordOf(fact),
     acceptInvite: acceptInviteOf(fact),

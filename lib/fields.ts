@@ -43,8 +43,12 @@ export function describe<S extends v.GenericSchema>(schema: S, description: stri
 
 // ---- Records (what an answer or a webhook payload holds) -------------------------------------------------------------
 
+// A host that publishes an event of its own may take the ids from records, which option `ids` shows as numbers.
+const isIdLike = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number'
+
 const outputId = () => {
-  const schema = publish(v.string(), { type: 'string', pattern: '^[0-9]{1,16}$', example: '254803968000' })
+  const digits = v.pipe(v.custom<string>(isIdLike, 'must be an id'), v.transform(String), v.regex(/^\d{1,16}$/, 'must be an id'))
+  const schema = publish(digits, { type: 'string', pattern: '^[0-9]{1,16}$', example: '254803968000' })
   idSchemas.add(schema)
   return schema
 }
