@@ -1,0 +1,174 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Clock, systemClock, timeline } from '../../../daemon/relay/clock.ts'
+import { classify } from '../../../daemon/relay/outcome.ts'
+import { createPace } from '../../../daemon/relay/pace.ts'
+import { defaultSchedule, nextDelay, parseRetryAfter } from '../../../daemon/relay/schedule.ts'
+import { checkSettings, defaultSettings, SettingsError } from '../../../daemon/relay/settings.ts'
+import { createWakeTimes } from '../../../daemon/relay/wake-times.ts'
+
+const failure = { attempts: 1, overloaded: false, retryAfter: undefined }
+
+describe('nextDelay', () => {
+  it('follows the schedule within ± 20 %, whatever the schedule is', () => {
+    const seconds = fc.double({ min: 0, max: 100_000, noNaN: true })
+    fc.assert(
+      fc.property(
+        fc.array(seconds, { minLength: 1, maxLength: 20 }),
+        fc.nat(25),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (schedule, attempts, random) => {
+          const delay = nextDelay(schedule, { ...failure, attempts }, random)
+          const planned = schedule[attempts]
+          if (planned === undefined) expect(delay).toBeUndefined()
+          else {
+            expect(delay).toBeGreaterThanOrEqual(Math.floor(planned * 800))
+            expect(delay).toBeLessThanOrEqual(Math.ceil(planned * 1200))
+          }
+        },
+      ),
+    )
+  })
+
+  it('takes 75 h 35 min by default', () => {
+    expect(defaultSchedule.reduce((sum, delay) => sum + delay)).toBe(75 * 3600 + 35 * 60 + 5)
+    expect(nextDelay(defaultSchedule, { ...failure, attempts: 10 }, 0.5)).toBeUndefined()
+  })
+
+  it('is at least a minute after a time-out or a 429, but never more than the operator’s longest delay', () => {
+    const overloaded = { ...failure, overloaded: true }
+    expect(nextDelay(defaultSchedule, overloaded, 0.5)).toBe(60_000)
+    expect(nextDelay([0, 0.2, 0.5], overloaded, 0.5)).toBe(500)
+    expect(nextDelay(defaultSchedule, { ...overloaded, attempts: 3 }, 0.5)).toBe(1_800_000)
+  })
+
+  it('is at least what the receiver asks for, up to a day', () => {
+    expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 100 }, 0.5)).toBe(100_000)
+    expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 1 }, 0.5)).toBe(5000)
+    expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 315_360_000 }, 0.5)).toBe(86_400_000)
+  })
+})
+
+describe('parseRetryAfter', () => {
+  const now = Date.parse('2026-11-20T10:00:00Z')
+  it.each([
+    ['120', 120],
+    [' 0 ', 0],
+    ['1.5', 1.5],
+    ['Fri, 20 Nov 2026 10:02:00 GMT', 120],
+    ['Friday, 20-Nov-26 10:02:00 GMT', 120],
+    ['Fri, 20 Nov 2020 10:02:00 GMT', 0],
+    ['-5', undefined],
+    ['soon', undefined],
+    ['', undefined],
+    ['1e9', undefined],
+    ['99999999999999999999', undefined],
+    ['Fri, 99 Nov 2026', undefined],
+    [undefined, undefined],
+  ])('reads %j as %j', (header, seconds) => expect(parseRetryAfter(header, now)).toBe(seconds))
+})
+
+describe('timeline', () => {
+  const clockOf = (wall: () => number, monotonic: () => number): Clock => ({ now: wall, monotonic, timer: () => () => undefined })
+
+  it('never goes back, follows steps forward, and goes on from an earlier run', () => {
+    let wall = 1_000_000
+    let monotonic = 0
+    const time = timeline(
+      clockOf(
+        () => wall,
+        () => monotonic,
+      ),
+      1_500_000,
+    )
+    expect(time()).toBe(1_500_000)
+    monotonic += 1000
+    wall -= 3_600_000
+    expect(time()).toBe(1_501_000)
+    wall = 9_000_000
+    expect(time()).toBe(9_000_000)
+    wall = 0
+    monotonic += 500
+    expect(time()).toBe(9_000_500)
+  })
+
+  it('has timers for longer than Node can count', async () => {
+    let called = false
+    const cancel = systemClock.timer(2 ** 40, () => {
+      called = true
+    })
+    await new Promise((done) => setTimeout(done, 30))
+    cancel()
+    expect(called).toBe(false)
+  })
+})
+
+describe('createPace', () => {
+  it('halves with failures and doubles with rounds of successes', () => {
+    const pace = createPace(() => 8, null)
+    const limits = [pace.limit]
+    for (let count = 0; count < 4; count++) {
+      pace.failed()
+      limits.push(pace.limit)
+    }
+    for (let count = 0; count < 7; count++) {
+      pace.succeeded()
+      limits.push(pace.limit)
+    }
+    expect(limits).toEqual([8, 4, 2, 1, 1, 2, 2, 4, 4, 4, 4, 8])
+  })
+
+  it('spaces starts evenly', () => {
+    const pace = createPace(() => 8, 4)
+    pace.started(1000)
+    expect(pace.nextStart).toBe(1250)
+  })
+})
+
+describe('createWakeTimes', () => {
+  it('gives everything back in order of time, and nothing too early', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(100)), fc.nat(100), (times, until) => {
+        const wakes = createWakeTimes<number>()
+        for (const time of times) wakes.add(time, time)
+        const early = wakes.take(until)
+        const late = wakes.take(1000)
+        expect(early).toEqual(times.filter((time) => time <= until).sort((a, b) => a - b))
+        expect([...early, ...late]).toEqual([...times].sort((a, b) => a - b))
+        expect(wakes.earliest).toBe(Number.POSITIVE_INFINITY)
+      }),
+    )
+  })
+})
+
+describe('checkSettings', () => {
+  it('fills in the defaults', () => {
+    expect(checkSettings({ timeout: 0.5, retrySchedule: undefined })).toEqual({ ...defaultSettings, timeout: 0.5 })
+  })
+
+  it('names every problem at once', () => {
+    const given = { timeout: 0, retrySchedule: [], perEndpoint: 1.5, allowHttp: 'yes', nonsense: 1, constructor: 2 }
+    const problems = (() => {
+      try {
+        checkSettings(given)
+      } catch (error) {
+        return error instanceof SettingsError ? error.problems : undefined
+      }
+    })()
+    expect(problems).toHaveLength(6)
+  })
+})
+
+describe('classify', () => {
+  it.each([
+    [Object.assign(new Error('x'), { code: 'ENOTFOUND' }), 'dns'],
+    [new AggregateError([Object.assign(new Error('x'), { code: 'ECONNREFUSED' })]), 'refused'],
+    [new Error('x', { cause: Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }) }), 'tls'],
+    [Object.assign(new Error('x'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'tls'],
+    [Object.assign(new Error('x'), { code: 'HPE_INVALID_CONSTANT' }), 'protocol'],
+    [new TypeError('x'), 'fault'],
+    ['a text', 'fault'],
+    [undefined, 'fault'],
+    [null, 'fault'],
+  ])('gives every error a class: %s', (error, result) => expect(classify(error).result).toBe(result))
+})
