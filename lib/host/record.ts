@@ -1,5 +1,6 @@
 import type { MakeFact } from './fact.ts'
 import { courseFacts } from './facts/courses.ts'
+import { eventFacts } from './facts/events.ts'
 import { memberFacts } from './facts/members.ts'
 import { paymentFacts } from './facts/payments.ts'
 import { planFacts } from './facts/plans.ts'
@@ -20,4 +21,5 @@ export const recordOf = (fact: MakeFact) => ({
   ...requestFacts(fact),
   ...courseFacts(fact),
   ...reportFacts(fact),
+  ...eventFacts(fact),
 })

@@ -2,6 +2,7 @@
 import { fail, found, invalid } from '../errors.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { type AccessGround, presentRemoval } from '../records/payment.ts'
+import { hold } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import {
   type MemberRow,
@@ -23,10 +24,11 @@ type Key = { readonly plan_id: Id; readonly member_id: Id }
 export const liveStates = ['active', 'ending'] as const
 
 /**
- * A plan that still takes members.
+ * A plan that still takes members. It is held, so that nobody gets in while it is being archived.
  * @throws ApiError 404, 422 when it is archived
  */
 export async function openPlan({ tx }: Pick<Context, 'tx'>, id: Id): Promise<PlanRow> {
+  await hold(tx, plans, found(await tx.get(plans, id), 'Plan'))
   const plan = found(await tx.get(plans, id), 'Plan')
   return plan.status === 'archived' ? fail(invalid('plan_id'), 'The plan is archived and takes no more members') : plan
 }
@@ -69,6 +71,8 @@ export async function endPaidAccess(context: Context, { plan_id, member_id }: Pi
   const key = { plan_id, member_id }
   const access = await accessTo(context, key)
   if (!access || access.source === 'direct' || access.source === 'invite') return false
+  // Two payments that end at once would each count on the other.
+  await hold(tx, planMemberships, access)
   const source = await paidSource(context, key)
   if (source === undefined) await tx.remove(planMemberships, access.id)
   else if (source !== access.source) await tx.update(planMemberships, access.id, { source, ...context.touch() })

@@ -1,16 +1,4 @@
-import * as v from 'valibot'
-import { BoolInput, clearable, LongText, optional, publish, ShortText } from '../fields.ts'
-
-const webAddress = (text: string): boolean => URL.canParse(text) && ['https:', 'http:'].includes(new URL(text).protocol)
-
-const Address = publish(
-  v.pipe(
-    v.string('must be a web address'),
-    v.maxLength(2000, 'must be a web address'),
-    v.check(webAddress, 'must be a web address'),
-  ),
-  { type: 'string', format: 'uri', maxLength: 2000 },
-)
+import { BoolInput, clearable, HttpUrl, LongText, optional, ShortText } from '../fields.ts'
 
 /** What a host may say of a member beside role, address and name. */
 export const profile = {
@@ -20,5 +8,5 @@ export const profile = {
   location: clearable(ShortText),
   bio: clearable(LongText),
   /** The address of an image. */
-  avatar: clearable(Address),
+  avatar: clearable(HttpUrl),
 }

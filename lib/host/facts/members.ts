@@ -5,7 +5,7 @@ import { IdInput, integerBetween, listOf, oneOf, optional, request, TimestampInp
 import { Member, presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
 import { profile } from '../../rules/profile.ts'
-import type { Patch } from '../../storage/contract.ts'
+import { Conflict, type Patch } from '../../storage/contract.ts'
 import { type MemberRow, members } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
 
@@ -51,7 +51,8 @@ export const memberFacts = (fact: MakeFact) => ({
         fail(invalid('level'), `The member has reached the level ${name} before`)
       const changes = { ambassador_level: name, referral_count, ...call.touch() }
       const guard = { ambassador_level: before.ambassador_level }
-      const member = found(await call.tx.update(members, before.id, changes, guard), 'Member')
+      const member = await call.tx.update(members, before.id, changes, guard)
+      if (!member) throw new Conflict(`member ${before.id} has risen at the same moment`)
       const record = {
         member: presentMember(call, member),
         network_id: call.network.id,

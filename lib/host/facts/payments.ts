@@ -13,6 +13,7 @@ import {
 } from '../../records/payment.ts'
 import { activeMember } from '../../rules/members.ts'
 import { endPaidAccess, endSubscription, grantAccess, liveStates, openPlan } from '../../rules/plans.ts'
+import { Conflict, type Patch } from '../../storage/contract.ts'
 import type { Id } from '../../storage/table.ts'
 import { members, type PlanRow, purchases, type SubscriptionRow, subscriptions } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
@@ -67,7 +68,7 @@ export const paymentFacts = (fact: MakeFact) => ({
       const start = current_period_start ?? before.current_period_end ?? call.now
       if (start >= current_period_end) fail(invalid('current_period_end'), 'current_period_end must be later than the start')
       const changes = { current_period_start: start, current_period_end, ...call.touch() }
-      const row = found(await call.tx.update(subscriptions, before.id, changes, { status: 'active' }), 'Subscription')
+      const row = await change(call, before, changes)
       const record = presentSubscription(call, row, found(await call.tx.get(members, row.member_id), 'Member'))
       call.emit('MemberSubscriptionRenewed', record)
       return record
@@ -85,7 +86,7 @@ export const paymentFacts = (fact: MakeFact) => ({
     if (plan.id === before.plan_id) fail(invalid('plan_id'), 'plan_id is the plan that the subscription is for already')
     const member = await activeMember(call, before.member_id)
     const changes = { ...fields, plan_id: plan.id, plan: snapshotOf(plan), ...call.touch() }
-    const row = found(await call.tx.update(subscriptions, before.id, changes, { status: 'active' }), 'Subscription')
+    const row = await change(call, before, changes)
     await endPaidAccess(call, before)
     await grantAccess(call, member, plan, 'subscription')
     const record = presentSubscription(call, row, member)
@@ -164,4 +165,15 @@ async function uncanceled({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Subscrip
     invalid('subscription_id'),
     `The subscription is canceled${isLive ? ' to the end of its period' : ''}: record a new one`,
   )
+}
+
+/** Changes a subscription that goes on. One that is canceled at this moment is looked at again. */
+async function change(
+  { tx }: Pick<Context, 'tx'>,
+  { id }: SubscriptionRow,
+  changes: Patch<SubscriptionRow>,
+): Promise<SubscriptionRow> {
+  const changed = await tx.update(subscriptions, id, changes, { status: 'active' })
+  if (!changed) throw new Conflict(`subscription ${id} was canceled by somebody else`)
+  return changed
 }

@@ -1,0 +1,33 @@
+/** What happens to single occurrences of recurring events. */
+import { fail, found, invalid } from '../../errors.ts'
+import { catalogue } from '../../events/catalogue.ts'
+import { IdInput, TimestampInput } from '../../fields.ts'
+import { eventPayload } from '../../records/event.ts'
+import { port } from '../../rules/ports.ts'
+import { occurrencesAt } from '../../rules/recurrence.ts'
+import { canceledInstances, events } from '../../storage/tables.ts'
+import type { MakeFact } from '../fact.ts'
+
+export const eventFacts = (fact: MakeFact) => ({
+  /**
+   * The host has called off one occurrence of a recurring event: `EventInstanceCanceled`. The others take place.
+   * @throws ApiError 404 for the event, 422 when none of its occurrences begins then, or that one is called off already
+   */
+  eventInstanceCanceled: fact(
+    { event_id: IdInput, instance_at: TimestampInput },
+    catalogue.EventInstanceCanceled,
+    async (call, { event_id, instance_at }) => {
+      const event = found(await call.tx.get(events, event_id), 'Event')
+      port(call, 'recurrence', 'instance_at')
+      const event_instance =
+        occurrencesAt(call, event, [instance_at]).get(instance_at) ??
+        fail(invalid('instance_at'), 'instance_at must be when an occurrence of the recurring event begins')
+      if (await call.tx.first(canceledInstances, { event_id: event.id, instance_at }))
+        fail(invalid('instance_at'), 'The occurrence is canceled already')
+      await call.tx.insert(canceledInstances, { ...call.stamp(), event_id: event.id, instance_at })
+      const record = { event: await eventPayload(call, event), event_instance }
+      call.emit('EventInstanceCanceled', record)
+      return record
+    },
+  ),
+})

@@ -1,0 +1,219 @@
+/** Every event of the catalogue is caused by an operation or by the host, and carries exactly its documented payload. */
+import { expect, test } from 'vitest'
+import { ports } from '../../adapters/ports/index.ts'
+import { catalogue, type WebhookName } from '../../lib/events/catalogue.ts'
+import { createTestCommunity } from '../support/community.ts'
+import type { Json } from '../support/json.ts'
+import { createMembers, createSpaces } from '../support/members.ts'
+import { strictly } from '../support/strict.ts'
+
+/** A small network, and `create`, which creates a record by an operation and fails loudly when it is not created. */
+async function setUp() {
+  const t = await createTestCommunity({ ports: ports() })
+  const [grace] = await createMembers(t, 'Grace')
+  const [garden, kitchen] = await createSpaces(t, 'Garden', 'Kitchen')
+  const act = async (id: string, params: Readonly<Record<string, string>>, body?: unknown, query = {}): Promise<Json> => {
+    const answer = await t.send(id, { params, query, ...(body === undefined ? {} : { body }) })
+    expect(answer.status, `${id} answered ${JSON.stringify(answer.body)}`).toBeLessThan(300)
+    return answer.body
+  }
+  return { ...t, record: t.community.record, act, grace, garden, kitchen, told: { network: '1', member_id: grace.id } }
+}
+
+type SetUp = Awaited<ReturnType<typeof setUp>>
+type Cause = (t: SetUp) => Promise<unknown>
+
+const choices = ['Tomatoes', 'Beans']
+const post =
+  (body: object, change?: object): Cause =>
+  async ({ act, garden }) => {
+    const { id } = await act('posts.create', {}, { space_id: garden.id, title: 'Hello', description: 'World', ...body })
+    if (change) await act('posts.update', { id }, change)
+  }
+const poll =
+  (poll_type: string, change?: object): Cause =>
+  async ({ act, garden }) => {
+    const asked = poll_type === 'question' ? {} : { choices }
+    const { id } = await act('polls.create', {}, { space_id: garden.id, title: 'What next?', poll_type, ...asked })
+    if (change) await act('polls.update', { id }, change)
+  }
+const tagged: Cause = async ({ act, grace }) => {
+  const { id } = await act('tags.create', {}, { title: 'Gardener' })
+  await act('member_tags.create', { member_id: grace.id }, { tag_id: id })
+  await act('member_tags.delete', { member_id: grace.id, tag_id: id })
+}
+const badged: Cause = async ({ act, grace }) => {
+  const { id } = await act('badges.create', {}, { title: 'Founder' })
+  await act('member_badges.create', { member_id: grace.id }, { badge_id: id })
+  await act('member_badges.delete', { member_id: grace.id, badge_id: id })
+}
+const answered: Cause = async ({ act, grace }) => {
+  const field = await act(
+    'custom_fields.create',
+    {},
+    {
+      title: 'Likes',
+      response_type: 'dropdown_single_select',
+      privacy: 'public',
+      response_by: 'individual_member',
+      options: choices,
+    },
+  )
+  const [tomatoes, beans] = (await act('options.list', { custom_field_id: field.id })).items
+  const params = { custom_field_id: field.id, member_id: grace.id }
+  await act('answers.upsert', params, { segment_ids: [tomatoes.id] })
+  await act('answers.upsert', params, { segment_ids: [beans.id] })
+  await act('answers.delete', params)
+}
+const reacted: Cause = async ({ act, garden }) => {
+  const { id } = await act('posts.create', {}, { space_id: garden.id, title: 'Hello' })
+  await act('post_reactions.create', { post_id: id }, { emoji: '🌱' })
+  await act('post_reactions.delete', { post_id: id })
+}
+const meet = ({ act, garden }: SetUp, more: object = {}): Promise<Json> =>
+  act(
+    'events.create',
+    {},
+    {
+      space_id: garden.id,
+      title: 'Planting day',
+      event_type: 'local_meetup',
+      starts_at: '2026-12-01T10:00:00Z',
+      ends_at: '2026-12-01T12:00:00Z',
+      ...more,
+    },
+  )
+const replied: Cause = async (t) => {
+  const event = await meet(t)
+  const params = { event_id: event.id }
+  const { id } = await t.act('rsvps.create', params, { member_id: t.grace.id, status: 'yes' })
+  await t.act('rsvps.update', { ...params, id }, { status: 'no' })
+  await t.act('rsvps.delete', { ...params, id })
+}
+const subscribed = async ({ record, told, garden }: SetUp) => {
+  const plan = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', space_ids: [garden.id] })
+  return record.subscription({
+    ...told,
+    plan_id: plan.id,
+    current_period_end: '2026-12-01T00:00:00Z',
+    payment_platform: 'stripe',
+  })
+}
+
+/** What brings each event about. A kind that is added to the catalogue and not here does not compile. */
+const causes: Record<WebhookName, Cause> = {
+  ArticleCreated: post({ post_type: 'article' }),
+  ArticleUpdated: post({ post_type: 'article' }, { title: 'Hello again' }),
+  CommentCreated: async ({ act, garden }) => {
+    const { id } = await act('posts.create', {}, { space_id: garden.id, title: 'Hello' })
+    await act('comments.create', { post_id: id }, { text: 'Well said!' })
+  },
+  CustomFieldResponseCreated: answered,
+  CustomFieldResponseRemoved: answered,
+  CustomFieldResponseUpdated: answered,
+  EventCanceled: async (t) => t.act('events.delete', { id: (await meet(t)).id }),
+  EventCreated: meet,
+  EventInstanceCanceled: async (t) => {
+    const { id } = await meet(t, { frequency: 'weekly', interval: 1 })
+    await t.record.eventInstanceCanceled({ network: '1', event_id: id, instance_at: '2026-12-08T10:00:00Z' })
+  },
+  EventUpdated: async (t) => t.act('events.update', { id: (await meet(t)).id }, { title: 'Harvest day' }),
+  GiftLeaderboardUpdated: ({ record, told, owner }) =>
+    record.giftLeaderboard({
+      network: '1',
+      type: 'sent',
+      gift_definition: { id: 7, name: 'Seeds' },
+      entries: [
+        { member_id: told.member_id, count: 2 },
+        { member_id: owner.id, count: 5 },
+      ],
+    }),
+  HotColdPollCreated: poll('hot_cold'),
+  HotColdPollUpdated: poll('hot_cold', { title: 'And then?' }),
+  InviteRequested: ({ record, garden }) =>
+    record.inviteRequest({ network: '1', email: 'dorothy@example.org', first_name: 'Dorothy', space_id: garden.id }),
+  MemberAmbassadorLeveledUp: ({ record, told }) => record.ambassadorLevel({ ...told, level: 2, referral_count: 10 }),
+  MemberBadgeAdded: badged,
+  MemberBadgeRemoved: badged,
+  MemberCourseProgressCompleted: ({ record, told, garden }) =>
+    record.courseProgress({ ...told, space_id: garden.id, progress_percent: 100 }),
+  MemberCourseProgressStarted: ({ record, told, garden }) =>
+    record.courseProgress({ ...told, space_id: garden.id, progress: 'started' }),
+  MemberCourseProgressUpdated: ({ record, told, garden }) =>
+    record.courseProgress({ ...told, space_id: garden.id, progress_percent: 40 }),
+  MemberJoinRequested: ({ record, garden }) =>
+    record.joinRequest({ network: '1', email: 'dorothy@example.org', first_name: 'Dorothy', space_id: garden.id }),
+  MemberJoined: ({ act, grace, garden }) =>
+    act('space_members.create', { space_id: garden.id }, undefined, { user_id: grace.id }),
+  MemberLeft: ({ act, grace }) => act('members.delete', { id: grace.id }),
+  MemberLessonCompleted: async ({ act, record, told, garden }) => {
+    const course = { space_id: garden.id }
+    const section = await act('courseworks.create', course, { type: 'section', title: 'Basics' })
+    const lesson = await act('courseworks.create', course, { type: 'lesson', title: 'Soil', parent_id: section.id })
+    await record.lessonCompleted({ ...told, coursework_id: lesson.id })
+  },
+  MemberPlanChanged: async (t) => {
+    const { subscription } = await subscribed(t)
+    const other = await t.record.plan({ network: '1', name: 'Founder', pricing_type: 'subscription' })
+    await t.record.planChanged({ network: '1', subscription_id: subscription.id, plan_id: other.id })
+  },
+  MemberPurchaseRequested: async ({ record, told }) => {
+    const plan = await record.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
+    await record.purchaseRequested({ ...told, plan_id: plan.id })
+  },
+  MemberPurchased: async ({ record, told }) => {
+    const plan = await record.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
+    await record.purchase({ ...told, plan_id: plan.id, tax_percent: 19, payment_platform: 'stripe' })
+  },
+  MemberRemovedFromPlan: async ({ act, record, grace }) => {
+    const plan = await record.plan({ network: '1', name: 'Friends' })
+    await act('plan_members.create', { plan_id: plan.id }, undefined, { user_id: grace.id })
+    await act('plans.remove_member', { plan_id: plan.id, id: grace.id })
+  },
+  MemberSubscriptionCanceled: async (t) => t.act('subscriptions.cancel', { id: (await subscribed(t)).subscription.id }),
+  MemberSubscriptionRenewed: async (t) => {
+    const { subscription } = await subscribed(t)
+    const current_period_end = '2027-01-01T00:00:00Z'
+    await t.record.subscriptionRenewed({ network: '1', subscription_id: subscription.id, current_period_end })
+  },
+  MemberTagAdded: tagged,
+  MemberTagRemoved: tagged,
+  MemberUpdated: ({ act, grace }) => act('members.update', { id: grace.id }, { last_name: 'Hopper' }),
+  MultipleChoicePollCreated: poll('multiple_choice'),
+  MultipleChoicePollUpdated: poll('multiple_choice', { title: 'And then?' }),
+  PercentagePollCreated: poll('percentage'),
+  PercentagePollUpdated: poll('percentage', { title: 'And then?' }),
+  PostCreated: post({}),
+  PostUpdated: post({}, { title: 'Hello again' }),
+  QuestionCreated: poll('question'),
+  QuestionUpdated: poll('question', { title: 'And then?' }),
+  ReactionCreated: reacted,
+  ReactionDeleted: reacted,
+  ReportedContentCreated: async ({ act, record, told, garden }) => {
+    const { id } = await act('posts.create', {}, { space_id: garden.id, title: 'Cheap shoes' })
+    await record.reportedContent({ ...told, targetable_type: 'Post', targetable_id: id, blacklist_type: 'spam' })
+  },
+  RsvpCreated: replied,
+  RsvpDeleted: replied,
+  RsvpUpdated: replied,
+}
+
+const names = Object.keys(catalogue) as WebhookName[]
+
+test('there are 47 kinds of event', () => {
+  expect(names).toHaveLength(47)
+})
+
+test.each(names)('%s is caused, and carries exactly its documented payload', async (name) => {
+  const t = await setUp()
+  t.newEvents()
+  await causes[name](t)
+  expect(t.faults).toEqual([])
+  const caused = t.newEvents()
+  expect(caused.map(({ event_type }) => event_type)).toContain(`${name}Hook`)
+  for (const event of caused) {
+    expect(Object.keys(event)).toEqual(['event_id', 'event_timestamp', 'event_type', 'payload'])
+    const schema = catalogue[event.event_type.replace(/Hook$/, '') as WebhookName]
+    expect({ [event.event_type]: strictly(schema, event.payload) }).toEqual({ [event.event_type]: [] })
+  }
+})

@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+
+type Shape = v.GenericSchema & {
+  readonly entries?: Readonly<Record<string, v.GenericSchema>>
+  readonly item?: v.GenericSchema
+  readonly wrapped?: v.GenericSchema
+}
+
+/**
+ * What is wrong with a record: every field that is missing, that nobody documented, or that holds something else than its
+ * schema says. Valibot's own objects let undocumented fields pass.
+ */
+export function strictly(schema: v.GenericSchema, value: unknown, place = 'payload'): string[] {
+  const { entries, item, wrapped } = schema as Shape
+  if (entries) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${place} is no object`]
+    const fields = new Map(Object.entries(value))
+    const undocumented = [...fields.keys()].filter((name) => !Object.hasOwn(entries, name))
+    return [
+      ...undocumented.map((name) => `${place}.${name} is not documented`),
+      ...Object.entries(entries).flatMap(([name, field]) =>
+        fields.has(name) ? strictly(field, fields.get(name), `${place}.${name}`) : [`${place}.${name} is missing`],
+      ),
+    ]
+  }
+  if (item)
+    return Array.isArray(value)
+      ? value.flatMap((one, index) => strictly(item, one, `${place}.${index}`))
+      : [`${place} is no list`]
+  if (wrapped) return value === null ? [] : strictly(wrapped, value, place)
+  const { issues = [] } = v.safeParse(schema, value)
+  return issues.map(({ message }) => `${place}: ${message}`)
+}
