@@ -75,7 +75,7 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const known = byCode[code]
   if (known) return { result: known, reason: code }
-  if (code.startsWith('HPE_')) return { result: 'protocol', reason: code }
+  if (code.startsWith('HPE_') || error.name === 'HTTPParserError') return { result: 'protocol', reason: code || 'not HTTP' }
   if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.startsWith('CERT_')) return { result: 'tls', reason: code }
   if (error.cause !== undefined) return classify(error.cause)
   return { result: 'fault', reason: code || error.name }

@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../daemon/relay/clock.ts'
+import { createCourier } from '../../../daemon/relay/deliver.ts'
+import type { Resolve } from '../../../daemon/relay/guard.ts'
+import type { Outcome } from '../../../daemon/relay/outcome.ts'
+import { defaultSettings, type Settings } from '../../../daemon/relay/settings.ts'
+import { temporaryDirectory } from '../../adapters/outbox/support.ts'
+import { until } from './support.ts'
+
+const local: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+
+/** One attempt at an address, with half a second for it. */
+async function attempt(url: string, change: Partial<Settings> = {}, resolve: Resolve = local, key = 'key'): Promise<Outcome> {
+  const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true, timeout: 0.5, ...change }
+  const courier = createCourier(() => settings, systemClock, resolve)
+  onTestFinished(() => courier.close())
+  const body = Buffer.from('{}')
+  return courier.send({ endpoint: { ref: 1, url, key, secrets: [] }, event_id: 'a', body })
+}
+
+async function listening(server: ReturnType<typeof createServer>): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A server that does this with every connection once the request has come. */
+async function raw(behave: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => void socket.once('data', () => behave(socket)))
+  return `http://127.0.0.1:${await listening(server)}/`
+}
+
+const say =
+  (text: string, end = false) =>
+  (socket: Socket): void => {
+    socket.write(text)
+    if (end) socket.end()
+  }
+
+const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
+
+describe('an attempt at a receiver that', () => {
+  it.each<[string, (socket: Socket) => void, Partial<Outcome>]>([
+    ['accepts and never answers', () => undefined, { result: 'timeout' }],
+    ['closes at once', (socket) => socket.destroy(), { result: 'reset' }],
+    ['resets the connection', (socket) => socket.resetAndDestroy(), { result: 'reset' }],
+    ['half-closes without an answer', (socket) => socket.end(), { result: 'reset' }],
+    ['sends half of its headers', say('HTTP/1.1 200 OK\r\nContent-'), { result: 'timeout' }],
+    ['sends half of its headers and closes', say('HTTP/1.1 200 OK\r\nContent-', true), { result: 'reset' }],
+    [
+      'promises a longer body than it sends',
+      say('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'),
+      { result: 'timeout', status: 200 },
+    ],
+    [
+      'promises a longer body and closes',
+      say('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', true),
+      { result: 'reset', status: 200 },
+    ],
+    [
+      'cuts a chunked body off',
+      say('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab', true),
+      { result: 'reset', status: 200 },
+    ],
+    ['sends garbage', say('\u0000\u0001\u0002garbage\r\n\r\n'), { result: 'protocol' }],
+    ['speaks HTTP/0.9', say('<html>hello</html>', true), { result: 'protocol' }],
+    ['sends invalid headers', say('HTTP/1.1 200 OK\r\nbad header\u0000: x\r\n\r\n'), { result: 'protocol' }],
+    ['sends headers of 100 KB', say(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`), { result: 'protocol' }],
+    ['has two lengths', say('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na'), { result: 'protocol' }],
+    [
+      'sends a status that does not exist',
+      say('HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'),
+      { result: 'status', status: 999 },
+    ],
+    ['upgrades', say('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), { result: 'reset' }],
+    [
+      'says that there is more to come, then answers',
+      say(`HTTP/1.1 103 Early Hints\r\n\r\n${ok}`),
+      { result: 'delivered', status: 200 },
+    ],
+    [
+      'closes after its answer',
+      say('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nyes', true),
+      { result: 'delivered', status: 200 },
+    ],
+    [
+      'answers with gzip that would unfold to 100 MB',
+      (socket) => {
+        const bomb = gzipSync(Buffer.alloc(100_000_000))
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`)
+        socket.write(bomb)
+      },
+      { result: 'delivered', status: 200 },
+    ],
+    [
+      'answers a redirect to inside',
+      say('HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n'),
+      { result: 'redirect', status: 302 },
+    ],
+    [
+      'asks twice for patience',
+      say('HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n'),
+      { result: 'status', status: 429, retryAfter: 7 },
+    ],
+  ])('%s', async (_, behave, outcome) => {
+    expect(await attempt(await raw(behave))).toMatchObject(outcome)
+  })
+
+  it('sends 1xx without end', async () => {
+    const url = await raw((socket) => {
+      const more = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5)
+      socket.on('close', () => clearInterval(more))
+    })
+    expect(await attempt(url)).toMatchObject({ result: 'timeout' })
+  })
+
+  it('drips its headers', async () => {
+    const url = await raw((socket) => {
+      const text = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(1000)}\r\n\r\n`
+      let at = 0
+      const more = setInterval(() => socket.write(text[at++] ?? 'x'), 10)
+      socket.on('close', () => clearInterval(more))
+    })
+    expect(await attempt(url)).toMatchObject({ result: 'timeout' })
+  })
+
+  it('answers before the request was sent', async () => {
+    const server = createServer((socket) => void socket.write(ok))
+    const outcome = await attempt(`http://127.0.0.1:${await listening(server)}/`)
+    expect(['delivered', 'reset', 'protocol']).toContain(outcome.result)
+  })
+
+  it('is not there', async () => {
+    const server = createServer()
+    const port = await listening(server)
+    await new Promise((done) => server.close(done))
+    expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'refused' })
+  })
+
+  it('has a name that does not exist, that no server answers for, or that stands for inside', async () => {
+    const failing =
+      (code: string): Resolve =>
+      () =>
+        Promise.reject(Object.assign(new Error(code), { code }))
+    expect(await attempt('http://name.example/', {}, failing('ENOTFOUND'))).toMatchObject({ result: 'dns', reason: 'ENOTFOUND' })
+    expect(await attempt('http://name.example/', {}, failing('ESERVFAIL'))).toMatchObject({ result: 'dns' })
+    expect(await attempt('http://name.example/', {}, () => new Promise(() => undefined))).toMatchObject({ result: 'timeout' })
+    expect(await attempt('http://name.example/', { allowPrivate: false })).toMatchObject({ result: 'blocked' })
+  })
+
+  it('wants a key that cannot stand in a header', async () => {
+    const url = await raw(say(ok))
+    for (const key of ['a\r\nX-Evil: 1', 'a\u0000b', 'schlüssel–'])
+      expect(['blocked', 'delivered']).toContain((await attempt(url, {}, local, key)).result)
+    expect(await attempt(url, {}, local, 'a\r\nX-Evil: 1')).toMatchObject({ result: 'blocked' })
+  })
+})
+
+describe('an attempt over TLS', () => {
+  const directory = temporaryDirectory
+  /** A certificate for a name; openssl is wherever Node's headers are built. */
+  function certificate(name: string, ...more: string[]): { key: Buffer; cert: Buffer } {
+    const at = directory()
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-keyout',
+        'key.pem',
+        '-out',
+        'cert.pem',
+        '-subj',
+        `/CN=${name}`,
+        '-addext',
+        `subjectAltName=DNS:${name}`,
+        ...more,
+      ],
+      { cwd: at, stdio: 'ignore' },
+    )
+    return { key: readFileSync(join(at, 'key.pem')), cert: readFileSync(join(at, 'cert.pem')) }
+  }
+
+  async function tls(options: TlsOptions): Promise<number> {
+    const server = createTlsServer(options, (socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', () => void socket.write(ok))
+    })
+    server.on('tlsClientError', () => undefined)
+    return listening(server)
+  }
+
+  it('is delivered to the name that the certificate is for, and to no other', async () => {
+    const made = certificate('hook.example')
+    const port = await tls(made)
+    const trusting = { ca: made.cert.toString() }
+    expect(await attempt(`https://hook.example:${port}/`, trusting)).toMatchObject({ result: 'delivered' })
+    expect(await attempt(`https://other.example:${port}/`, trusting)).toMatchObject({ result: 'tls' })
+  })
+
+  it('fails with a certificate that nobody vouches for, that has expired, or that the receiver wants from us', async () => {
+    const made = certificate('hook.example')
+    expect(await attempt(`https://hook.example:${await tls(made)}/`)).toMatchObject({ result: 'tls' })
+    // Good for less than a second.
+    const expired = certificate('hook.example', '-days', '0')
+    const port = await tls(expired)
+    const late = () => attempt(`https://hook.example:${port}/`, { ca: expired.cert.toString() })
+    await until(async () => (await late()).reason === 'CERT_HAS_EXPIRED', 'the certificate is refused')
+    const demanding = await tls({ ...made, requestCert: true, rejectUnauthorized: true })
+    const outcome = await attempt(`https://hook.example:${demanding}/`, { ca: made.cert.toString() })
+    expect(['tls', 'reset']).toContain(outcome.result)
+  })
+
+  it('fails with an old protocol, with none, and with a handshake that stalls', async () => {
+    const made = certificate('hook.example')
+    const old = await tls({ ...made, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })
+    const outcome = await attempt(`https://hook.example:${old}/`, { ca: made.cert.toString() })
+    expect(['tls', 'reset']).toContain(outcome.result)
+    const plain = await listening(createServer((socket) => void socket.once('data', () => void socket.write(ok))))
+    expect((await attempt(`https://hook.example:${plain}/`)).result).toBe('tls')
+    const silent = await listening(createServer(() => undefined))
+    expect(await attempt(`https://hook.example:${silent}/`)).toMatchObject({ result: 'timeout' })
+  })
+})
