@@ -91,7 +91,7 @@ export const deleteComment = operation({
   async handle(call) {
     const post = await postOf(call, call.params.post_id)
     const comment = found(await commentOn(call, post.id, call.params.id), 'Comment')
-    await removeWithDependents(call.tx, comments, comment.id)
+    found(await removeWithDependents(call.tx, comments, comment.id), 'Comment')
     if (comment.reply_to_id) await count(call.tx, comments, comment.reply_to_id, 'reply_count', -1)
   },
 })

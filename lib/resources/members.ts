@@ -5,8 +5,9 @@ import { Member, MemberRole, MemberUpdate, presentMember } from '../records/memb
 import { endPayments, leaveNetwork, restoreAccess } from '../rules/leaving.ts'
 import { activeMember, changeMember, emailKey, keepAHost, memberByAddress } from '../rules/members.ts'
 import { announceJoin, joinSpace, spacesOf } from '../rules/membership.ts'
+import { Conflict } from '../storage/contract.ts'
 import type { Id } from '../storage/table.ts'
-import { members, type SpaceRow } from '../storage/tables.ts'
+import { type MemberRow, members, type SpaceRow } from '../storage/tables.ts'
 
 const MemberCreate = request('MemberCreateRequest', {
   email: Email,
@@ -47,9 +48,7 @@ export const createMember = operation({
     if (known?.state === 'banned') fail(invalid('email'), 'email belongs to a member who is banned from this network')
     const fields = { ...names, email_key: emailKey(names.email), role, member_type }
     // Who was taken out of the network may join again, and is the same member as before.
-    const member = known
-      ? found(await call.tx.update(members, known.id, { ...fields, state: 'active', ...call.touch() }), 'Member')
-      : await call.tx.insert(members, { ...call.stamp(), ...fields })
+    const member = known ? await comeBack(call, known, fields) : await call.tx.insert(members, { ...call.stamp(), ...fields })
     if (member_type === 'full') announceJoin(call, member)
     for (const space of spaces) await joinSpace(call, member, space)
     if (known) await restoreAccess(call, member)
@@ -136,6 +135,13 @@ export const removeMemberFromNetwork = operation({
     await leaveNetwork(call, member, 'removed')
   },
 })
+
+/** The member as they are from now on; guarded, so that they come back once and it is announced once. */
+async function comeBack({ tx, touch }: Context, known: MemberRow, fields: Partial<MemberRow>): Promise<MemberRow> {
+  const member = await tx.update(members, known.id, { ...fields, state: 'active', ...touch() }, { state: known.state })
+  if (!member) throw new Conflict(`members ${known.id} is back already`)
+  return member
+}
 
 /** The spaces of a limited member, who belongs to nothing else. */
 async function limitedTo(call: Pick<Context, 'tx'>, space_ids: readonly Id[]): Promise<SpaceRow[]> {

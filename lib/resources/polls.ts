@@ -156,7 +156,7 @@ export const deletePoll = operation({
   errors: [notFound('Poll')],
   async handle(call) {
     const { id } = await pollOf(call, call.params.id)
-    await removeWithDependents(call.tx, posts, id)
+    found(await removeWithDependents(call.tx, posts, id), 'Poll')
   },
 })
 

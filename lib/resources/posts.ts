@@ -110,6 +110,6 @@ export const deletePost = operation({
   async handle({ tx, params }) {
     const post = await tx.get(posts, params.id)
     const { id } = found(post?.family === 'post' ? post : undefined, 'Post')
-    await removeWithDependents(tx, posts, id)
+    found(await removeWithDependents(tx, posts, id), 'Post')
   },
 })

@@ -3,6 +3,7 @@ import { found, invalid, notFound } from '../errors.ts'
 import { paged, publish, request } from '../fields.ts'
 import { type Emitter, operation } from '../operation.ts'
 import { presentReaction, Reaction } from '../records/reaction.ts'
+import { Conflict } from '../storage/contract.ts'
 import { count } from '../storage/counter.ts'
 import type { Id } from '../storage/table.ts'
 import { comments, posts, type ReactionRow, reactions } from '../storage/tables.ts'
@@ -132,7 +133,8 @@ async function takeBack(call: Emitter<'ReactionDeleted'>, target: Target): Promi
 }
 
 async function remove(call: Emitter<'ReactionDeleted'>, reaction: ReactionRow): Promise<void> {
-  await call.tx.remove(reactions, reaction.id)
+  // Counted once, however many take it back at the same moment.
+  if (!(await call.tx.remove(reactions, reaction.id))) throw new Conflict(`reactions ${reaction.id} has gone`)
   if (reaction.comment_id) await count(call.tx, comments, reaction.comment_id, 'cheer_count', -1)
   call.emit('ReactionDeleted', presentReaction(reaction))
 }

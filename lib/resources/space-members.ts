@@ -79,7 +79,7 @@ export const updateSpaceMember = operation({
     const { space, member, membership } = await memberOfSpace(call, call.params)
     // The role stays within the space: a host of one space is none of the network.
     const { role, ...profile } = call.body
-    if (role) await call.tx.update(spaceMemberships, membership.id, { role, ...call.touch() })
+    if (role) found(await call.tx.update(spaceMemberships, membership.id, { role, ...call.touch() }), 'Member')
     return changeMember(call, member, profile, space.id)
   },
 })
@@ -96,8 +96,7 @@ export const removeSpaceMember = operation({
   async handle(call) {
     const { space, member } = await memberOfSpace(call, call.params)
     if (await holdsPaidPlan(call, member.id, space.id)) fail(paid)
-    await leaveSpace(call, member, space.id)
-    return {}
+    return (await leaveSpace(call, member, space.id)) ? {} : fail(notFound('Member'))
   },
 })
 

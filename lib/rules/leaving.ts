@@ -2,6 +2,7 @@
 import type { Context, Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { removeDependents } from '../storage/cascade.ts'
+import { Conflict } from '../storage/contract.ts'
 import { count } from '../storage/counter.ts'
 import {
   comments,
@@ -24,6 +25,7 @@ const batch = 200
  * RSVPs, answers. What they wrote and what they paid for stays on record, and so does their row, which says from now on how
  * they left.
  * @param state how they left; a deleted account gives its address free
+ * @throws Conflict when somebody else sent them away at the same moment; the kernel runs the work again
  */
 export async function leaveNetwork(
   call: Emitter<'MemberLeft'>,
@@ -33,6 +35,10 @@ export async function leaveNetwork(
 ): Promise<void> {
   const { tx } = call
   const left = presentMember(call, member)
+  const key = state === 'deleted' ? { email_key: null } : {}
+  // Guarded, so that of two who send the same member away one does it, and it is announced once.
+  const gone = await tx.update(members, member.id, { state, ban_reason, ...key, ...call.touch() }, { state: 'active' })
+  if (!gone) throw new Conflict(`members ${member.id} has left already`)
   for (const membership of await tx.find(spaceMemberships, {
     where: { member_id: member.id },
     order: { by: 'space_id', direction: 'asc' },
@@ -42,7 +48,6 @@ export async function leaveNetwork(
   }
   await uncount(call, member)
   await removeDependents(tx, members, member.id)
-  await tx.update(members, member.id, { state, ban_reason, ...(state === 'deleted' ? { email_key: null } : {}), ...call.touch() })
   call.emit('MemberLeft', { member: left, space_id: call.network.id, network_id: call.network.id })
 }
 

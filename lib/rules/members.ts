@@ -2,9 +2,10 @@ import type * as v from 'valibot'
 import { fail, found, invalid } from '../errors.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { type MemberRecord, type MemberUpdate, presentMember } from '../records/member.ts'
+import { hold } from '../storage/hold.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { type MemberRow, members } from '../storage/tables.ts'
+import { type MemberRow, members, networks } from '../storage/tables.ts'
 
 /** What addresses are compared by: case does not matter. */
 export const emailKey = (email: string): string => email.toLowerCase()
@@ -45,7 +46,7 @@ export async function changeMember(
     ...(rest.email ? { email_key: emailKey(rest.email) } : {}),
     ...call.touch(),
   }
-  const record = presentMember(call, found(await call.tx.update(members, member.id, patch), 'Member'))
+  const record = presentMember(call, found(await call.tx.update(members, member.id, patch, { state: 'active' }), 'Member'))
   call.emit('MemberUpdated', { member: record, space_id, network_id: call.network.id })
   return record
 }
@@ -56,6 +57,8 @@ export async function changeMember(
  */
 export async function keepAHost(tx: ScopedTx, member: MemberRow): Promise<void> {
   if (member.role !== 'host') return
+  // Held, so that two hosts cannot go at the same moment, each counting on the other.
+  await hold(tx, networks, found(await tx.get(networks, tx.network_id), 'Network'))
   const hosts = await tx.find(members, { where: { state: 'active', role: 'host' }, limit: 2 })
   if (hosts.length < 2) fail(invalid('role'), 'This is the last host of the network. Make another member a host first')
 }

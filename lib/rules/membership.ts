@@ -26,8 +26,7 @@ export async function joinSpace(call: Emitter<'MemberJoined'>, member: MemberRow
  */
 export async function leaveSpace(call: Emitter<'MemberLeft'>, member: MemberRow, space_id: string): Promise<boolean> {
   const membership = await call.tx.first(spaceMemberships, { space_id, member_id: member.id })
-  if (!membership) return false
-  await call.tx.remove(spaceMemberships, membership.id)
+  if (!membership || !(await call.tx.remove(spaceMemberships, membership.id))) return false
   call.emit('MemberLeft', { member: presentMember(call, member), space_id, network_id: call.network.id })
   return true
 }

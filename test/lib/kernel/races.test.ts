@@ -59,3 +59,10 @@ test('who comes a moment too late is told the same as who comes later', async ()
   const late = await test.send('space_members.create', { params: { space_id }, query: { user_id } })
   expect(late).toMatchObject({ status: 422, body: { error: 'user_id is already a member of this space' } })
 })
+
+test('what nobody looked for beforehand is refused by the unique key, which names the field', async () => {
+  const { community } = await createTestCommunity()
+  const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
+  const again = community.networks.create({ subdomain: 'demo', title: 'Demo', owner })
+  await expect(again).rejects.toMatchObject({ status: 422, body: { error: 'subdomain has already been taken' } })
+})

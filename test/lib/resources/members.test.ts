@@ -192,6 +192,23 @@ test('the last host stays a host of the network and in it', async () => {
   expect((await test.send('members.update', { params, body: { role: 'moderator' } })).status).toBe(200)
 })
 
+test('two hosts who go at the same moment leave one behind', async () => {
+  const test = await createTestCommunity()
+  const { id } = await newMember(test, 'grace', { role: 'host' })
+  const answers = await Promise.all([id, test.owner.id].map((host) => test.send('members.delete', { params: { id: host } })))
+  expect(answers.map(({ status }) => status).sort()).toEqual([204, 422])
+})
+
+test('who is sent away by several at the same moment leaves once', async () => {
+  const test = await createTestCommunity()
+  const { id } = await newMember(test, 'grace')
+  test.newEvents()
+  const operations = ['members.delete', 'members.remove_from_network', 'members.delete']
+  const answers = await Promise.all(operations.map((operation) => test.send(operation, { params: { id } })))
+  expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404])
+  expect(typesOf(test.newEvents())).toEqual(['MemberLeftHook'])
+})
+
 test('a deleted account is gone, its address is free, and what it wrote stays', async () => {
   const test = await createTestCommunity()
   const space = await newSpace(test)
