@@ -69,10 +69,11 @@ export const archivePlan = operation({
   emits: ['MemberSubscriptionCanceled', 'MemberRemovedFromPlan'],
   async handle(call) {
     const plan = found(await call.tx.get(plans, call.params.id), 'Plan')
-    await refuseApple(call, plan)
     const open = ['visible', 'hidden', 'pending', 'rejected', 'legacy'] as const
     const archived = await call.tx.update(plans, plan.id, { status: 'archived', ...call.touch() }, { status: open })
     if (!archived) fail(invalid('id'), 'The plan is archived already')
+    // After the change, which nobody can buy past: throwing takes it back.
+    await refuseApple(call, plan)
     const announceCancel = (subscription: SubscriptionRow, member: MemberRow) =>
       call.emit('MemberSubscriptionCanceled', presentSubscription(call, subscription, member))
     const memberOf = async ({ member_id }: { readonly member_id: Id }) => found(await call.tx.get(members, member_id), 'Member')
