@@ -2,22 +2,22 @@
 import { expect, test } from 'vitest'
 import { ports } from '../../adapters/ports/index.ts'
 import { catalogue, type WebhookName } from '../../lib/events/catalogue.ts'
-import { createTestCommunity } from '../support/community.ts'
 import type { Json } from '../support/json.ts'
 import { createMembers, createSpaces } from '../support/members.ts'
+import { createSeededCommunity, seeded } from '../support/seed.ts'
 import { strictly } from '../support/strict.ts'
 
-/** A small network, and `create`, which creates a record by an operation and fails loudly when it is not created. */
+/** A seeded network with a member of its own for what happens, and `act`, which runs an operation and fails loudly when it fails. */
 async function setUp() {
-  const t = await createTestCommunity({ ports: ports() })
-  const [grace] = await createMembers(t, 'Grace')
-  const [garden, kitchen] = await createSpaces(t, 'Garden', 'Kitchen')
+  const t = await createSeededCommunity({ ports: ports() })
+  const [member] = await createMembers(t, 'Margaret')
+  const [garden] = await createSpaces(t, 'Garden')
   const act = async (id: string, params: Readonly<Record<string, string>>, body?: unknown, query = {}): Promise<Json> => {
     const answer = await t.send(id, { params, query, ...(body === undefined ? {} : { body }) })
     expect(answer.status, `${id} answered ${JSON.stringify(answer.body)}`).toBeLessThan(300)
     return answer.body
   }
-  return { ...t, record: t.community.record, act, grace, garden, kitchen, told: { network: '1', member_id: grace.id } }
+  return { ...t, record: t.community.record, act, member, garden, told: { network: '1', member_id: member.id } }
 }
 
 type SetUp = Awaited<ReturnType<typeof setUp>>
@@ -37,17 +37,17 @@ const poll =
     const { id } = await act('polls.create', {}, { space_id: garden.id, title: 'What next?', poll_type, ...asked })
     if (change) await act('polls.update', { id }, change)
   }
-const tagged: Cause = async ({ act, grace }) => {
+const tagged: Cause = async ({ act, member }) => {
   const { id } = await act('tags.create', {}, { title: 'Gardener' })
-  await act('member_tags.create', { member_id: grace.id }, { tag_id: id })
-  await act('member_tags.delete', { member_id: grace.id, tag_id: id })
+  await act('member_tags.create', { member_id: member.id }, { tag_id: id })
+  await act('member_tags.delete', { member_id: member.id, tag_id: id })
 }
-const badged: Cause = async ({ act, grace }) => {
-  const { id } = await act('badges.create', {}, { title: 'Founder' })
-  await act('member_badges.create', { member_id: grace.id }, { badge_id: id })
-  await act('member_badges.delete', { member_id: grace.id, badge_id: id })
+const badged: Cause = async ({ act, member }) => {
+  const badge_id = seeded.spareBadge
+  await act('member_badges.create', { member_id: member.id }, { badge_id })
+  await act('member_badges.delete', { member_id: member.id, badge_id })
 }
-const answered: Cause = async ({ act, grace }) => {
+const answered: Cause = async ({ act, member }) => {
   const field = await act(
     'custom_fields.create',
     {},
@@ -60,7 +60,7 @@ const answered: Cause = async ({ act, grace }) => {
     },
   )
   const [tomatoes, beans] = (await act('options.list', { custom_field_id: field.id })).items
-  const params = { custom_field_id: field.id, member_id: grace.id }
+  const params = { custom_field_id: field.id, member_id: member.id }
   await act('answers.upsert', params, { segment_ids: [tomatoes.id] })
   await act('answers.upsert', params, { segment_ids: [beans.id] })
   await act('answers.delete', params)
@@ -86,7 +86,7 @@ const meet = ({ act, garden }: SetUp, more: object = {}): Promise<Json> =>
 const replied: Cause = async (t) => {
   const event = await meet(t)
   const params = { event_id: event.id }
-  const { id } = await t.act('rsvps.create', params, { member_id: t.grace.id, status: 'yes' })
+  const { id } = await t.act('rsvps.create', params, { member_id: t.member.id, status: 'yes' })
   await t.act('rsvps.update', { ...params, id }, { status: 'no' })
   await t.act('rsvps.delete', { ...params, id })
 }
@@ -143,9 +143,9 @@ const causes: Record<WebhookName, Cause> = {
     record.courseProgress({ ...told, space_id: garden.id, progress_percent: 40 }),
   MemberJoinRequested: ({ record, garden }) =>
     record.joinRequest({ network: '1', email: 'dorothy@example.org', first_name: 'Dorothy', space_id: garden.id }),
-  MemberJoined: ({ act, grace, garden }) =>
-    act('space_members.create', { space_id: garden.id }, undefined, { user_id: grace.id }),
-  MemberLeft: ({ act, grace }) => act('members.delete', { id: grace.id }),
+  MemberJoined: ({ act, member, garden }) =>
+    act('space_members.create', { space_id: garden.id }, undefined, { user_id: member.id }),
+  MemberLeft: ({ act, member }) => act('members.delete', { id: member.id }),
   MemberLessonCompleted: async ({ act, record, told, garden }) => {
     const course = { space_id: garden.id }
     const section = await act('courseworks.create', course, { type: 'section', title: 'Basics' })
@@ -165,10 +165,10 @@ const causes: Record<WebhookName, Cause> = {
     const plan = await record.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
     await record.purchase({ ...told, plan_id: plan.id, tax_percent: 19, payment_platform: 'stripe' })
   },
-  MemberRemovedFromPlan: async ({ act, record, grace }) => {
+  MemberRemovedFromPlan: async ({ act, record, member }) => {
     const plan = await record.plan({ network: '1', name: 'Friends' })
-    await act('plan_members.create', { plan_id: plan.id }, undefined, { user_id: grace.id })
-    await act('plans.remove_member', { plan_id: plan.id, id: grace.id })
+    await act('plan_members.create', { plan_id: plan.id }, undefined, { user_id: member.id })
+    await act('plans.remove_member', { plan_id: plan.id, id: member.id })
   },
   MemberSubscriptionCanceled: async (t) => t.act('subscriptions.cancel', { id: (await subscribed(t)).subscription.id }),
   MemberSubscriptionRenewed: async (t) => {
@@ -178,7 +178,7 @@ const causes: Record<WebhookName, Cause> = {
   },
   MemberTagAdded: tagged,
   MemberTagRemoved: tagged,
-  MemberUpdated: ({ act, grace }) => act('members.update', { id: grace.id }, { last_name: 'Hopper' }),
+  MemberUpdated: ({ act, member }) => act('members.update', { id: member.id }, { last_name: 'Hopper' }),
   MultipleChoicePollCreated: poll('multiple_choice'),
   MultipleChoicePollUpdated: poll('multiple_choice', { title: 'And then?' }),
   PercentagePollCreated: poll('percentage'),
@@ -199,6 +199,15 @@ const causes: Record<WebhookName, Cause> = {
 }
 
 const names = Object.keys(catalogue) as WebhookName[]
+
+test('the check of payloads finds fields that are missing, undocumented or wrong, however deep', () => {
+  const payload = { member: { id: 7 }, course: null, progress_percent: 'half', extra: true }
+  const problems = strictly(catalogue.MemberCourseProgressStarted, payload)
+  expect(problems).toContain('payload.extra is not documented')
+  expect(problems).toContain('payload.course is no object')
+  expect(problems).toContain('payload.member.email is missing')
+  expect(problems.filter((problem) => /^payload\.(?:member\.id|progress_percent): /.test(problem))).toHaveLength(2)
+})
 
 test('there are 47 kinds of event', () => {
   expect(names).toHaveLength(47)
