@@ -232,14 +232,17 @@ export function integerBetween(least: number, most: number) {
   })
 }
 
+// `Date` takes the 30th of February for the 2nd of March; and an offset may carry the last hours of the year 9999 over into a
+// year with five digits.
+const isMoment = (text: string): boolean => isDate(text.slice(0, 10)) && /^\d{4}-/.test(new Date(text).toJSON() ?? '')
+
 /** A date and time in ISO 8601 with `Z` or an offset; taken over as UTC with milliseconds. */
 export const TimestampInput = publish(
   v.pipe(
     v.string('must be a date and time in ISO 8601'),
     v.maxLength(40, 'must be a date and time in ISO 8601'),
     v.isoTimestamp('must be a date and time in ISO 8601'),
-    // An offset may carry the last hours of the year 9999 over into a year with five digits.
-    v.check((text) => /^\d{4}-/.test(new Date(text).toJSON() ?? ''), 'must be a date and time that exists'),
+    v.check((text) => !v.ISO_TIMESTAMP_REGEX.test(text) || isMoment(text), 'must be a date and time that exists'),
     v.transform((text) => new Date(text).toISOString()),
   ),
   { type: 'string', format: 'date-time' },

@@ -99,10 +99,11 @@ const mostProblems = 5
  */
 export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown, limits: TextLimits): v.InferOutput<S> {
   if (Array.isArray(input)) throw new ApiError(422, { error: 'The body must be a JSON object, not a list' })
-  // The limits ride in Valibot's configuration, to which it lets each schema's checks look.
-  const result = v.safeParse(schema, input ?? {}, { limits } as v.Config<v.InferIssue<S>>)
-  if (result.success) return result.output
-  const problems = result.issues.map((issue) => sentence(v.getDotPath(issue), issue.message))
+  // The limits ride in Valibot's configuration, to which it lets each schema's checks look. Not by `safeParse`: that takes over
+  // only the keys that it knows, and the limits would never arrive.
+  const dataset = schema['~run']({ value: input ?? {} }, { limits } as v.Config<v.InferIssue<S>>)
+  if (!dataset.issues) return dataset.value
+  const problems = [...new Set(dataset.issues.map((issue) => sentence(v.getDotPath(issue), issue.message)))]
   const told = problems.slice(0, mostProblems)
   const more = problems.length > told.length ? [`and ${problems.length - told.length} more`] : []
   throw new ApiError(422, { error: [...told, ...more].join('; ') })
