@@ -1,6 +1,8 @@
 /** The registry: every resource file, one array. */
 import type { AnyOperation, Operation } from './operation.ts'
 import * as abuseReports from './resources/abuse-reports.ts'
+import * as answers from './resources/answers.ts'
+import * as assets from './resources/assets.ts'
 import * as badges from './resources/badges.ts'
 import * as collections from './resources/collections.ts'
 import * as comments from './resources/comments.ts'
@@ -10,9 +12,11 @@ import * as events from './resources/events.ts'
 import * as invites from './resources/invites.ts'
 import * as me from './resources/me.ts'
 import * as memberBadges from './resources/member-badges.ts'
+import * as memberTags from './resources/member-tags.ts'
 import * as members from './resources/members.ts'
 import * as mute from './resources/mute.ts'
 import * as networks from './resources/networks.ts'
+import * as options from './resources/options.ts'
 import * as passwordResets from './resources/password-resets.ts'
 import * as planInvites from './resources/plan-invites.ts'
 import * as planMembers from './resources/plan-members.ts'
@@ -44,7 +48,11 @@ const resources = {
   ...events,
   ...rsvps,
   ...customFields,
+  ...options,
+  ...answers,
+  ...assets,
   ...tags,
+  ...memberTags,
   ...badges,
   ...memberBadges,
   ...plans,

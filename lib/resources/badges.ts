@@ -1,7 +1,26 @@
-import { paged } from '../fields.ts'
-import { operation } from '../operation.ts'
+import { fail, found, invalid, notFound } from '../errors.ts'
+import { Colour, clearable, IdInput, LongText, optional, paged, request, Title } from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { presentMember } from '../records/member.ts'
 import { Badge } from '../records/segment.ts'
-import { segments } from '../storage/tables.ts'
+import { forEachCarrier, ownField, segmentOf } from '../rules/segments.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import type { Id } from '../storage/table.ts'
+import { assets, type SegmentRow, segments } from '../storage/tables.ts'
+
+const BadgeCreate = request('BadgeRequest', {
+  title: Title,
+  description: clearable(LongText),
+  color: clearable(Colour),
+  avatar_id: IdInput,
+})
+
+const BadgeUpdate = request('BadgeUpdateRequest', {
+  title: optional(Title),
+  description: clearable(LongText),
+  color: clearable(Colour),
+  avatar_id: optional(IdInput),
+})
 
 export const listBadges = operation({
   id: 'badges.list',
@@ -12,3 +31,74 @@ export const listBadges = operation({
   returns: paged(Badge),
   handle: ({ page }) => page(segments, { where: { kind: 'badge' } }),
 })
+
+export const createBadge = operation({
+  id: 'badges.create',
+  method: 'POST',
+  path: '/badges',
+  scope: 'badges:write',
+  summary: 'Create a badge.',
+  status: 201,
+  body: BadgeCreate,
+  returns: Badge,
+  errors: [invalid('title', 'color', 'avatar_id')],
+  async handle(call) {
+    const image = await imageOf(call, call.body.avatar_id)
+    const custom_field_id = await ownField(call, 'badge')
+    const creator_id = call.principal.member_id
+    return call.tx.insert(segments, { ...call.stamp(), ...call.body, ...image, kind: 'badge', custom_field_id, creator_id })
+  },
+})
+
+export const showBadge = operation({
+  id: 'badges.show',
+  method: 'GET',
+  path: '/badges/:id/',
+  scope: 'badges:read',
+  summary: 'Show a badge.',
+  returns: Badge,
+  errors: [notFound('Badge')],
+  handle: (call) => segmentOf(call, 'badge', call.params.id),
+})
+
+export const updateBadge = operation({
+  id: 'badges.update',
+  method: 'PATCH',
+  path: '/badges/:id/',
+  also: { id: 'badges.replace', method: 'PUT' },
+  scope: 'badges:write',
+  summary: 'Change the title, description, colour or image of a badge.',
+  body: BadgeUpdate,
+  returns: Badge,
+  errors: [notFound('Badge'), invalid('title', 'color', 'avatar_id')],
+  async handle(call) {
+    const { id } = await segmentOf(call, 'badge', call.params.id)
+    const { avatar_id } = call.body
+    const image = avatar_id === undefined ? {} : await imageOf(call, avatar_id)
+    return found(await call.tx.update(segments, id, { ...call.body, ...image, ...call.touch() }), 'Badge')
+  },
+})
+
+export const deleteBadge = operation({
+  id: 'badges.delete',
+  method: 'DELETE',
+  path: '/badges/:id/',
+  scope: 'badges:write',
+  summary: 'Delete a badge; every member who carries it loses it.',
+  errors: [notFound('Badge')],
+  emits: ['MemberBadgeRemoved'],
+  async handle(call) {
+    const badge = await segmentOf(call, 'badge', call.params.id)
+    await forEachCarrier(call, badge.id, (member) =>
+      call.emit('MemberBadgeRemoved', { member: presentMember(call, member), badge, network_id: call.network.id }),
+    )
+    await removeWithDependents(call.tx, segments, badge.id)
+  },
+})
+
+/** @throws ApiError 422 when the network has no such asset */
+async function imageOf({ tx }: Pick<Context, 'tx'>, avatar_id: Id): Promise<Pick<SegmentRow, 'avatar_id' | 'avatar_url'>> {
+  const asset = await tx.get(assets, avatar_id)
+  if (!asset) return fail(invalid('avatar_id'), `avatar_id: there is no asset ${avatar_id} in this network`)
+  return { avatar_id: asset.id, avatar_url: asset.url }
+}

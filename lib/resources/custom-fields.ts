@@ -1,9 +1,60 @@
 import * as v from 'valibot'
-import { found, notFound } from '../errors.ts'
-import { paged, publish } from '../fields.ts'
-import { operation } from '../operation.ts'
-import { CustomField, ResponseType } from '../records/custom-field.ts'
-import { customFields } from '../storage/tables.ts'
+import { fail, found, invalid, notFound, refused } from '../errors.ts'
+import {
+  BoolInput,
+  clearable,
+  integerBetween,
+  LongText,
+  listOf,
+  oneOf,
+  optional,
+  paged,
+  publish,
+  request,
+  Title,
+} from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { askable, CustomField, LocationGranularity, ResponseType } from '../records/custom-field.ts'
+import { forEachChooser, updateCategories } from '../rules/categories.ts'
+import { fieldOf, isDropdown, titleKey } from '../rules/options.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import { hold } from '../storage/hold.ts'
+import { type CustomFieldRow, customFields, networks, segments } from '../storage/tables.ts'
+
+const mostOptions = 500
+
+const CustomFieldCreate = request('CustomFieldRequest', {
+  title: Title,
+  description: clearable(LongText),
+  placeholder: clearable(LongText),
+  response_type: oneOf(...askable),
+  privacy: oneOf('public', 'private', 'admin'),
+  response_by: oneOf('hosts_only', 'individual_member'),
+  allow_ad_hoc: optional(BoolInput),
+  max_responses: optional(integerBetween(2, 40)),
+  options: optional(
+    publish(v.pipe(listOf(Title), v.maxLength(mostOptions, `must have at most ${mostOptions} texts`)), {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
+      maxItems: mostOptions,
+      description: 'The texts of the options of a dropdown.',
+    }),
+  ),
+  min_value: optional(integerBetween(0, Number.MAX_SAFE_INTEGER)),
+  max_value: optional(integerBetween(0, Number.MAX_SAFE_INTEGER)),
+  location_granularity: optional(LocationGranularity),
+})
+
+const CustomFieldUpdate = request('CustomFieldUpdateRequest', {
+  title: optional(Title),
+  description: clearable(LongText),
+  placeholder: clearable(LongText),
+  status: optional(oneOf('visible', 'hidden', 'billing_disabled')),
+  notify_all_members: optional(BoolInput),
+  primary: optional(BoolInput),
+})
+
+const notOfHosts = refused('The fields of tags and badges belong to the network: they can be neither changed nor deleted')
 
 /** Invalid values of the filter are ignored (specification, section 4, operation 1). */
 const ResponseTypeFilter = publish(v.fallback(v.optional(ResponseType), undefined), {
@@ -23,6 +74,27 @@ export const listCustomFields = operation({
   handle: ({ page, query: { response_type } }) => page(customFields, response_type ? { where: { response_type } } : {}),
 })
 
+export const createCustomField = operation({
+  id: 'custom_fields.create',
+  method: 'POST',
+  path: '/custom_fields',
+  scope: 'custom_fields:write',
+  summary: 'Create a custom field, a dropdown with its options.',
+  status: 201,
+  body: CustomFieldCreate,
+  returns: CustomField,
+  errors: [invalid('title', 'response_type', 'options', 'max_responses', 'min_value', 'max_value', 'location_granularity')],
+  async handle(call) {
+    const { options = [], ...columns } = call.body
+    checkKind(call.body)
+    const field = await call.tx.insert(customFields, { ...call.stamp(), ...columns })
+    const creator_id = call.principal.member_id
+    for (const title of options)
+      await call.tx.insert(segments, { ...call.stamp(), kind: 'option', custom_field_id: field.id, title, creator_id })
+    return field
+  },
+})
+
 export const showCustomField = operation({
   id: 'custom_fields.show',
   method: 'GET',
@@ -31,5 +103,87 @@ export const showCustomField = operation({
   summary: 'Show a custom field.',
   returns: CustomField,
   errors: [notFound('Custom field')],
-  handle: async ({ tx, params }) => found(await tx.get(customFields, params.id), 'Custom field'),
+  handle: (call) => fieldOf(call, call.params.id),
 })
+
+export const updateCustomField = operation({
+  id: 'custom_fields.update',
+  method: 'PATCH',
+  path: '/custom_fields/:id/',
+  also: { id: 'custom_fields.replace', method: 'PUT' },
+  scope: 'custom_fields:write',
+  summary: 'Change a custom field, or make it the primary one, which says what categories members are of.',
+  body: CustomFieldUpdate,
+  returns: CustomField,
+  errors: [notFound('Custom field'), notOfHosts, invalid('title', 'status', 'primary')],
+  emits: ['CustomFieldNotificationRequested'],
+  async handle(call) {
+    const { notify_all_members, ...changes } = call.body
+    const field = await hostsField(call, call.params.id)
+    if (changes.primary && !isDropdown(field)) fail(invalid('primary'), 'primary is for dropdowns only')
+    const former = changes.primary ? await formerPrimary(call, field) : undefined
+    const changed = found(await call.tx.update(customFields, field.id, { ...changes, ...call.touch() }), 'Custom field')
+    if (changed.primary !== field.primary)
+      for (const { id } of [...(former ? [former] : []), changed])
+        await forEachChooser(call.tx, id, (member_id) => updateCategories(call.tx, member_id))
+    if (notify_all_members && changed.status === 'visible')
+      call.emit('CustomFieldNotificationRequested', { custom_field: changed, network_id: call.network.id })
+    return changed
+  },
+})
+
+export const deleteCustomField = operation({
+  id: 'custom_fields.delete',
+  method: 'DELETE',
+  path: '/custom_fields/:id/',
+  scope: 'custom_fields:write',
+  summary: 'Delete a custom field with its options and answers.',
+  errors: [notFound('Custom field'), notOfHosts],
+  async handle(call) {
+    const field = await hostsField(call, call.params.id)
+    if (field.primary) {
+      await call.tx.update(customFields, field.id, { primary: false })
+      await forEachChooser(call.tx, field.id, (member_id) => updateCategories(call.tx, member_id))
+    }
+    await removeWithDependents(call.tx, customFields, field.id)
+  },
+})
+
+/** @throws ApiError 404, 403 for the network's own two fields */
+async function hostsField(context: Pick<Context, 'tx'>, id: string): Promise<CustomFieldRow> {
+  const field = await fieldOf(context, id)
+  return field.response_type === 'tag' || field.response_type === 'badge' ? fail(notOfHosts) : field
+}
+
+/** Takes its rank from the field that was primary so far; the network is held, so that there are never two. */
+async function formerPrimary(
+  { tx, network, touch }: Pick<Context, 'tx' | 'network' | 'touch'>,
+  field: CustomFieldRow,
+): Promise<CustomFieldRow | undefined> {
+  await hold(tx, networks, network)
+  const former = (await tx.find(customFields, { where: { primary: true } })).find((other) => other.id !== field.id)
+  return former && (await tx.update(customFields, former.id, { primary: false, ...touch() }))
+}
+
+/** Which properties go with which kinds; any other kind does not take them. */
+const belongsTo: Readonly<Record<string, readonly string[]>> = {
+  options: ['dropdown_single_select', 'dropdown_multi_select'],
+  allow_ad_hoc: ['dropdown_single_select', 'dropdown_multi_select'],
+  max_responses: ['dropdown_multi_select'],
+  min_value: ['number'],
+  max_value: ['number'],
+  location_granularity: ['location', 'multi_location'],
+}
+
+/** @throws ApiError 422 when a property does not go with the kind, or two of them contradict each other */
+function checkKind(body: v.InferOutput<typeof CustomFieldCreate>): void {
+  for (const [name, kinds] of Object.entries(belongsTo)) {
+    const value = body[name as keyof typeof body]
+    const isSet = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
+    if (isSet && !kinds.includes(body.response_type)) fail(invalid(name), `${name} is only for ${kinds.join(' and ')}`)
+  }
+  const { options = [], min_value, max_value } = body
+  if (min_value !== undefined && max_value !== undefined && min_value > max_value)
+    fail(invalid('max_value'), 'max_value must not be below min_value')
+  if (new Set(options.map(titleKey)).size < options.length) fail(invalid('options'), 'options must differ from each other')
+}

@@ -5,6 +5,7 @@ import { eventPayload } from '../records/event.ts'
 import { presentMember } from '../records/member.ts'
 import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
 import { occurrencesAt, seriesOf } from '../rules/recurrence.ts'
+import { hold } from '../storage/hold.ts'
 import {
   canceledInstances,
   type EventRow,
@@ -66,6 +67,8 @@ export const createRsvp = operation({
     const guest = await guestOf(call, event, member_id)
     admit(event)
     const key = { event_id: event.id, member_id: guest.id, instance_at: await occurrenceOf(call, event, instance_at) }
+    // Of two answers at once the second one has to see the first.
+    await hold(call.tx, members, guest)
     const known = await call.tx.first(rsvps, key)
     const row = known
       ? found(await call.tx.update(rsvps, known.id, { status, ...call.touch() }), 'RSVP')

@@ -1,8 +1,10 @@
 import { found, invalid, notFound } from '../errors.ts'
 import { Colour, clearable, LongText, optional, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
+import { presentMember } from '../records/member.ts'
 import { Tag } from '../records/segment.ts'
-import { ownField, segmentOf } from '../rules/segments.ts'
+import { forEachCarrier, ownField, segmentOf } from '../rules/segments.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
 import { segments } from '../storage/tables.ts'
 
 const TagCreate = request('TagRequest', { title: Title, description: clearable(LongText), color: clearable(Colour) })
@@ -63,5 +65,22 @@ export const updateTag = operation({
   errors: [notFound('Tag'), invalid('title', 'color')],
   async handle({ params, body, tx, touch }) {
     return found(await tx.update(segments, params.id, { ...body, ...touch() }, { kind: 'tag' }), 'Tag')
+  },
+})
+
+export const deleteTag = operation({
+  id: 'tags.delete',
+  method: 'DELETE',
+  path: '/tags/:id/',
+  scope: 'tags:write',
+  summary: 'Delete a tag; every member who carries it loses it.',
+  errors: [notFound('Tag')],
+  emits: ['MemberTagRemoved'],
+  async handle(call) {
+    const tag = await segmentOf(call, 'tag', call.params.id)
+    await forEachCarrier(call, tag.id, (member) =>
+      call.emit('MemberTagRemoved', { member: presentMember(call, member), tag, network_id: call.network.id }),
+    )
+    await removeWithDependents(call.tx, segments, tag.id)
   },
 })

@@ -122,8 +122,8 @@ export function occurrencesAt(
   timestamps: readonly string[],
 ): ReadonlyMap<string, Occurrence> {
   const series = seriesOf(event)
-  const to = timestamps.reduce((last, timestamp) => (timestamp > last ? timestamp : last), '')
-  if (!series || to === '') return new Map()
+  const to = [...timestamps].sort().at(-1)
+  if (!series || to === undefined) return new Map()
   const wanted = new Set(timestamps)
   const starts = ports.recurrence?.expand(series, { to, limit: mostOccurrences }) ?? []
   const length = Date.parse(event.ends_at) - Date.parse(event.starts_at)

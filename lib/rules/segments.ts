@@ -3,7 +3,9 @@ import { found } from '../errors.ts'
 import type { Context, Page, Pager } from '../operation.ts'
 import { count } from '../storage/counter.ts'
 import type { Id } from '../storage/table.ts'
-import { customFields, memberSegments, type SegmentRow, segments } from '../storage/tables.ts'
+import { customFields, type MemberRow, memberSegments, members, type SegmentRow, segments } from '../storage/tables.ts'
+
+const batch = 200
 
 const recordNames = { tag: 'Tag', badge: 'Badge', option: 'Option' } as const
 
@@ -43,6 +45,25 @@ export async function takeSegment({ tx }: Pick<Context, 'tx'>, member_id: Id, se
   await tx.remove(memberSegments, carried.id)
   await count(tx, segments, segment_id, 'member_count', -1)
   return true
+}
+
+/** Does something for every member who carries a segment, in the order in which they got it. */
+export async function forEachCarrier(
+  { tx }: Pick<Context, 'tx'>,
+  segment_id: Id,
+  work: (member: MemberRow) => void | Promise<void>,
+): Promise<void> {
+  for (let after = '0'; ; ) {
+    const carried = await tx.find(memberSegments, { where: { segment_id }, after, limit: batch })
+    const carriers = await tx.find(members, { where: { id: carried.map((row) => row.member_id) } })
+    const memberOf = new Map(carriers.map((member) => [member.id, member]))
+    for (const { member_id } of carried) {
+      const member = memberOf.get(member_id)
+      if (member) await work(member)
+    }
+    if (carried.length < batch) return
+    after = carried.at(-1)?.id ?? after
+  }
 }
 
 /** The custom field that every tag, or every badge, of the network belongs to. */

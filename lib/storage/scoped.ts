@@ -53,7 +53,7 @@ class NetworkTx implements ScopedTx {
   }
 
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]> {
-    return this.#tx.find(table, { ...query, where: this.#where(query.where) })
+    return this.#tx.find(table, { ...query, where: this.#where(storable(table, query.where)) })
   }
 
   async first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined> {
@@ -61,7 +61,7 @@ class NetworkTx implements ScopedTx {
   }
 
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number> {
-    return this.#tx.count(table, this.#where(where))
+    return this.#tx.count(table, this.#where(storable(table, where)))
   }
 
   insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
@@ -90,4 +90,19 @@ class NetworkTx implements ScopedTx {
   #where<R extends Row>(where?: Where<R>): Where<R> {
     return { ...where, network_id: this.network_id } as Where<R>
   }
+}
+
+/** More digits than any stored id has. A request may name such an id, and a database column could not even compare it. */
+const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > 16
+
+/** The same condition; an id that no row can have matches none. */
+function storable<R extends Row, N>(table: Table<R, N>, where: Where<R> | undefined): Where<R> | undefined {
+  const isTooWide = ([name, value]: [string, unknown]): boolean =>
+    table.columns[name]?.type === 'id' && (Array.isArray(value) ? value.some(isTooLong) : isTooLong(value))
+  const entries = Object.entries(where ?? {})
+  if (!entries.some(isTooWide)) return where
+  const narrowed = entries.map((entry) =>
+    isTooWide(entry) ? [entry[0], [entry[1]].flat().filter((value) => !isTooLong(value))] : entry,
+  )
+  return Object.fromEntries(narrowed) as Where<R>
 }

@@ -203,6 +203,7 @@ export const memberSegments = table(
       ['member_id', 'kind', 'segment_id'],
       ['segment_id', 'member_id'],
       ['member_id', 'custom_field_id', 'segment_id'],
+      ['custom_field_id', 'member_id'],
     ],
   },
 )
@@ -362,6 +363,7 @@ export const assets = table('assets', {
   asset_style: text(),
   content_type: text(),
   byte_size: integer(),
+  original_aspect_ratio: nullable(text()),
   metadata: nullable(json<Readonly<Record<string, unknown>>>()),
 })
 

@@ -5,6 +5,7 @@ import type { EventRecord, OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Id } from '../../lib/storage/table.ts'
 import { manualClock } from './clock.ts'
 import type { Json } from './json.ts'
+import { testPorts } from './ports.ts'
 
 /** An answer as a client sees it. */
 export interface Seen {
@@ -47,6 +48,7 @@ export async function createTestCommunity(options: Partial<Options> = {}, scopes
   const community = createCommunity({
     clock,
     hooks: { onError: (error) => faults.push(error) },
+    ports: testPorts().ports,
     ...options,
     storage,
   })

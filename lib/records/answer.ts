@@ -1,0 +1,52 @@
+import type * as v from 'valibot'
+import { Bool, describe, Id, Integer, listOf, orNull, Real, record, Text, Timestamp, Url } from '../fields.ts'
+import type { AnswerRow, CustomFieldRow, SegmentRow } from '../storage/tables.ts'
+import { Segment } from './segment.ts'
+
+export const LocationValue = record('LocationValue', { label: Text, latitude: Real, longitude: Real })
+
+/** An answer to several places at once has no id of its own: its shape names the member instead. */
+export const Answer = record('CustomFieldAnswerResponse', {
+  id: describe(orNull(Id), 'Null for multi_location, whose answer is the list of its places.'),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  user_id: Id,
+  custom_field_id: Id,
+  text: orNull(Text),
+  segments: listOf(Segment),
+  last_edited_at: Timestamp,
+  number: orNull(Integer),
+  boolean_value: orNull(Bool),
+  date: orNull(Text),
+  start_date: orNull(Text),
+  end_date: orNull(Text),
+  month: orNull(Integer),
+  day: orNull(Integer),
+  url: orNull(Url),
+  phone_number: orNull(Text),
+  latitude: orNull(Real),
+  longitude: orNull(Real),
+  member_id: describe(orNull(Id), 'The member again, for multi_location only.'),
+  locations: listOf(LocationValue),
+})
+export type AnswerRecord = v.InferOutput<typeof Answer>
+
+/**
+ * An answer's record.
+ * @param chosen what was chosen, where the field is a dropdown
+ */
+export function presentAnswer(
+  field: Pick<CustomFieldRow, 'response_type'>,
+  row: AnswerRow,
+  chosen: readonly SegmentRow[],
+): AnswerRecord {
+  const isPlaces = field.response_type === 'multi_location'
+  return {
+    ...row,
+    id: isPlaces ? null : row.id,
+    user_id: row.member_id,
+    member_id: isPlaces ? row.member_id : null,
+    segments: [...chosen],
+    locations: [...(row.locations ?? [])],
+  }
+}

@@ -1,0 +1,269 @@
+import * as v from 'valibot'
+import { fail, found, invalid, notFound, refused } from '../errors.ts'
+import {
+  BoolInput,
+  clearable,
+  DateInput,
+  HttpUrl,
+  IdInput,
+  integerBetween,
+  LongText,
+  listOf,
+  paged,
+  publish,
+  request,
+  ShortText,
+  Title,
+} from '../fields.ts'
+import { type Emitter, operation } from '../operation.ts'
+import { Answer, presentAnswer } from '../records/answer.ts'
+import { presentMember } from '../records/member.ts'
+import { noValue, readAnswer, textOfAnswer, unsupported } from '../rules/answers.ts'
+import { choicesOf, updateCategories } from '../rules/categories.ts'
+import { activeMember } from '../rules/members.ts'
+import { addOption, fieldOf, isDropdown, optionTitled } from '../rules/options.ts'
+import { giveSegment, takeSegment } from '../rules/segments.ts'
+import { hold } from '../storage/hold.ts'
+import {
+  type AnswerRow,
+  answers,
+  type CustomFieldRow,
+  type MemberRow,
+  members,
+  type SegmentRow,
+  segments,
+} from '../storage/tables.ts'
+
+const mostChoices = 100
+const mostLocations = 100
+
+const between = (least: number, most: number) => {
+  const sentence = `must be a number from ${least} to ${most}`
+  return publish(v.pipe(v.number(sentence), v.minValue(least, sentence), v.maxValue(most, sentence)), {
+    type: 'number',
+    minimum: least,
+    maximum: most,
+  })
+}
+const Latitude = between(-90, 90)
+const Longitude = between(-180, 180)
+const Location = request('LocationValueRequest', { label: Title, latitude: Latitude, longitude: Longitude })
+
+const AnswerUpsert = request('CustomFieldAnswerRequest', {
+  text: clearable(LongText),
+  segment_ids: clearable(v.pipe(listOf(IdInput), v.maxLength(mostChoices, `must have at most ${mostChoices} ids`))),
+  number: clearable(integerBetween(0, Number.MAX_SAFE_INTEGER)),
+  boolean_value: clearable(BoolInput),
+  date: clearable(DateInput),
+  start_date: clearable(DateInput),
+  end_date: clearable(DateInput),
+  month: clearable(integerBetween(1, 12)),
+  day: clearable(integerBetween(1, 31)),
+  url: clearable(
+    publish(v.union([v.literal(''), HttpUrl], 'must be an http or https URL'), { type: 'string', description: 'Empty clears.' }),
+  ),
+  phone_number: clearable(ShortText),
+  latitude: clearable(Latitude),
+  longitude: clearable(Longitude),
+  locations: clearable(v.pipe(listOf(Location), v.maxLength(mostLocations, `must have at most ${mostLocations} places`))),
+})
+type AnswerInput = v.InferOutput<typeof AnswerUpsert>
+
+const base = '/custom_fields/:custom_field_id/members/:member_id/answers'
+const notAllowed = refused('This answer is the member’s own or for hosts only: act as the member or as a host of the network')
+const missing = [notFound('Custom field'), notFound('Member')] as const
+
+export const listAnswers = operation({
+  id: 'answers.list',
+  method: 'GET',
+  path: base,
+  scope: 'answers:read',
+  summary: 'List the answers of a member to a custom field: one, or none.',
+  returns: paged(Answer),
+  errors: [...missing],
+  async handle(call) {
+    const { field, member } = await partiesOf(call, call.params)
+    return call.page(answers, { where: { custom_field_id: field.id, member_id: member.id } }, async (rows) => {
+      const chosen = await choicesOf(call.tx, field.id, member.id)
+      return rows.map((row) => presentAnswer(field, row, chosen))
+    })
+  },
+})
+
+export const upsertAnswer = operation({
+  id: 'answers.upsert',
+  method: 'POST',
+  path: base,
+  scope: 'answers:write',
+  summary: 'Set the answer of a member to a custom field, replace it, or clear it with an empty value.',
+  body: AnswerUpsert,
+  returns: Answer,
+  orNothing: 'The answer was cleared.',
+  errors: [...missing, notAllowed, invalid('text', 'segment_ids', 'number', 'url', 'phone_number', 'end_date', 'day')],
+  emits: ['CustomFieldResponseCreated', 'CustomFieldResponseUpdated', 'CustomFieldResponseRemoved'],
+  async handle(call) {
+    const parties = await partiesOf(call, call.params)
+    const { field, member } = parties
+    await permit(call, parties)
+    const before = await lastAnswer(call, parties)
+    const choices = isDropdown(field) ? await choicesIn(call, parties, call.body) : []
+    const value = isDropdown(field) ? (choices.length > 0 ? noValue : undefined) : readAnswer(call, field, call.body)
+    if (!value) {
+      if (before) await removeAnswer(call, parties, before)
+      return undefined
+    }
+    const key = { custom_field_id: field.id, member_id: member.id }
+    const row = before
+      ? found(await call.tx.update(answers, before.row.id, { ...value, last_edited_at: call.now, ...call.touch() }), 'Answer')
+      : await call.tx.insert(answers, { ...call.stamp(), ...key, ...value, last_edited_at: call.now })
+    await choose(call, parties, before?.chosen ?? [], choices)
+    const chosen = await choicesOf(call.tx, field.id, member.id)
+    // As everybody sees the member from now on, their categories included.
+    const about = await aboutOf(call, parties)
+    const text = textOfAnswer(field, row)
+    if (before)
+      call.emit('CustomFieldResponseUpdated', {
+        ...about,
+        previous_text: textOfAnswer(field, before.row),
+        new_text: text,
+        previous_segments: [...before.chosen],
+        new_segments: chosen,
+      })
+    else call.emit('CustomFieldResponseCreated', { ...about, text, segments: chosen })
+    return presentAnswer(field, row, chosen)
+  },
+})
+
+export const showAnswer = operation({
+  id: 'answers.show',
+  method: 'GET',
+  path: `${base}/:id/`,
+  scope: 'answers:read',
+  summary: 'Show an answer.',
+  returns: Answer,
+  errors: [...missing, notFound('Answer')],
+  async handle(call) {
+    const { field, member } = await partiesOf(call, call.params)
+    const row = await call.tx.get(answers, call.params.id)
+    const isTheirs = row?.custom_field_id === field.id && row.member_id === member.id
+    return presentAnswer(field, found(isTheirs ? row : undefined, 'Answer'), await choicesOf(call.tx, field.id, member.id))
+  },
+})
+
+/** On the path of the list, without an id: there is one answer at most. */
+export const deleteAnswer = operation({
+  id: 'answers.delete',
+  method: 'DELETE',
+  path: base,
+  scope: 'answers:write',
+  summary: 'Delete the answer of a member to a custom field.',
+  errors: [...missing, notFound('Answer'), notAllowed, invalid('custom_field_id')],
+  emits: ['CustomFieldResponseRemoved'],
+  async handle(call) {
+    const parties = await partiesOf(call, call.params)
+    const { response_type } = parties.field
+    if (response_type === 'tag' || response_type === 'badge') fail(invalid('custom_field_id'), unsupported(parties.field))
+    await permit(call, parties)
+    await removeAnswer(call, parties, found(await lastAnswer(call, parties), 'Answer'))
+  },
+})
+
+interface Parties {
+  readonly field: CustomFieldRow
+  readonly member: MemberRow
+}
+
+/** An answer, and what was chosen in it. */
+interface Given {
+  readonly row: AnswerRow
+  readonly chosen: readonly SegmentRow[]
+}
+
+type AnswerCall = Emitter<'CustomFieldResponseRemoved'>
+
+/** @throws ApiError 404 */
+async function partiesOf(
+  call: Pick<AnswerCall, 'tx'>,
+  { custom_field_id, member_id }: { readonly custom_field_id: string; readonly member_id: string },
+): Promise<Parties> {
+  return { field: await fieldOf(call, custom_field_id), member: await activeMember(call, member_id) }
+}
+
+/**
+ * Hosts answer for everybody; members for themselves, where the field leaves it to them.
+ * @throws ApiError 403
+ */
+async function permit({ tx, principal }: Pick<AnswerCall, 'tx' | 'principal'>, { field, member }: Parties): Promise<void> {
+  const actor = await tx.get(members, principal.member_id)
+  const isHost = actor?.state === 'active' && actor.role === 'host'
+  if (!isHost && (actor?.id !== member.id || field.response_by === 'hosts_only')) fail(notAllowed)
+}
+
+/** The answer so far; the member is held, so that of two new answers at once the second one sees the first. */
+async function lastAnswer({ tx }: Pick<AnswerCall, 'tx'>, { field, member }: Parties): Promise<Given | undefined> {
+  await hold(tx, members, member)
+  const row = await tx.first(answers, { custom_field_id: field.id, member_id: member.id })
+  return row && { row, chosen: await choicesOf(tx, field.id, member.id) }
+}
+
+/**
+ * The options that a request chooses; a text becomes an option of its own where the field allows it.
+ * @throws ApiError 422 when they are not options of the field, or more than it takes
+ */
+async function choicesIn(
+  call: Pick<AnswerCall, 'tx' | 'stamp' | 'limits'>,
+  { field, member }: Parties,
+  { segment_ids, text }: AnswerInput,
+): Promise<SegmentRow[]> {
+  if (segment_ids === undefined && text === undefined)
+    fail(invalid('segment_ids'), `segment_ids is required for a ${field.response_type} field; an empty list clears the answer`)
+  const ids = [...new Set(segment_ids ?? [])]
+  const known = (await call.tx.find(segments, { where: { id: ids } })).filter((option) => option.custom_field_id === field.id)
+  const stranger = ids.find((id) => !known.some((option) => option.id === id))
+  if (stranger) fail(invalid('segment_ids'), `segment_ids: ${stranger} is not an option of this field`)
+  const title = text?.trim() ?? ''
+  const own = title === '' ? undefined : await adHocOption(call, field, member, title)
+  const choices = own && !known.some((option) => option.id === own.id) ? [...known, own] : known
+  const most = field.response_type === 'dropdown_single_select' ? 1 : (field.max_responses ?? mostChoices)
+  if (choices.length > most) fail(invalid('segment_ids'), `segment_ids must have at most ${most} of the field’s options`)
+  return choices
+}
+
+/** @throws ApiError 422 when the field takes no options but its own, or the text is too long for one */
+async function adHocOption(
+  call: Pick<AnswerCall, 'tx' | 'stamp' | 'limits'>,
+  field: CustomFieldRow,
+  member: MemberRow,
+  title: string,
+): Promise<SegmentRow> {
+  if (!field.allow_ad_hoc) fail(invalid('text'), 'text: this field takes no options but its own; name them in segment_ids')
+  const most = call.limits.title
+  if (title.length > most) fail(invalid('text'), `text must have at most ${most} characters as an option`)
+  const known = await optionTitled(call, field, title)
+  return known ?? addOption(call, field, { title, is_ad_hoc: true, creator_id: member.id })
+}
+
+/** Makes a member carry these options of a field and no others. */
+async function choose(
+  call: Pick<AnswerCall, 'tx' | 'stamp'>,
+  { field, member }: Parties,
+  former: readonly SegmentRow[],
+  choices: readonly SegmentRow[],
+): Promise<void> {
+  for (const option of former)
+    if (!choices.some((choice) => choice.id === option.id)) await takeSegment(call, member.id, option.id)
+  for (const option of choices) await giveSegment(call, member.id, option)
+  if (field.primary) await updateCategories(call.tx, member.id)
+}
+
+async function removeAnswer(call: AnswerCall, parties: Parties, { row, chosen }: Given): Promise<void> {
+  await call.tx.remove(answers, row.id)
+  await choose(call, parties, chosen, [])
+  const text = textOfAnswer(parties.field, row)
+  call.emit('CustomFieldResponseRemoved', { ...(await aboutOf(call, parties)), text, segments: [...chosen] })
+}
+
+async function aboutOf(call: Pick<AnswerCall, 'tx' | 'network' | 'permalink'>, { field, member }: Parties) {
+  const current = (await call.tx.get(members, member.id)) ?? member
+  return { member: presentMember(call, current), custom_field: field, network_id: call.network.id }
+}

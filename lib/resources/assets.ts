@@ -1,0 +1,110 @@
+import * as v from 'valibot'
+import { badRequest, fail, invalid, tooLarge } from '../errors.ts'
+import { HttpUrl, optional, publish, request, ShortText } from '../fields.ts'
+import { operation, type Preparation } from '../operation.ts'
+import type { NewFile } from '../ports.ts'
+import { Asset, AssetStyle } from '../records/asset.ts'
+import { port } from '../rules/ports.ts'
+import { assets } from '../storage/tables.ts'
+
+const UploadedFile = publish(v.instance(File, 'must be a file'), { type: 'string', format: 'binary' })
+
+const parsedJson = (value: unknown): unknown => {
+  try {
+    return typeof value === 'string' ? JSON.parse(value) : value
+  } catch {
+    return undefined
+  }
+}
+
+/** An object; in a form its JSON text, or fields called `metadata[key]`. */
+const Metadata = publish(
+  v.pipe(
+    v.unknown(),
+    v.transform(parsedJson),
+    v.custom<Readonly<Record<string, unknown>>>(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      'must be an object',
+    ),
+    // As JSON writes NUL and halves of surrogate pairs, which databases refuse.
+    v.check((value) => !/\\u(?:0000|d[89a-f])/i.test(JSON.stringify(value)), 'must hold well-formed Unicode without NUL'),
+  ),
+  { type: ['object', 'string'], description: 'An object, such as {"is_main_image": true}; in a form as JSON.' },
+)
+
+const AssetUpload = request('AssetUploadForm', {
+  asset_style: optional(AssetStyle),
+  asset_file: optional(UploadedFile),
+  source_url: optional(HttpUrl),
+  input_type: optional(publish(v.string('must be a text'), { type: 'string', deprecated: true })),
+  original_aspect_ratio: optional(ShortText),
+  metadata: optional(Metadata),
+})
+
+const missingParameter = badRequest('asset_style and either asset_file or source_url are required')
+const tooLargeFile = tooLarge('The file is larger than allowed')
+
+export const createAsset = operation({
+  id: 'assets.create',
+  method: 'POST',
+  path: '/assets',
+  scope: 'assets:write',
+  summary: 'Upload an image or any other file, or have it downloaded.',
+  status: 201,
+  form: true,
+  body: AssetUpload,
+  returns: Asset,
+  errors: [missingParameter, tooLargeFile, invalid('asset_style', 'asset_file', 'source_url', 'metadata')],
+  async prepare(call) {
+    const { asset_style } = call.body
+    if (!asset_style) return fail(missingParameter, 'asset_style is required')
+    const store = port(call, 'assets', 'asset_file')
+    const { bytes, name } = await fileOf(call)
+    const type = await port(call, 'fileTypes', 'asset_file').sniff(bytes)
+    const file: NewFile = { ...type, id: crypto.randomUUID(), name: plainName(name) }
+    return { asset_style, file, url: await store.put(bytes, file), byte_size: bytes.length }
+  },
+  discard: async ({ file }, { ports }) => ports.assets?.remove(file),
+  handle({ tx, stamp, body, prepared: { asset_style, file, url, byte_size } }) {
+    const { original_aspect_ratio, metadata } = body
+    const { name, content_type } = file
+    const columns = { url, name, content_type, byte_size, asset_style, original_aspect_ratio, metadata }
+    return tx.insert(assets, { ...stamp(), ...columns, type: 'Asset' })
+  },
+})
+
+/**
+ * The file of a request: the one that it holds, or the one that it names.
+ * @throws ApiError 400 when there is neither, 413, 422 when it is empty or cannot be downloaded
+ */
+async function fileOf(call: Preparation<typeof AssetUpload>): Promise<{ bytes: Uint8Array; name: string | null }> {
+  const { asset_file, source_url } = call.body
+  const most = call.limits.assetBytes
+  const tooLargeBy = `The file is larger than ${most} bytes`
+  if (asset_file) {
+    if (asset_file.size > most) fail(tooLargeFile, tooLargeBy)
+    if (asset_file.size === 0) fail(invalid('asset_file'), 'asset_file is empty')
+    return { bytes: new Uint8Array(await asset_file.arrayBuffer()), name: asset_file.name }
+  }
+  if (!source_url) return fail(missingParameter, 'asset_file or source_url is required')
+  const download = await port(call, 'download', 'source_url').get(source_url, most)
+  if (!download.ok && download.reason === 'too large') return fail(tooLargeFile, tooLargeBy)
+  if (!download.ok && download.reason === 'refused')
+    return fail(invalid('source_url'), 'source_url must be an address on the public internet')
+  if (!download.ok) return fail(invalid('source_url'), 'source_url could not be downloaded')
+  return download.bytes.length > 0 ? download : fail(invalid('source_url'), 'source_url leads to an empty file')
+}
+
+const longestName = 255
+
+/** A file's name without the folders that a client may have put before it, and without what no name should hold. */
+function plainName(name: string | null): string | null {
+  const last = (name ?? '').toWellFormed().split(/[/\\]/).at(-1) ?? ''
+  return (
+    last
+      .replace(/\p{Cc}/gu, '')
+      .trim()
+      .slice(0, longestName)
+      .toWellFormed() || null
+  )
+}

@@ -1,0 +1,72 @@
+import { notFound } from '../errors.ts'
+import { IdInput, paged, request } from '../fields.ts'
+import { operation } from '../operation.ts'
+import { presentMember } from '../records/member.ts'
+import { Tag } from '../records/segment.ts'
+import { activeMember } from '../rules/members.ts'
+import { carriedSegment, carriedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
+
+const MemberTag = request('MemberTagAddRequest', { tag_id: IdInput })
+
+export const listMemberTags = operation({
+  id: 'member_tags.list',
+  method: 'GET',
+  path: '/members/:member_id/tags',
+  scope: 'tags:read',
+  summary: 'List the tags of a member.',
+  returns: paged(Tag),
+  errors: [notFound('Member')],
+  async handle(call) {
+    const { id } = await activeMember(call, call.params.member_id)
+    return carriedSegments(call, id, 'tag')
+  },
+})
+
+export const giveMemberTag = operation({
+  id: 'member_tags.create',
+  method: 'POST',
+  path: '/members/:member_id/tags',
+  scope: 'tags:write',
+  summary: 'Give a tag to a member; one that they have already is no error.',
+  body: MemberTag,
+  returns: Tag,
+  errors: [notFound('Member'), notFound('Tag')],
+  emits: ['MemberTagAdded'],
+  async handle(call) {
+    const member = await activeMember(call, call.params.member_id)
+    const tag = await segmentOf(call, 'tag', call.body.tag_id)
+    if (await giveSegment(call, member.id, tag))
+      call.emit('MemberTagAdded', { member: presentMember(call, member), tag, network_id: call.network.id })
+    return tag
+  },
+})
+
+export const showMemberTag = operation({
+  id: 'member_tags.show',
+  method: 'GET',
+  path: '/members/:member_id/tags/:tag_id/',
+  scope: 'tags:read',
+  summary: 'Show a tag of a member.',
+  returns: Tag,
+  errors: [notFound('Member'), notFound('Tag')],
+  async handle(call) {
+    const { id } = await activeMember(call, call.params.member_id)
+    return carriedSegment(call, id, 'tag', call.params.tag_id)
+  },
+})
+
+export const takeMemberTag = operation({
+  id: 'member_tags.delete',
+  method: 'DELETE',
+  path: '/members/:member_id/tags/:tag_id/',
+  scope: 'tags:write',
+  summary: 'Take a tag from a member.',
+  errors: [notFound('Member'), notFound('Tag')],
+  emits: ['MemberTagRemoved'],
+  async handle(call) {
+    const member = await activeMember(call, call.params.member_id)
+    const tag = await carriedSegment(call, member.id, 'tag', call.params.tag_id)
+    await takeSegment(call, member.id, tag.id)
+    call.emit('MemberTagRemoved', { member: presentMember(call, member), tag, network_id: call.network.id })
+  },
+})

@@ -1,0 +1,123 @@
+import { fail, found, invalid, notFound } from '../errors.ts'
+import { clearable, LongText, optional, paged, request, ShortText, Title } from '../fields.ts'
+import { type Context, operation } from '../operation.ts'
+import { presentMember } from '../records/member.ts'
+import { Option } from '../records/segment.ts'
+import { choicesOf, updateCategories } from '../rules/categories.ts'
+import { addOption, fieldOf, isDropdown, optionsWhere, optionTitled, titleKey } from '../rules/options.ts'
+import { forEachCarrier } from '../rules/segments.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import { answers, type CustomFieldRow, type SegmentRow, segments } from '../storage/tables.ts'
+
+const OptionCreate = request('CustomFieldOptionRequest', { title: Title, description: clearable(LongText) })
+
+const OptionUpdate = request('CustomFieldOptionUpdateRequest', { title: optional(Title), description: clearable(LongText) })
+
+export const listOptions = operation({
+  id: 'options.list',
+  method: 'GET',
+  path: '/custom_fields/:custom_field_id/options',
+  scope: 'options:read',
+  summary: 'List the options of a dropdown; of the fields of tags and badges, the tags and badges.',
+  query: { term: optional(ShortText) },
+  returns: paged(Option),
+  errors: [notFound('Custom field')],
+  async handle(call) {
+    const { id } = await fieldOf(call, call.params.custom_field_id)
+    const term = titleKey(call.query.term ?? '')
+    if (term === '') return call.page(segments, { where: { custom_field_id: id } })
+    const matches = await optionsWhere(call, id, (key) => key.includes(term))
+    return call.page(segments, { where: { id: matches.map((option) => option.id) } })
+  },
+})
+
+export const createOption = operation({
+  id: 'options.create',
+  method: 'POST',
+  path: '/custom_fields/:custom_field_id/options',
+  scope: 'options:write',
+  summary: 'Add an option to a dropdown.',
+  status: 201,
+  body: OptionCreate,
+  returns: Option,
+  errors: [notFound('Custom field'), invalid('title')],
+  async handle(call) {
+    const field = await fieldOf(call, call.params.custom_field_id)
+    if (!isDropdown(field))
+      fail(invalid('custom_field_id'), `custom_field_id: a field of the kind ${field.response_type} has no options of its own`)
+    return addOption(call, field, { ...call.body, creator_id: call.principal.member_id })
+  },
+})
+
+export const showOption = operation({
+  id: 'options.show',
+  method: 'GET',
+  path: '/custom_fields/:custom_field_id/options/:id/',
+  scope: 'options:read',
+  summary: 'Show an option.',
+  returns: Option,
+  errors: [notFound('Custom field'), notFound('Option')],
+  handle: async (call) => (await optionOf(call, call.params)).option,
+})
+
+export const updateOption = operation({
+  id: 'options.update',
+  method: 'PATCH',
+  path: '/custom_fields/:custom_field_id/options/:id/',
+  also: { id: 'options.replace', method: 'PUT' },
+  scope: 'options:write',
+  summary: 'Change the title or description of an option.',
+  body: OptionUpdate,
+  returns: Option,
+  errors: [notFound('Custom field'), notFound('Option'), invalid('title')],
+  async handle(call) {
+    const { field, option } = await optionOf(call, call.params)
+    const { title } = call.body
+    const namesake = title !== undefined && isDropdown(field) ? await optionTitled(call, field, title) : undefined
+    if (namesake && namesake.id !== option.id) fail(invalid('title'), 'title is already an option of this field')
+    const changed = found(await call.tx.update(segments, option.id, { ...call.body, ...call.touch() }), 'Option')
+    // Members show the titles of what they have chosen in the primary field.
+    if (field.primary && changed.title !== option.title)
+      await forEachCarrier(call, option.id, (member) => updateCategories(call.tx, member.id))
+    return changed
+  },
+})
+
+export const deleteOption = operation({
+  id: 'options.delete',
+  method: 'DELETE',
+  path: '/custom_fields/:custom_field_id/options/:id/',
+  scope: 'options:write',
+  summary: 'Delete an option; nobody has chosen it any more.',
+  errors: [notFound('Custom field'), notFound('Option')],
+  emits: ['MemberTagRemoved', 'MemberBadgeRemoved'],
+  async handle(call) {
+    const { field, option } = await optionOf(call, call.params)
+    const choosers: string[] = []
+    await forEachCarrier(call, option.id, (member) => {
+      const loss = { member: presentMember(call, member), network_id: call.network.id }
+      if (option.kind === 'tag') call.emit('MemberTagRemoved', { ...loss, tag: option })
+      else if (option.kind === 'badge') call.emit('MemberBadgeRemoved', { ...loss, badge: option })
+      else choosers.push(member.id)
+    })
+    await removeWithDependents(call.tx, segments, option.id)
+    for (const member_id of choosers) await dropEmptyAnswer(call, field, member_id)
+  },
+})
+
+/** @throws ApiError 404 */
+async function optionOf(
+  context: Pick<Context, 'tx'>,
+  { custom_field_id, id }: { readonly custom_field_id: string; readonly id: string },
+): Promise<{ field: CustomFieldRow; option: SegmentRow }> {
+  const field = await fieldOf(context, custom_field_id)
+  const option = await context.tx.get(segments, id)
+  return { field, option: found(option?.custom_field_id === field.id ? option : undefined, 'Option') }
+}
+
+/** An answer of which no choice is left is no answer; and the member shows what is left. */
+async function dropEmptyAnswer({ tx }: Pick<Context, 'tx'>, field: CustomFieldRow, member_id: string): Promise<void> {
+  if (field.primary) await updateCategories(tx, member_id)
+  const answer = await tx.first(answers, { custom_field_id: field.id, member_id })
+  if (answer && (await choicesOf(tx, field.id, member_id)).length === 0) await tx.remove(answers, answer.id)
+}
