@@ -19,7 +19,14 @@ const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError || error instanceof SettingsError || (isStorageError(error) && usage.includes(error.code))
 
 try {
-  await createProgram({ output, onSignal: (signal, done) => process.on(signal, done) }).parseAsync(process.argv)
+  const program = createProgram({
+    output,
+    onSignal: (signal, done) => process.on(signal, done),
+    failed: () => {
+      process.exitCode = 1
+    },
+  })
+  await program.parseAsync(process.argv)
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
   else if (isUsage(error)) {

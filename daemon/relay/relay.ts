@@ -50,7 +50,8 @@ export interface Relay {
 
 /** Where the relay keeps its own files: a directory in the outbox's, so that its writes wake nobody who watches the outbox. */
 export const storePath = (outbox: string): string => join(resolve(outbox), 'relay', 'relay.sqlite')
-const lockPath = (outbox: string): string => join(resolve(outbox), 'relay', 'relay')
+/** What stands for the outbox in the lock of its relay. */
+export const lockPath = (outbox: string): string => join(resolve(outbox), 'relay', 'relay')
 
 /** No second attempt is in flight for so long that this would be too short: it is longer than any time-out. */
 const defaultGrace = 15_000

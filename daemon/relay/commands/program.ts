@@ -1,9 +1,8 @@
 /** The command line of the relay. */
 import { Command } from 'commander'
+import { type CheckFlags, check } from './check.ts'
+import { dead, deliveries, type InspectFlags, replay, type SelectionFlags, status } from './inspect.ts'
 import { type Host, type RunFlags, run } from './run.ts'
-
-/** What the flags mean, once for all commands. */
-const outbox = ['--outbox <directory>', 'the outbox that the API server writes to'] as const
 
 /**
  * The program; `parseAsync` runs it.
@@ -14,19 +13,52 @@ export function createProgram(host: Host): Command {
     .description('Delivers the events of an outbox as webhooks, at least once.')
     .showHelpAfterError(false)
     .exitOverride()
+  const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
 
-  program
-    .command('run')
-    .description('run the relay until SIGTERM or SIGINT; SIGHUP reads --config again')
-    .option(...outbox)
-    .option('--config <file>', 'settings as JSON; flags go before it')
-    .option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas')
-    .option('--timeout <seconds>', 'for a whole attempt')
-    .option('--breaker-cooldown <seconds>', 'from the opening of a circuit to the first probe')
-    .option('--allow-http', 'allow http: URLs')
-    .option('--allow-private', 'allow private and loopback addresses, for development')
-    .option('--control-port <port>', 'metrics, health and control on this port of the loopback address')
-    .option('--json', 'one JSON object per line')
-    .action((flags: RunFlags) => run(flags, host))
+  const command = (name: string, description: string): Command =>
+    program
+      .command(name)
+      .description(description)
+      .option('--outbox <directory>', 'the outbox that the API server writes to')
+      .option('--json', 'JSON objects, one per line')
+
+  const withSettings = (made: Command): Command =>
+    made
+      .option('--config <file>', 'settings as JSON; flags go before it')
+      .option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas')
+      .option('--timeout <seconds>', 'for a whole attempt')
+      .option('--breaker-cooldown <seconds>', 'from the opening of a circuit to the first probe')
+      .option('--allow-http', 'allow http: URLs')
+      .option('--allow-private', 'allow private and loopback addresses, for development')
+      .option('--control-port <port>', 'health, metrics and control on this port of the loopback address')
+
+  const withSelection = (made: Command): Command =>
+    made
+      .option('--endpoint <id>', 'of this endpoint')
+      .option('--network <id>', 'of this network')
+      .option('--event <id>', 'of this event')
+      .option('--since <time>', 'of events taken over at or after this time')
+      .option('--until <time>', 'of events taken over before this time')
+      .option('--limit <count>', 'at most so many')
+
+  withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config again')).action((flags: RunFlags) =>
+    run(flags, host),
+  )
+  withSettings(command('check', 'whether a relay could run here; changes nothing')).action(async (flags: CheckFlags) => {
+    const { ok, text } = await check(flags)
+    host.output.write(text)
+    if (!ok) host.failed()
+  })
+  command('status', 'every endpoint: its circuit, what waits, what is dead').action((flags: InspectFlags) => print(status(flags)))
+  withSelection(command('deliveries', 'deliveries, the newest first'))
+    .option('--status <state>', 'pending, delivered or dead')
+    .action((flags: SelectionFlags) => print(deliveries(flags)))
+  withSelection(command('dead', 'deliveries without attempts left, the newest first')).action((flags: SelectionFlags) =>
+    print(dead(flags)),
+  )
+  withSelection(command('replay', 'make dead deliveries due again'))
+    .option('--status <state>', 'dead (as a rule) or delivered')
+    .option('--all', 'all of them')
+    .action((flags: SelectionFlags) => print(replay(flags)))
   return program
 }

@@ -15,6 +15,8 @@ export interface Host {
   /** Calls back at each of these signals. */
   onSignal(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP', done: () => void): void
   readonly output: DestinationStream
+  /** Ends with exit code 1: something is wrong, though not with the command. */
+  failed(): void
 }
 
 /** A service that is asked to stop has this long to end what is in flight, in milliseconds. */

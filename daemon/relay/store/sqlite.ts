@@ -79,6 +79,9 @@ export function openSqliteStore(path: string): RelayStore {
     setMeta.run('time', now)
   }
 
+  const allEndpoints = database.prepare('SELECT * FROM endpoints WHERE removed_at IS NULL')
+  const endpoints = () => allEndpoints.all().map(storedEndpointOf)
+
   const metaOf = (name: string): string | undefined => {
     const row = getMeta.get(name)
     return row ? text(row, 'value') : undefined
@@ -110,7 +113,7 @@ export function openSqliteStore(path: string): RelayStore {
     setMeta.run('in_flight', '[]')
     writeNotices(notices, now)
     return {
-      endpoints: database.prepare('SELECT * FROM endpoints WHERE removed_at IS NULL').all().map(storedEndpointOf),
+      endpoints: endpoints(),
       time: Number(metaOf('time') ?? 0),
       interrupted: interrupted.length,
       notices,
@@ -119,6 +122,7 @@ export function openSqliteStore(path: string): RelayStore {
 
   return {
     recover: async (now) => inTransaction(database, () => recover(now)),
+    endpoints: async () => endpoints(),
     positions: async () => Object.fromEntries(positions.all().map((row) => [text(row, 'stream'), number(row, 'position')])),
     async take(reading, now, firstDelay) {
       synced = false

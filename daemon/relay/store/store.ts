@@ -137,6 +137,8 @@ export interface Recovered {
 export interface RelayStore {
   /** Called once, first. Counts a start for what was in flight; the third makes it dead. */
   recover(now: number): Promise<Recovered>
+  /** The endpoints that are there, as they stand. */
+  endpoints(): Promise<readonly StoredEndpoint[]>
   positions(): Promise<Positions>
   /** Takes a reading over: its records and its positions, in one transaction. */
   take(reading: Reading, now: number, firstDelay: number): Promise<Taken>

@@ -1,0 +1,134 @@
+/** `folkmoot-relay status`, `deliveries`, `dead` and `replay`: they work beside a running relay, and without one. */
+import { lockOwner } from '../../../adapters/process-lock.ts'
+import { UsageError } from '../../usage.ts'
+import { outboxOf } from '../config.ts'
+import { lockPath, storePath } from '../relay.ts'
+import { type DeliveryStatus, type OperatorStore, openOperatorStore, type Selection } from '../store/operator.ts'
+import type { DeliveryState } from '../store/store.ts'
+import { jsonLines, table } from './output.ts'
+
+export interface InspectFlags {
+  readonly outbox?: string
+  readonly json?: boolean
+}
+
+export interface SelectionFlags extends InspectFlags {
+  readonly status?: string
+  readonly endpoint?: string
+  readonly network?: string
+  readonly event?: string
+  readonly since?: string
+  readonly until?: string
+  readonly limit?: string
+  readonly all?: boolean
+}
+
+const states: readonly string[] = ['pending', 'delivered', 'dead']
+
+function timeOf(flag: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const time = Date.parse(value)
+  if (Number.isNaN(time))
+    throw new UsageError(`${flag} takes a date and time (2026-11-20T10:00:00Z), got ${JSON.stringify(value)}`)
+  return time
+}
+
+function selectionOf(flags: SelectionFlags, fallback: { readonly state?: DeliveryState; readonly limit: number }): Selection {
+  const { status, endpoint, network, event, limit } = flags
+  if (status !== undefined && !states.includes(status))
+    throw new UsageError(`--status is one of ${states.join(', ')}, got ${JSON.stringify(status)}`)
+  const count = limit === undefined ? fallback.limit : Number(limit)
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw new UsageError(`--limit takes a whole number from 1, got ${JSON.stringify(limit)}`)
+  const since = timeOf('--since', flags.since)
+  const until = timeOf('--until', flags.until)
+  const state = (status as DeliveryState | undefined) ?? fallback.state
+  return {
+    limit: count,
+    ...(state === undefined ? {} : { state }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(network === undefined ? {} : { network }),
+    ...(event === undefined ? {} : { event }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  }
+}
+
+async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore, outbox: string) => T | Promise<T>): Promise<T> {
+  const outbox = outboxOf(flags.outbox)
+  const store = openOperatorStore(storePath(outbox))
+  try {
+    return await work(store, outbox)
+  } finally {
+    store.close()
+  }
+}
+
+/** Every endpoint: whether it is sent to, its circuit, what waits and what is dead. */
+export async function status(flags: InspectFlags): Promise<string> {
+  return withStore(flags, async (store, outbox) => {
+    const owner = await lockOwner(lockPath(outbox))
+    const endpoints = store.endpoints()
+    const notices = store.notices(flags.json ? 100 : 5)
+    if (flags.json) return jsonLines([{ running: owner !== undefined, pid: owner?.pid ?? null, endpoints, notices }])
+    const head = ['network', 'endpoint', 'origin', 'state', 'circuit', 'pending', 'dead', 'last success', 'failing since']
+    const rows = endpoints.map((each) => [
+      ...[each.network_id, each.endpoint_id, each.origin, each.disabled ?? each.state, each.circuit, each.pending, each.dead],
+      ...[each.last_success_at, each.failing_since],
+    ])
+    const running = owner ? `a relay is running (process ${owner.pid})` : 'no relay is running'
+    const recent = notices.map(({ at, kind, endpoint_id, text }) => `${at}  ${kind}  ${endpoint_id ?? ''}  ${text}\n`)
+    return `${running}\n${table(head, rows)}${recent.join('')}`
+  })
+}
+
+const deliveryHead = [
+  'delivery',
+  'state',
+  'event',
+  'type',
+  'endpoint',
+  'attempts',
+  'last attempt',
+  'outcome',
+  'status',
+  'next attempt',
+]
+const deliveryRow = (each: DeliveryStatus) => [
+  ...[each.delivery, each.state, each.event_id, each.event_type, each.endpoint_id, each.attempts, each.last_attempt_at],
+  ...[each.last_outcome, each.last_status, each.next_attempt_at],
+]
+
+/** Deliveries, the newest first. */
+export async function deliveries(flags: SelectionFlags): Promise<string> {
+  const selection = selectionOf(flags, { limit: 50 })
+  return withStore(flags, (store) => {
+    const found = store.deliveries(selection)
+    return flags.json ? jsonLines(found) : table(deliveryHead, found.map(deliveryRow))
+  })
+}
+
+/** Dead deliveries with each of their failed attempts, the newest first. */
+export async function dead(flags: SelectionFlags): Promise<string> {
+  const selection = selectionOf({ ...flags, status: 'dead' }, { limit: 50 })
+  return withStore(flags, (store) => {
+    const found = store.deliveries(selection)
+    if (flags.json) return jsonLines(found.map((each) => ({ ...each, history: store.attempts(each.delivery) })))
+    return table(deliveryHead, found.map(deliveryRow))
+  })
+}
+
+/** Makes dead deliveries (or others, with `--status`) due again. A running relay notices within a second. */
+export async function replay(flags: SelectionFlags): Promise<string> {
+  const { endpoint, network, event, since, until, all } = flags
+  if (![endpoint, network, event, since, until].some((each) => each !== undefined) && all !== true)
+    throw new UsageError('replay needs --event, --endpoint, --network, --since or --until to choose by, or --all')
+  if (flags.status === 'pending') throw new UsageError('--status pending: those are on their way already')
+  const selection = selectionOf(flags, { state: 'dead', limit: 10_000 })
+  return withStore(flags, (store) => {
+    const count = store.replay(selection, Date.now())
+    return flags.json
+      ? jsonLines([{ replayed: count }])
+      : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} due again\n`
+  })
+}
