@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isIdSchema, publishedAs } from '../../lib/fields.ts'
 
 type Shape = v.GenericSchema & {
   readonly entries?: Readonly<Record<string, v.GenericSchema>>
@@ -29,5 +30,11 @@ export function strictly(schema: v.GenericSchema, value: unknown, place = 'paylo
       : [`${place} is no list`]
   if (wrapped) return value === null ? [] : strictly(wrapped, value, place)
   const { issues = [] } = v.safeParse(schema, value)
-  return issues.map(({ message }) => `${place}: ${message}`)
+  const problems = issues.map(({ message }) => message)
+  // Requests may write an id as a number and a time with an offset; records may not.
+  if (isIdSchema(schema) && typeof value !== 'string') problems.push('is no text')
+  if (publishedAs(schema)?.['format'] === 'date-time' && !timestamp.test(String(value))) problems.push('is no timestamp')
+  return problems.map((message) => `${place}: ${message}`)
 }
+
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
