@@ -41,7 +41,7 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
     if (published) return withLimits(published)
     if (schema.entries) return object(schema.entries)
     if (schema.item) return { type: 'array', items: of(schema.item) }
-    if (schema.wrapped) return isOptional(schema) ? of(schema.wrapped) : orNull(of(schema.wrapped))
+    if (schema.wrapped) return leavesOutNull(schema) ? of(schema.wrapped) : orNull(of(schema.wrapped))
     throw new Error(`a schema of type ${schema.type} has no JSON Schema: publish() it`)
   }
 
@@ -75,8 +75,12 @@ const isLimit = (value: unknown): value is { readonly limit: keyof TextLimits } 
 /** Whether a request may leave the field out. */
 export const isOptional = (schema: v.GenericSchema): boolean => ['optional', 'nullish', 'exact_optional'].includes(schema.type)
 
+// A field that may be left out takes null for left out, which is a courtesy and not worth a word; one that null clears says so.
+const leavesOutNull = (schema: Shape): boolean => isOptional(schema) && (schema.type !== 'nullish' || 'pipe' in schema)
+
 function orNull(json: JsonSchema): JsonSchema {
-  if (typeof json['type'] !== 'string') return { anyOf: [json, { type: 'null' }] }
+  const types = [json['type']].flat()
+  if (types[0] === undefined) return { anyOf: [json, { type: 'null' }] }
   const values = json['enum']
-  return { ...json, type: [json['type'], 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) }
+  return { ...json, type: [...types, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) }
 }

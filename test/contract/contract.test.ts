@@ -30,8 +30,20 @@ const { community } = await createTestCommunity()
 const document = community.openapi()
 const hooks = community.openapi('webhooks')
 
+const answersPath = '/admin/v1/networks/{network_id}/custom_fields/{custom_field_id}/members/{member_id}/answers'
+const noRowId = 'an answer of several places has no row id, and every documented field is present'
+const partialPut = 'PUT takes partial bodies as PATCH does'
+
 /** Where this package says it differently on purpose, each with its reason. */
-const deviations: Readonly<Record<string, string>> = {}
+const deviations: Readonly<Record<string, string>> = {
+  [`GET ${answersPath} 200.id: may be null`]: noRowId,
+  [`POST ${answersPath} 200.id: may be null`]: noRowId,
+  [`GET ${answersPath}/{id}/ 200.id: may be null`]: noRowId,
+  'PUT /admin/v1/networks/{network_id}/events/{event_id}/rsvps/{id}/ body member_id: is not required': partialPut,
+  'PUT /admin/v1/networks/{network_id}/events/{event_id}/rsvps/{id}/ body status: is not required': partialPut,
+  'GET /admin/v1/networks/{network_id}/custom_fields query response_type: not the values tag, badge, dropdown_single_select, dropdown_multi_select, text_short, text_long':
+    'the filter knows every kind of field that there is, the newer ones too',
+}
 
 const methods = ['get', 'post', 'put', 'patch', 'delete']
 const shapeOf = (path: string): string => path.replace(/\{[^}]+\}/g, '{}').replace(/\/$/, '')
@@ -94,7 +106,14 @@ const lacksOfRequest = (wanted: Named, given: ReadonlyMap<string, { schema: Json
     const { schema: plain } = unwrap(document, schema)
     return [
       ...(field.required === required ? [] : [`${here}: ${field.required ? 'is not required' : 'is required'}`]),
-      ...(field.enum && !(Array.isArray(plain['enum']) && sameValues(field.enum, plain['enum']))
+      ...(field.enum &&
+      !(
+        Array.isArray(plain['enum']) &&
+        sameValues(
+          field.enum,
+          plain['enum'].filter((value) => value !== null),
+        )
+      )
         ? [`${here}: not the values ${field.enum.join(', ')}`]
         : []),
       ...(field.schema
