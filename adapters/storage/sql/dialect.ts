@@ -1,0 +1,46 @@
+/** Where the SQL of two databases differs; everything else about it is written once. */
+import type { ColumnType } from '../../../lib/storage/table.ts'
+
+/** What goes into a statement and comes out of it. */
+export type SqlValue = string | number | boolean | null
+/** A parameter; a list only where the dialect has arrays. */
+export type Parameter = SqlValue | readonly SqlValue[]
+
+export interface Dialect {
+  /** A table's full name, quoted. */
+  table(name: string): string
+  /** An index's name as it stands in the catalogue, unquoted. */
+  indexName(name: string): string
+  /** The n-th parameter of a statement, from 1. */
+  parameter(place: number): string
+  /**
+   * A condition that a column has one of at least two values.
+   * @param add takes a parameter and gives its text
+   */
+  oneOf(column: string, type: ColumnType, values: readonly SqlValue[], add: (value: Parameter) => string): string
+  /** The type of a column as DDL, collation included. */
+  readonly types: Readonly<Record<ColumnType, string>>
+  /** After the closing parenthesis of a new table. */
+  readonly tableSuffix: string
+  /** Says for an index or an order where nulls go; empty where they come first by themselves. */
+  nulls(direction: 'asc' | 'desc'): string
+  /** Whether every index ends in the row's id by itself. */
+  readonly indexesEndInId: boolean
+  /** The text of a JSON column, where it must be compared. */
+  jsonText(column: string): string
+  /** Whether a text can be stored unchanged; half of a surrogate pair never can. */
+  storesText(text: string): boolean
+  /** A value on its way into a column, and as it comes out of it. */
+  encode(type: ColumnType, value: unknown): SqlValue
+  decode(type: ColumnType, value: unknown): unknown
+  /** No row limit where there is an offset: SQLite knows no OFFSET without a LIMIT. */
+  readonly noLimit: string
+  /** The tables beside those of `tables.ts`: what each is called, and its columns as DDL. */
+  readonly ownTables: Readonly<Record<'meta' | 'outbox', string>>
+}
+
+/** A name of ours in SQL; ours have no quotes in them. */
+export const quoted = (name: string): string => `"${name}"`
+
+/** A text as an SQL literal, for DDL, which takes no parameters. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`

@@ -1,0 +1,95 @@
+/**
+ * The read side of an outbox that is a table.
+ *
+ * A row is there until it is settled, and whatever is there has not been taken over for good. So nothing is skipped because
+ * its number is lower than one that was read before: numbers are not given in the order of commits, and a restored backup
+ * gives them again.
+ *
+ * Terms
+ * - **Number**: the `seq` of a row. It only tells rows apart and puts those that are there in order.
+ * - **Reading**: the rows of one call of `read`, counted. The position of the stream is the count of the last reading that
+ *   was taken over, so a reading that was not is read again.
+ */
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import type { Damage, OutboxSource, Reading } from '../../../lib/outbox/source.ts'
+
+/** A row as the database gives it. */
+export interface OutboxRow {
+  readonly seq: number
+  readonly records: string
+}
+
+/** What a database does for its outbox. */
+export interface OutboxTable {
+  /** Some rows in order, leaving out those with these numbers; `more` when there may be others. */
+  read(taken: readonly number[], rows: number): Promise<readonly OutboxRow[]>
+  remove(numbers: readonly number[]): Promise<void>
+  watch(changed: () => void): () => void
+  close(): Promise<void>
+}
+
+const stream = 'outbox'
+/** Rows that are read at once, most of the time fewer than the limit of bytes allows. */
+const rowsAtOnce = 500
+
+/** A source over a table. */
+export function outboxSource(table: OutboxTable): OutboxSource {
+  /** Rows that were read and are still there, by reading. */
+  const readings = new Map<number, readonly number[]>()
+  let count = 0
+
+  function forgetAfter(position: number): void {
+    for (const reading of readings.keys()) if (reading > position) readings.delete(reading)
+    count = Math.max(count, position)
+  }
+
+  return {
+    async read(positions, limit): Promise<Reading> {
+      const position = positions[stream] ?? 0
+      forgetAfter(position)
+      const rows = await table.read([...readings.values()].flat(), rowsAtOnce)
+      const some = upTo(rows, limit)
+      if (some.length === 0) return { commits: [], positions: {}, damage: [], more: false }
+      readings.set(
+        ++count,
+        some.map(({ seq }) => seq),
+      )
+      const parsed = some.map(parse)
+      return {
+        commits: parsed.filter((records) => Array.isArray(records)),
+        positions: { [stream]: count },
+        damage: parsed.filter((records): records is Damage => !Array.isArray(records)),
+        more: some.length < rows.length || rows.length === rowsAtOnce,
+      }
+    },
+
+    async settle(positions) {
+      const position = positions[stream] ?? 0
+      const settled = [...readings].filter(([reading]) => reading <= position)
+      const numbers = settled.flatMap(([, rows]) => rows)
+      if (numbers.length > 0) await table.remove(numbers)
+      for (const [reading] of settled) readings.delete(reading)
+      return []
+    },
+
+    watch: (changed) => table.watch(changed),
+    close: () => table.close(),
+  }
+}
+
+function upTo(rows: readonly OutboxRow[], limit: number): readonly OutboxRow[] {
+  let bytes = 0
+  const end = rows.findIndex(({ records }) => {
+    bytes += records.length
+    return bytes > limit
+  })
+  return end === -1 ? rows : rows.slice(0, Math.max(1, end))
+}
+
+function parse({ seq, records }: OutboxRow): readonly OutboxRecord[] | Damage {
+  try {
+    const parsed: unknown = JSON.parse(records)
+    if (Array.isArray(parsed)) return parsed as OutboxRecord[]
+  } catch {}
+  return { stream, offset: seq, bytes: records.length, reason: 'is no JSON list of records' }
+}

@@ -1,0 +1,142 @@
+/** The statements of the storage contract, as text with parameters. */
+import type { Dialect, Parameter, SqlValue } from './dialect.ts'
+import { quoted } from './dialect.ts'
+import { type AnyRow, encodeValue, encodeWanted, type TableShape } from './values.ts'
+
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly Parameter[]
+}
+
+export interface RowQuery {
+  readonly where?: AnyRow
+  readonly order?: { readonly by: string; readonly direction: 'asc' | 'desc' }
+  readonly after?: string | number
+  readonly limit?: number
+  readonly offset?: number
+}
+
+/** The statements of one dialect. */
+export type Statements = ReturnType<typeof statementsOf>
+
+export function statementsOf(dialect: Dialect) {
+  const lists = new Map<string, string>()
+
+  /** The columns of a table in their order, as a list for SELECT and RETURNING. */
+  function columnsOf(table: TableShape): string {
+    const known = lists.get(table.name)
+    if (known !== undefined) return known
+    const list = Object.keys(table.columns).map(quoted).join(', ')
+    lists.set(table.name, list)
+    return list
+  }
+
+  /** Collects the parameters of one statement. */
+  function parameters() {
+    const values: Parameter[] = []
+    const add = (value: Parameter): string => {
+      values.push(value)
+      return dialect.parameter(values.length)
+    }
+    return { values, add }
+  }
+
+  type Add = (value: Parameter) => string
+
+  function condition(table: TableShape, name: string, wanted: unknown, add: Add): string {
+    const type = table.columns[name]?.type
+    if (type === undefined) throw new RangeError(`${table.name} has no column ${name}`)
+    const column = type === 'json' ? dialect.jsonText(quoted(name)) : quoted(name)
+    if (wanted === null) return `${column} IS NULL`
+    const all: readonly unknown[] = Array.isArray(wanted) && type !== 'json' ? [...new Set(wanted)] : [wanted]
+    const found = all.map((value) => encodeWanted(dialect, type, value)).filter((value): value is SqlValue => value !== undefined)
+    const [first] = found
+    const either = [
+      ...(first === undefined
+        ? []
+        : [found.length === 1 ? `${column} = ${add(first)}` : dialect.oneOf(column, type, found, add)]),
+      ...(all.includes(null) ? [`${column} IS NULL`] : []),
+    ]
+    if (either.length === 0) return 'FALSE'
+    return either.length === 1 ? either.join() : `(${either.join(' OR ')})`
+  }
+
+  const conditions = (table: TableShape, where: AnyRow, add: Add): string[] =>
+    Object.entries(where).map(([name, wanted]) => condition(table, name, wanted, add))
+
+  const clause = (all: readonly string[]): string => (all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '')
+
+  /** What comes after a value. Null is before everything, so going down it comes last. */
+  function beyond(table: TableShape, by: string, direction: 'asc' | 'desc', after: string | number, add: Add): string {
+    const column = table.columns[by]
+    const value = column && encodeWanted(dialect, column.type, after)
+    if (value === undefined) throw new RangeError(`\`after\` is no ${column?.type ?? 'column'} of ${table.name}.${by}`)
+    const further = `${quoted(by)} ${direction === 'asc' ? '>' : '<'} ${add(value)}`
+    return direction === 'desc' && column?.nullable ? `(${further} OR ${quoted(by)} IS NULL)` : further
+  }
+
+  function ordering(table: TableShape, by: string, direction: 'asc' | 'desc'): string {
+    const word = direction === 'asc' ? 'ASC' : 'DESC'
+    if (by === 'id') return ` ORDER BY "id" ${word}`
+    const nulls = table.columns[by]?.nullable ? dialect.nulls(direction) : ''
+    return ` ORDER BY ${quoted(by)} ${word}${nulls}, "id" ${word}`
+  }
+
+  return {
+    get(table: TableShape, id: string): Statement {
+      const { values, add } = parameters()
+      return {
+        sql: `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${clause(conditions(table, { id }, add))}`,
+        values,
+      }
+    },
+
+    find(table: TableShape, { where = {}, order, after, limit, offset = 0 }: RowQuery): Statement {
+      const { values, add } = parameters()
+      const { by, direction } = order ?? { by: 'id', direction: 'asc' as const }
+      const all = conditions(table, where, add)
+      if (after !== undefined) all.push(beyond(table, by, direction, after, add))
+      const bounds = limit === undefined ? (offset > 0 ? dialect.noLimit : '') : ` LIMIT ${add(limit)}`
+      const sql = `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}${bounds}`
+      return { sql: offset > 0 ? `${sql} OFFSET ${add(offset)}` : sql, values }
+    },
+
+    count(table: TableShape, where: AnyRow): Statement {
+      const { values, add } = parameters()
+      return { sql: `SELECT count(*) FROM ${dialect.table(table.name)}${clause(conditions(table, where, add))}`, values }
+    },
+
+    /** Gives the id back when the row went in, and nothing when a key was taken: no error that would end a transaction. */
+    insert(table: TableShape, row: AnyRow): Statement {
+      const { values, add } = parameters()
+      const places = Object.keys(table.columns).map((name) => add(encodeValue(dialect, table, name, row[name])))
+      const sql = `INSERT INTO ${dialect.table(table.name)} (${columnsOf(table)}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING RETURNING "id"`
+      return { sql, values }
+    },
+
+    /** A patch that changes nothing becomes a look at the row. */
+    update(table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement {
+      const { values, add } = parameters()
+      const changes = Object.entries(patch)
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => `${quoted(name)} = ${add(encodeValue(dialect, table, name, value))}`)
+      const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])
+      const name = dialect.table(table.name)
+      const sql =
+        changes.length === 0
+          ? `SELECT ${columnsOf(table)} FROM ${name}${where}`
+          : `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`
+      return { sql, values }
+    },
+
+    remove(table: TableShape, id: string): Statement {
+      const { values, add } = parameters()
+      const where = clause(conditions(table, { id }, add))
+      return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values }
+    },
+
+    append(records: string): Statement {
+      return { sql: `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`, values: [records] }
+    },
+  }
+}

@@ -1,0 +1,65 @@
+/** Values between rows and columns: what can be stored, what can be searched, and how it is written. */
+import { isStorableId } from '../../../lib/kernel/ids.ts'
+import type { ColumnType } from '../../../lib/storage/table.ts'
+import type { Dialect, SqlValue } from './dialect.ts'
+
+/** What a table needs to be for these adapters: no row types. */
+export interface TableShape {
+  readonly name: string
+  readonly columns: Readonly<Record<string, ColumnShape>>
+  readonly unique: readonly (readonly string[])[]
+  readonly indexes: readonly (readonly string[])[]
+}
+
+export interface ColumnShape {
+  readonly type: ColumnType
+  readonly nullable: boolean
+  readonly default?: unknown
+}
+
+/** A row without its type. */
+export type AnyRow = Readonly<Record<string, unknown>>
+
+/** Whether a column of this type can hold the value. Looked at here because PostgreSQL gives up a whole transaction over it. */
+function isStorable(dialect: Dialect, type: ColumnType, value: unknown): boolean {
+  if (type === 'id') return typeof value === 'string' && isStorableId(value)
+  if (type === 'integer') return Number.isSafeInteger(value)
+  if (type === 'real') return Number.isFinite(value)
+  if (type === 'boolean') return typeof value === 'boolean'
+  if (type === 'json') return value !== undefined
+  return typeof value === 'string' && dialect.storesText(value)
+}
+
+/**
+ * A value as the database takes it.
+ * @throws RangeError when the column cannot hold it unchanged
+ */
+export function encodeValue(dialect: Dialect, table: TableShape, name: string, value: unknown): SqlValue {
+  const column = table.columns[name]
+  if (!column) throw new RangeError(`${table.name} has no column ${name}`)
+  if (value === null && (column.nullable || column.type !== 'json')) return null
+  if (!isStorable(dialect, column.type, value))
+    throw new RangeError(
+      `${table.name}.${name} cannot hold this value: it is no ${column.type} that the database keeps unchanged`,
+    )
+  return dialect.encode(column.type, value)
+}
+
+/** A value to search for; `undefined` when no row can have it. */
+export function encodeWanted(dialect: Dialect, type: ColumnType, value: unknown): SqlValue | undefined {
+  return isStorable(dialect, type, value) ? dialect.encode(type, value) : undefined
+}
+
+/** A row as a copy of its own, from the values of its columns in their order. */
+export function decodeRow(
+  dialect: Dialect,
+  columns: readonly (readonly [string, ColumnShape])[],
+  values: readonly unknown[],
+): AnyRow {
+  const row: Record<string, unknown> = {}
+  for (const [place, [name, { type }]] of columns.entries()) {
+    const value = values[place]
+    row[name] = value === null ? null : dialect.decode(type, value)
+  }
+  return row
+}

@@ -1,0 +1,167 @@
+/**
+ * The storage for one machine: a SQLite file, through `node:sqlite`. Rows stand in real columns, events in a table beside
+ * them, both in one transaction. Any number of processes may open the file; one of them writes at a time.
+ */
+import { resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
+import { tables as allTables } from '../../lib/storage/tables.ts'
+import { type Executor, openSession } from './sql/session.ts'
+import { type Statement, statementsOf } from './sql/statements.ts'
+import type { TableShape } from './sql/values.ts'
+import { type Connection, connectionOver, openConnection } from './sqlite/connection.ts'
+import { sqliteDialect } from './sqlite/dialect.ts'
+import { applySteps, requireMigrated } from './sqlite/migrate.ts'
+import { readersWith } from './sqlite/readers.ts'
+import { writerOver } from './sqlite/writer.ts'
+
+export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
+export { sqliteOutbox } from './sqlite/outbox.ts'
+
+export interface SqliteOptions {
+  /** The file. It is created with mode 0600 where there is none. */
+  readonly path?: string
+  /** A host's own open database instead of `path`: its file is used, over connections of the storage's own. */
+  readonly database?: DatabaseSync
+  /** Whether missing tables, columns and indexes are made on opening. Default true; else they are refused. */
+  readonly migrate?: boolean
+  /** Milliseconds to wait while another process writes, before `unavailable`. Default 5,000. */
+  readonly patience?: number
+  /** Other tables than those of the API, for tests. */
+  readonly tables?: readonly TableShape[]
+  /** Is told of every statement, for tests. */
+  readonly onStatement?: (statement: Statement) => void
+}
+
+export interface SqliteStorage extends Storage {
+  /**
+   * A storage whose transactions are part of one that the host has open on its own connection: its rows, the API's rows and
+   * the events commit together, when the host commits. Each is a savepoint there, so one that throws undoes only itself.
+   * Closing it does nothing.
+   *
+   * @param database the host's connection to the same file, inside a transaction (`BEGIN IMMEDIATE`)
+   */
+  using(database: DatabaseSync): Storage
+  /**
+   * Runs work while this storage has no transaction open. Around a host's own `BEGIN IMMEDIATE` … `COMMIT` on another
+   * connection of this process: without it the two may meet each other's lock.
+   * @throws what `work` throws
+   */
+  alone<T>(work: () => Promise<T>): Promise<T>
+}
+
+const statements = statementsOf(sqliteDialect)
+
+const executorOver = (connection: Connection): Executor => ({
+  native: connection.database,
+  async query(statement) {
+    if (!connection.database.isTransaction) throw new StorageError('unavailable', 'the transaction was given up by SQLite')
+    return connection.query(statement)
+  },
+  attempt: async (statement, table) => connection.attempt(statement, table),
+})
+
+async function inSession<T>(connection: Connection, readOnly: boolean, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const session = openSession(executorOver(connection), sqliteDialect, statements, readOnly)
+  try {
+    return await work(session.tx)
+  } finally {
+    session.end()
+  }
+}
+
+/**
+ * Opens a SQLite file, and makes what is missing in it.
+ *
+ * @throws StorageError `damaged` when it is no SQLite database or not whole (it is left alone), `newer` when a newer version
+ *   has migrated it, `full`, `unavailable`
+ * @throws TypeError when neither `path` nor a `database` in a file is given
+ */
+export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
+  const { migrate = true, patience = 5_000, tables = allTables, onStatement: watch } = options
+  const path = fileOf(options)
+  const connection = openConnection(path, { watch })
+  try {
+    if (migrate) await applySteps(connection, path, tables)
+    else requireMigrated(connection, path, tables)
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  const writer = writerOver(connection, path, patience)
+  const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
+  let running = 0
+  let closing: Promise<void> | undefined
+  let allDone: (() => void) | undefined
+
+  async function counted<T>(work: () => Promise<T>): Promise<T> {
+    if (closing) throw new StorageError('closed', 'the storage is closed; open it again to go on')
+    running++
+    try {
+      return await work()
+    } finally {
+      running--
+      if (running === 0) allDone?.()
+    }
+  }
+
+  return {
+    transaction: (work, { readOnly = false } = {}) =>
+      counted(() =>
+        readOnly
+          ? readers.read((reader) => inSession(reader, true, work))
+          : writer.transaction(() => inSession(connection, false, work)),
+      ),
+    alone: (work) => counted(() => writer.alone(work)),
+    using: (database) => joined(database, path, watch),
+    close() {
+      closing ??= new Promise<void>((done) => {
+        if (running === 0) done()
+        else allDone = done
+      }).then(() => {
+        readers.close()
+        connection.close()
+      })
+      return closing
+    },
+  }
+}
+
+function fileOf({ path, database }: SqliteOptions): string {
+  const file = path ?? database?.location()
+  if (!file || file === ':memory:')
+    throw new TypeError('option `path` must name a file, or `database` be one in a file; for memory there is `memoryStorage`')
+  return resolve(file)
+}
+
+/** Transactions inside of one that the host has open, one after another. */
+function joined(database: DatabaseSync, path: string, watch: SqliteOptions['onStatement']): Storage {
+  const connection = connectionOver(database, path, watch)
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function run<T>(work: (tx: Tx) => Promise<T>, readOnly: boolean): Promise<T> {
+    if (!database.isTransaction)
+      throw new StorageError('closed', '`using` needs a transaction that is open: run BEGIN IMMEDIATE on that database first')
+    connection.run('SAVEPOINT folkmoot')
+    try {
+      const value = await inSession(connection, readOnly, work)
+      connection.run('RELEASE folkmoot')
+      return value
+    } catch (error) {
+      if (database.isTransaction) {
+        connection.run('ROLLBACK TO folkmoot')
+        connection.run('RELEASE folkmoot')
+      }
+      throw error
+    }
+  }
+
+  return {
+    transaction(work, { readOnly = false } = {}) {
+      const turn = last.then(() => run(work, readOnly))
+      last = turn.catch(() => undefined)
+      return turn
+    },
+    close: async () => {},
+  }
+}

@@ -1,0 +1,111 @@
+/** One connection to a SQLite file: its settings, its prepared statements, its errors. */
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Statement } from '../sql/statements.ts'
+import type { TableShape } from '../sql/values.ts'
+import { storageErrorOf, uniqueViolationOf } from './errors.ts'
+
+/** Prepared statements that a connection keeps; the API has some hundreds. */
+const mostStatements = 1000
+/** Milliseconds that SQLite itself waits for a lock. It holds up the whole process, so longer waits are not left to it. */
+const briefly = 10
+
+export interface Connection {
+  readonly database: DatabaseSync
+  /** @throws StorageError */
+  query(statement: Statement): (readonly unknown[])[]
+  /** The same, where a key of `table` may be violated. @throws UniqueViolation, StorageError */
+  attempt(statement: Statement, table: TableShape): (readonly unknown[])[]
+  /** A statement without parameters and without rows. */
+  run(sql: string): void
+  close(): void
+}
+
+/**
+ * Statements over a database handle.
+ * @param watch is told of every statement, for tests
+ */
+export function connectionOver(database: DatabaseSync, path: string, watch?: (statement: Statement) => void): Connection {
+  const prepared = new Map<string, StatementSync>()
+
+  function prepare(sql: string): StatementSync {
+    const known = prepared.get(sql)
+    if (known) return known
+    const statement = database.prepare(sql)
+    statement.setReturnArrays(true)
+    for (const [oldest] of prepared) {
+      if (prepared.size < mostStatements) break
+      prepared.delete(oldest)
+    }
+    prepared.set(sql, statement)
+    return statement
+  }
+
+  function all({ sql, values }: Statement): (readonly unknown[])[] {
+    watch?.({ sql, values })
+    // Lists are written out for SQLite, so every parameter is a plain value.
+    return prepare(sql).all(...(values as (string | number | null)[])) as unknown as (readonly unknown[])[]
+  }
+
+  return {
+    database,
+    query(statement) {
+      try {
+        return all(statement)
+      } catch (error) {
+        throw storageErrorOf(error, path)
+      }
+    },
+    attempt(statement, table) {
+      try {
+        return all(statement)
+      } catch (error) {
+        throw uniqueViolationOf(error, table) ?? storageErrorOf(error, path)
+      }
+    },
+    run(sql) {
+      prepare(sql).run()
+    },
+    close() {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+/**
+ * Opens a file. It is created with mode 0600 where there is none, and the files beside it take after it.
+ * @throws StorageError `damaged` when it is no SQLite database, `unavailable`, `full`
+ */
+export function openConnection(
+  path: string,
+  {
+    readOnly = false,
+    watch,
+  }: { readonly readOnly?: boolean; readonly watch?: ((statement: Statement) => void) | undefined } = {},
+): Connection {
+  let database: DatabaseSync | undefined
+  try {
+    if (!readOnly) {
+      mkdirSync(dirname(path), { recursive: true })
+      closeSync(openSync(path, 'a', 0o600))
+    }
+    database = new DatabaseSync(path, { timeout: briefly, readOnly })
+    // FULL: a commit is on the disk when it returns. WAL: readers go on while somebody writes.
+    if (!readOnly) database.exec('PRAGMA journal_mode = WAL')
+    database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000')
+    // The first look at the file itself: only now is it known to be a database.
+    database.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return connectionOver(database, path, watch)
+  } catch (error) {
+    database?.close()
+    throw storageErrorOf(systemError(error), path)
+  }
+}
+
+/** An error of the file system with the code that SQLite has for it. */
+function systemError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('syscall' in error)) return error
+  const full = 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  return Object.assign(new Error(error.message, { cause: error }), { errcode: full ? 13 : 14 })
+}

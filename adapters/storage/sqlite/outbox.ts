@@ -1,0 +1,70 @@
+/** The outbox of a SQLite file, for the relay. */
+import { type FSWatcher, watch } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { OutboxSource } from '../../../lib/outbox/source.ts'
+import { outboxSource } from '../sql/outbox-source.ts'
+import { openConnection } from './connection.ts'
+import { sqliteDialect } from './dialect.ts'
+import { isBusy, storageErrorOf } from './errors.ts'
+import { migrateSqlite } from './migrate.ts'
+
+/** Milliseconds to wait for the API server, which writes to the same file. */
+const patience = 5_000
+
+/**
+ * The outbox in a SQLite file that an API server uses. What is settled is deleted from it.
+ *
+ * @param path the file, as `--storage sqlite:` names it; it is made where there is none, so that either may start first
+ * @throws StorageError `damaged`, `newer`, `full`, `unavailable`
+ */
+export async function sqliteOutbox(path: string): Promise<OutboxSource> {
+  const file = resolve(path)
+  await migrateSqlite({ path: file, tables: [] })
+  const connection = openConnection(file)
+  const outbox = sqliteDialect.table('outbox')
+  const watchers = new Set<FSWatcher>()
+
+  return outboxSource({
+    async read(taken, rows) {
+      const sql = `SELECT "seq", "records" FROM ${outbox} WHERE "seq" NOT IN (SELECT value FROM json_each(?)) ORDER BY "seq" LIMIT ?`
+      const found = connection.query({ sql, values: [JSON.stringify(taken), rows] })
+      return found.map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
+    },
+
+    async remove(numbers) {
+      const sql = `DELETE FROM ${outbox} WHERE "seq" IN (SELECT value FROM json_each(?))`
+      const begun = performance.now()
+      for (;;) {
+        try {
+          // One statement is a transaction of its own. Straight on the database, to tell a lock from other trouble.
+          connection.database.prepare(sql).run(JSON.stringify(numbers))
+          return
+        } catch (error) {
+          if (!isBusy(error) || performance.now() - begun > patience) throw storageErrorOf(error, file)
+          await setTimeout(5)
+        }
+      }
+    },
+
+    watch(changed) {
+      // Every commit writes to the write-ahead log. Watching the directory survives the log coming and going.
+      const log = `${basename(file)}-wal`
+      const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
+        if (name === log) changed()
+      })
+      // The reader also looks by itself, so nothing depends on the hint.
+      watcher.on('error', () => watcher.close())
+      watchers.add(watcher)
+      return () => {
+        watchers.delete(watcher)
+        watcher.close()
+      }
+    },
+
+    async close() {
+      for (const watcher of watchers) watcher.close()
+      connection.close()
+    },
+  })
+}

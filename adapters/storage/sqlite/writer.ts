@@ -1,0 +1,134 @@
+/**
+ * The one writer of a file: transactions one after another, committed in groups.
+ *
+ * Terms
+ * - **Group**: transactions that share one BEGIN and one COMMIT, because the sync of a commit costs as much as a dozen of
+ *   them. Each is a savepoint, so one that throws undoes itself alone. Nobody hears of theirs before the COMMIT.
+ * - **Turn** of the event loop: a group stays open for one, so that requests which have arrived get into it.
+ */
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { isStorageError, StorageError } from '../../../lib/storage/contract.ts'
+import type { Connection } from './connection.ts'
+import { isBusy, storageErrorOf } from './errors.ts'
+
+/** More than these do not wait for each other. */
+const mostInGroup = 128
+/** Milliseconds until another process that holds the file is tried again. */
+const pause = 5
+
+export interface Writer {
+  /** Runs work in a transaction of its own; resolves when that is durable. @throws what `work` throws, StorageError */
+  transaction<T>(work: () => Promise<T>): Promise<T>
+  /** Runs work while no transaction of this writer is open, so that somebody else in this process may begin one. */
+  alone<T>(work: () => Promise<T>): Promise<T>
+}
+
+interface Job {
+  readonly alone: boolean
+  /** Runs the work and says how to tell of its end. It never rejects. */
+  run(): Promise<Ended>
+  reject(error: unknown): void
+}
+
+interface Ended {
+  readonly failed: boolean
+  readonly error?: unknown
+  readonly tell: () => void
+}
+
+/**
+ * @param connection the writer's own
+ * @param patience milliseconds to wait for another process that writes
+ */
+export function writerOver(connection: Connection, path: string, patience: number): Writer {
+  const { database } = connection
+  const queue: Job[] = []
+  let running = false
+
+  function add<T>(work: () => Promise<T>, alone: boolean): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const run = async (): Promise<Ended> => {
+      try {
+        const value = await work()
+        return { failed: false, tell: () => resolve(value) }
+      } catch (error) {
+        return { failed: true, error, tell: () => reject(error) }
+      }
+    }
+    queue.push({ alone, run, reject })
+    if (!running) void runAll()
+    return promise
+  }
+
+  async function runAll(): Promise<void> {
+    running = true
+    while (queue[0]) {
+      if (queue[0].alone) (await queue.shift()?.run())?.tell()
+      else await runGroup()
+    }
+    running = false
+  }
+
+  async function begin(): Promise<void> {
+    const begun = performance.now()
+    for (;;) {
+      try {
+        connection.run('BEGIN IMMEDIATE')
+        return
+      } catch (error) {
+        if (!isBusy(error) || performance.now() - begun > patience) throw error
+        await setTimeout(pause)
+      }
+    }
+  }
+
+  async function runGroup(): Promise<void> {
+    try {
+      await begin()
+    } catch (error) {
+      // Whoever waits has waited as long; what comes later tries again.
+      for (const job of queue.splice(0)) job.reject(storageErrorOf(error, path))
+      return
+    }
+    const jobs: Job[] = []
+    const ends: Ended[] = []
+    try {
+      do {
+        for (let job = next(jobs.length); job; job = next(jobs.length)) {
+          jobs.push(job)
+          ends.push(await runOne(job))
+        }
+        await setImmediate()
+      } while (queue[0] && !queue[0].alone && jobs.length < mostInGroup)
+      connection.run('COMMIT')
+    } catch (error) {
+      if (database.isTransaction) connection.run('ROLLBACK')
+      const known = storageErrorOf(error, path)
+      const reason = isStorageError(known)
+        ? known
+        : new StorageError('unavailable', `${path}: the commit failed`, { cause: known })
+      for (const job of jobs) job.reject(reason)
+      return
+    }
+    for (const { tell } of ends) tell()
+  }
+
+  function next(taken: number): Job | undefined {
+    return taken < mostInGroup && queue[0]?.alone === false ? queue.shift() : undefined
+  }
+
+  /** @throws what SQLite threw when it gave up the whole group, as it does on a full disk */
+  async function runOne(job: Job): Promise<Ended> {
+    connection.run('SAVEPOINT work')
+    const ended = await job.run()
+    if (!database.isTransaction) throw ended.error ?? new Error('the transaction was ended from outside')
+    if (ended.failed) connection.run('ROLLBACK TO work')
+    connection.run('RELEASE work')
+    return ended
+  }
+
+  return {
+    transaction: (work) => add(work, false),
+    alone: (work) => add(work, true),
+  }
+}
