@@ -41,9 +41,19 @@ const deviations: Readonly<Record<string, string>> = {
   [`GET ${answersPath}/{id}/ 200.id: may be null`]: noRowId,
   'PUT /admin/v1/networks/{network_id}/events/{event_id}/rsvps/{id}/ body member_id: is not required': partialPut,
   'PUT /admin/v1/networks/{network_id}/events/{event_id}/rsvps/{id}/ body status: is not required': partialPut,
+  'PUT /admin/v1/networks/{network_id}/invites/{id}/ body recipient_email: is not required': partialPut,
+  'POST /admin/v1/networks/{network_id}/plans/{plan_id}/members query user_id: is required':
+    'without it nobody is named, and the answer is the documented 422',
   'GET /admin/v1/networks/{network_id}/custom_fields query response_type: not the values tag, badge, dropdown_single_select, dropdown_multi_select, text_short, text_long':
     'the filter knows every kind of field that there is, the newer ones too',
 }
+
+/** What lacks and is not meant to; and every deviation that is none any more. */
+const unmeant = (lacks: readonly string[], meant: readonly string[]): string =>
+  [
+    ...lacks.filter((lack) => !meant.includes(lack)),
+    ...meant.filter((lack) => !lacks.includes(lack)).map((lack) => `no deviation any more: ${lack}`),
+  ].join('\n')
 
 const methods = ['get', 'post', 'put', 'patch', 'delete']
 const shapeOf = (path: string): string => path.replace(/\{[^}]+\}/g, '{}').replace(/\/$/, '')
@@ -165,8 +175,7 @@ function lacksOfOperation({ method, path, query = {}, body = {}, body_content_ty
 }
 
 test('the document of the API holds every fact of the contract', () => {
-  const lacks = contract.operations.flatMap(lacksOfOperation).filter((lack) => !(lack in deviations))
-  expect(lacks.join('\n')).toBe('')
+  expect(unmeant(contract.operations.flatMap(lacksOfOperation), Object.keys(deviations))).toBe('')
 })
 
 test('the document of the webhooks holds every fact of the contract', () => {
@@ -176,7 +185,7 @@ test('the document of the webhooks holds every fact of the contract', () => {
     if (!('payload' in fields)) return [`${event_type}: missing`]
     return payload ? lacksOfRecord(hooks, payload, fields['payload'] as JsonSchema, `${event_type} payload`) : []
   })
-  expect(lacks.filter((lack) => !(lack in deviations)).join('\n')).toBe('')
+  expect(unmeant(lacks, [])).toBe('')
 })
 
 test('there is no operation and no event beyond the contract', () => {
