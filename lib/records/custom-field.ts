@@ -28,5 +28,5 @@ export const CustomField = record('CustomFieldResponse', {
   updated_at: Timestamp,
   title: Text,
   response_type: Text,
-  location_granularity: orNull(Text),
+  location_granularity: orNull(LocationGranularity),
 })

@@ -36,7 +36,7 @@ const AssetUpload = request('AssetUploadForm', {
   asset_style: optional(AssetStyle),
   asset_file: optional(UploadedFile),
   source_url: optional(HttpUrl),
-  input_type: optional(publish(v.string('must be a text'), { type: 'string', deprecated: true })),
+  input_type: optional(publish({ ...ShortText }, { type: 'string', deprecated: true })),
   original_aspect_ratio: optional(ShortText),
   metadata: optional(Metadata),
 })

@@ -1,4 +1,4 @@
-import { notFound } from '../errors.ts'
+import { invalid, notFound } from '../errors.ts'
 import { IdInput, paged, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
@@ -61,7 +61,7 @@ export const takeMemberTag = operation({
   path: '/members/:member_id/tags/:tag_id/',
   scope: 'tags:write',
   summary: 'Take a tag from a member.',
-  errors: [notFound('Member'), notFound('Tag')],
+  errors: [notFound('Member'), notFound('Tag'), invalid('tag_id')],
   emits: ['MemberTagRemoved'],
   async handle(call) {
     const member = await activeMember(call, call.params.member_id)

@@ -37,7 +37,12 @@ export async function leaveNetwork(
   const left = presentMember(call, member)
   const key = state === 'deleted' ? { email_key: null } : {}
   // Guarded, so that of two who send the same member away one does it, and it is announced once.
-  const gone = await tx.update(members, member.id, { state, ban_reason, ...key, ...call.touch() }, { state: 'active' })
+  const gone = await tx.update(
+    members,
+    member.id,
+    { state, ban_reason, categories: [], ...key, ...call.touch() },
+    { state: 'active' },
+  )
   if (!gone) throw new Conflict(`members ${member.id} has left already`)
   for (const membership of await tx.find(spaceMemberships, {
     where: { member_id: member.id },

@@ -76,6 +76,7 @@ const withoutNewIds = (body: unknown, owner: string): unknown =>
     : JSON.parse(
         JSON.stringify(body)
           .replaceAll(owner, 'owner')
+          .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'new')
           .replace(/"\d{15,16}"/g, '"new"')
           .replace(/\b\d{15,16}\b/g, 'new')
           .replace(/\/(?=\?|",)/g, ''),

@@ -5,6 +5,7 @@
 import type { Community } from '../../lib/index.ts'
 import { type Route, routesOf } from '../../lib/kernel/table.ts'
 import { at, type JsonSchema, resolve } from './json-schema.ts'
+import { downloadable } from './ports.ts'
 import { seeded } from './seed.ts'
 
 /** What a request for an operation consists of, beside its token. */
@@ -132,6 +133,10 @@ const chosen: Readonly<Record<string, Chosen>> = {
   },
   'custom_fields.update': { body: { title: 'Hobbies', description: 'What you like to do.', notify_all_members: true } },
   'custom_fields.replace': { body: { title: 'Hobbies', description: 'What you like to do.', notify_all_members: true } },
+  'rsvps.create': { body: { member_id: seeded.loner, status: 'maybe' } },
+  'rsvps.update': { body: { status: 'no' } },
+  'rsvps.replace': { body: { member_id: seeded.member, status: 'no' } },
+  'assets.create': { body: { asset_style: 'cover', source_url: downloadable, metadata: { is_main_image: true } } },
   'answers.list': { params: motto },
   'answers.upsert': { params: motto, body: { text: 'Step by step' } },
   'answers.delete': { params: motto },
