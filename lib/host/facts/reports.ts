@@ -1,5 +1,5 @@
 /** What members report: for the host's own judgement, and for the list of abuse reports. */
-import { found } from '../../errors.ts'
+import { fail, found, invalid } from '../../errors.ts'
 import { catalogue, type PayloadOf } from '../../events/catalogue.ts'
 import { clearable, IdInput, LongText, oneOf, optional } from '../../fields.ts'
 import type { Context, Emitter } from '../../operation.ts'
@@ -15,7 +15,7 @@ export const reportFacts = (fact: MakeFact) => ({
   /**
    * A member has reported a post, a comment, another member or a space: it is listed with the abuse reports. Content, a post or
    * a comment, is also said with `ReportedContentCreated`, where impersonation counts as `other`.
-   * @throws ApiError 404 for the member or what they report
+   * @throws ApiError 404 for the member, what they report or its context, 422 for half a context
    */
   abuseReport: fact(
     {
@@ -31,6 +31,9 @@ export const reportFacts = (fact: MakeFact) => ({
     async (call, { member_id, ...told }) => {
       const member = await activeMember(call, member_id)
       const space_id = await spaceOf(call, told.targetable_type, told.targetable_id)
+      if ((told.context_id === undefined) !== (told.context_type === undefined))
+        fail(invalid('context_id', 'context_type'), 'context_id and context_type go together')
+      if (told.context_id !== undefined && told.context_type) await spaceOf(call, told.context_type, told.context_id)
       const report = await call.tx.insert(abuseReports, { ...call.stamp(), ...told, member_id: member.id, space_id })
       if (told.targetable_type === 'Post' || told.targetable_type === 'Comment')
         announce(call, report, {

@@ -238,6 +238,9 @@ test('reported content is listed with the abuse reports, a chat is only said', a
   expect(said.reported_content.blacklist_type).toBe('not_interesting')
   const reports = (await send('abuse_reports.list')).body.items
   expect(reports.map(({ report_type }: { report_type: string }) => report_type)).toEqual(['impersonation', 'other'])
+  const half = { ...onComment, report_type: 'spam', context_id: nobody } as const
+  await expect(record.abuseReport(half)).rejects.toMatchObject(refusal(422, 'context_id and context_type go together'))
+  await expect(record.abuseReport({ ...half, context_type: 'Space' })).rejects.toMatchObject(refusal(404, 'Space not found'))
   await expect(record.reportedContent(chat)).rejects.toMatchObject(refusal(404, 'Space not found'))
   for (const [targetable_type, name] of [
     ['Post', 'Post'],
