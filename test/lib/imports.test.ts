@@ -1,0 +1,206 @@
+/** The direction of imports and what each part of the tree may touch (design: the house). */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+interface Source {
+  /** Below the root of the repository, with slashes. */
+  readonly path: string
+  readonly text: string
+}
+
+interface Rule {
+  readonly says: string
+  /** Each offence in a file, as it stands there. */
+  offences(source: Source): readonly string[]
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const sources: readonly Source[] = ['lib', 'adapters', 'daemon'].flatMap((part) =>
+  readdirSync(join(root, part), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(part, name))
+    .map((path) => ({ path: path.split(sep).join('/'), text: readFileSync(join(root, path), 'utf8') })),
+)
+
+/** The text without comments, so that a comment may name what code may not. */
+const code = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
+
+/** What a file imports: a path below the root for its neighbours, the name of anything else. */
+function imports({ path, text }: Source): readonly string[] {
+  const specifiers = code(text).matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)['"]([^'"]+)['"]/g)
+  return [...specifiers].map(([, specifier = '']) =>
+    specifier.startsWith('.')
+      ? normalize(join(dirname(path), specifier))
+          .split(sep)
+          .join('/')
+      : specifier,
+  )
+}
+
+const importing =
+  (inside: RegExp, forbidden: (imported: string, path: string) => boolean): Rule['offences'] =>
+  (source) =>
+    inside.test(source.path) ? imports(source).filter((imported) => forbidden(imported, source.path)) : []
+
+const mentioning =
+  (inside: RegExp, outside: RegExp, forbidden: RegExp): Rule['offences'] =>
+  ({ path, text }) =>
+    inside.test(path) && !outside.test(path) ? (code(text).match(forbidden) ?? []) : []
+
+const nowhere = /(?!)/
+const isIn = (...parts: readonly string[]): ((imported: string) => boolean) => {
+  return (imported) => parts.some((part) => imported.startsWith(`${part}/`))
+}
+
+const rules: Readonly<Record<string, Rule>> = {
+  lib: {
+    says: 'lib imports itself, valibot and itty-router, and nothing else; lib/testing vitest too',
+    offences: importing(/^lib\//, (imported, path) => {
+      const allowed = ['valibot', 'itty-router/IttyRouter', ...(path.startsWith('lib/testing/') ? ['vitest'] : [])]
+      return !imported.startsWith('lib/') && !allowed.includes(imported)
+    }),
+  },
+  adapters: {
+    says: 'adapters import lib and each other, never the daemon or a test',
+    offences: importing(/^adapters\//, isIn('daemon', 'test', 'scripts', 'bench')),
+  },
+  'adapters and resources': {
+    says: 'an adapter knows no resource',
+    offences: importing(/^adapters\//, isIn('lib/resources', 'lib/records', 'lib/rules')),
+  },
+  daemon: {
+    says: 'the daemon imports adapters and lib, never a test',
+    offences: importing(/^daemon\//, isIn('test', 'scripts', 'bench')),
+  },
+  resources: {
+    says: 'resource files never import each other',
+    offences: importing(/^lib\/resources\//, isIn('lib/resources')),
+  },
+  'rules and records': {
+    says: 'what resources share knows no resource',
+    offences: importing(/^lib\/(?:rules|records|storage|kernel|events|outbox)\//, isIn('lib/resources')),
+  },
+  'the kernel in resources': {
+    says: 'resources know nothing of HTTP beyond their declaration',
+    offences: importing(/^lib\/resources\//, (imported) =>
+      /^lib\/kernel\/(?:serve|exchange|https|authenticate|authorise|idempotency|rate-limit|run|table)\.ts$/.test(imported),
+    ),
+  },
+  // Its own number and the platform are facts, not handles; and the outbox asks with signal 0 whether another process lives.
+  process: {
+    says: 'only daemon/bin touches `process`',
+    offences: mentioning(
+      /^(?:lib|adapters|daemon)\//,
+      /^daemon\/bin\/|^adapters\/outbox\/owner\.ts$/,
+      /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:pid|platform)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
+    ),
+  },
+  'web globals': {
+    says: 'lib runs wherever the web standards do',
+    offences: mentioning(/^lib\//, nowhere, /(?<![\w.$'"`])(?:Buffer|__dirname|__filename|require|globalThis\.process)\b(?!:)/g),
+  },
+  time: {
+    says: 'lib takes time and chance from the clock and from ids, so that tests can hold them',
+    offences: mentioning(
+      /^lib\//,
+      // The storage suite waits for storages that other people wrote, on the real clock.
+      /^lib\/(?:kernel\/(?:clock|ids)\.ts$|testing\/)/,
+      /\bDate\.now\b|\bnew Date\(\s*\)|(?<!\bnew )\bDate\(|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b|\bperformance\.now\b/g,
+    ),
+  },
+  'the router': {
+    says: 'itty-router stays behind the route table',
+    offences: (source) =>
+      source.path === 'lib/kernel/table.ts' ? [] : imports(source).filter((imported) => imported.startsWith('itty-router')),
+  },
+  "the router's types": {
+    says: 'no exported signature of the route table names a type of itty-router',
+    offences: ({ path, text }) =>
+      path === 'lib/kernel/table.ts' ? (code(text).match(/^export [^{]*\b(?:Itty|I?Request|RouterType)\w*/gm) ?? []) : [],
+  },
+  'default exports': {
+    says: 'everything is exported under its name',
+    offences: mentioning(/^(?:lib|adapters|daemon)\//, nowhere, /^export default\b/gm),
+  },
+}
+
+test.each(Object.entries(rules).map(([name, rule]) => ({ name, ...rule })))('$name: $says', ({ offences }) => {
+  expect(sources.flatMap((source) => offences(source).map((offence) => `${source.path}: ${offence}`))).toEqual([])
+})
+
+test('the rules look at every file of the tree', () => {
+  for (const path of ['lib/index.ts', 'lib/resources/tags.ts', 'adapters/storage/memory.ts'])
+    expect(sources.map((source) => source.path)).toContain(path)
+  expect(
+    imports({ path: 'lib/resources/tags.ts', text: sources.find(({ path }) => path === 'lib/resources/tags.ts')?.text ?? '' }),
+  ).toContain('lib/operation.ts')
+})
+
+/** A made-up file for each rule, and what the rule has to say of it. */
+const bad: readonly (readonly [rule: string, path: string, text: string, offence: string])[] = [
+  ['lib', 'lib/resources/tags.ts', "import { readFile } from 'node:fs/promises'", 'node:fs/promises'],
+  ['lib', 'lib/rules/dates.ts', "import { addDays } from 'date-fns'", 'date-fns'],
+  ['lib', 'lib/kernel/table.ts', "import { Router } from 'itty-router'", 'itty-router'],
+  ['lib', 'lib/community.ts', "import { memoryStorage } from '../adapters/storage/memory.ts'", 'adapters/storage/memory.ts'],
+  ['lib', 'lib/kernel/run.ts', "import { test } from 'vitest'", 'vitest'],
+  ['lib', 'lib/kernel/run.ts', "const fs = await import('node:fs')", 'node:fs'],
+  ['lib', 'lib/kernel/run.ts', "import 'node:fs'", 'node:fs'],
+  ['lib', 'lib/kernel/run.ts', "import {\n  a,\n  b,\n} from 'left-pad'", 'left-pad'],
+  ['lib', 'lib/index.ts', "export { serve } from '../daemon/server/serve.ts'", 'daemon/server/serve.ts'],
+  ['lib', 'lib/index.ts', "import type { Server } from 'node:http'", 'node:http'],
+  ['adapters', 'adapters/http/node.ts', "import { relay } from '../../daemon/relay/relay.ts'", 'daemon/relay/relay.ts'],
+  [
+    'adapters and resources',
+    'adapters/http/node.ts',
+    "import { listTags } from '../../lib/resources/tags.ts'",
+    'lib/resources/tags.ts',
+  ],
+  ['daemon', 'daemon/relay/relay.ts', "import { clock } from '../../test/support/clock.ts'", 'test/support/clock.ts'],
+  ['resources', 'lib/resources/tags.ts', "import { listBadges } from './badges.ts'", 'lib/resources/badges.ts'],
+  ['rules and records', 'lib/rules/segments.ts', "import { Tag } from '../resources/tags.ts'", 'lib/resources/tags.ts'],
+  ['the kernel in resources', 'lib/resources/tags.ts', "import { server } from '../kernel/serve.ts'", 'lib/kernel/serve.ts'],
+  ['process', 'adapters/storage/lowdb.ts', 'const pid = process.pid', 'process.pid'],
+  ['process', 'daemon/relay/relay.ts', "process.on('SIGTERM', stop)", 'process.on'],
+  ['process', 'daemon/server/serve.ts', "import process from 'node:process'", 'import process '],
+  ['process', 'daemon/server/serve.ts', "import { exit, pid } from 'node:process'", 'import { exit, pid } '],
+  ['web globals', 'lib/token.ts', "const bytes = Buffer.from('x')", 'Buffer'],
+  ['web globals', 'lib/token.ts', "const fs = require('fs')", 'require'],
+  ['time', 'lib/resources/tags.ts', 'const now = Date.now()', 'Date.now'],
+  ['time', 'lib/resources/tags.ts', 'const now = new Date()', 'new Date()'],
+  ['time', 'lib/resources/tags.ts', 'const now = Date()', 'Date('],
+  ['time', 'lib/kernel/run.ts', 'setTimeout(retry, 5)', 'setTimeout'],
+  ['time', 'lib/kernel/run.ts', 'const jitter = Math.random()', 'Math.random'],
+  ['time', 'lib/kernel/serve.ts', 'const started = performance.now()', 'performance.now'],
+  ['the router', 'lib/kernel/serve.ts', "import { IttyRouter } from 'itty-router/IttyRouter'", 'itty-router/IttyRouter'],
+  [
+    "the router's types",
+    'lib/kernel/table.ts',
+    'export const router: IttyRouterType = make()',
+    'export const router: IttyRouterType',
+  ],
+  ['default exports', 'lib/resources/tags.ts', 'export default {}', 'export default'],
+]
+
+test.each(bad)('%s bites on %s with %j', (name, path, text, offence) => {
+  expect(rules[name]?.offences({ path, text })).toEqual([offence])
+})
+
+test('every rule is shown to bite', () => {
+  expect(Object.keys(rules).filter((name) => !bad.some(([rule]) => rule === name))).toEqual([])
+})
+
+test.each([
+  ['lib/resources/tags.ts', "import * as v from 'valibot'\nimport { operation } from '../operation.ts'"],
+  ['lib/testing/storage.ts', "import { test } from 'vitest'"],
+  ['lib/resources/tags.ts', 'const at = new Date(0).toISOString() // never Date.now()'],
+  ['lib/kernel/clock.ts', 'export const systemClock = { now: () => Date.now() }'],
+  ['lib/resources/tags.ts', "/** Not from 'node:fs', and no process.env either. */ const a = 'https://example.org'"],
+  ['adapters/http/node.ts', "import { createServer } from 'node:http'\nimport type { Community } from '../../lib/index.ts'"],
+  ['daemon/bin/folkmoot.ts', 'process.exitCode = 2'],
+  ['adapters/process-lock.ts', "import { pid, platform } from 'node:process'"],
+  ['daemon/relay/relay.ts', 'const subprocess = child.process.pid'],
+])('what is allowed in %s passes: %j', (path, text) => {
+  expect(Object.values(rules).flatMap((rule) => rule.offences({ path, text }))).toEqual([])
+})
