@@ -4,6 +4,7 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { kill, pid } from 'node:process'
+import { errorCode } from './file-system.ts'
 
 export interface Owner {
   readonly pid: number
@@ -76,10 +77,10 @@ export function isAlive(owner: Owner): boolean {
   // A zombie has closed its files already; only its parent has not asked for its exit code.
   if (found !== null)
     return found.state !== 'Z' && found.state !== 'X' && (owner.started === null || found.started === owner.started)
-  if (owner.started !== null) return false
+  // Not seen is not dead: /proc may hide the processes of other users.
   try {
     return kill(owner.pid, 0)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return errorCode(error) === 'EPERM'
   }
 }

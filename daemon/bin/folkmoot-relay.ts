@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The relay's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault. */
+import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { CommanderError } from 'commander'
 import { pino } from 'pino'
@@ -11,6 +12,19 @@ import { UsageError } from '../usage.ts'
 const output = pino.destination({ dest: 1, sync: true })
 // A reader that went away (`| head`) must not end deliveries.
 output.on('error', () => undefined)
+
+/** The version in the nearest package.json: it lies two levels up from the sources, three from what is built. */
+function packageVersion(): string {
+  for (const at of ['../../package.json', '../../../package.json']) {
+    try {
+      const { version } = JSON.parse(readFileSync(new URL(at, import.meta.url), 'utf8')) as { readonly version?: unknown }
+      if (typeof version === 'string') return version
+    } catch {
+      // Not there: the next one.
+    }
+  }
+  return 'unknown'
+}
 
 const usage = ['locked', 'newer', 'damaged', 'unavailable']
 
@@ -25,6 +39,14 @@ try {
     failed: () => {
       process.exitCode = 1
     },
+    serviceManager: {
+      socket: process.env['NOTIFY_SOCKET'],
+      // Meant for another process when it names one.
+      watchdog: [undefined, String(process.pid)].includes(process.env['WATCHDOG_PID'])
+        ? Number(process.env['WATCHDOG_USEC'] ?? 0)
+        : undefined,
+    },
+    version: packageVersion(),
   })
   await program.parseAsync(process.argv)
 } catch (error) {

@@ -49,3 +49,14 @@ export function safely(events: RelayEvents): Required<RelayEvents> {
     onTaken: (counts) => call(() => events.onTaken?.(counts)),
   }
 }
+
+/** Several listeners as one; a bug in one of them is nothing to the others. */
+export function combine(...listeners: readonly RelayEvents[]): RelayEvents {
+  const each = listeners.map(safely)
+  return {
+    onAttempt: (report) => each.forEach(({ onAttempt }) => void onAttempt(report)),
+    onNotice: (notice) => each.forEach(({ onNotice }) => void onNotice(notice)),
+    onFault: (what, error) => each.forEach(({ onFault }) => void onFault(what, error)),
+    onTaken: (counts) => each.forEach(({ onTaken }) => void onTaken(counts)),
+  }
+}

@@ -17,6 +17,7 @@ import { createScheduler, type Scheduler } from './scheduler.ts'
 import { checkSettings, type Settings } from './settings.ts'
 import { openSqliteStore } from './store/sqlite.ts'
 import type { RelayStore } from './store/store.ts'
+import { startUpkeep, type Upkeep } from './upkeep.ts'
 
 export interface RelayOptions extends RelayEvents {
   /** The outbox directory. */
@@ -36,10 +37,17 @@ export interface Relay {
   readonly settings: Settings
   readonly scheduler: Scheduler
   readonly store: RelayStore
-  /** Whether the outbox could be read and results recorded lately. */
+  readonly upkeep: Upkeep
+  /** The relay's timeline: milliseconds since 1970 that never go back. */
+  now(): number
+  /** Whether the outbox can be read and results can be recorded. */
   readonly ready: boolean
+  /** Milliseconds that the scheduler has been at one turn; small as long as all is well. For a watchdog. */
+  readonly stuckFor: number
   /** Replaces the settings for everything that begins from now on. @throws SettingsError and keeps the old ones */
   reconfigure(settings: Partial<Settings>): void
+  /** Sends to an endpoint again that the relay itself had stopped sending to. */
+  enable(endpoint: number): Promise<void>
   /**
    * Takes nothing more over, waits for what is in flight, and lets go of everything. What does not end in time is aborted,
    * uses up no attempt and is sent again by the next relay. May be called again, with a shorter grace.
@@ -104,9 +112,10 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       beat: lookForOthers,
     })
 
+    const upkeep = startUpkeep({ store, scheduler, clock, timeline, settings: current, events })
     let closing: Promise<void> | undefined
     async function close(grace: number): Promise<void> {
-      await ingest.stop()
+      await Promise.all([ingest.stop(), upkeep.stop()])
       await scheduler.stop(grace)
       await courier.close()
       await source.close()
@@ -121,12 +130,21 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       },
       scheduler,
       store,
+      upkeep,
+      now: timeline,
       get ready() {
-        return ingest.healthy && closing === undefined
+        return ingest.healthy && scheduler.healthy && closing === undefined
+      },
+      get stuckFor() {
+        return scheduler.stuckFor
       },
       reconfigure(given) {
         settings = checkSettings({ ...given })
         scheduler.wake()
+      },
+      async enable(ref) {
+        await store.enable(ref)
+        scheduler.enable(ref)
       },
       close(grace = defaultGrace) {
         // Asked again, it aborts what the first call still waits for.

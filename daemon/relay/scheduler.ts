@@ -44,10 +44,14 @@ export interface Scheduler {
   endpoint(ref: number): EndpointRun | undefined
   readonly endpoints: Iterable<EndpointRun>
   readonly inFlight: number
-  /** Monotonic milliseconds of the last turn that ended well; for the watchdog. */
-  readonly lastTurn: number
+  /** Whether the last results could be recorded. */
+  readonly healthy: boolean
+  /** Milliseconds that the present turn has taken; 0 between turns. */
+  readonly stuckFor: number
   /** Stops an endpoint as of the next turn. */
   disable(ref: number, reason: string): void
+  /** Lifts that; it begins slowly. */
+  enable(ref: number): void
   /**
    * Starts nothing more and waits for what is in flight; what is not back in time is aborted and stays due.
    * @param grace milliseconds
@@ -98,7 +102,8 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
   let running = false
   let again = false
   let stopping = false
-  let lastTurn = clock.monotonic()
+  let turnBegan: number | undefined
+  let healthy = true
   let cancelTimer: () => void = () => undefined
   let idle: () => void = () => undefined
   const aborting = new AbortController()
@@ -132,9 +137,13 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
 
   async function turns(): Promise<void> {
     again = false
-    await turn()
-    lastTurn = clock.monotonic()
-    plan()
+    turnBegan = clock.monotonic()
+    try {
+      await turn()
+    } finally {
+      turnBegan = undefined
+      plan()
+    }
   }
 
   /** Sets the timer for the next moment at which something may be sent without anything else happening first. */
@@ -178,8 +187,12 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
       minTimeout: 100,
       maxTimeout: 5000,
       signal: aborting.signal,
-      onFailedAttempt: ({ error }) => events.onFault('results cannot be recorded', error),
+      onFailedAttempt: ({ error }) => {
+        healthy = false
+        events.onFault('results cannot be recorded', error)
+      },
     })
+    healthy = true
   }
 
   /** Round robin over the endpoints that may have something; each keeps its place until it says that it has nothing. */
@@ -366,11 +379,22 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
     get inFlight() {
       return flying.size
     },
-    get lastTurn() {
-      return lastTurn
+    get healthy() {
+      return healthy
+    },
+    get stuckFor() {
+      return turnBegan === undefined ? 0 : clock.monotonic() - turnBegan
     },
     disable(ref, reason) {
       toDisable.set(ref, reason)
+      wake()
+    },
+    enable(ref) {
+      const run = runs.get(ref)
+      if (!run) return
+      run.update({ ...run.endpoint, disabled: null })
+      run.failingSince = null
+      enqueue(run)
       wake()
     },
     async stop(grace) {

@@ -60,7 +60,9 @@ type Check = (value: unknown) => string | undefined
 const seconds =
   (least: number, most: number): Check =>
   (value) =>
-    typeof value === 'number' && value >= least && value <= most ? undefined : `must be a number from ${least} to ${most}`
+    typeof value === 'number' && value >= least && value <= most
+      ? undefined
+      : `must be a number ${least === Number.MIN_VALUE ? 'above 0, up' : `from ${least}`} to ${most}`
 const count =
   (least: number, most: number): Check =>
   (value) =>
@@ -86,9 +88,9 @@ const checks: { readonly [K in keyof Required<Settings>]: Check } = {
   allowHttp: flag,
   allowPrivate: flag,
   ports: list(count(1, 65_535), 0, 100),
-  keepDead: seconds(0.01, 3660),
-  keepDelivered: seconds(0.01, 3660),
-  disableAfter: seconds(0.01, 3660),
+  keepDead: seconds(Number.MIN_VALUE, 3660),
+  keepDelivered: seconds(Number.MIN_VALUE, 3660),
+  disableAfter: seconds(Number.MIN_VALUE, 3660),
   ca: (value) => (typeof value === 'string' ? undefined : 'must be PEM text'),
 }
 

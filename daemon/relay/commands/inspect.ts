@@ -1,57 +1,20 @@
 /** `folkmoot-relay status`, `deliveries`, `dead` and `replay`: they work beside a running relay, and without one. */
 import { lockOwner } from '../../../adapters/process-lock.ts'
 import { UsageError } from '../../usage.ts'
+import { systemClock } from '../clock.ts'
 import { outboxOf } from '../config.ts'
 import { lockPath, storePath } from '../relay.ts'
-import { type DeliveryStatus, type OperatorStore, openOperatorStore, type Selection } from '../store/operator.ts'
-import type { DeliveryState } from '../store/store.ts'
+import { type DeliveryStatus, type OperatorStore, openOperatorStore } from '../store/operator.ts'
 import { jsonLines, table } from './output.ts'
+import { type SelectionText, selectionOf } from './selection.ts'
 
 export interface InspectFlags {
   readonly outbox?: string
   readonly json?: boolean
 }
 
-export interface SelectionFlags extends InspectFlags {
-  readonly status?: string
-  readonly endpoint?: string
-  readonly network?: string
-  readonly event?: string
-  readonly since?: string
-  readonly until?: string
-  readonly limit?: string
+export interface SelectionFlags extends InspectFlags, SelectionText {
   readonly all?: boolean
-}
-
-const states: readonly string[] = ['pending', 'delivered', 'dead']
-
-function timeOf(flag: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const time = Date.parse(value)
-  if (Number.isNaN(time))
-    throw new UsageError(`${flag} takes a date and time (2026-11-20T10:00:00Z), got ${JSON.stringify(value)}`)
-  return time
-}
-
-function selectionOf(flags: SelectionFlags, fallback: { readonly state?: DeliveryState; readonly limit: number }): Selection {
-  const { status, endpoint, network, event, limit } = flags
-  if (status !== undefined && !states.includes(status))
-    throw new UsageError(`--status is one of ${states.join(', ')}, got ${JSON.stringify(status)}`)
-  const count = limit === undefined ? fallback.limit : Number(limit)
-  if (!Number.isSafeInteger(count) || count < 1)
-    throw new UsageError(`--limit takes a whole number from 1, got ${JSON.stringify(limit)}`)
-  const since = timeOf('--since', flags.since)
-  const until = timeOf('--until', flags.until)
-  const state = (status as DeliveryState | undefined) ?? fallback.state
-  return {
-    limit: count,
-    ...(state === undefined ? {} : { state }),
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(network === undefined ? {} : { network }),
-    ...(event === undefined ? {} : { event }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  }
 }
 
 async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore, outbox: string) => T | Promise<T>): Promise<T> {
@@ -126,7 +89,7 @@ export async function replay(flags: SelectionFlags): Promise<string> {
   if (flags.status === 'pending') throw new UsageError('--status pending: those are on their way already')
   const selection = selectionOf(flags, { state: 'dead', limit: 10_000 })
   return withStore(flags, (store) => {
-    const count = store.replay(selection, Date.now())
+    const count = store.replay(selection, systemClock.now())
     return flags.json
       ? jsonLines([{ replayed: count }])
       : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} due again\n`

@@ -1,8 +1,14 @@
 /** `folkmoot-relay run`: the relay as a service. */
 import type { DestinationStream } from 'pino'
+import { UsageError } from '../../usage.ts'
+import { systemClock } from '../clock.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { type Control, startControl, stuckLimit } from '../control.ts'
+import { combine } from '../events.ts'
 import { createLog } from '../log.ts'
-import { startRelay } from '../relay.ts'
+import { createMetrics } from '../metrics.ts'
+import { type Relay, startRelay } from '../relay.ts'
+import { createNotifier, type ServiceManager } from '../systemd.ts'
 
 export interface RunFlags extends SettingFlags {
   readonly outbox?: string
@@ -17,10 +23,19 @@ export interface Host {
   readonly output: DestinationStream
   /** Ends with exit code 1: something is wrong, though not with the command. */
   failed(): void
+  readonly serviceManager: ServiceManager
+  readonly version: string
 }
 
 /** A service that is asked to stop has this long to end what is in flight, in milliseconds. */
 const drainTime = 15_000
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError(`--control-port takes a port, got ${JSON.stringify(text)}`)
+  return port
+}
 
 /**
  * Runs until SIGTERM or SIGINT, drains, and resolves; a second one aborts what is in flight. SIGHUP reads `--config` again.
@@ -28,23 +43,26 @@ const drainTime = 15_000
  */
 export async function run(flags: RunFlags, host: Host): Promise<void> {
   const outbox = outboxOf(flags.outbox)
+  const port = portOf(flags.controlPort)
   const settings = await readSettings(flags)
   const log = createLog(host.output, flags.json === true)
-  const relay = await startRelay({ ...log, outbox, settings })
-  log.info(
-    {
-      outbox,
-      attempts: settings.retrySchedule.length,
-      timeout: settings.timeout,
-      allowHttp: settings.allowHttp,
-      allowPrivate: settings.allowPrivate,
-    },
-    'relay.started',
-  )
+  let started: Relay | undefined
+  const metrics = createMetrics(() => started, host.version)
+  const relay = await startRelay({ ...combine(log, metrics), outbox, settings, userAgent: `folkmoot-relay/${host.version}` })
+  started = relay
+  let control: Control | undefined
+  try {
+    if (port !== undefined) control = await startControl({ relay, metrics, outbox, port })
+  } catch (error) {
+    await relay.close(0)
+    throw error
+  }
+  const notifier = createNotifier(host.serviceManager, systemClock, () => relay.stuckFor < stuckLimit)
 
   const { promise: stopped, resolve: stop, reject: fail } = Promise.withResolvers<void>()
   const close = (signal: string) => () => {
     log.info({ signal, inFlight: relay.scheduler.inFlight }, 'relay.stopping')
+    notifier.stopping()
     relay.close(drainTime).then(stop, fail)
   }
   host.onSignal('SIGTERM', close('SIGTERM'))
@@ -53,11 +71,22 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
     readSettings(flags).then(
       (changed) => {
         relay.reconfigure(changed)
+        notifier.reloading()
         log.info({}, 'relay.reloaded')
       },
       (error: unknown) => log.error({ reason: error instanceof Error ? error.message : String(error) }, 'relay.not_reloaded'),
     )
   })
-  await stopped
+
+  const { retrySchedule, timeout, allowHttp, allowPrivate } = settings
+  const shown = { outbox, attempts: retrySchedule.length, timeout, allowHttp, allowPrivate, control: control?.port ?? null }
+  log.info(shown, 'relay.started')
+  notifier.ready()
+  try {
+    await stopped
+  } finally {
+    notifier.close()
+    await control?.close()
+  }
   log.info({}, 'relay.stopped')
 }

@@ -6,6 +6,7 @@ import { inTransaction, openDatabase } from './database.ts'
 import { number, outgoingOf, storedEndpointOf, text, waitingOf } from './rows.ts'
 import type { Notice, Recovered, RelayStore, Result, Turn } from './store.ts'
 import { createTaker } from './take.ts'
+import { createUpkeep } from './upkeep.ts'
 
 /** A delivery that was in flight this often when the process died is taken for the reason of it. */
 export const poisonStarts = 3
@@ -18,6 +19,7 @@ export const poisonStarts = 3
 export function openSqliteStore(path: string): RelayStore {
   const database = openDatabase(path)
   const taker = createTaker(database)
+  const upkeep = createUpkeep(database)
 
   const updateResult = database.prepare(
     `UPDATE deliveries SET state = ?, lane = 1, due = ?, attempts = ?, starts = 0, at = ?, milliseconds = ?, status = ?, outcome = ?
@@ -164,6 +166,13 @@ export function openSqliteStore(path: string): RelayStore {
     async outgoing({ delivery, event: seq }) {
       const row = event.get(seq)
       return row && outgoingOf(row, delivery)
+    },
+    counts: async () => upkeep.counts(),
+    purge: async (before) => inTransaction(database, () => upkeep.purge(before)),
+    compact: async () => upkeep.compact(),
+    async enable(ref) {
+      inTransaction(database, () => disable.run(null, ref))
+      taker.reload()
     },
     version: async () => number(dataVersion.get() ?? {}, 'data_version'),
     async close() {

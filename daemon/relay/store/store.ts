@@ -134,6 +134,18 @@ export interface Recovered {
   readonly notices: readonly Notice[]
 }
 
+export interface Counts {
+  readonly pending: number
+  readonly dead: number
+  readonly oldestPending: number | null
+}
+
+export interface Purge {
+  readonly delivered: number
+  /** Dead deliveries, notices, and what waits for endpoints that are sent nothing. */
+  readonly dead: number
+}
+
 export interface RelayStore {
   /** Called once, first. Counts a start for what was in flight; the third makes it dead. */
   recover(now: number): Promise<Recovered>
@@ -157,6 +169,15 @@ export interface RelayStore {
   commit(turn: Turn, now: number): Promise<void>
   /** What is to be sent for a delivery. */
   outgoing(delivery: Waiting): Promise<Outgoing | undefined>
+
+  /** How much waits and is dead, and when the oldest event that waits was taken over. */
+  counts(): Promise<Counts>
+  /** Removes what is older than these times, a part at a time, and says how much that was; 0 when nothing is left to remove. */
+  purge(before: Purge): Promise<number>
+  /** Gives space back to the disk, a part at a time. */
+  compact(): Promise<void>
+  /** Lifts what the relay itself said about an endpoint. */
+  enable(ref: number): Promise<void>
 
   /** Changes whenever another process changed something (a replay from the command line). */
   version(): Promise<number>

@@ -1,0 +1,160 @@
+/**
+ * Health, metrics and control over HTTP, on the loopback address only. Health and metrics are for anybody on this machine;
+ * everything else wants the key.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { dirname, join } from 'node:path'
+import { errorCode } from '../../adapters/outbox/file-system.ts'
+import { UsageError } from '../usage.ts'
+import { selectionOf } from './commands/selection.ts'
+import { jsonOf } from './control-body.ts'
+import type { Metrics } from './metrics.ts'
+import { type Relay, storePath } from './relay.ts'
+import { type OperatorStore, openOperatorStore } from './store/operator.ts'
+import { sendTest } from './test-delivery.ts'
+
+export interface Control {
+  readonly port: number
+  close(): Promise<void>
+}
+
+export interface ControlParts {
+  readonly relay: Relay
+  readonly metrics: Metrics
+  readonly outbox: string
+  readonly port: number
+}
+
+/** A relay that is at one turn for longer than this, in milliseconds, is not alive. */
+export const stuckLimit = 30_000
+
+interface Answer {
+  readonly status: number
+  readonly body: object
+}
+
+/** The key's file, beside the store. */
+export const controlKeyPath = (outbox: string): string => join(dirname(storePath(outbox)), 'control.key')
+
+/** The key of an outbox's control; made when there is none yet. Whoever may read the outbox may read it. */
+export function controlKey(outbox: string): string {
+  const path = controlKeyPath(outbox)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  }
+  return readFileSync(path, 'utf8').trim()
+}
+
+/**
+ * Listens on 127.0.0.1.
+ *
+ * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <key>`: `GET /status`, `GET /deliveries`,
+ * `POST /replay`, `POST /networks/{id}/endpoints/{id}/test`, `POST /networks/{id}/endpoints/{id}/enable`.
+ * @throws UsageError when the port is taken
+ */
+export async function startControl({ relay, metrics, outbox, port }: ControlParts): Promise<Control> {
+  const key = Buffer.from(`Bearer ${controlKey(outbox)}`)
+
+  function mayControl(request: IncomingMessage): boolean {
+    const given = Buffer.from(request.headers.authorization ?? '')
+    return given.length === key.length && timingSafeEqual(given, key)
+  }
+
+  async function withStore(work: (store: OperatorStore) => object): Promise<Answer> {
+    const store = openOperatorStore(storePath(outbox))
+    try {
+      return { status: 200, body: work(store) }
+    } finally {
+      store.close()
+    }
+  }
+
+  async function onEndpoint(network: string, id: string, action: string): Promise<Answer> {
+    const run = [...relay.scheduler.endpoints].find(({ endpoint }) => endpoint.network_id === network && endpoint.id === id)
+    if (!run) return { status: 404, body: { error: 'there is no such endpoint' } }
+    if (action === 'test') {
+      const { result, status, reason, milliseconds } = await sendTest(run.endpoint, relay.settings)
+      return { status: 200, body: { outcome: result, status, reason, milliseconds } }
+    }
+    await relay.enable(run.endpoint.ref)
+    return { status: 200, body: { enabled: true } }
+  }
+
+  async function control(request: IncomingMessage, url: URL): Promise<Answer> {
+    const query = Object.fromEntries(url.searchParams)
+    const [, network = '', id = '', action = ''] =
+      /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable)$/.exec(url.pathname) ?? []
+    switch (`${request.method} ${action || url.pathname}`) {
+      case 'GET /status':
+        return withStore((store) => ({ endpoints: store.endpoints(), notices: store.notices(100) }))
+      case 'GET /deliveries':
+        return withStore((store) => ({ items: store.deliveries(selectionOf(query, { limit: 50 })) }))
+      case 'POST /replay': {
+        const given = await jsonOf(request)
+        if (Object.keys(given).length === 0)
+          throw new UsageError('say which: endpoint, network, event, since, until, or "all": true')
+        const selection = selectionOf(given, { state: 'dead', limit: 10_000 })
+        const answer = await withStore((store) => ({ replayed: store.replay(selection, relay.now()) }))
+        relay.scheduler.refresh()
+        return answer
+      }
+      case 'POST test':
+      case 'POST enable':
+        return onEndpoint(network, id, action)
+      default:
+        return { status: 404, body: { error: 'there is nothing here' } }
+    }
+  }
+
+  async function answer(request: IncomingMessage): Promise<Answer | string> {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    if (request.method === 'GET' && url.pathname === '/livez')
+      return relay.stuckFor < stuckLimit ? { status: 200, body: { alive: true } } : { status: 503, body: { alive: false } }
+    if (request.method === 'GET' && url.pathname === '/readyz')
+      return { status: relay.ready ? 200 : 503, body: { ready: relay.ready } }
+    if (request.method === 'GET' && url.pathname === '/metrics') return metrics.text()
+    if (!mayControl(request)) return { status: 401, body: { error: `the key is in ${controlKeyPath(outbox)}` } }
+    return control(request, url)
+  }
+
+  function send(response: ServerResponse, given: Answer | string): void {
+    if (typeof given === 'string') response.writeHead(200, { 'content-type': metrics.contentType }).end(given)
+    else response.writeHead(given.status, { 'content-type': 'application/json' }).end(`${JSON.stringify(given.body)}\n`)
+  }
+
+  const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+    // A page in the operator's browser may send requests here under a name of its own.
+    const host = request.headers.host ?? ''
+    if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host)) return send(response, { status: 403, body: { error: 'wrong host' } })
+    answer(request)
+      .catch((error: unknown): Answer => {
+        if (error instanceof UsageError) return { status: 422, body: { error: error.message } }
+        return { status: 500, body: { error: 'this failed; the log says why' } }
+      })
+      .then((given) => send(response, given))
+  })
+  await new Promise<void>((listening, failed) => {
+    server.once('error', (error) =>
+      failed(
+        new UsageError(
+          `--control-port ${port} cannot be used: ${errorCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message}`,
+        ),
+      ),
+    )
+    server.listen(port, '127.0.0.1', listening)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+}

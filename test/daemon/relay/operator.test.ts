@@ -1,0 +1,229 @@
+import { statSync } from 'node:fs'
+import { request } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { controlKey, controlKeyPath, startControl } from '../../../daemon/relay/control.ts'
+import { combine } from '../../../daemon/relay/events.ts'
+import { createMetrics } from '../../../daemon/relay/metrics.ts'
+import { type Relay, storePath } from '../../../daemon/relay/relay.ts'
+import { openOperatorStore } from '../../../daemon/relay/store/operator.ts'
+import { run } from '../../support/command.ts'
+import { type Bench, bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
+
+const dead = (all: Bench, count: number): Promise<void> =>
+  until(() => all.attempts.filter(({ state }) => state === 'dead').length === count, `${count} are dead`)
+
+/** The outcome of one command: its exit code, its lines of JSON, and what it says on standard error. */
+async function command(...args: string[]) {
+  const running = run('folkmoot-relay', ...args, '--json')
+  const code = await running.ended
+  const lines = running.out.stdout.trimEnd().split('\n')
+  return { code, records: lines[0] ? lines.map((line) => JSON.parse(line)) : [], stderr: running.out.stderr }
+}
+
+describe('the commands', () => {
+  it('list dead deliveries with their attempts, and replay them through a running relay', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0, 0.02], breakerThreshold: 100 })
+    await all.append(endpoint(hook.url), event('a'), event('b'))
+    await dead(all, 2)
+    const listed = await command('dead', '--outbox', all.directory)
+    expect(listed.code).toBe(0)
+    expect(listed.records.map(({ event_id, attempts, history }) => [event_id, attempts, history.length])).toEqual([
+      ['b', 2, 2],
+      ['a', 2, 2],
+    ])
+    hook.answer = status(204)
+    expect((await command('replay', '--outbox', all.directory, '--event', 'a')).records).toEqual([{ replayed: 1 }])
+    await until(() => all.attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
+    const [delivered] = (await command('deliveries', '--outbox', all.directory, '--status', 'delivered')).records
+    expect(delivered).toMatchObject({ event_id: 'a', endpoint_id: '7', attempts: 1, last_status: 204 })
+    expect((await command('deliveries', '--outbox', all.directory)).records).toHaveLength(2)
+  })
+
+  it('show every endpoint, without its key and the rest of its URL', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0, 0, 0, 0, 0, 100] })
+    await all.append(endpoint(`${hook.url}/secret-path`), event('a'))
+    await until(() => all.attempts.length === 5, 'it has failed five times')
+    const shown = await command('status', '--outbox', all.directory)
+    const [{ running, endpoints }] = shown.records
+    expect([shown.code, running]).toEqual([0, true])
+    expect(endpoints).toMatchObject([
+      { endpoint_id: '7', network_id: '1', origin: `http://127.0.0.1:${hook.port}`, circuit: 'open', pending: 1 },
+    ])
+    expect(JSON.stringify(shown.records)).not.toMatch(/secret-path|the-key/)
+    const table = run('folkmoot-relay', 'status', '--outbox', all.directory)
+    expect(await table.ended).toBe(0)
+    expect(table.out.stdout).toContain('a relay is running')
+  })
+
+  it('check settings, endpoints and the outbox, and change nothing', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => hook.received.length === 1, 'it is delivered')
+    await all.relay.close(0)
+    await all.append(event('waits'))
+    const strict = await command('check', '--outbox', all.directory)
+    expect([strict.code, strict.records[0].problems.length]).toEqual([1, 1])
+    const lenient = await command('check', '--outbox', all.directory, '--allow-http', '--allow-private')
+    expect([lenient.code, lenient.records]).toEqual([0, [{ ok: true, endpoints: 1, waiting_commits: 1, problems: [] }]])
+  })
+
+  it.each([
+    [['status', '--outbox', '/nowhere/at/all'], /no relay has run/],
+    [['replay', '--outbox', '/nowhere/at/all'], /--event/],
+    [['deliveries', '--outbox', '/nowhere/at/all', '--status', 'odd'], /--status is one of/],
+    [['deliveries', '--outbox', '/nowhere/at/all', '--since', 'yesterday'], /--since takes a date/],
+    [['dead', '--outbox', '/nowhere/at/all', '--limit', '0'], /--limit takes/],
+    [['run', '--outbox', '/nowhere/at/all', '--control-port', 'x'], /--control-port/],
+    [['nonsense'], /unknown/],
+  ])('end %j with exit code 2', async (args, sentence) => {
+    const { code, stderr } = await command(...args)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)])
+  })
+})
+
+/** A relay with its control, on a port of its own. */
+async function controlled(answer = status(204)) {
+  const hook = await receiver(answer)
+  let relay: Relay | undefined
+  const metrics = createMetrics(() => relay, '1.2.3')
+  const notices: string[] = []
+  const all = await bench({ retrySchedule: [0, 0.02] }, combine(metrics, { onNotice: ({ kind }) => notices.push(kind) }))
+  relay = all.relay
+  const control = await startControl({ relay, metrics, outbox: all.directory, port: 0 })
+  onTestFinished(() => control.close())
+  const key = controlKey(all.directory)
+  const ask = async (
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = { authorization: `Bearer ${key}` },
+  ) => {
+    const response = await fetch(`http://127.0.0.1:${control.port}${path}`, {
+      method,
+      headers,
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text }
+  }
+  return { ...all, hook, ask, notices, port: control.port }
+}
+
+describe('the control', () => {
+  it('tells health and figures to anybody on this machine, and the rest to who has the key', async () => {
+    const { ask, directory } = await controlled()
+    expect(await ask('GET', '/livez', undefined, {})).toEqual({ status: 200, body: { alive: true } })
+    expect(await ask('GET', '/readyz', undefined, {})).toEqual({ status: 200, body: { ready: true } })
+    expect((await ask('GET', '/metrics', undefined, {})).status).toBe(200)
+    for (const [method, path] of [
+      ['GET', '/status'],
+      ['GET', '/deliveries'],
+      ['POST', '/replay'],
+      ['POST', '/networks/1/endpoints/7/test'],
+    ] as const)
+      expect((await ask(method, path, undefined, { authorization: 'Bearer wrong' })).status).toBe(401)
+    expect(statSync(controlKeyPath(directory)).mode & 0o777).toBe(0o600)
+    expect((await ask('GET', '/status')).status).toBe(200)
+    expect((await ask('GET', '/nothing')).status).toBe(404)
+  })
+
+  it('counts attempts by endpoint and outcome, and never names a URL', async () => {
+    const { ask, hook, append, attempts } = await controlled()
+    await append(endpoint(`${hook.url}?token=secret`), ...events('e', 3), event('waits', { network_id: '2' }))
+    await until(() => attempts.length === 0 && hook.received.length === 3, 'three are delivered')
+    await until(async () => String((await ask('GET', '/metrics')).body).includes('outcome="delivered"} 3'), 'they are counted')
+    const { body } = await ask('GET', '/metrics')
+    for (const line of [
+      'relay_attempts_total{endpoint="7",outcome="delivered"} 3',
+      'relay_outbox_oldest_pending_seconds 0',
+      'relay_breaker_state{endpoint="7"} 0',
+      'relay_build_info{version="1.2.3"} 1',
+      'relay_inflight 0',
+    ])
+      expect(body).toContain(line)
+    expect(body).not.toMatch(/secret|http|127\.0/)
+  })
+
+  it('tells how old the oldest event is that waits', async () => {
+    const { ask, hook, append } = await controlled(status(500))
+    await append(endpoint(hook.url, { enabled: false }), event('a'))
+    await until(async () => /^relay_outbox_pending_events 1$/m.test(String((await ask('GET', '/metrics')).body)), 'it waits')
+    await pass(50)
+    const age = /^relay_outbox_oldest_pending_seconds (\S+)/m.exec(String((await ask('GET', '/metrics')).body))?.[1]
+    expect(Number(age)).toBeGreaterThan(0)
+  })
+
+  it('tests an endpoint, replays, and lifts what the relay itself disabled', async () => {
+    const { ask, hook, append, notices } = await controlled(status(410))
+    await append(endpoint(hook.url), event('a'))
+    await until(() => notices.includes('endpoint.disabled'), 'it is disabled')
+    expect((await ask('POST', '/networks/1/endpoints/7/test')).body).toMatchObject({ outcome: 'status', status: 410 })
+    hook.answer = status(204)
+    expect((await ask('POST', '/networks/1/endpoints/7/test')).body).toMatchObject({ outcome: 'delivered', status: 204 })
+    expect((await ask('POST', '/networks/1/endpoints/8/test')).status).toBe(404)
+    expect(await ask('POST', '/networks/1/endpoints/7/enable')).toEqual({ status: 200, body: { enabled: true } })
+    await until(() => hook.received.at(-1)?.id === 'a', 'what waited is delivered')
+    expect((await ask('POST', '/replay')).status).toBe(422)
+    expect(await ask('POST', '/replay', { event: 'a', status: 'delivered' })).toEqual({ status: 200, body: { replayed: 1 } })
+    await until(() => hook.received.filter(({ id }) => id === 'a').length === 3, 'it is delivered again')
+  })
+
+  it('does not listen to a page that calls it by another name', async () => {
+    const { port } = await controlled()
+    const code = await new Promise((done) => {
+      request({ port, host: '127.0.0.1', path: '/livez', headers: { host: 'evil.example' } }, (response) => {
+        response.resume()
+        done(response.statusCode)
+      }).end()
+    })
+    expect(code).toBe(403)
+  })
+})
+
+describe('the upkeep', () => {
+  it('removes delivered events and dead deliveries when their days are over, and nothing else', async () => {
+    const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
+    const all = await bench({ retrySchedule: [0], breakerThreshold: 100, keepDelivered: 1 / 86_400, keepDead: 3650 })
+    await all.append(endpoint(hook.url), ...events('e', 20), event('bad'))
+    await until(() => all.attempts.length === 21, 'all attempts are over')
+    await pass(1100)
+    await all.append(event('fresh'))
+    await until(() => all.attempts.length === 22, 'the fresh one is delivered')
+    await all.relay.upkeep.purge()
+    const store = openOperatorStore(storePath(all.directory))
+    const left = store.deliveries({ limit: 100 }).map(({ event_id }) => event_id)
+    store.close()
+    expect(left).toEqual(['fresh', 'bad'])
+    all.relay.reconfigure({ ...all.relay.settings, keepDead: 1 / 86_400 })
+    await all.relay.upkeep.purge()
+    const later = openOperatorStore(storePath(all.directory))
+    expect(later.deliveries({ limit: 100, state: 'dead' })).toEqual([])
+    later.close()
+  })
+
+  it('gives up on an endpoint that has only failed for as long as the operator allows, and keeps its events', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({
+      retrySchedule: [0, ...Array.from({ length: 40 }, () => 0.05)],
+      breakerThreshold: 100,
+      disableAfter: 0.3 / 86_400,
+    })
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => all.attempts.length > 2, 'it fails')
+    all.relay.upkeep.giveUp()
+    expect(all.notices).toEqual([])
+    await until(() => {
+      all.relay.upkeep.giveUp()
+      return all.notices.some(({ kind }) => kind === 'endpoint.disabled')
+    }, 'it is given up')
+    const made = all.attempts.length
+    await pass(300)
+    expect(all.attempts.length).toBeLessThanOrEqual(made + 1)
+    hook.answer = status(204)
+    await all.append(endpoint(hook.url))
+    await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered after all')
+  })
+})
