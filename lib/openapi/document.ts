@@ -42,10 +42,15 @@ export function apiDocument(
 ): Document {
   const writer = schemaWriter(settings)
   const paths: Record<string, Record<string, unknown>> = {}
+  const published = new Map<string, string>()
   for (const { operation, id, method } of routesOf(operations)) {
-    const path = `/admin/v1/networks/{network_id}${operation.path.replace(/:(\w+)/g, '{$1}')}`
+    // Paths that differ only in the name of a parameter are one path, under the names that come first.
+    const shape = operation.path.replace(placeholder, '{}')
+    const named = published.get(shape) ?? operation.path
+    published.set(shape, named)
+    const path = `/admin/v1/networks/{network_id}${named.replace(placeholder, '{$1}')}`
     paths[path] = {
-      parameters: pathParameters(operation.path),
+      parameters: pathParameters(named),
       ...paths[path],
       [method.toLowerCase()]: describeOperation(operation, id, writer),
     }
@@ -92,6 +97,8 @@ export function webhooksDocument(_operations: readonly AnyOperation[], settings:
     },
   }
 }
+
+const placeholder = /:(\w+)/g
 
 const groupOf = (operation: AnyOperation): string => operation.scope.split(':')[0] ?? ''
 

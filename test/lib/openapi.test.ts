@@ -21,6 +21,7 @@ import { apiDocument, failureStatuses } from '../../lib/openapi/document.ts'
 import { schemaWriter } from '../../lib/openapi/schema.ts'
 import { operation } from '../../lib/operation.ts'
 import { createTestCommunity } from '../support/community.ts'
+import { publishedPath } from '../support/examples.ts'
 import { at } from '../support/json-schema.ts'
 
 const settings = { ids: 'string', limits: defaultTextLimits, basePath: '' } as const
@@ -55,8 +56,7 @@ test.each(Object.entries(documents))('the %s document is JSON and the same every
 test('every route is published under its own id, with its scope, and no id comes twice', () => {
   const ids: string[] = []
   for (const { operation, id, method } of routesOf(community.operations)) {
-    const path = `/admin/v1/networks/{network_id}${operation.path.replace(/:(\w+)/g, '{$1}')}`
-    const published = at(documents.api, 'paths', path, method.toLowerCase())
+    const published = at(publishedPath(documents.api, operation.path), method.toLowerCase())
     expect({ id: published['operationId'], security: published['security'], summary: published['summary'] }).toEqual({
       id,
       security: [{ apiToken: [operation.scope] }],
@@ -65,6 +65,16 @@ test('every route is published under its own id, with its scope, and no id comes
     ids.push(id)
   }
   expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('no two paths differ only in the names of their parameters, and each names its own', () => {
+  const paths = Object.entries(at(documents.api, 'paths'))
+  const shapes = paths.map(([path]) => path.replace(/\{\w+\}/g, '{}'))
+  expect(new Set(shapes).size).toBe(shapes.length)
+  for (const [path, item] of paths)
+    expect((item as { parameters: { name: string }[] }).parameters.map(({ name }) => name)).toEqual(
+      [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]),
+    )
 })
 
 test('every operation names the events that it may publish', () => {

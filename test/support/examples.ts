@@ -160,11 +160,16 @@ function exampleOf(route: Route, document: Readonly<Record<string, unknown>>): E
   }
 }
 
+/** What the document says of a path, whatever it calls the parameters. */
+export function publishedPath(document: Readonly<Record<string, unknown>>, path: string): JsonSchema {
+  const shape = `/admin/v1/networks/{}${path.replace(/:\w+/g, '{}')}`
+  const name = Object.keys(at(document, 'paths')).find((name) => name.replace(/\{\w+\}/g, '{}') === shape)
+  return at(document, 'paths', name ?? path)
+}
+
 /** What the document says of a route's request. */
 export function requestSchemas(document: Readonly<Record<string, unknown>>, { operation, method }: Route) {
-  const path = `/admin/v1/networks/{network_id}${operation.path.replace(/:(\w+)/g, '{$1}')}`
-  const item = at(document, 'paths', path)
-  const described = at(item, method.toLowerCase())
+  const described = at(publishedPath(document, operation.path), method.toLowerCase())
   const parameters = ((described['parameters'] ?? []) as JsonSchema[]).filter((parameter) => parameter['in'] === 'query')
   const content = at(described, 'requestBody', 'content', 'application/json', 'schema')
   return {
