@@ -78,7 +78,10 @@ export function readAnswer(
   if (!hasParts(response_type)) return fail(invalid('custom_field_id'), unsupported(field))
   const parts = partsOf[response_type]
   if (parts.every((part) => given[part] === undefined))
-    fail(invalid(...parts), `${parts.join(' and ')} is required for a ${response_type} field; null clears the answer`)
+    fail(
+      invalid(...parts),
+      `${parts.join(' and ')} ${parts.length > 1 ? 'are' : 'is'} required for a ${response_type} field; null clears the answer`,
+    )
   const missing = parts.find((part) => isEmpty(given[part]))
   if (parts.every((part) => isEmpty(given[part]))) return undefined
   if (missing) fail(invalid(missing), `${missing} is required together with ${parts.filter((part) => part !== missing).join()}`)
