@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { toNodeListener } from '../../adapters/http/node.ts'
-import type { Community } from '../../lib/index.ts'
 import { UsageError } from '../usage.ts'
 
 export interface ListenOptions {
@@ -23,15 +21,11 @@ export interface Listening {
 }
 
 /**
- * Serves a community over HTTP, or HTTPS where a certificate is given.
+ * Listens for HTTP, or for HTTPS where a certificate is given.
  * @throws UsageError when the port is taken or the certificate cannot be read
  */
-export async function listen(
-  community: Pick<Community, 'serve'>,
-  { port, host, tlsCert, tlsKey }: ListenOptions,
-): Promise<Listening> {
+export async function listen(listener: RequestListener, { port, host, tlsCert, tlsKey }: ListenOptions): Promise<Listening> {
   if (Boolean(tlsCert) !== Boolean(tlsKey)) throw new UsageError('--tls-cert and --tls-key belong together')
-  const listener = toNodeListener(community)
   const server: Server =
     tlsCert && tlsKey
       ? createHttpsServer({ cert: await readPem('--tls-cert', tlsCert), key: await readPem('--tls-key', tlsKey) }, listener)

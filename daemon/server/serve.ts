@@ -1,14 +1,23 @@
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { toNodeListener } from '../../adapters/http/node.ts'
+import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../adapters/ports/index.ts'
 import { rateLimits } from '../../adapters/rate-limits/flexible.ts'
 import { type Community, createCommunity } from '../../lib/index.ts'
+import type { Storage } from '../../lib/storage/contract.ts'
 import { fault, type Output } from '../output.ts'
+import { checkUrl, type GuardSettings, guardedLookup } from '../relay/guard.ts'
 import { type Relay, startRelay } from '../relay/relay.ts'
+import { systemResolve } from '../relay/resolve.ts'
 import { UsageError } from '../usage.ts'
+import { assetsPath, withAssets } from './assets.ts'
 import { banner, scroll } from './banner.ts'
 import { demoNetwork } from './demo/made.ts'
 import { seedDemo } from './demo/seed.ts'
 import { listen } from './listen.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { openStorage } from './storage-address.ts'
+import { startUpkeep } from './upkeep.ts'
 
 /** What `folkmoot serve` was told. */
 export interface ServeFlags {
@@ -16,6 +25,10 @@ export interface ServeFlags {
   readonly host: string
   readonly storage: string
   readonly outbox?: string
+  /** Where uploads are kept. */
+  readonly assets?: string
+  /** The origin that callers see, where a proxy hides ours. */
+  readonly publicUrl?: string
   readonly allowHttp?: boolean
   readonly trustProxy?: boolean
   readonly tlsCert?: string
@@ -47,46 +60,43 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
   if (flags.webhookUrl.length > 0 && !flags.demo)
     throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
 
-  // What was opened is closed in the opposite order, also when a later step fails.
+  const files = assetsDirectory(flags)
+  // The port first: whoever finds it taken has touched nothing. Requests wait until the community is there.
+  const community = Promise.withResolvers<Community>()
+  community.promise.catch(() => {})
+  const listener = toNodeListener({ serve: async (incoming) => (await community.promise).serve(incoming) })
+  const listening = await listen(withAssets(files, listener), flags)
+  // What was opened is closed in the opposite order, also when a later step fails; first of all, nothing new comes in.
   const opened: (() => Promise<unknown>)[] = []
   const close = async () => {
+    await listening.close(grace)
     for (const each of opened.splice(0).reverse()) await each()
   }
   try {
     const { storage, outbox } = await openStorage(flags.storage, flags.outbox, out.warn)
     opened.push(() => storage.close())
-    const community = createCommunity({
+    const made = communityOf(
       storage,
-      allowHttp: flags.allowHttp ?? false,
-      trustProxy: flags.trustProxy ?? false,
-      rateLimiter: rateLimits(),
-      hooks: {
-        onError: (error, about) =>
-          out.warn(`fault ${about.request_id}${about.operation ? ` in ${about.operation}` : ''}: ${fault(error)}`),
-      },
-    })
-    opened.push(() => community.close())
+      { directory: files, baseUrl: `${flags.publicUrl ?? listening.url}${assetsPath}` },
+      flags,
+      out,
+    )
+    opened.push(() => made.close(), startUpkeep(made, out))
 
-    const token = flags.demo ? await seedDemo(community, storage) : undefined
+    const token = flags.demo ? await seedDemo(made, storage) : undefined
     const ownReceiver = flags.demo && flags.relay && !flags.json && flags.webhookUrl.length === 0
-    const receiver = ownReceiver ? await registerReceiver(community, out) : undefined
+    const receiver = ownReceiver ? await registerReceiver(made, out) : undefined
     if (receiver) opened.push(() => receiver.close())
     if (flags.demo) {
       for (const [place, url] of flags.webhookUrl.entries())
-        await community.endpoints.upsert({ network_id: demoNetwork.id, url, key: flags.webhookKey[place] ?? '' })
+        await made.endpoints.upsert({ network_id: demoNetwork.id, url, key: flags.webhookKey[place] ?? '' })
     }
 
     if (flags.relay) {
       const relay = await relayOf(outbox, flags, out)
       opened.push(() => relay.close(grace))
     }
-    const listening = await listen(community, {
-      port: flags.port,
-      host: flags.host,
-      tlsCert: flags.tlsCert,
-      tlsKey: flags.tlsKey,
-    })
-    opened.push(() => listening.close(grace))
+    community.resolve(made)
 
     const facts = {
       url: listening.url,
@@ -102,9 +112,40 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     )
     return { url: listening.url, close }
   } catch (error) {
+    community.reject(error)
     await close()
     throw error
   }
+}
+
+/** Uploads are kept beside what the storage keeps; with nothing on disk, in a directory of the process's own. */
+function assetsDirectory({ storage, assets }: ServeFlags): string {
+  const path = storage.slice(storage.indexOf(':') + 1)
+  if (assets) return resolve(assets)
+  return storage.startsWith('lowdb:') || storage.startsWith('sqlite:')
+    ? resolve(dirname(path), 'assets')
+    : join(tmpdir(), `folkmoot-assets-${crypto.randomUUID()}`)
+}
+
+function communityOf(storage: Storage, assets: DirectoryAssetsOptions, flags: ServeFlags, out: Output): Community {
+  // What is downloaded for strangers stays out of the operator's own network, as webhooks do.
+  const guard: GuardSettings = { ...reach(flags), ports: [] }
+  const download: DownloadGuard = {
+    allows: (url) => checkUrl(url, guard).ok,
+    lookup: guardedLookup(systemResolve(), () => guard),
+  }
+  return createCommunity({
+    storage,
+    ...(flags.publicUrl ? { publicUrl: flags.publicUrl } : {}),
+    allowHttp: flags.allowHttp ?? false,
+    trustProxy: flags.trustProxy ?? false,
+    rateLimiter: rateLimits(),
+    ports: ports({ assets, download }),
+    hooks: {
+      onError: (error, about) =>
+        out.warn(`fault ${about.request_id}${about.operation ? ` in ${about.operation}` : ''}: ${fault(error)}`),
+    },
+  })
 }
 
 const isSecured = (flags: ServeFlags): boolean => Boolean(flags.tlsCert || flags.allowHttp || flags.trustProxy)
@@ -120,14 +161,18 @@ async function registerReceiver(community: Community, out: Output): Promise<Rece
 }
 
 /**
- * The relay of `--relay`. The demo's receivers are on this machine, so with `--allow-http` it may reach them; without the
- * demo its guard stands as in `folkmoot-relay`.
+ * What webhooks and downloads may reach. The demo's peers are on this machine, so with `--allow-http` they may be reached;
+ * without the demo the guard stands as in `folkmoot-relay`.
  */
-function relayOf(outbox: string, flags: ServeFlags, out: Output): Promise<Relay> {
+function reach(flags: ServeFlags): { readonly allowHttp: boolean; readonly allowPrivate: boolean } {
   const local = Boolean(flags.demo && flags.allowHttp)
+  return { allowHttp: local, allowPrivate: local }
+}
+
+function relayOf(outbox: string, flags: ServeFlags, out: Output): Promise<Relay> {
   return startRelay({
     outbox,
-    settings: { allowHttp: local, allowPrivate: local },
+    settings: reach(flags),
     onAttempt: ({ outcome, event_type, endpoint_id, attempt, reason, next_at }) => {
       if (outcome !== 'delivered')
         out.warn(

@@ -32,6 +32,8 @@ export interface Networks {
    * @throws ApiError 422 when the subdomain is malformed or taken
    */
   create(network: NewNetwork): Promise<{ readonly network: NetworkRow; readonly owner: MemberRow }>
+  /** Every network, in ascending order of their ids. */
+  list(): Promise<readonly NetworkRow[]>
   /** The network with this id or subdomain. */
   find(name: string): Promise<NetworkRow | undefined>
 }
@@ -60,6 +62,7 @@ export function networksOf({ storage, clock }: Settings, runner: Runner): Networ
         return { network, owner: await tx.insert(members, { ...row, role: 'host' }) }
       })
     },
+    list: () => storage.transaction((tx) => tx.find(networks, {}), { readOnly: true }),
     find: (name) =>
       storage.transaction(
         async (tx) => {

@@ -201,3 +201,33 @@ test('spec prints the documents', async () => {
   expect(JSON.parse(api.out.stdout)).toMatchObject({ openapi: '3.1.1', paths: { '/admin/v1/networks/{network_id}/me': {} } })
   expect(Object.keys(JSON.parse(hooks.out.stdout).webhooks)).toHaveLength(47)
 })
+
+test('an upload is kept, and served again as what it is; nothing else of the disk is', async () => {
+  const directory = await scratch()
+  const server = run('folkmoot', ...demo, '--storage', `lowdb:${join(directory, 'db.json')}`)
+  const { url, token } = JSON.parse(await server.firstLine())
+  const png = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+    'base64',
+  )
+  const form = new FormData()
+  form.set('asset_style', 'post')
+  // The name and the type are the caller's claims; the bytes say what it is.
+  form.set('asset_file', new Blob([png], { type: 'text/html' }), 'picture.html')
+  const uploaded = await fetch(`${url}/admin/v1/networks/1/assets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: form,
+  })
+  expect(uploaded.status).toBe(201)
+  const asset = (await uploaded.json()) as Json
+  const file = await fetch(asset.url)
+  expect([file.status, file.headers.get('content-type'), file.headers.get('x-content-type-options')]).toEqual([
+    200,
+    'image/png',
+    'nosniff',
+  ])
+  expect(Buffer.from(await file.arrayBuffer())).toEqual(png)
+  for (const path of ['/assets/..%2fdb.json', '/assets/../db.json', '/assets/', '/assets/none.png'])
+    expect([path, (await fetch(url + path)).status]).toEqual([path, 404])
+})

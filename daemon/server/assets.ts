@@ -1,0 +1,56 @@
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { extname, join } from 'node:path'
+import { pipeline } from 'node:stream'
+
+export const assetsPath = '/assets/'
+
+/** What browsers may show in place; everything else is offered for download, for it comes from strangers. */
+const shown: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.avif': 'image/avif',
+  '.mp4': 'video/mp4',
+  '.webm': 'video/webm',
+  '.mp3': 'audio/mpeg',
+  '.ogg': 'audio/ogg',
+  '.wav': 'audio/wav',
+}
+
+/**
+ * Serves the files of uploads below `/assets/`, and leaves every other request to the next listener.
+ * @param directory where `directoryAssets` keeps them
+ */
+export function withAssets(directory: string, next: RequestListener): RequestListener {
+  return (request, response) => {
+    const path = request.url?.split('?', 1)[0] ?? '/'
+    if (path.startsWith(assetsPath)) void serveFile(join(directory, path.slice(assetsPath.length)), path, request, response)
+    else next(request, response)
+  }
+}
+
+async function serveFile(file: string, path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const refuse = (status: number, error: string) =>
+    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify({ error }))
+  if (request.method !== 'GET' && request.method !== 'HEAD') return void refuse(405, `${request.method} is not possible here`)
+  // The names that the store gives, and nothing that could lead out of its directory.
+  if (!/^\/assets\/[\w-]+(?:\.[\w-]+)+$/.test(path) || path.endsWith('.part')) return void refuse(404, 'File not found')
+  const handle = await open(file).catch(() => undefined)
+  if (!handle) return void refuse(404, 'File not found')
+  const { size } = await handle.stat()
+  await handle.close()
+  const type = shown[extname(path)]
+  response.writeHead(200, {
+    'content-type': type ?? 'application/octet-stream',
+    'content-length': size,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'public, max-age=31536000, immutable',
+    ...(type ? {} : { 'content-disposition': 'attachment' }),
+  })
+  if (request.method === 'HEAD') response.end()
+  else pipeline(createReadStream(file), response, () => {})
+}
