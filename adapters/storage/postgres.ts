@@ -1,0 +1,183 @@
+/**
+ * The storage for many machines: PostgreSQL, through `pg`. Rows stand in real columns of a schema of their own, events in a
+ * table beside them, both in one transaction. Works unchanged on clusters that speak PostgreSQL.
+ *
+ * Transactions that write run at READ COMMITTED: guards and unique keys are what keeps two of them apart, and a guard is
+ * looked at again after waiting for a row. Those that only read have one snapshot for all that they read.
+ */
+import { type Storage, StorageError } from '../../lib/storage/contract.ts'
+import { tables as allTables } from '../../lib/storage/tables.ts'
+import { type PgClient, type PgPool, send } from './postgres/client.ts'
+import { defaultSchema, postgresDialect } from './postgres/dialect.ts'
+import { commitError, endsConnection } from './postgres/errors.ts'
+import { joined } from './postgres/joined.ts'
+import { applySteps, requireMigrated } from './postgres/migrate.ts'
+import { channelOf } from './postgres/outbox.ts'
+import { beginOn, openPool } from './postgres/pool.ts'
+import { inSession, type Language } from './postgres/transaction.ts'
+import { type Statement, statementsOf } from './sql/statements.ts'
+import type { TableShape } from './sql/values.ts'
+
+export type { PgClient, PgPool } from './postgres/client.ts'
+export { migratePostgres, type PostgresMigration } from './postgres/migrate.ts'
+export { claimOutbox, type PostgresOutboxOptions, postgresOutbox } from './postgres/outbox.ts'
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url?: string
+  /** A host's own pool instead of `url`: it stays the host's, with its limits and time-outs, and is not closed. */
+  readonly pool?: PgPool
+  /** The schema of the tables, which is made where it is missing. Default `folkmoot`. */
+  readonly schema?: string
+  /** Whether missing tables, columns and indexes are made on opening. Default true; else they are refused. */
+  readonly migrate?: boolean
+  /** Connections at once. Default 10. */
+  readonly poolSize?: number
+  /** Milliseconds to wait for a free connection, before `unavailable`. Default 5,000. */
+  readonly patience?: number
+  /** Milliseconds after which PostgreSQL gives up a statement, waiting for locks included. Default 10,000. */
+  readonly statementTimeout?: number
+  /** Whether statements are prepared under names. Default true; false for a pooler that cannot share them. */
+  readonly prepared?: boolean
+  /** Other tables than those of the API, for tests. */
+  readonly tables?: readonly TableShape[]
+  /** Is told of every statement, for tests. */
+  readonly onStatement?: (statement: Statement) => void
+}
+
+export interface PostgresStorage extends Storage {
+  /**
+   * A storage whose transactions are part of one that the host has open: its rows, the API's rows and the events commit
+   * together, when the host commits. Each is a savepoint there, so one that throws undoes only itself. Closing it does nothing.
+   *
+   * @param client the host's connection, inside a transaction (`BEGIN`)
+   */
+  using(client: PgClient): Storage
+}
+
+const beginWrite = 'BEGIN'
+const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
+/** Milliseconds in which commits share one call to the relays. */
+const callingInterval = 20
+
+/**
+ * Opens a PostgreSQL database, and makes what is missing in it.
+ *
+ * @throws StorageError `unavailable` when it cannot be reached, `newer` when a newer version has migrated it
+ * @throws TypeError when neither `url` nor `pool` is given, or `pg` is not installed
+ */
+export async function postgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
+  const { url, schema = defaultSchema, migrate = true, poolSize = 10, patience = 5_000, tables = allTables } = options
+  const { statementTimeout = 10_000, prepared = true, onStatement } = options
+  const dialect = postgresDialect(schema)
+  const language: Language = { dialect, statements: statementsOf(dialect), prepared, onStatement }
+  if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must say which PostgreSQL database')
+  const pool = options.pool ?? (await openPool({ url: url ?? '', size: poolSize, patience, statementTimeout }))
+  const endPool = async () => {
+    if (!options.pool) await pool.end()
+  }
+  try {
+    if (migrate) await applySteps(pool, schema, tables)
+    else await requireMigrated(pool, schema, tables)
+  } catch (error) {
+    await endPool()
+    throw error
+  }
+
+  const caller = callerOver(pool, channelOf(schema))
+  const running = new Set<Promise<unknown>>()
+  let closing: Promise<void> | undefined
+
+  async function transaction<T>(work: Parameters<typeof inSession<T>>[3], readOnly: boolean): Promise<T> {
+    const { client, release } = await beginOn(pool, readOnly ? beginRead : beginWrite, patience)
+    let appended = false
+    let broken = true
+    try {
+      const value = await inSession(client, language, readOnly, (tx) => {
+        const append: typeof tx.append = (records) => {
+          appended ||= records.length > 0
+          return tx.append(records)
+        }
+        return work(readOnly ? tx : { ...tx, append })
+      })
+      broken = await commit(client, readOnly)
+      if (appended) caller.call()
+      return value
+    } catch (error) {
+      if (!endsConnection(error)) broken = await isBrokenAfterRollback(client)
+      throw error
+    } finally {
+      release(broken)
+    }
+  }
+
+  return {
+    transaction(work, { readOnly = false } = {}) {
+      if (closing) return Promise.reject(new StorageError('closed', 'the storage is closed; open it again to go on'))
+      const outcome = transaction(work, readOnly)
+      const ended: Promise<unknown> = outcome.catch(() => undefined).then(() => running.delete(ended))
+      running.add(ended)
+      return outcome
+    },
+    using: (client) => joined(client, language),
+    close() {
+      closing ??= (async () => {
+        await Promise.all(running)
+        await caller.settled()
+        await endPool()
+      })()
+      return closing
+    },
+  }
+}
+
+/**
+ * @returns whether the connection is of no more use
+ * @throws StorageError `unavailable` when the commit may or may not have come through
+ */
+async function commit(client: PgClient, readOnly: boolean): Promise<boolean> {
+  try {
+    const { command } = await send(client, 'COMMIT')
+    // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
+    if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has undone the transaction')
+    return false
+  } catch (error) {
+    // What was read stays read.
+    if (readOnly) return true
+    throw commitError(error)
+  }
+}
+
+const isBrokenAfterRollback = (client: PgClient): Promise<boolean> =>
+  send(client, 'ROLLBACK').then(
+    () => false,
+    () => true,
+  )
+
+/** Calls relays after commits. Not by NOTIFY in the transaction: that would make commits wait for each other. */
+function callerOver(pool: PgPool, channel: string) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let calling: Promise<void> = Promise.resolve()
+
+  async function notify(): Promise<void> {
+    const client = await pool.connect()
+    try {
+      await send(client, `NOTIFY "${channel}"`)
+    } finally {
+      client.release()
+    }
+  }
+
+  return {
+    call(): void {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        calling = notify().catch(() => undefined)
+      }, callingInterval).unref()
+    },
+    async settled(): Promise<void> {
+      clearTimeout(timer)
+      await calling
+    },
+  }
+}

@@ -1,0 +1,42 @@
+/** What these adapters use of `pg`, as types of their own: the package is optional, and a host brings its own pool. */
+
+export interface PgQuery {
+  readonly text: string
+  readonly values?: unknown[]
+  readonly name?: string
+  readonly rowMode: 'array'
+  readonly types?: { getTypeParser(): (text: string) => unknown }
+}
+
+export interface PgResult {
+  readonly rows: unknown[][]
+  readonly command: string
+}
+
+/** A connection, or a client of a pool. */
+export interface PgClient {
+  query(query: PgQuery): Promise<PgResult>
+}
+
+export interface PgPoolClient extends PgClient {
+  release(error?: Error | boolean): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** A pool of connections, such as `new pg.Pool()`. */
+export interface PgPool {
+  connect(): Promise<PgPoolClient>
+  end(): Promise<void>
+}
+
+/** Values come as the text that PostgreSQL sends: numbers over 2^53 must not pass through a JavaScript number. */
+const types = { getTypeParser: () => (text: string) => text }
+
+/**
+ * Runs a statement.
+ * @param name names it as a prepared one, which a connection parses once
+ */
+export function send(client: PgClient, text: string, values: readonly unknown[] = [], name?: string): Promise<PgResult> {
+  return client.query({ text, values: [...values], rowMode: 'array', types, ...(name === undefined ? {} : { name }) })
+}

@@ -1,0 +1,45 @@
+/** Transactions inside of one that the host has open, one after another. */
+import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
+import { type PgClient, send } from './client.ts'
+import { isOutsideTransaction, storageErrorOf } from './errors.ts'
+import { inSession, type Language } from './transaction.ts'
+
+/** @param client the host's connection, inside a transaction */
+export function joined(client: PgClient, language: Language): Storage {
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function savepoint(): Promise<void> {
+    try {
+      await send(client, 'SAVEPOINT folkmoot')
+    } catch (error) {
+      if (isOutsideTransaction(error))
+        throw new StorageError('closed', '`using` needs a transaction that is open: run BEGIN on that client first')
+      throw storageErrorOf(error)
+    }
+  }
+
+  async function run<T>(work: (tx: Tx) => Promise<T>, readOnly: boolean): Promise<T> {
+    await savepoint()
+    try {
+      const value = await inSession(client, language, readOnly, work)
+      await send(client, 'RELEASE folkmoot')
+      return value
+    } catch (error) {
+      await send(client, 'ROLLBACK TO folkmoot; RELEASE folkmoot').catch(() => {
+        // The host's whole transaction is gone, so running this part of it again would not help.
+        if (!isStorageError(error) || error.code !== 'conflict') return
+        throw new StorageError('unavailable', "the host's transaction was lost; run all of it again", { cause: error })
+      })
+      throw error
+    }
+  }
+
+  return {
+    transaction(work, { readOnly = false } = {}) {
+      const turn = last.then(() => run(work, readOnly))
+      last = turn.catch(() => undefined)
+      return turn
+    },
+    close: async () => {},
+  }
+}

@@ -1,0 +1,126 @@
+/** The outbox of a PostgreSQL database, for relays. */
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import type { OutboxSource } from '../../../lib/outbox/source.ts'
+import { StorageError } from '../../../lib/storage/contract.ts'
+import { outboxSource } from '../sql/outbox-source.ts'
+import { type PgClient, send } from './client.ts'
+import { defaultSchema, postgresDialect } from './dialect.ts'
+import { storageErrorOf, unreachable } from './errors.ts'
+import { migratePostgres } from './migrate.ts'
+import { loadPg } from './pool.ts'
+
+/** What a storage calls out after a commit. A hint: whoever misses it finds the rows by looking. */
+export const channelOf = (schema: string): string => `${schema}_outbox`
+
+export interface PostgresOutboxOptions {
+  readonly url: string
+  readonly schema?: string
+}
+
+const connectTimeout = 5_000
+const statementTimeout = 10_000
+
+/**
+ * The outbox in a PostgreSQL database, for one relay that keeps what it takes over in a store of its own. An advisory lock
+ * keeps a second one away for as long as the connection lasts. Relays that share a store use `claimOutbox` instead.
+ *
+ * @throws StorageError `unavailable`, `newer`, `locked` when another relay reads it
+ */
+export async function postgresOutbox({ url, schema = defaultSchema }: PostgresOutboxOptions): Promise<OutboxSource> {
+  await migratePostgres({ url, schema, tables: [] })
+  const { Client } = await loadPg()
+  const outbox = postgresDialect(schema).table('outbox')
+  const listeners = new Set<() => void>()
+  let connection: Promise<InstanceType<typeof Client>> | undefined
+
+  async function open(): Promise<InstanceType<typeof Client>> {
+    const client = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: connectTimeout,
+      statement_timeout: statementTimeout,
+      application_name: 'folkmoot-relay',
+      keepAlive: true,
+    })
+    client.on('error', () => {
+      connection = undefined
+    })
+    client.on('notification', () => {
+      for (const listener of listeners) listener()
+    })
+    try {
+      await client.connect()
+      const { rows } = await send(client, 'SELECT pg_try_advisory_lock(hashtext($1))', [`folkmoot outbox ${schema}`])
+      if (rows[0]?.[0] !== 't')
+        throw new StorageError('locked', `another relay reads the outbox of schema ${schema}; stop it first`)
+      await send(client, `LISTEN "${channelOf(schema)}"`)
+      return client
+    } catch (error) {
+      await client.end().catch(() => undefined)
+      throw unreachable(error)
+    }
+  }
+
+  /** Runs a statement, on a new connection when the last one broke. */
+  async function run(text: string, values: readonly unknown[]): Promise<unknown[][]> {
+    connection ??= open()
+    const opening = connection
+    try {
+      return (await send(await opening, text, values)).rows
+    } catch (error) {
+      if (connection === opening) connection = undefined
+      opening.then(
+        (client) => client.end().catch(() => undefined),
+        () => undefined,
+      )
+      throw storageErrorOf(error)
+    }
+  }
+
+  connection = open()
+  await connection
+
+  return outboxSource({
+    async read(taken, rows) {
+      // What is there, whatever its number: a transaction that took a low number may commit last.
+      const sql = `SELECT "seq", "records" FROM ${outbox} WHERE "seq" <> ALL($1::bigint[]) ORDER BY "seq" LIMIT $2`
+      return (await run(sql, [taken, rows])).map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
+    },
+    async remove(numbers) {
+      await run(`DELETE FROM ${outbox} WHERE "seq" = ANY($1::bigint[])`, [numbers])
+    },
+    watch(changed) {
+      listeners.add(changed)
+      return () => void listeners.delete(changed)
+    },
+    async close() {
+      const open = connection
+      connection = undefined
+      await open?.then((client) => client.end()).catch(() => undefined)
+    },
+  })
+}
+
+/**
+ * Takes commits out of the outbox in the caller's transaction, for relays that share one store: what is claimed is gone for
+ * the others when that transaction commits, and back when it does not. Rows that another relay is claiming are passed over.
+ *
+ * @param client a connection inside a transaction
+ * @param limit at most this many commits
+ * @returns the records of each commit, oldest first
+ */
+export async function claimOutbox(
+  client: PgClient,
+  limit: number,
+  schema: string = defaultSchema,
+): Promise<readonly (readonly OutboxRecord[])[]> {
+  const outbox = postgresDialect(schema).table('outbox')
+  const { rows } = await send(
+    client,
+    `WITH claimed AS (
+       DELETE FROM ${outbox} WHERE "seq" IN (SELECT "seq" FROM ${outbox} ORDER BY "seq" LIMIT $1 FOR UPDATE SKIP LOCKED)
+       RETURNING "seq", "records")
+     SELECT "records" FROM claimed ORDER BY "seq"`,
+    [limit],
+  )
+  return rows.map(([records]) => JSON.parse(String(records)) as readonly OutboxRecord[])
+}

@@ -1,0 +1,117 @@
+/** Getting connections, within a time limit and again where that helps. */
+import pRetry from 'p-retry'
+import { StorageError } from '../../../lib/storage/contract.ts'
+import { type PgPool, type PgPoolClient, send } from './client.ts'
+import { isLost, unreachable } from './errors.ts'
+
+export interface PoolOptions {
+  readonly url: string
+  readonly size: number
+  /** Milliseconds. */
+  readonly patience: number
+  readonly statementTimeout: number
+}
+
+/**
+ * A pool of the storage's own.
+ * @throws TypeError when the package `pg` is not installed
+ */
+export async function openPool({ url, size, patience, statementTimeout }: PoolOptions): Promise<PgPool> {
+  const { Pool } = await loadPg()
+  const pool = new Pool({
+    connectionString: url,
+    max: size,
+    connectionTimeoutMillis: patience,
+    statement_timeout: statementTimeout,
+    // The network may swallow what PostgreSQL answers.
+    ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
+    // A process that hangs in the middle of a transaction must not hold its locks for ever.
+    idle_in_transaction_session_timeout: 60_000,
+    application_name: 'folkmoot',
+    keepAlive: true,
+  })
+  // A connection that breaks while nobody uses it is taken out of the pool; without a listener it would end the process.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+/** The package `pg`, which is optional. */
+export async function loadPg() {
+  try {
+    return (await import('pg')).default
+  } catch (error) {
+    throw new TypeError('PostgreSQL needs the package `pg`: npm install pg', { cause: error })
+  }
+}
+
+/** Errors of a client that is in use come with its queries as well; without a listener they would end the process. */
+const ignore = () => undefined
+
+export interface Held {
+  readonly client: PgPoolClient
+  /** Gives the connection back, or throws it away when it is in an unknown state. */
+  release(broken?: boolean): void
+}
+
+/**
+ * A connection on which a transaction has begun.
+ *
+ * @param begin the statement that begins it
+ * @param patience milliseconds, tries after a lost connection included
+ * @throws StorageError `unavailable` when there is none in time
+ */
+export async function beginOn(pool: PgPool, begin: string, patience: number): Promise<Held> {
+  const attempt = async (): Promise<Held> => {
+    const held = await holdClient(pool, patience)
+    try {
+      await send(held.client, begin)
+      return held
+    } catch (error) {
+      held.release(true)
+      throw error
+    }
+  }
+  try {
+    return await pRetry(attempt, {
+      retries: 6,
+      minTimeout: 50,
+      maxTimeout: 1000,
+      randomize: true,
+      maxRetryTime: patience,
+      // Nothing has been done yet, so a lost connection is safe to replace. A full pool is not tried again: it was waited for.
+      shouldRetry: ({ error }) => isLost(error),
+    })
+  } catch (error) {
+    throw unreachable(error)
+  }
+}
+
+/** A client out of the pool; a host's pool may have no time limit of its own. */
+async function holdClient(pool: PgPool, patience: number): Promise<Held> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(exhausted(patience)), patience)
+  const connecting = pool.connect()
+  let client: PgPoolClient
+  try {
+    client = await Promise.race([connecting, late])
+  } catch (error) {
+    connecting.then(
+      (unwanted) => unwanted.release(),
+      () => undefined,
+    )
+    throw error instanceof Error && /timeout exceeded when trying to connect/.test(error.message) ? exhausted(patience) : error
+  } finally {
+    clearTimeout(timer)
+  }
+  client.on('error', ignore)
+  return {
+    client,
+    release(broken = false) {
+      client.removeListener('error', ignore)
+      client.release(broken)
+    },
+  }
+}
+
+const exhausted = (patience: number) =>
+  new StorageError('unavailable', `no connection to PostgreSQL became free in ${patience} ms`)

@@ -1,0 +1,18 @@
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import type { OutboxSource } from '../../../lib/outbox/source.ts'
+
+/** Everything that waits in an outbox, which is closed afterwards. */
+export async function recordsOf(source: OutboxSource): Promise<readonly OutboxRecord[]> {
+  try {
+    const records: OutboxRecord[] = []
+    for (let positions = {}, more = true; more; ) {
+      const reading = await source.read(positions, 1024 * 1024)
+      records.push(...reading.commits.flat())
+      positions = { ...positions, ...reading.positions }
+      more = reading.more
+    }
+    return records
+  } finally {
+    await source.close()
+  }
+}
