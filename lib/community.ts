@@ -1,6 +1,6 @@
-import * as v from 'valibot'
-import { fail, found, notFound } from './errors.ts'
+import { found } from './errors.ts'
 import { type PayloadOf, payloadSchema, type WebhookName, webhookName } from './events/catalogue.ts'
+import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
 import { factsOf } from './host/fact.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
@@ -11,15 +11,13 @@ import { parseInput } from './kernel/body.ts'
 import { isoTime } from './kernel/clock.ts'
 import { type Answer, fromRequest, type Incoming, toResponse } from './kernel/exchange.ts'
 import { idGenerator } from './kernel/ids.ts'
-import { pageLinks, readPaging } from './kernel/page.ts'
 import { runner } from './kernel/run.ts'
-import { apiRoot, isPaged, present, server } from './kernel/serve.ts'
+import { apiRoot, server } from './kernel/serve.ts'
 import { apiDocument, webhooksDocument } from './openapi/document.ts'
-import type { AnyOperation, Principal } from './operation.ts'
+import type { AnyOperation } from './operation.ts'
 import { type OperationId, type OperationInput, type OperationResult, operations } from './operations.ts'
 import { type Options, settings as settingsOf } from './options.ts'
 import type { Id } from './storage/table.ts'
-import { type MemberRow, members } from './storage/tables.ts'
 
 const webhooksSpec = '/webhooks/v1/spec.json'
 
@@ -84,7 +82,7 @@ export interface Community {
  */
 export function createCommunity(options: Options): Community {
   const settings = settingsOf(options)
-  const { storage, clock, basePath, limits, ids } = settings
+  const { storage, clock, basePath, limits } = settings
   const run = runner(settings, idGenerator(clock))
   const networks = networksOf(settings, run)
   const fact = factsOf(settings, run, networks)
@@ -111,53 +109,13 @@ export function createCommunity(options: Options): Community {
   }
 
   const fetch = async (request: Request) => toResponse(await serve(fromRequest(request)), request.method)
-  const byId = new Map(
-    operations.flatMap((operation) =>
-      [operation.id, ...(operation.also ? [operation.also.id] : [])].map((id) => [id, operation]),
-    ),
-  )
-
-  async function call(id: string, input: CallOptions & { params?: object; query?: object; body?: unknown }): Promise<unknown> {
-    const operation = byId.get(id)
-    if (!operation) throw new TypeError(`there is no operation ${JSON.stringify(id)}`)
-    const network = found(await networks.find(String(input.network)), 'Network')
-    const now = isoTime(clock.now())
-    const { as } = input
-    const actor = await run.work(
-      network.id,
-      now,
-      (tx): Promise<MemberRow | undefined> =>
-        as === undefined ? tx.first(members, { state: 'active', role: 'host' }) : tx.get(members, String(as)),
-    )
-    if (actor?.state !== 'active') return fail(notFound('Member'))
-    const principal: Principal = { key_id: null, member_id: actor.id, scopes: ['*'] }
-    const given = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined)
-    const query = Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
-    const paging = readPaging(isPaged(operation.returns) ? query : {})
-    const outcome = await run.run({
-      operation,
-      params: Object.fromEntries(Object.entries(input.params ?? {}).map(([name, value]) => [name, String(value)])),
-      query: operation.query ? parseInput(v.object(operation.query), query, limits) : {},
-      body: operation.body ? parseInput(operation.body, input.body, limits) : undefined,
-      paging,
-      principal,
-      network,
-      now,
-    })
-    if (outcome.kind === 'replay' || outcome.result === undefined) return undefined
-    const path = `${basePath}${apiRoot}/networks/${network.id}${operation.path.replace(/:(\w+)/g, (_, name: string) => String((input.params as Record<string, unknown>)[name]))}`
-    const search = Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : ''
-    return present(operation.returns, outcome.result, ids, (after) =>
-      pageLinks({ origin: settings.publicUrl ?? 'https://localhost', path, search }, paging, after),
-    )
-  }
 
   return {
     fetch,
     handle: async (request) => (owns(new URL(request.url).pathname) ? fetch(request) : undefined),
     serve,
     owns,
-    call: call as Community['call'],
+    call: directCalls(operations, settings, run, networks) as Community['call'],
     async publish({ network: name, event, payload }) {
       if (!webhookName(event)) throw new TypeError(`there is no event ${JSON.stringify(event)}`)
       const network = found(await networks.find(String(name)), 'Network')

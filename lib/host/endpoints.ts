@@ -52,7 +52,7 @@ export function endpointsOf({ clock }: Settings, runner: Runner): Endpoints {
         await tx.append([upsertOf(endpoint)])
         return endpoint
       }),
-    list: (network_id) => runner.work(network_id, now(), (tx) => tx.find(webhookEndpoints, {})),
+    list: (network_id) => runner.read(network_id, (tx) => tx.find(webhookEndpoints, {})),
     remove: (network_id, id) =>
       runner.work(network_id, now(), async (tx) => {
         const row = found(await tx.remove(webhookEndpoints, id), 'Endpoint')

@@ -70,7 +70,7 @@ export function keysOf({ clock }: Settings, runner: Runner): Keys {
       })
       return { token, key: listing(key) }
     },
-    list: (network_id) => runner.work(network_id, now(), async (tx) => (await tx.find(apiKeys, {})).map(listing)),
+    list: (network_id) => runner.read(network_id, async (tx) => (await tx.find(apiKeys, {})).map(listing)),
     revoke: (network_id, id) =>
       runner.work(network_id, now(), async (tx) => {
         const revoked_at = now()

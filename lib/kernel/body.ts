@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
-import type { TextLimits } from '../fields.ts'
+import type { Fields, TextLimits } from '../fields.ts'
 import type { Limits } from '../options.ts'
 import type { Incoming } from './exchange.ts'
 import { sha256 } from './sha256.ts'
@@ -107,6 +107,20 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
   const told = problems.slice(0, mostProblems)
   const more = problems.length > told.length ? [`and ${problems.length - told.length} more`] : []
   throw new ApiError(422, { error: [...told, ...more].join('; ') })
+}
+
+// Schemas are made once, not for every request.
+const querySchemas = new WeakMap<Fields, v.GenericSchema>()
+const queryMessage = (issue: v.ObjectIssue): string => (issue.path ? 'is required' : 'must be an object')
+
+/**
+ * Checks the parameters of a query, declared as fields.
+ * @throws ApiError 422 with a sentence that names every parameter that is wrong
+ */
+export function parseQuery(fields: Fields, query: object, limits: TextLimits): unknown {
+  const schema = querySchemas.get(fields) ?? v.object(fields, queryMessage)
+  querySchemas.set(fields, schema)
+  return parseInput(schema, query, limits)
 }
 
 const sentence = (path: string | null, message: string): string => (path ? `${path} ${message}` : `The body ${message}`)

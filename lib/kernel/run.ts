@@ -25,6 +25,8 @@ export interface Runner {
    * @throws ApiError 422 when a unique key is taken
    */
   work<T>(network_id: Id, now: string, body: (tx: ScopedTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
+  /** Runs the host's own look at a network, which changes nothing. */
+  read<T>(network_id: Id, body: (tx: ScopedTx) => Promise<T>): Promise<T>
   /** Resolves when the `after` hooks of everything so far have run. */
   settled(): Promise<unknown>
   readonly newId: () => Id
@@ -129,6 +131,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
         await publish(tx, emissions, now, commit)
         return result
       }, false),
+    read: (network_id, body) => transact((storageTx) => body(scoped(storageTx, network_id)), true),
     settled: () => Promise.all(pending),
   }
 }

@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { ApiError, fail, isApiError, notFound } from '../errors.ts'
 import type { Paged } from '../fields.ts'
 import type { AnyOperation, Page } from '../operation.ts'
@@ -6,7 +5,7 @@ import type { Settings } from '../options.ts'
 import { isStorageError } from '../storage/contract.ts'
 import { authenticator, bearerToken } from './authenticate.ts'
 import { authorise } from './authorise.ts'
-import { parseInput, printOf, readForm, readJson, readOptionalJson } from './body.ts'
+import { parseInput, parseQuery, printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { isoTime } from './clock.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
 import { originOf, requireHttps } from './https.ts'
@@ -77,9 +76,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     const input = {
       operation,
       params,
-      query: operation.query
-        ? parseInput(v.object(operation.query, queryMessage), { ...objectOrNothing(stray), ...search }, limits)
-        : {},
+      query: operation.query ? parseQuery(operation.query, { ...objectOrNothing(stray), ...search }, limits) : {},
       body: operation.body ? parseInput(operation.body, body, limits) : undefined,
       paging,
       principal: caller.principal,
@@ -135,8 +132,6 @@ export function present(
 export const isPaged = (returns: AnyOperation['returns']): returns is Paged => returns !== undefined && 'paged' in returns
 
 const noPaging: Paging = { page: 1, per_page: 1, after: undefined }
-
-const queryMessage = (issue: v.ObjectIssue): string => (issue.path ? 'is required' : 'must be an object')
 
 const objectOrNothing = (value: unknown): object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
