@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest'
+import { createTestCommunity, nobody } from '../../support/community.ts'
+import type { Json } from '../../support/json.ts'
+import { createSeededCommunity, seeded } from '../../support/seed.ts'
+
+const meeting = {
+  title: 'Pruning',
+  starts_at: '2026-12-01T18:00:00+01:00',
+  ends_at: '2026-12-01T20:00:00+01:00',
+  event_type: 'local_meetup',
+  space_id: seeded.space,
+}
+
+async function withEvent(more: object = {}) {
+  const network = await createSeededCommunity()
+  const { status, body: event } = await network.send('events.create', { body: { ...meeting, ...more } })
+  expect({ status, event }).toMatchObject({ status: 200 })
+  return { ...network, event, params: { id: event.id } }
+}
+
+test('a new event is answered with 200, is a post of its space, and is told of', async () => {
+  const { event, send, owner, newEvents, params } = await withEvent({
+    description: '<p>Bring gloves.</p>',
+    location: 'Shed',
+    link: 'https://example.org/x',
+    time_zone: 'Europe/Berlin',
+  })
+  const shared = {
+    id: event.id,
+    created_at: '2026-11-20T10:00:00.000Z',
+    updated_at: '2026-11-20T10:00:00.000Z',
+    post_type: 'event',
+    images: [],
+    permalink: `https://demo.example/events/${event.id}`,
+    title: 'Pruning',
+    rsvp_enabled: true,
+    rsvp_closed: false,
+    restricted_event: false,
+    post_in_feed: true,
+    event_type: 'local_meetup',
+    starts_at: '2026-12-01T17:00:00.000Z',
+    ends_at: '2026-12-01T19:00:00.000Z',
+    time_zone: 'Europe/Berlin',
+    location: 'Shed',
+    frequency: null,
+    interval: null,
+  }
+  expect(event).toEqual({
+    ...shared,
+    creator: expect.objectContaining({ id: owner.id, name: 'Ada Host', admin: true }),
+    description: '<p>Bring gloves.</p>',
+    recurrence_rule: null,
+    link: 'https://example.org/x',
+  })
+  const { body: creator } = await send('members.show', { params: { id: owner.id } })
+  const { body: space } = await send('spaces.show', { params: { id: seeded.space } })
+  expect(newEvents().map(({ event_type, payload }) => ({ event_type, payload }))).toEqual([
+    {
+      event_type: 'EventCreatedHook',
+      payload: { ...shared, space_id: seeded.space, creator_id: owner.id, summary: 'Bring gloves.', creator, space },
+    },
+  ])
+  expect((await send('events.show', { params })).body).toEqual(event)
+  expect((await send('events.list')).body.items[0]).toEqual(event)
+  expect((await send('posts.show', { params })).body).toMatchObject({ id: event.id, post_type: 'event', title: 'Pruning' })
+})
+
+test('events are listed newest first', async () => {
+  const { send, event } = await withEvent()
+  expect((await send('events.list')).body.items.map(({ id }: Json) => id)).toEqual([event.id, '423', '422', '421'])
+})
+
+test('an event without a time zone is on UTC', async () => {
+  const { event } = await withEvent()
+  expect(event.time_zone).toBe('UTC')
+})
+
+test.each([
+  ['title is required', { title: undefined }],
+  ['starts_at must be a date and time in ISO 8601', { starts_at: '2026-12-01' }],
+  ['ends_at must be after starts_at', { ends_at: meeting.starts_at }],
+  ['ends_at must be after starts_at', { ends_at: '2026-12-01T16:59:59Z' }],
+  ['event_type must be one of local, live_chat', { event_type: 'party' }],
+  [`space_id: there is no space ${nobody} in this network`, { space_id: nobody }],
+  ['time_zone must be an IANA time zone like Europe/Berlin', { time_zone: 'Europe/Atlantis' }],
+  ['time_zone must be an IANA time zone like Europe/Berlin', { time_zone: '+01:00' }],
+  ['link must be an http or https URL', { link: 'javascript:alert(1)' }],
+  ['frequency must be one of daily, weekly, monthly, yearly', { frequency: 'hourly' }],
+  ['interval needs a frequency', { interval: 2 }],
+  ['by_days needs a frequency', { by_days: 'MO' }],
+  ['recur_until needs a frequency', { recur_until: '2027-01-01T00:00:00Z' }],
+  ['interval must be a whole number from 1 to 1000', { frequency: 'daily', interval: 0 }],
+  ['by_days must be a comma list of SU, MO, TU, WE, TH, FR, SA', { frequency: 'weekly', by_days: 'MO,XX' }],
+  ['by_month_days must be a comma list of days of the month', { frequency: 'monthly', by_month_days: '32' }],
+  ['by_month_days must be a comma list of days of the month', { frequency: 'monthly', by_month_days: 0 }],
+  ['by_month_days does not go with a weekly frequency', { frequency: 'weekly', by_month_days: '1' }],
+  [
+    'recurrence_count and recur_until both end the series',
+    { frequency: 'daily', recurrence_count: 2, recur_until: '2027-01-01T00:00:00Z' },
+  ],
+  ['recur_until must not be before starts_at', { frequency: 'daily', recur_until: '2026-12-01T16:59:59Z' }],
+  ['never come round again', { frequency: 'monthly', interval: 12, by_month_days: '31', starts_at: '2026-02-01T00:00:00Z' }],
+])('an event is refused: %s', async (error, changes) => {
+  const { send, newEvents } = await createSeededCommunity()
+  const answer = await send('events.create', { body: { ...meeting, ...changes } })
+  expect(answer).toMatchObject({ status: 422, body: { error: expect.stringContaining(error) } })
+  expect((await send('events.list')).body.items).toHaveLength(3)
+  expect(newEvents()).toEqual([])
+})
+
+test.each([
+  [
+    { frequency: 'weekly', interval: 2, by_days: ' mo, we ,MO', recurrence_count: 5 },
+    'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE;COUNT=5',
+  ],
+  [{ frequency: 'monthly', by_month_days: 15 }, 'FREQ=MONTHLY;INTERVAL=1;BYMONTHDAY=15'],
+  [{ frequency: 'monthly', by_month_days: '1,-1' }, 'FREQ=MONTHLY;INTERVAL=1;BYMONTHDAY=1,-1'],
+  [{ frequency: 'yearly', recur_until: '2030-01-01T00:00:00+01:00' }, 'FREQ=YEARLY;INTERVAL=1;UNTIL=20291231T230000Z'],
+  [{ frequency: 'daily', by_days: '', by_month_days: null }, 'FREQ=DAILY;INTERVAL=1'],
+])('the recurrence %j reads %s', async (recurrence, rule) => {
+  const { event } = await withEvent(recurrence)
+  expect(event).toMatchObject({ frequency: recurrence.frequency, interval: recurrence.interval ?? 1, recurrence_rule: rule })
+})
+
+test('PATCH and PUT change what they name, in the event and in its post', async () => {
+  const { send, event, params, newEvents, clock } = await withEvent({ description: 'Old', frequency: 'weekly' })
+  newEvents()
+  clock.advance(1000)
+  const changed = await send('events.update', { params, body: { title: 'Planting', description: null, rsvp_closed: true } })
+  const expected = {
+    ...event,
+    title: 'Planting',
+    description: null,
+    rsvp_closed: true,
+    updated_at: '2026-11-20T10:00:01.000Z',
+  }
+  expect({ status: changed.status, body: changed.body }).toEqual({ status: 200, body: expected })
+  expect(newEvents()).toMatchObject([
+    { event_type: 'EventUpdatedHook', payload: { title: 'Planting', summary: '', rsvp_closed: true } },
+  ])
+  expect((await send('posts.show', { params })).body.title).toBe('Planting')
+  const later = { starts_at: '2026-12-01T18:00:00Z' }
+  expect((await send('events.replace', { params, body: later })).body).toEqual({
+    ...expected,
+    starts_at: '2026-12-01T18:00:00.000Z',
+  })
+})
+
+test('a start after the end that the event has is refused, and nothing changes', async () => {
+  const { send, event, params, newEvents } = await withEvent()
+  newEvents()
+  expect(await send('events.update', { params, body: { starts_at: '2026-12-02T00:00:00Z' } })).toMatchObject({
+    status: 422,
+    body: { error: 'ends_at must be after starts_at' },
+  })
+  expect((await send('events.show', { params })).body).toEqual(event)
+  expect(newEvents()).toEqual([])
+})
+
+test('frequency null makes it an event that takes place once', async () => {
+  const { send, params } = await withEvent({ frequency: 'weekly', interval: 2, by_days: 'MO', recurrence_count: 3 })
+  const { body } = await send('events.update', { params, body: { frequency: null } })
+  expect(body).toMatchObject({ frequency: null, interval: null, recurrence_rule: null })
+})
+
+test('one end of the series takes the place of the other when the other is cleared', async () => {
+  const { send, params } = await withEvent({ frequency: 'daily', recurrence_count: 3 })
+  const recur_until = '2026-12-24T00:00:00Z'
+  expect((await send('events.update', { params, body: { recur_until } })).status).toBe(422)
+  const { body } = await send('events.update', { params, body: { recur_until, recurrence_count: null } })
+  expect(body.recurrence_rule).toBe('FREQ=DAILY;INTERVAL=1;UNTIL=20261224T000000Z')
+})
+
+test('a deleted event is canceled, and its RSVPs and comments go with it', async () => {
+  const { send, newEvents } = await createSeededCommunity()
+  const params = { id: seeded.event }
+  expect(await send('events.delete', { params })).toMatchObject({ status: 204, body: undefined })
+  expect(newEvents().map(({ event_type, payload }) => [event_type, payload.id])).toEqual([['EventCanceledHook', seeded.event]])
+  for (const id of ['events.show', 'events.delete'])
+    expect(await send(id, { params })).toMatchObject({ status: 404, body: { error: 'Event not found' } })
+  expect(await send('posts.show', { params })).toMatchObject({ status: 404 })
+  expect(await send('rsvps.show', { params: { event_id: seeded.event, id: '431' } })).toMatchObject({ status: 404 })
+})
+
+test('a post that is no event is no event', async () => {
+  const { send } = await createSeededCommunity()
+  for (const id of [nobody, seeded.post, seeded.poll])
+    expect(await send('events.show', { params: { id } })).toMatchObject({ status: 404, body: { error: 'Event not found' } })
+})
+
+test('recurrence needs the port for it, and says so; an event that takes place once does not', async () => {
+  const { send } = await createTestCommunity({ ports: {} })
+  const { body: space } = await send('spaces.create', { body: { name: 'Garden' } })
+  const body = { ...meeting, space_id: space.id }
+  expect((await send('events.create', { body })).status).toBe(200)
+  expect(await send('events.create', { body: { ...body, frequency: 'daily' } })).toMatchObject({
+    status: 422,
+    body: { error: 'frequency needs option `ports.recurrence`, which this service runs without' },
+  })
+})
