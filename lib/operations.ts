@@ -1,5 +1,5 @@
 /** The registry: every resource file, one array. */
-import type { AnyOperation, Operation } from './operation.ts'
+import type { AnyOperation, Method, Operation } from './operation.ts'
 import * as abuseReports from './resources/abuse-reports.ts'
 import * as answers from './resources/answers.ts'
 import * as assets from './resources/assets.ts'
@@ -64,8 +64,14 @@ const resources = {
   ...abuseReports,
 }
 
-/** Every operation of the API. */
-export const operations: readonly AnyOperation[] = Object.freeze(Object.values(resources))
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+// Runtimes and bundlers list what a module exports in different orders, and the documents are to be the same everywhere.
+const byPath = (a: AnyOperation, b: AnyOperation): number =>
+  a.path === b.path ? methods.indexOf(a.method) - methods.indexOf(b.method) : a.path < b.path ? -1 : 1
+
+/** Every operation of the API, by path and method. */
+export const operations: readonly AnyOperation[] = Object.freeze(Object.values<AnyOperation>(resources).sort(byPath))
 
 type Resources = typeof resources
 type ById = {

@@ -77,6 +77,11 @@ test('no two paths differ only in the names of their parameters, and each names 
     )
 })
 
+test('operations stand in the order of their paths, so that the document is the same in every runtime', () => {
+  const paths = community.operations.map(({ path }) => path)
+  expect(paths).toEqual(paths.toSorted())
+})
+
 test('every operation names the events that it may publish', () => {
   const events = Object.keys(at(documents.webhooks, 'webhooks'))
   const named = valuesOf(documents.api, 'x-events').flat()
