@@ -119,7 +119,11 @@ test.each([
   [{ frequency: 'daily', by_days: '', by_month_days: null }, 'FREQ=DAILY;INTERVAL=1'],
 ])('the recurrence %j reads %s', async (recurrence, rule) => {
   const { event } = await withEvent(recurrence)
-  expect(event).toMatchObject({ frequency: recurrence.frequency, interval: recurrence.interval ?? 1, recurrence_rule: rule })
+  expect(event).toMatchObject({
+    frequency: recurrence.frequency,
+    interval: 'interval' in recurrence ? recurrence.interval : 1,
+    recurrence_rule: rule,
+  })
 })
 
 test('PATCH and PUT change what they name, in the event and in its post', async () => {

@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest'
+import type { Options } from '../../../lib/index.ts'
+import { assets } from '../../../lib/storage/tables.ts'
+import { createTestCommunity, request } from '../../support/community.ts'
+import type { Json } from '../../support/json.ts'
+import { downloadable, png, testPorts } from '../../support/ports.ts'
+
+type Fields = Readonly<Record<string, string | Blob>>
+
+/** A community with its asset store at hand, and a way to send it forms. */
+async function withStore(options: Partial<Options> = {}) {
+  const { ports, files } = testPorts()
+  const network = await createTestCommunity({ ports, ...options })
+  const { community, token } = network
+  const upload = async (fields: Fields, headers: Record<string, string> = {}, path = '/assets') => {
+    const form = new FormData()
+    for (const [name, value] of Object.entries(fields)) form.append(name, value)
+    // As the bytes that a server would read: a Request over a FormData goes on writing after its reader has left.
+    const encoded = new Response(form)
+    const type = encoded.headers.get('content-type') ?? ''
+    return request(community, 'POST', `/admin/v1/networks/1${path}`, {
+      body: await encoded.arrayBuffer(),
+      headers: { authorization: `Bearer ${token}`, 'content-type': type, ...headers },
+    })
+  }
+  const stored = () => network.storage.transaction((tx) => tx.find(assets, { where: { network_id: '1' } }), { readOnly: true })
+  return { ...network, upload, files, stored }
+}
+
+const file = (bytes: Uint8Array<ArrayBuffer> | string, name: string, type = '') => new File([bytes], name, { type })
+
+test('a file is stored as what its bytes say it is, whatever its sender calls it', async () => {
+  const { upload, files, stored, newEvents } = await withStore()
+  const answer = await upload({
+    asset_style: 'cover',
+    asset_file: file(png, 'C:\\pictures\\rose.exe', 'application/x-msdownload'),
+    original_aspect_ratio: '1:1',
+    'metadata[is_main_image]': 'true',
+    input_type: 'whatever',
+  })
+  const [[name, bytes] = ['', new Uint8Array()]] = files
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: 201,
+    body: { id: expect.any(String), url: `https://cdn.test/${name}`, type: 'Asset', name: 'rose.exe' },
+  })
+  expect(name).toMatch(/^[0-9a-f-]{36}\.png$/)
+  expect(bytes).toEqual(png)
+  expect(await stored()).toMatchObject([
+    {
+      id: answer.body.id,
+      asset_style: 'cover',
+      content_type: 'image/png',
+      byte_size: png.length,
+      original_aspect_ratio: '1:1',
+      metadata: { is_main_image: 'true' },
+    },
+  ])
+  expect(newEvents()).toEqual([])
+})
+
+test('a file may be downloaded from source_url, named in a form or in JSON', async () => {
+  const { upload, send, stored } = await withStore()
+  const body = { asset_style: 'post', source_url: downloadable, metadata: { is_video_image: false } }
+  expect(await send('assets.create', { body })).toMatchObject({ status: 201, body: { name: 'rose.png' } })
+  const form = { ...body, metadata: JSON.stringify(body.metadata) }
+  expect(await upload(form, {}, '/assets/')).toMatchObject({ status: 201, body: { name: 'rose.png' } })
+  expect(await stored()).toMatchObject([
+    { metadata: { is_video_image: false }, content_type: 'image/png' },
+    { metadata: { is_video_image: false }, content_type: 'image/png' },
+  ])
+})
+
+test('the image of a badge is an asset that was uploaded', async () => {
+  const { upload, send } = await withStore()
+  const { body: asset } = await upload({ asset_style: 'avatar', asset_file: file(png, 'a.png') })
+  const { body: badge } = await send('badges.create', { body: { title: 'Early bird', avatar_id: asset.id } })
+  expect(badge.avatar_url).toBe(asset.url)
+})
+
+test.each([
+  [400, 'asset_style is required', { asset_file: file(png, 'a.png') }],
+  [400, 'asset_file or source_url is required', { asset_style: 'cover' }],
+  [422, 'asset_style must be one of avatar, ', { asset_style: 'poster', asset_file: file(png, 'a.png') }],
+  [422, 'asset_file must be a file', { asset_style: 'cover', asset_file: 'a.png' }],
+  [422, 'asset_file is empty', { asset_style: 'cover', asset_file: file('', 'a.png') }],
+  [422, 'metadata must be an object', { asset_style: 'cover', asset_file: file(png, 'a.png'), metadata: 'x' }],
+  [422, 'source_url must be an http or https URL', { asset_style: 'cover', source_url: 'file:///etc/passwd' }],
+  [422, 'source_url must be an address on the public internet', { asset_style: 'cover', source_url: 'http://localhost/' }],
+  [422, 'source_url could not be downloaded', { asset_style: 'cover', source_url: 'https://files.example/gone.png' }],
+] as const)('an upload is refused with %i: %s', async (status, error, fields) => {
+  const { upload, files, stored } = await withStore()
+  expect(await upload(fields)).toMatchObject({ status, body: { error: expect.stringContaining(error) } })
+  expect([files.size, await stored()]).toEqual([0, []])
+})
+
+test('a file above the limit is 413, sent or downloaded, and nothing is kept', async () => {
+  const { upload, files } = await withStore({ limits: { assetBytes: 64, bodyBytes: 2000 } })
+  const refusal = { status: 413, body: { error: 'The file is larger than 64 bytes' } }
+  expect(await upload({ asset_style: 'cover', asset_file: file('x'.repeat(65), 'a.txt') })).toMatchObject(refusal)
+  expect(await upload({ asset_style: 'cover', source_url: downloadable })).toMatchObject(refusal)
+  expect(await upload({ asset_style: 'cover', asset_file: file('x'.repeat(3000), 'a.txt') })).toMatchObject({
+    status: 413,
+    body: { error: 'The body is larger than 2064 bytes' },
+  })
+  expect((await upload({ asset_style: 'cover', asset_file: file('x'.repeat(64), 'a.txt') })).status).toBe(201)
+  expect(files.size).toBe(1)
+})
+
+test('what is neither a form nor JSON is 415, and a broken form 400', async () => {
+  const { community, token, files } = await withStore()
+  const post = (type: string) =>
+    request(community, 'POST', '/admin/v1/networks/1/assets', {
+      body: '--x\r\nnonsense',
+      headers: { authorization: `Bearer ${token}`, 'content-type': type },
+    })
+  expect(await post('image/png')).toMatchObject({
+    status: 415,
+    body: { error: 'Content-Type must be multipart/form-data or application/json, got image/png' },
+  })
+  expect(await post('multipart/form-data; boundary=x')).toMatchObject({
+    status: 400,
+    body: { error: 'The body is not a valid multipart/form-data form' },
+  })
+  expect(files.size).toBe(0)
+})
+
+test('a form is for uploads only', async () => {
+  const { upload } = await withStore()
+  expect(await upload({ title: 'x' }, {}, '/tags')).toMatchObject({ status: 415 })
+})
+
+test('without a token no form is read', async () => {
+  const { upload, files } = await withStore()
+  expect((await upload({ asset_style: 'cover', asset_file: file(png, 'a.png') }, { authorization: '' })).status).toBe(401)
+  expect(files.size).toBe(0)
+})
+
+test('the same upload with the same Idempotency-Key is stored once; another file is another request', async () => {
+  const { upload, files, stored } = await withStore()
+  const key = { 'idempotency-key': 'one' }
+  const first = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png') }, key)
+  const second = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png') }, key)
+  expect([second.status, second.body, second.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true'])
+  const third = await upload({ asset_style: 'cover', asset_file: file('other', 'a.png') }, key)
+  expect(third.status).toBe(422)
+  expect([files.size, (await stored()).length]).toEqual([1, 1])
+})
+
+test('a file for which no record comes about is removed again', async () => {
+  const veto = new Error('the database is away')
+  const faults: unknown[] = []
+  const { upload, files } = await withStore({
+    hooks: {
+      before: () => {
+        throw veto
+      },
+      onError: (error) => faults.push(error),
+    },
+  })
+  expect((await upload({ asset_style: 'cover', asset_file: file(png, 'a.png') })).status).toBe(500)
+  expect([files.size, faults]).toEqual([0, [veto]])
+})
+
+test.each([
+  ['assets', 'asset_file', { asset_file: file(png, 'a.png') }],
+  ['fileTypes', 'asset_file', { asset_file: file(png, 'a.png') }],
+  ['download', 'source_url', { source_url: downloadable }],
+])('without the port %s an upload is refused with its name', async (name, field, fields) => {
+  const { [name as 'assets']: _, ...ports } = testPorts().ports
+  const { upload } = await withStore({ ports })
+  expect(await upload({ asset_style: 'cover', ...fields } as Fields)).toMatchObject({
+    status: 422,
+    body: { error: `${field} needs option \`ports.${name}\`, which this service runs without` },
+  })
+})
+
+test('a direct call takes a file', async () => {
+  const { community } = await withStore()
+  const body = { asset_style: 'file', asset_file: file('Hello', 'hello.txt') } as const
+  const asset: Json = await community.call('assets.create', { network: '1', body })
+  expect(asset).toEqual({ id: expect.any(String), url: expect.stringMatching(/\.txt$/), type: 'Asset', name: 'hello.txt' })
+})
+
+test('both forms of an upload are published', async () => {
+  const { community } = await withStore()
+  const { post } = (community.openapi() as Json).paths['/admin/v1/networks/{network_id}/assets']
+  expect(Object.keys(post.requestBody.content)).toEqual(['multipart/form-data', 'application/json'])
+  expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['201', '400', '401', '413', '415', '422']))
+})
