@@ -125,7 +125,7 @@ export function createCommunity(options: Options): Community {
     record: recordOf(fact),
     acceptInvite: acceptInviteOf(fact),
     networks,
-    keys: keysOf(settings, run),
+    keys: keysOf(settings, run, operations),
     endpoints: endpointsOf(settings, run),
     operations,
     openapi: (part = 'api') => document(part),

@@ -204,8 +204,17 @@ export function payloadSchema(name: EventName): v.GenericSchema {
   return everything[name]
 }
 
-/** Whether a text names an event of the interface, with or without its suffix `Hook`. */
+const unsuffixed = (text: string): string => text.replace(/Hook$/, '')
+const isIn = <C extends object>(names: C, name: string): name is keyof C & string => Object.hasOwn(names, name)
+
+/** The event of the interface that a text names, with or without its suffix `Hook`. */
 export function webhookName(text: string): WebhookName | undefined {
-  const name = text.replace(/Hook$/, '')
-  return Object.hasOwn(catalogue, name) ? (name as WebhookName) : undefined
+  const name = unsuffixed(text)
+  return isIn(catalogue, name) ? name : undefined
+}
+
+/** The event for the host that a text names, with or without its suffix `Hook`. */
+export function hostEventName(text: string): HostEventName | undefined {
+  const name = unsuffixed(text)
+  return isIn(hostCatalogue, name) ? name : undefined
 }

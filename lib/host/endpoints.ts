@@ -1,9 +1,9 @@
 import { fail, found, invalid } from '../errors.ts'
-import { webhookName } from '../events/catalogue.ts'
+import { hostEventName, webhookName } from '../events/catalogue.ts'
 import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
 import type { Settings } from '../options.ts'
-import type { EndpointUpsert } from '../outbox/record.ts'
+import type { Audience, EndpointUpsert } from '../outbox/record.ts'
 import type { Id } from '../storage/table.ts'
 import { type EndpointRow, webhookEndpoints } from '../storage/tables.ts'
 
@@ -27,7 +27,7 @@ export interface NewEndpoint {
 export interface Endpoints {
   /**
    * Registers an endpoint, or changes the one of this network with the same URL. The relay learns of it through the outbox.
-   * @throws ApiError 422 when the URL, the key or an event type is refused
+   * @throws ApiError 422 when one of the values is refused
    */
   upsert(endpoint: NewEndpoint): Promise<EndpointRow>
   list(network_id: Id): Promise<readonly EndpointRow[]>
@@ -67,37 +67,42 @@ export function endpointsOf({ clock }: Settings, runner: Runner): Endpoints {
   }
 }
 
-function checked({
-  url,
-  key,
-  events,
-  secrets = [],
-  audience,
-  enabled = true,
-  order,
-  rate_per_second = null,
-}: Omit<NewEndpoint, 'network_id'>) {
+/** Standard Webhooks: 24 to 64 random bytes in base64 behind `whsec_`. */
+const secretPattern = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/
+
+function checked(given: Omit<NewEndpoint, 'network_id'>) {
+  const {
+    url,
+    key,
+    events,
+    secrets = [],
+    audience = 'integration',
+    enabled = true,
+    order = 'none',
+    rate_per_second = null,
+  } = given
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !['https:', 'http:'].includes(parsed.protocol) || parsed.username || parsed.password || parsed.hash)
     return fail(invalid('url'), 'url must be an https address without user name and fragment')
   if (!/^[\x21-\x7e]{1,512}$/.test(key))
     return fail(invalid('key'), 'key must be 1 to 512 printable ASCII characters without blanks')
-  const types = events?.map((name) => {
-    const known = webhookName(name)
-    return known
-      ? `${known}Hook`
-      : fail(invalid('events'), `events must be event types such as PostCreatedHook, got ${JSON.stringify(name)}`)
-  })
-  return {
-    url: parsed.href,
-    key,
-    events: types ?? null,
-    secrets: [...secrets],
-    audience: audience ?? 'integration',
-    enabled,
-    order: order ?? 'none',
-    rate_per_second,
-  } as const
+  if (!secrets.every((secret) => secretPattern.test(secret)))
+    return fail(invalid('secrets'), 'secrets must each be whsec_ and 24 to 64 bytes in base64')
+  if (audience !== 'integration' && audience !== 'host') return fail(invalid('audience'), 'audience must be integration or host')
+  if (order !== 'none' && order !== 'fifo') return fail(invalid('order'), 'order must be none or fifo')
+  if (rate_per_second !== null && !(rate_per_second > 0 && rate_per_second <= 10_000))
+    return fail(invalid('rate_per_second'), 'rate_per_second must be above 0 and at most 10000, or null for no limit')
+  const types = events?.map((name) => eventType(name, audience)) ?? null
+  return { url: parsed.href, key, events: types, secrets: [...secrets], audience, enabled, order, rate_per_second }
+}
+
+/** An event type as it stands on the wire; each audience has its own. */
+function eventType(name: string, audience: Audience): string {
+  const known = audience === 'host' ? hostEventName(name) : webhookName(name)
+  const example = audience === 'host' ? 'WelcomeEmailRequestedHook' : 'PostCreatedHook'
+  return known
+    ? `${known}Hook`
+    : fail(invalid('events'), `events must be event types such as ${example}, got ${JSON.stringify(name)}`)
 }
 
 const upsertOf = (row: EndpointRow): EndpointUpsert => ({

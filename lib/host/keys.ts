@@ -1,6 +1,7 @@
 import { fail, found, invalid } from '../errors.ts'
 import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
+import type { AnyOperation } from '../operation.ts'
 import type { Settings } from '../options.ts'
 import type { Id } from '../storage/table.ts'
 import { type ApiKeyRow, apiKeys, members } from '../storage/tables.ts'
@@ -25,7 +26,7 @@ export type KeyListing = Omit<ApiKeyRow, 'token_hash'> & { readonly status: 'Act
 export interface Keys {
   /**
    * Creates a key. The token is in the answer and can never be read again (specification, section 5, rule 3).
-   * @throws ApiError 422 when a scope is malformed or there is no member to act
+   * @throws ApiError 422 when a scope does not exist or there is no member to act
    */
   create(key: NewKey): Promise<{ readonly token: string; readonly key: KeyListing }>
   /** Every key of a network, active and revoked, oldest first. */
@@ -37,14 +38,15 @@ export interface Keys {
   revoke(network_id: Id, id: Id): Promise<KeyListing>
 }
 
-const scopePattern = /^(?:\*|\*:read|[a-z][a-z_]*:(?:read|write))$/
-
-export function keysOf({ clock }: Settings, runner: Runner): Keys {
+/** @param operations whose scopes a key may hold */
+export function keysOf({ clock }: Settings, runner: Runner, operations: readonly AnyOperation[]): Keys {
   const now = () => isoTime(clock.now())
+  const groups = operations.map(({ scope }) => scope.split(':', 1)[0])
+  const scopesThere = new Set(['*', '*:read', ...groups.flatMap((group) => [`${group}:read`, `${group}:write`])])
   return {
     async create({ network_id, name, scopes, member_id, expires_at }) {
       if (name.trim() === '') fail(invalid('name'), "name can't be blank")
-      const wrong = scopes.find((scope) => !scopePattern.test(scope))
+      const wrong = scopes.find((scope) => !scopesThere.has(scope))
       if (wrong !== undefined || scopes.length === 0)
         fail(invalid('scopes'), `scopes must be like members:read, *:read or *, got ${JSON.stringify(wrong ?? [])}`)
       if (expires_at !== undefined && Number.isNaN(Date.parse(expires_at)))

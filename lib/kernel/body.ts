@@ -103,7 +103,7 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
   // only the keys that it knows, and the limits would never arrive.
   const dataset = schema['~run']({ value: input ?? {} }, { limits } as v.Config<v.InferIssue<S>>)
   if (!dataset.issues) return dataset.value
-  const problems = [...new Set(dataset.issues.map((issue) => sentence(v.getDotPath(issue), issue.message)))]
+  const problems = [...new Set(dataset.issues.map((issue) => sentence(v.getDotPath(issue), messageOf(issue))))]
   const told = problems.slice(0, mostProblems)
   const more = problems.length > told.length ? [`and ${problems.length - told.length} more`] : []
   throw new ApiError(422, { error: [...told, ...more].join('; ') })
@@ -121,6 +121,12 @@ export function parseQuery(fields: Fields, query: object, limits: TextLimits): u
   const schema = querySchemas.get(fields) ?? v.object(fields, queryMessage)
   querySchemas.set(fields, schema)
   return parseInput(schema, query, limits)
+}
+
+// The schemas of records have no words of their own: only the host's own calls are checked by them.
+const messageOf = ({ message, expected, received }: v.BaseIssue<unknown>): string => {
+  if (!message.startsWith('Invalid ')) return message
+  return received === 'undefined' ? 'is required' : `must be ${expected}, got ${received}`
 }
 
 const sentence = (path: string | null, message: string): string => (path ? `${path} ${message}` : `The body ${message}`)
