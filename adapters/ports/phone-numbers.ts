@@ -7,7 +7,7 @@ export function phoneNumbers(): PhoneNumbers {
   return {
     parse(text) {
       // `extract: false`: the whole text is the number, none is picked out of a sentence.
-      const number = parsePhoneNumberFromString(text, { extract: false })
+      const number = parsePhoneNumberFromString(text.trim(), { extract: false })
       return number?.isValid() ? number.number : undefined
     },
   }

@@ -9,7 +9,8 @@ import { createProgram } from '../relay/commands/program.ts'
 import { SettingsError } from '../relay/settings.ts'
 import { UsageError } from '../usage.ts'
 
-const output = pino.destination({ dest: 1, sync: true })
+// Not in step with the deliveries: a reader that falls behind loses lines, and never holds a delivery up.
+const output = pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1024 })
 // A reader that went away (`| head`) must not end deliveries.
 output.on('error', () => undefined)
 
@@ -57,5 +58,11 @@ try {
   } else {
     process.stderr.write(`folkmoot-relay: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
     process.exitCode = 1
+  }
+} finally {
+  try {
+    output.flushSync()
+  } catch {
+    // Nobody reads any more, or nothing was written.
   }
 }

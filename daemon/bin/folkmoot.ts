@@ -5,8 +5,9 @@ import { isApiError } from '../../lib/index.ts'
 import { isStorageError } from '../../lib/storage/index.ts'
 import type { Output } from '../output.ts'
 import * as commands from '../server/commands.ts'
+import { migrate } from '../server/migrate.ts'
 import { type Running, type ServeFlags, serve } from '../server/serve.ts'
-import { defaultStorage } from '../server/storage-address.ts'
+import { defaultStorage, storageForms } from '../server/storage-address.ts'
 import { UsageError } from '../usage.ts'
 
 const out: Output = {
@@ -24,7 +25,7 @@ const port = (text: string): number => {
 
 const onStorage = (command: Command): Command =>
   command
-    .option('--storage <address>', 'lowdb:PATH or memory:', defaultStorage)
+    .option('--storage <address>', storageForms, defaultStorage)
     .option('--outbox <directory>', 'where the outbox of lowdb and memory is; beside the file by default')
     .option('--json', 'print JSON for programs')
 const onNetwork = (command: Command): Command =>
@@ -98,6 +99,14 @@ onNetwork(endpoints.command('list'))
 onNetwork(endpoints.command('remove').argument('<id>'))
   .description('remove an endpoint')
   .action((id: string, flags) => commands.removeEndpoint(id, flags, out))
+
+program
+  .command('migrate')
+  .description('bring the tables of a database to this version; servers do it by themselves when they start')
+  .requiredOption('--storage <address>', 'sqlite:PATH or postgres://…')
+  .option('--dry-run', 'print the statements, and run none')
+  .option('--json', 'print JSON for programs')
+  .action((flags) => migrate(flags, out))
 
 program
   .command('spec')

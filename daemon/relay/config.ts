@@ -1,5 +1,6 @@
 /** The relay's settings from its command line and its configuration file. */
 import { readFile } from 'node:fs/promises'
+import { isPostgresAddress } from '../../adapters/storage/postgres/address.ts'
 import { UsageError } from '../usage.ts'
 import { checkSettings, type Settings, SettingsError } from './settings.ts'
 
@@ -56,13 +57,13 @@ export async function readSettings(flags: SettingFlags): Promise<Settings> {
 }
 
 /**
- * The directory that `--outbox` names.
+ * The outbox that `--outbox` names: a directory, `sqlite:PATH` or `postgres://…`.
  * @throws UsageError for an outbox that this relay cannot read
  */
 export function outboxOf(address: string | undefined): string {
   if (address === undefined || address === '')
-    throw new UsageError('--outbox is missing: give the directory that the API server writes to')
-  if (/^(sqlite|postgres|postgresql):/.test(address))
-    throw new UsageError(`--outbox ${address.split(':')[0]}: is not supported by this relay; give a directory`)
+    throw new UsageError('--outbox is missing: give the `outbox` that the API server prints, a directory or a database')
+  const usable = !/^(sqlite|postgres|postgresql):/.test(address) || /^sqlite:./.test(address) || isPostgresAddress(address)
+  if (!usable) throw new UsageError('--outbox must be a directory, sqlite:PATH or postgres://…')
   return address
 }

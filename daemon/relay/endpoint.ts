@@ -4,10 +4,12 @@
 import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
 import { createPace, type Pace } from './pace.ts'
 import type { Settings } from './settings.ts'
-import type { Endpoint, EndpointState, Lane, RelayStore, StoredEndpoint, Waiting } from './store/store.ts'
+import type { Endpoint, EndpointState, Lane, Notice, RelayStore, StoredEndpoint, Waiting } from './store/store.ts'
 
 /** Of the deliveries that wait, only so many per lane are in memory. */
 const batch = 32
+/** Notices of one kind about one endpoint are at least this far apart, in milliseconds. */
+const noticeInterval = 3_600_000
 /** Of four starts, this many are first attempts while both lanes have work. */
 const firstsPerRound = 3
 
@@ -52,6 +54,7 @@ export class EndpointRun {
   readonly #lanes: Record<Lane, LaneState> = { first: { buffer: [], nextDue: 0 }, retry: { buffer: [], nextDue: 0 } }
   readonly #settings: () => Settings
   readonly #store: RelayStore
+  readonly #told = new Map<Notice['kind'], number>()
   #firsts = 0
 
   constructor(
@@ -100,6 +103,13 @@ export class EndpointRun {
   state(): EndpointState {
     const { lastSuccess, failingSince, lastFailure, pausedUntil } = this
     return { breaker: this.breaker.snapshot(), pausedUntil, lastSuccess, failingSince, lastFailure }
+  }
+
+  /** Whether to tell people: of a thousand deliveries that die, they want to hear once an hour. The log has each of them. */
+  worthTelling(kind: Notice['kind'], now: number): boolean {
+    if (now - (this.#told.get(kind) ?? Number.NEGATIVE_INFINITY) < noticeInterval) return false
+    this.#told.set(kind, now)
+    return true
   }
 
   /** Something in the store is due at this time. */

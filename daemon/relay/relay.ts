@@ -3,8 +3,7 @@
  *
  * It runs as a service of its own or inside of another process: it touches no signals, no exit codes and no streams.
  */
-import { join, resolve } from 'node:path'
-import { outboxDirectory } from '../../adapters/outbox/file.ts'
+import { join } from 'node:path'
 import type { OutboxSource } from '../../lib/outbox/source.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
 import { createCourier } from './deliver.ts'
@@ -12,6 +11,7 @@ import { type RelayEvents, safely } from './events.ts'
 import type { Resolve } from './guard.ts'
 import { type Ingest, startIngest } from './ingest.ts'
 import { lockRelay } from './lock.ts'
+import { openSource, relayHome } from './outbox-address.ts'
 import { systemResolve } from './resolve.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import { checkSettings, type Settings } from './settings.ts'
@@ -20,7 +20,7 @@ import type { RelayStore } from './store/store.ts'
 import { startUpkeep, type Upkeep } from './upkeep.ts'
 
 export interface RelayOptions extends RelayEvents {
-  /** The outbox directory. */
+  /** The outbox: a directory, `sqlite:PATH` or `postgres://…`. */
   readonly outbox: string
   /** Settings over the defaults; see `Settings`. */
   readonly settings?: Partial<Settings>
@@ -56,10 +56,10 @@ export interface Relay {
   close(grace?: number): Promise<void>
 }
 
-/** Where the relay keeps its own files: a directory in the outbox's, so that its writes wake nobody who watches the outbox. */
-export const storePath = (outbox: string): string => join(resolve(outbox), 'relay', 'relay.sqlite')
+/** Where the relay keeps what it remembers. */
+export const storePath = (outbox: string): string => join(relayHome(outbox), 'relay.sqlite')
 /** What stands for the outbox in the lock of its relay. */
-export const lockPath = (outbox: string): string => join(resolve(outbox), 'relay', 'relay')
+export const lockPath = (outbox: string): string => join(relayHome(outbox), 'relay')
 
 /** No second attempt is in flight for so long that this would be too short: it is longer than any time-out. */
 const defaultGrace = 15_000
@@ -87,7 +87,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   }
 
   async function run(store: RelayStore): Promise<Relay> {
-    const source = options.source ?? outboxDirectory(options.outbox)
+    const source = options.source ?? (await openSource(options.outbox))
     const recovered = await store.recover(clock.now())
     const timeline = createTimeline(clock, recovered.time)
     const courier = createCourier(current, clock, options.resolve ?? systemResolve(), options.userAgent)

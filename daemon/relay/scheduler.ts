@@ -283,9 +283,10 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
     if (transition === 'opened')
       gathering.notices.push({ ...about, kind: 'endpoint.opened', text: `sending is paused: ${outcome.reason}` })
     if (transition === 'closed') gathering.notices.push({ ...about, kind: 'endpoint.recovered', text: 'sending goes on' })
-    if (failed && verdict.result.state === 'pending' && verdict.result.attempts === failingAt)
+    const failing = failed && verdict.result.state === 'pending' && verdict.result.attempts === failingAt
+    if (failing && run.worthTelling('endpoint.failing', now))
       gathering.notices.push({ ...about, kind: 'endpoint.failing', text: `${failingAt} attempts failed: ${outcome.reason}` })
-    if (verdict.result.state === 'dead')
+    if (verdict.result.state === 'dead' && run.worthTelling('delivery.dead', now))
       gathering.notices.push({ ...about, kind: 'delivery.dead', text: `no attempts are left: ${outcome.reason}` })
     if (outgoing) gathering.told.push(() => report(landing, outgoing, verdict.result, now))
   }

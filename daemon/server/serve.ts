@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { toNodeListener } from '../../adapters/http/node.ts'
 import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../adapters/ports/index.ts'
 import { rateLimits } from '../../adapters/rate-limits/flexible.ts'
+import { withoutPassword } from '../../adapters/storage/postgres/address.ts'
 import { type Community, createCommunity } from '../../lib/index.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { fault, type Output } from '../output.ts'
@@ -108,7 +109,13 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     out.line(
       flags.json
         ? JSON.stringify(facts)
-        : banner({ ...facts, storage: flags.storage, secured: isSecured(flags), receiver: receiver?.url ?? null }),
+        : banner({
+            ...facts,
+            storage: withoutPassword(flags.storage),
+            outbox: withoutPassword(outbox),
+            secured: isSecured(flags),
+            receiver: receiver?.url ?? null,
+          }),
     )
     return { url: listening.url, close }
   } catch (error) {

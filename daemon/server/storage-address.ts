@@ -4,8 +4,14 @@ import { dirname, join, resolve } from 'node:path'
 import { openOutbox } from '../../adapters/outbox/file.ts'
 import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isPostgresAddress, postgresAddress, withoutPassword } from '../../adapters/storage/postgres/address.ts'
+import { postgresStorage } from '../../adapters/storage/postgres.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { UsageError } from '../usage.ts'
+
+/** What `--storage` takes, for help and messages. */
+export const storageForms = 'lowdb:PATH, memory:, sqlite:PATH or postgres://…'
 
 /** A storage that is open, and where the relay finds its outbox. */
 export interface OpenStorage {
@@ -18,7 +24,7 @@ export const defaultStorage = 'lowdb:./data/db.json'
 
 /**
  * Opens the storage that a command line names.
- * @param address `lowdb:PATH` or `memory:`
+ * @param address `lowdb:PATH`, `memory:`, `sqlite:PATH` or `postgres://…` (`?schema=NAME` for another schema)
  * @param outboxDirectory where the outbox of a storage without one of its own is; beside the file by default
  * @param warn is told what the operator should know
  * @throws UsageError when the address is not one of ours
@@ -45,5 +51,11 @@ export async function openStorage(
       throw error
     }
   }
-  throw new UsageError(`--storage must be lowdb:PATH or memory:, got ${JSON.stringify(address)}`)
+  const sql = (kind === 'sqlite' && path !== '') || isPostgresAddress(address)
+  if (!sql) throw new UsageError(`--storage must be ${storageForms}, got ${JSON.stringify(withoutPassword(address))}`)
+  // Events stand in a table there, so that they commit with the rows.
+  if (outboxDirectory !== undefined)
+    throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
+  if (kind === 'sqlite') return { storage: await sqliteStorage({ path }), outbox: `sqlite:${resolve(path)}` }
+  return { storage: await postgresStorage(postgresAddress(address)), outbox: address }
 }

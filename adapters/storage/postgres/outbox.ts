@@ -15,6 +15,8 @@ export const channelOf = (schema: string): string => `${schema}_outbox`
 export interface PostgresOutboxOptions {
   readonly url: string
   readonly schema?: string
+  /** Whether a second reader is kept away. Default true; false only to look. */
+  readonly exclusive?: boolean
 }
 
 const connectTimeout = 5_000
@@ -26,7 +28,8 @@ const statementTimeout = 10_000
  *
  * @throws StorageError `unavailable`, `newer`, `locked` when another relay reads it
  */
-export async function postgresOutbox({ url, schema = defaultSchema }: PostgresOutboxOptions): Promise<OutboxSource> {
+export async function postgresOutbox(options: PostgresOutboxOptions): Promise<OutboxSource> {
+  const { url, schema = defaultSchema, exclusive = true } = options
   await migratePostgres({ url, schema, tables: [] })
   const { Client } = await loadPg()
   const outbox = postgresDialect(schema).table('outbox')
@@ -49,15 +52,19 @@ export async function postgresOutbox({ url, schema = defaultSchema }: PostgresOu
     })
     try {
       await client.connect()
-      const { rows } = await send(client, 'SELECT pg_try_advisory_lock(hashtext($1))', [`folkmoot outbox ${schema}`])
-      if (rows[0]?.[0] !== 't')
-        throw new StorageError('locked', `another relay reads the outbox of schema ${schema}; stop it first`)
+      if (exclusive) await lock(client)
       await send(client, `LISTEN "${channelOf(schema)}"`)
       return client
     } catch (error) {
       await client.end().catch(() => undefined)
       throw unreachable(error)
     }
+  }
+
+  async function lock(client: PgClient): Promise<void> {
+    const { rows } = await send(client, 'SELECT pg_try_advisory_lock(hashtext($1))', [`folkmoot outbox ${schema}`])
+    if (rows[0]?.[0] !== 't')
+      throw new StorageError('locked', `another relay reads the outbox of schema ${schema}; stop it first`)
   }
 
   /** Runs a statement, on a new connection when the last one broke. */

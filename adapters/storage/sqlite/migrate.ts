@@ -1,10 +1,12 @@
 /** Makes the tables of a SQLite file, and leads those of an earlier version to where they are now. */
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { tables as allTables } from '../../../lib/storage/tables.ts'
 import { type Existing, migrationSteps } from '../sql/schema.ts'
 import type { TableShape } from '../sql/values.ts'
-import { type Connection, openConnection } from './connection.ts'
+import { type Connection, connectionOver, openConnection } from './connection.ts'
 import { sqliteDialect, tablePrefix } from './dialect.ts'
 import { isBusy } from './errors.ts'
 
@@ -23,7 +25,8 @@ export interface SqliteMigration {
  * @throws StorageError `newer`, `damaged`, `unavailable`, `full`
  */
 export async function migrateSqlite({ path, dryRun = false, tables = allTables }: SqliteMigration): Promise<readonly string[]> {
-  const connection = openConnection(path)
+  // Only looking makes no file.
+  const connection = dryRun && !existsSync(path) ? connectionOver(new DatabaseSync(':memory:'), path) : openConnection(path)
   try {
     return dryRun ? stepsFor(connection, path, tables) : await applySteps(connection, path, tables)
   } finally {

@@ -1,10 +1,10 @@
 /** `folkmoot-relay check`: whether a relay could run here, without changing anything. */
 
 import { existsSync } from 'node:fs'
-import { outboxDirectory } from '../../../adapters/outbox/file.ts'
 import type { Positions } from '../../../lib/outbox/source.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
 import { checkUrl } from '../guard.ts'
+import { openSource } from '../outbox-address.ts'
 import { storePath } from '../relay.ts'
 import { openOperatorStore } from '../store/operator.ts'
 import { openSqliteStore } from '../store/sqlite.ts'
@@ -35,6 +35,7 @@ export async function check(flags: CheckFlags): Promise<Checked> {
   let positions: Positions = {}
   let endpoints = 0
 
+  if (!existsSync(outbox)) problems.push(`outbox: ${outbox} does not exist yet`)
   if (existsSync(path)) {
     const operator = openOperatorStore(path)
     problems.push(...operator.problems().map((problem) => `store: ${problem}`))
@@ -49,7 +50,7 @@ export async function check(flags: CheckFlags): Promise<Checked> {
     await store.close()
   }
 
-  const source = outboxDirectory(outbox, { keepBroken: false })
+  const source = await openSource(outbox, true)
   let commits = 0
   for (let more = true; more; ) {
     const reading = await source.read(positions, pieceBytes)

@@ -1,5 +1,6 @@
 /** `folkmoot-relay run`: the relay as a service. */
 import type { DestinationStream } from 'pino'
+import { withoutPassword } from '../../../adapters/storage/postgres/address.ts'
 import { UsageError } from '../../usage.ts'
 import { systemClock } from '../clock.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
@@ -79,7 +80,14 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   })
 
   const { retrySchedule, timeout, allowHttp, allowPrivate } = settings
-  const shown = { outbox, attempts: retrySchedule.length, timeout, allowHttp, allowPrivate, control: control?.port ?? null }
+  const shown = {
+    outbox: withoutPassword(outbox),
+    attempts: retrySchedule.length,
+    timeout,
+    allowHttp,
+    allowPrivate,
+    control: control?.port ?? null,
+  }
   log.info(shown, 'relay.started')
   notifier.ready()
   try {

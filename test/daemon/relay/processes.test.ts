@@ -142,6 +142,20 @@ describe('folkmoot-relay run', () => {
     await outbox.close()
   })
 
+  it('goes on when nobody reads its log any more', async () => {
+    const directory = temporaryDirectory()
+    const hook = await receiver()
+    const outbox = await openOutbox({ directory })
+    const relay = start(directory)
+    await started(relay)
+    relay.child.stdout?.destroy()
+    await outbox.append([[endpoint(hook.url)], ...events('e', 200).map((each) => [each])])
+    await until(() => hook.received.length === 200, 'all are delivered')
+    relay.child.kill('SIGTERM')
+    expect(await relay.ended).toBe(0)
+    await outbox.close()
+  })
+
   it('never logs a key, a body, a secret or an address', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver(status(500))

@@ -59,9 +59,9 @@ test('a key cannot be given a scope that does not exist', async () => {
 
 test('what the host publishes is checked, and told in words', async () => {
   const { community } = await createTestCommunity()
-  const wrongPayload = community.publish({ network: '1', event: 'MemberLeft', payload: { space_id: 5 } as never })
+  const wrongPayload = community.publish({ network: '1', event: 'MemberLeft', payload: { space_id: true } as never })
   await expect(wrongPayload).rejects.toMatchObject({
     status: 422,
-    body: { error: 'member is required; space_id must be string, got 5; network_id is required' },
+    body: { error: 'member is required; space_id must be string, got true; network_id is required' },
   })
 })
