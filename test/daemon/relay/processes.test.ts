@@ -179,7 +179,6 @@ describe('folkmoot-relay run', () => {
     [['--outbox', '/tmp/x', '--retry-schedule', '-1'], /--retry-schedule takes seconds/],
     [['--outbox', '/tmp/x', '--config', '/nowhere.json'], /--config \/nowhere.json cannot be read/],
     [['--outbox', '/tmp/x', '--nonsense'], /unknown option/],
-    [['--outbox', 'postgres://localhost/x'], /not supported/],
   ])('with %j ends with exit code 2 and one sentence', async (flags, sentence) => {
     const relay = run('folkmoot-relay', 'run', ...flags)
     expect(await relay.ended).toBe(2)
