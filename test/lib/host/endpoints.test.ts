@@ -62,6 +62,6 @@ test('what the host publishes is checked, and told in words', async () => {
   const wrongPayload = community.publish({ network: '1', event: 'MemberLeft', payload: { space_id: true } as never })
   await expect(wrongPayload).rejects.toMatchObject({
     status: 422,
-    body: { error: 'member is required; space_id must be string, got true; network_id is required' },
+    body: { error: 'member is required; space_id must be an id; network_id is required' },
   })
 })
