@@ -16,4 +16,16 @@ export type { RateCount, RateLimiter } from './kernel/rate-limit.ts'
 export type { AnyOperation, Principal } from './operation.ts'
 export type { OperationId, OperationInput, OperationResult } from './operations.ts'
 export type { BeforeHook, CommittedEvent, Hooks, HostPrincipal, Limits, Options } from './options.ts'
+export type {
+  AssetStore,
+  Download,
+  Downloader,
+  FileType,
+  FileTypes,
+  NewFile,
+  PhoneNumbers,
+  Ports,
+  Recurrence,
+  Series,
+} from './ports.ts'
 export type { EndpointRow, NetworkRow } from './storage/tables.ts'

@@ -1,0 +1,75 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { directoryAssets, s3Assets } from '../../../adapters/ports/index.ts'
+import { png } from '../../support/ports.ts'
+
+const file = { id: '8f14e45f-ceea-467f-a5d3-000000000001', extension: 'png', content_type: 'image/png', name: "Röschen's.png" }
+const name = `${file.id}.png`
+
+const made: string[] = []
+const emptyDirectory = async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'assets-'))
+  made.push(directory)
+  return directory
+}
+afterEach(() => Promise.all(made.splice(0).map((directory) => rm(directory, { recursive: true }))))
+
+test('a directory keeps a file under its id and extension, and forgets it on demand', async () => {
+  const directory = join(await emptyDirectory(), 'made', 'when', 'needed')
+  const store = directoryAssets({ directory, baseUrl: 'https://cdn.example.org/assets' })
+  expect(await store.put(png, file)).toBe(`https://cdn.example.org/assets/${name}`)
+  expect(await readdir(directory)).toEqual([name])
+  expect(new Uint8Array(await readFile(join(directory, name)))).toEqual(png)
+  await store.remove(file)
+  await store.remove(file)
+  expect(await readdir(directory)).toEqual([])
+})
+
+test('a directory that cannot be written to says so and leaves nothing behind', async () => {
+  const directory = await emptyDirectory()
+  await writeFile(join(directory, 'file'), '')
+  const store = directoryAssets({ directory: join(directory, 'file'), baseUrl: 'https://cdn.example.org/' })
+  await expect(store.put(png, file)).rejects.toThrow()
+  expect(await readdir(directory)).toEqual(['file'])
+})
+
+test.each([{ id: '../escape' }, { id: 'a/b' }, { extension: '../sh' }, { id: '' }])(
+  'a file may not lead elsewhere: %j',
+  async (part) => {
+    const directory = await emptyDirectory()
+    const store = directoryAssets({ directory, baseUrl: 'https://cdn.example.org' })
+    await expect(store.put(png, { ...file, ...part })).rejects.toThrow('cannot be the name of a file')
+    expect(await readdir(directory)).toEqual([])
+  },
+)
+
+test.each([
+  [{ directory: '', baseUrl: 'https://cdn.example.org' }, 'option `assets.directory` must name a directory'],
+  [{ directory: 'x', baseUrl: '/assets' }, 'option `assets.baseUrl` must be an absolute http or https URL, got "/assets"'],
+  [{ directory: 'x', baseUrl: 'https://a.example/?b' }, 'option `assets.baseUrl` must be'],
+])('wrong options are named: %j', (options, problem) => {
+  expect(() => directoryAssets(options)).toThrow(problem)
+})
+
+test('an S3-compatible service gets the object with what it is and how it was called', async () => {
+  const calls: unknown[] = []
+  const client = {
+    putObject: async (input: object) => calls.push(input),
+    deleteObject: async (input: object) => calls.push(input),
+  }
+  const store = s3Assets({ client, bucket: 'files', prefix: 'up/', baseUrl: 'https://cdn.example.org/up' })
+  expect(await store.put(png, file)).toBe(`https://cdn.example.org/up/${name}`)
+  await store.remove(file)
+  expect(calls).toEqual([
+    {
+      Bucket: 'files',
+      Key: `up/${name}`,
+      Body: png,
+      ContentType: 'image/png',
+      ContentDisposition: "inline; filename*=UTF-8''R%C3%B6schen%27s.png",
+    },
+    { Bucket: 'files', Key: `up/${name}` },
+  ])
+})

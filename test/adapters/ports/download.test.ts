@@ -1,0 +1,77 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { guardedDownloads } from '../../../adapters/ports/index.ts'
+import { checkUrl, guardedLookup } from '../../../daemon/relay/guard.ts'
+import { systemResolve } from '../../../daemon/relay/resolve.ts'
+import { png } from '../../support/ports.ts'
+
+const routes: Readonly<Record<string, RequestListener>> = {
+  '/r%C3%B6schen.png': (_, response) => response.end(png),
+  '/': (_, response) => response.end('index'),
+  '/missing': (_, response) => response.writeHead(404).end('no'),
+  '/moved': (_, response) => response.writeHead(302, { location: '/r%C3%B6schen.png' }).end(),
+  '/circle': (_, response) => response.writeHead(302, { location: '/circle' }).end(),
+  '/inside': (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+  '/endless': (_, response) => {
+    const write = () => {
+      while (response.write('x'.repeat(10_000)));
+    }
+    response.on('drain', write)
+    write()
+  },
+  '/silent': () => {},
+  '/cut': (_, response) => {
+    response.writeHead(200, { 'content-length': 100 })
+    response.write('x', () => response.destroy())
+  },
+}
+const server = createServer((request, response) => routes[request.url ?? '']?.(request, response))
+let origin = ''
+
+beforeAll(async () => {
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  origin = `http://localhost:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const settings = { allowHttp: true, allowPrivate: true, ports: [] }
+const guard = (changes: Partial<typeof settings> = {}, timeout = 5) => {
+  const rules = { ...settings, ...changes }
+  const allows = (url: string) => checkUrl(url, rules).ok && !url.includes('169.254')
+  return { allows, lookup: guardedLookup(systemResolve(), () => rules), timeout }
+}
+
+test('a file comes with its bytes and the last part of its address', async () => {
+  const { get } = guardedDownloads(guard())
+  for (const path of ['/r%C3%B6schen.png', '/moved'])
+    expect(await get(origin + path, 1000)).toEqual({ ok: true, bytes: Buffer.from(png), name: 'röschen.png' })
+  expect(await get(`${origin}/`, 1000)).toMatchObject({ ok: true, name: null })
+})
+
+test.each([
+  ['/missing', 'failed'],
+  ['/circle', 'failed'],
+  ['/inside', 'refused'],
+  ['/endless', 'too large'],
+  ['/cut', 'failed'],
+])('%s is %s', async (path, reason) => {
+  expect(await guardedDownloads(guard()).get(origin + path, 50_000)).toEqual({ ok: false, reason })
+})
+
+test('a server that does not answer is given up', async () => {
+  expect(await guardedDownloads(guard({}, 0.2)).get(`${origin}/silent`, 1000)).toEqual({ ok: false, reason: 'failed' })
+})
+
+test('the guard refuses by the address in a URL, and by what a name stands for', async () => {
+  const { get } = guardedDownloads(guard({ allowPrivate: false }))
+  const refused = { ok: false, reason: 'refused' }
+  expect(await get(origin.replace('localhost', '127.0.0.1'), 1000)).toEqual(refused)
+  expect(await get(origin.replace('localhost', '2130706433'), 1000)).toEqual(refused)
+  expect(await get(origin, 1000)).toEqual(refused)
+  expect(await guardedDownloads(guard({ allowHttp: false })).get(origin, 1000)).toEqual(refused)
+  expect(await get('no address', 1000)).toEqual(refused)
+})
