@@ -35,7 +35,6 @@ export async function check(flags: CheckFlags): Promise<Checked> {
   let positions: Positions = {}
   let endpoints = 0
 
-  if (!existsSync(outbox)) problems.push(`outbox: ${outbox} does not exist yet`)
   if (existsSync(path)) {
     const operator = openOperatorStore(path)
     problems.push(...operator.problems().map((problem) => `store: ${problem}`))

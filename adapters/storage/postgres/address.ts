@@ -1,0 +1,17 @@
+/** PostgreSQL addresses on a command line. */
+import { defaultSchema } from './dialect.ts'
+
+/** Whether an address names a PostgreSQL database. */
+export const isPostgresAddress = (address: string): boolean => /^postgres(ql)?:\/\//.test(address) && URL.canParse(address)
+
+/** The parts of `postgres://…?schema=NAME`: the schema is ours, everything else is for the connection. */
+export function postgresAddress(address: string): { readonly url: string; readonly schema: string } {
+  const url = new URL(address)
+  const schema = url.searchParams.get('schema') ?? defaultSchema
+  url.searchParams.delete('schema')
+  return { url: url.href, schema }
+}
+
+/** An address for people and logs: without the password that it may hold. */
+export const withoutPassword = (address: string): string =>
+  address.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/([?&]password=)[^&]*/g, '$1***')

@@ -1,0 +1,32 @@
+import { isPostgresAddress, postgresAddress, withoutPassword } from '../../adapters/storage/postgres/address.ts'
+import { migratePostgres } from '../../adapters/storage/postgres.ts'
+import { migrateSqlite } from '../../adapters/storage/sqlite.ts'
+import type { Output } from '../output.ts'
+import { UsageError } from '../usage.ts'
+
+export interface MigrateFlags {
+  readonly storage: string
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+/**
+ * `folkmoot migrate`: prints and applies what a database lacks.
+ * @throws UsageError for a storage without tables, StorageError
+ */
+export async function migrate({ storage, dryRun = false, json = false }: MigrateFlags, out: Output): Promise<void> {
+  const steps = await stepsOf(storage, dryRun)
+  if (json) return out.line(JSON.stringify({ applied: !dryRun, statements: steps }))
+  for (const step of steps) out.line(`${step};`)
+  const count = steps.length === 1 ? '1 statement' : `${steps.length} statements`
+  const what = dryRun ? `${count} would be run` : `${count} run`
+  out.warn(steps.length === 0 ? `${withoutPassword(storage)} is up to date.` : `${withoutPassword(storage)}: ${what}.`)
+}
+
+function stepsOf(storage: string, dryRun: boolean): Promise<readonly string[]> {
+  const path = /^sqlite:(.+)$/s.exec(storage)?.[1]
+  if (path !== undefined) return migrateSqlite({ path, dryRun })
+  if (isPostgresAddress(storage)) return migratePostgres({ ...postgresAddress(storage), dryRun })
+  const got = JSON.stringify(withoutPassword(storage))
+  throw new UsageError(`--storage must be sqlite:PATH or postgres://…, got ${got}: other storages have no tables to migrate`)
+}
