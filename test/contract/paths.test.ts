@@ -46,10 +46,13 @@ test.each(routeIds)('the path of %s answers other methods with 405 and the list 
   const below = path.slice('/admin/v1/networks/1'.length)
   const own = patterns.filter(({ pattern }) => pattern.test(below)).map(({ method }): string => method)
   const allowed = [...new Set(own.includes('GET') ? [...own, 'HEAD'] : own)].sort()
-  for (const method of everyMethod.filter((method) => !allowed.includes(method))) {
-    const answer = await request(network.community, method, path, { headers: { authorization: `Bearer ${network.token}` } })
-    expect({ method, status: answer.status, allow: answer.headers.get('allow') }).toEqual({
+  const others = everyMethod.filter((method) => !allowed.includes(method))
+  for (const [method, end] of others.flatMap((method) => [[method, ''] as const, [method, '/'] as const])) {
+    const called = path.replace(/\/*$/, end)
+    const answer = await request(network.community, method, called, { headers: { authorization: `Bearer ${network.token}` } })
+    expect({ method, called, status: answer.status, allow: answer.headers.get('allow') }).toEqual({
       method,
+      called,
       status: 405,
       allow: allowed.join(', '),
     })
