@@ -66,13 +66,16 @@ export function parseOwner(text: string): Owner | undefined {
   }
 }
 
+/** Whether an owner counts its processes as we do; else its number tells nothing. */
+export const isNeighbour = (owner: Owner): boolean => owner.namespace === null || owner.namespace === namespace()
+
 /**
  * Whether an owner's process may still run. When that cannot be known (another container of the same boot) it counts as
  * alive: waiting costs a file, the opposite mistake costs an event.
  */
 export function isAlive(owner: Owner): boolean {
   if (owner.boot !== null && owner.boot !== boot()) return false
-  if (owner.namespace !== null && owner.namespace !== namespace()) return true
+  if (!isNeighbour(owner)) return true
   const found = processStat(owner.pid)
   // A zombie has closed its files already; only its parent has not asked for its exit code.
   if (found !== null)

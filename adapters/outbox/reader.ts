@@ -3,12 +3,21 @@ import { join, resolve } from 'node:path'
 import { maxLineBytes } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Damage, OutboxSource, Positions, Reading } from '../../lib/outbox/source.ts'
+import { isAnswered } from '../lock-socket.ts'
 import { setAside } from './broken.ts'
 import { errorCode, type FileSystem, isNoFile, nodeFileSystem, type OpenFile } from './file-system.ts'
-import { isAlive, parseOwner } from './owner.ts'
+import { isAlive, isNeighbour, parseOwner } from './owner.ts'
 import { scan } from './scan.ts'
 import { storageError } from './segment.ts'
-import { compareSegments, formatVersion, ownerName, parseOwnerName, parseSegmentName, type SegmentName } from './segment-name.ts'
+import {
+  compareSegments,
+  formatVersion,
+  ownerName,
+  parseOwnerName,
+  parseSegmentName,
+  type SegmentName,
+  socketName,
+} from './segment-name.ts'
 
 export interface OutboxDirectoryOptions {
   /** Copy damaged bytes to `<segment>.<offset>.broken` before passing over them. Default true; false for looking only. */
@@ -75,7 +84,8 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
       throw storageError(`owner file of ${writer} cannot be read`, error)
     }
     const owner = parseOwner(text)
-    return owner === undefined || !isAlive(owner)
+    if (owner === undefined || !isAlive(owner)) return true
+    return !isNeighbour(owner) && hasSocket(text) && !(await isAnswered(join(root, socketName(writer))))
   }
 
   async function streams(names: readonly string[]): Promise<readonly Stream[]> {
@@ -186,6 +196,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
     const kept = new Set(found.filter(({ name }) => !removed.has(name)).map(({ writer }) => writer))
     for (const writer of names.flatMap((name) => parseOwnerName(name) ?? [])) {
       if (kept.has(writer) || !(await isDone(writer))) continue
+      await files.remove(join(root, socketName(writer))).catch(() => undefined)
       await files.remove(join(root, ownerName(writer))).catch(() => undefined)
     }
     // Positions are forgotten next. Were a removal lost with the power after that, its events would all come again.
@@ -229,6 +240,9 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
     },
   }
 }
+
+/** Whether the writer of an owner file could open a socket; without one, that nobody answers says nothing. */
+const hasSocket = (owner: string): boolean => (JSON.parse(owner) as { readonly answers?: unknown }).answers === true
 
 async function readBytes(file: OpenFile, from: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length)

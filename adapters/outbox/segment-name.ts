@@ -5,6 +5,8 @@
  * - **Writer**: one opened outbox of one process. Its id is a UUID of version 7, so names sort by when writers began.
  * - **Segment**: `<writer>-<number>.v1.ndjson`, a file that one writer appends to and nobody else touches.
  * - **Owner file**: `<writer>.owner`, which says whose the segments are while their writer lives.
+ * - **Socket**: `<writer>.sock`, open as long as the writer lives; it tells a reader in another container, to whom the
+ *   writer's process number says nothing.
  */
 import { getRandomValues } from 'node:crypto'
 
@@ -37,6 +39,7 @@ const ownerPattern = new RegExp(`^(${writer})\\.owner$`)
 export const parseOwnerName = (name: string): string | undefined => ownerPattern.exec(name)?.[1]
 
 export const ownerName = (owner: string): string => `${owner}.owner`
+export const socketName = (owner: string): string => `${owner}.sock`
 
 /** Segments in the order to read them: by when their writer began, then by number. */
 export function compareSegments(a: SegmentName, b: SegmentName): number {

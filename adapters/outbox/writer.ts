@@ -1,11 +1,13 @@
 /** The write side of the outbox directory: group commit, rotation, and a new segment after every failure. */
+import type { Server } from 'node:net'
 import { join, resolve } from 'node:path'
 import { encodeLine } from '../../lib/outbox/line.ts'
 import { type OutboxWriter, StorageError } from '../../lib/storage/contract.ts'
+import { listenOn, stopListening } from '../lock-socket.ts'
 import { type FileSystem, nodeFileSystem } from './file-system.ts'
 import { thisProcess } from './owner.ts'
 import { createSegment, type Segment, storageError } from './segment.ts'
-import { newWriterId, ownerName, segmentName } from './segment-name.ts'
+import { newWriterId, ownerName, segmentName, socketName } from './segment-name.ts'
 
 export interface OutboxOptions {
   /** Where the segments go; created with mode 0700 when it is not there. One machine's own disk, not a network share. */
@@ -40,10 +42,14 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
   const { rotateBytes = 64 * 1024 * 1024, files = nodeFileSystem, now = Date.now } = options
   const directory = resolve(options.directory)
   const writer = newWriterId(now())
+  let socket: Server | undefined
   try {
     await files.makeDirectory(directory)
-    await claim(files, directory, writer)
+    const listening = await listenOn(join(directory, socketName(writer)))
+    socket = listening === 'taken' ? undefined : listening
+    await claim(files, directory, writer, socket !== undefined)
   } catch (error) {
+    await stopListening(socket)
     throw storageError(`outbox directory ${directory} cannot be written`, error)
   }
 
@@ -85,6 +91,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
   async function close(): Promise<void> {
     await running
     await segment?.close()
+    await stopListening(socket)
     // Removed last: from here on readers take our segments for finished.
     await files.remove(join(directory, ownerName(writer))).catch(() => undefined)
   }
@@ -120,11 +127,11 @@ function takeGroup(waiting: readonly Waiting[]): readonly Waiting[] {
 }
 
 /** Says who writes, durably and before the first segment: a segment without an owner file counts as finished. */
-async function claim(files: FileSystem, directory: string, writer: string): Promise<void> {
+async function claim(files: FileSystem, directory: string, writer: string, answers: boolean): Promise<void> {
   const path = join(directory, ownerName(writer))
   const file = await files.create(`${path}.tmp`)
   try {
-    await file.write(Buffer.from(`${JSON.stringify(thisProcess())}\n`), 0)
+    await file.write(Buffer.from(`${JSON.stringify({ ...thisProcess(), answers })}\n`), 0)
     await file.sync()
   } finally {
     await file.close()

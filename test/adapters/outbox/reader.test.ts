@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
@@ -66,6 +68,18 @@ describe('outboxDirectory: an unfinished line', () => {
   it('of a writer in another container is waited for: its number means nothing here', async () => {
     const directory = directoryWith(line('a').subarray(0, 50), ownedBy({ pid: 4_000_000, namespace: 'pid:[1]' }))
     expect((await readAll(outboxDirectory(directory))).damage).toEqual([])
+  })
+
+  it('of a writer in another container is damage once its socket is closed', async () => {
+    const there = ownedBy({ namespace: 'pid:[1]', answers: true })
+    const directory = directoryWith(line('a').subarray(0, 50), there)
+    const socket = join(directory, `${writer}.sock`)
+    const server = createServer().listen(socket)
+    await once(server, 'listening')
+    const source = outboxDirectory(directory)
+    expect((await readAll(source)).damage).toEqual([])
+    await new Promise((closed) => server.close(closed))
+    expect((await readAll(source)).damage).toHaveLength(1)
   })
 
   it('of a living writer is damage once a newer segment exists', async () => {
@@ -262,7 +276,7 @@ describe('outboxDirectory: settling', () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory })
     await outboxDirectory(directory).settle({})
-    expect(readdirSync(directory)).toHaveLength(1)
+    expect(readdirSync(directory).filter((name) => name.endsWith('.owner'))).toHaveLength(1)
     await outbox.close()
   })
 
