@@ -20,14 +20,15 @@ export interface RowQuery {
 export type Statements = ReturnType<typeof statementsOf>
 
 export function statementsOf(dialect: Dialect) {
-  const lists = new Map<string, string>()
+  // By the columns, not by the name: a host may have tables of other versions side by side.
+  const lists = new WeakMap<TableShape['columns'], string>()
 
   /** The columns of a table in their order, as a list for SELECT and RETURNING. */
   function columnsOf(table: TableShape): string {
-    const known = lists.get(table.name)
+    const known = lists.get(table.columns)
     if (known !== undefined) return known
     const list = Object.keys(table.columns).map(quoted).join(', ')
-    lists.set(table.name, list)
+    lists.set(table.columns, list)
     return list
   }
 

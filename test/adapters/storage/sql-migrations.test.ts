@@ -1,0 +1,158 @@
+/** Migrations, on both databases: what they add, and what they refuse. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { migratePostgres, type PostgresStorage, postgresStorage } from '../../../adapters/storage/postgres.ts'
+import { migrateSqlite, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import { boolean, defaultsTo, integer, json, nullable, table, text } from '../../../lib/storage/table.ts'
+import { tables as allTables } from '../../../lib/storage/tables.ts'
+import type { TableDefinition } from '../../../lib/testing/index.ts'
+import { testPostgres } from '../../support/postgres.ts'
+import { temporaryDirectory } from '../child.ts'
+
+/** A database of its own, which can be migrated and opened with other tables than before. */
+interface Database {
+  migrate(tables: readonly TableDefinition[], dryRun?: boolean): Promise<readonly string[]>
+  open(tables: readonly TableDefinition[], migrate?: boolean): Promise<Storage>
+  /** Runs SQL on the tables as they are called here. */
+  run(sql: (table: (name: string) => string) => string): Promise<void>
+}
+
+const closing = <S extends Storage>(storage: S): S => {
+  onTestFinished(() => storage.close())
+  return storage
+}
+
+function sqlite(): Database {
+  const path = join(temporaryDirectory(), 'db.sqlite')
+  return {
+    migrate: (tables, dryRun = false) => migrateSqlite({ path, tables, dryRun }),
+    open: async (tables, migrate = true) => closing(await sqliteStorage({ path, tables, migrate })),
+    async run(sql) {
+      const database = new DatabaseSync(path)
+      database.exec(sql((name) => `folkmoot_${name}`))
+      database.close()
+    },
+  }
+}
+
+const server = await testPostgres()
+
+function postgres(): Database {
+  const { url } = server
+  const schema = server.newSchema()
+  return {
+    migrate: (tables, dryRun = false) => migratePostgres({ url, schema, tables, dryRun }),
+    open: async (tables, migrate = true) => closing<PostgresStorage>(await postgresStorage({ url, schema, tables, migrate })),
+    run: async (sql) => void (await (await server.client()).query(sql((name) => `"${schema}"."${name}"`))),
+  }
+}
+
+const first = table('notes', { title: text() }, { unique: [['title']] })
+const second = table(
+  'notes',
+  {
+    title: text(),
+    pinned: defaultsTo(boolean(), true),
+    stock: defaultsTo(integer(), 3),
+    mood: defaultsTo(text(), "it's fine"),
+    tags: defaultsTo(json<readonly string[]>(), ['a']),
+    folder: nullable(text()),
+  },
+  { unique: [['title']], indexes: [['folder']] },
+)
+const other = table('others', { name: text() })
+const at = '2026-11-20T10:00:00.000Z'
+const note = { id: '1', network_id: '1', created_at: at, updated_at: at, title: 'First' }
+
+describe.each([
+  ['sqlite', sqlite],
+  ['postgres', postgres],
+])('%s', (_name, database) => {
+  test('a new version adds tables, columns with their defaults, and indexes; rows stay', async () => {
+    const { migrate, open } = database()
+    const before = await open([first])
+    await before.transaction((tx) => tx.insert(first, note))
+    await before.close()
+
+    const planned = await migrate([second, other], true)
+    const applied = await migrate([second, other])
+    expect(applied).toEqual(planned)
+    expect(applied.filter((step) => step.startsWith('ALTER TABLE'))).toHaveLength(5)
+    expect(applied.filter((step) => step.startsWith('CREATE TABLE'))).toHaveLength(1)
+    expect(applied.join('\n')).not.toMatch(/DROP|DELETE/)
+
+    const after = await open([second, other], false)
+    const row = await after.transaction((tx) => tx.get(second, '1'))
+    expect(row).toEqual({ ...note, pinned: true, stock: 3, mood: "it's fine", tags: ['a'], folder: null })
+  })
+
+  test('a second run finds nothing to do, and so does a dry run that was not applied', async () => {
+    const { migrate } = database()
+    const planned = await migrate([first], true)
+    expect(await migrate([first], true)).toEqual(planned)
+    expect(await migrate([first])).toEqual(planned)
+    expect(await migrate([first])).toEqual([])
+    expect(await migrate([first], true)).toEqual([])
+  })
+
+  test('the whole data model goes in, and is complete', async () => {
+    const { migrate, open } = database()
+    expect((await migrate(allTables)).filter((step) => step.startsWith('CREATE TABLE'))).toHaveLength(allTables.length + 2)
+    await open(allTables, false)
+  })
+
+  test('of many that migrate at once one does it, and the others find it done', async () => {
+    const { migrate } = database()
+    const runs = await Promise.all(Array.from({ length: 5 }, () => migrate([first, other])))
+    expect(runs.filter((steps) => steps.length > 0)).toHaveLength(1)
+  })
+
+  test('an older program works on a database that a newer one has migrated', async () => {
+    const { migrate, open } = database()
+    await migrate([second, other])
+    const storage = await open([first])
+    await storage.transaction((tx) => tx.insert(first, note))
+    expect(await storage.transaction((tx) => tx.get(first, '1'))).toEqual(note)
+  })
+
+  test('a database of a newer version is refused with a sentence', async () => {
+    const { migrate, open, run } = database()
+    await migrate([first])
+    await run((name) => `UPDATE ${name('meta')} SET value = '99'`)
+    const newer = { code: 'newer', message: expect.stringMatching(/newer version of folkmoot.*version 99.*update folkmoot/) }
+    await expect(migrate([first])).rejects.toMatchObject(newer)
+    await expect(migrate([first], true)).rejects.toMatchObject(newer)
+    await expect(open([first])).rejects.toMatchObject(newer)
+    await expect(open([first], false)).rejects.toMatchObject(newer)
+  })
+
+  test('a storage that must not migrate says what is missing', async () => {
+    const { migrate, open } = database()
+    await migrate([first])
+    await expect(open([second], false)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/lacks 6 changes.*folkmoot migrate/),
+    })
+  })
+
+  test('a new column without null or default is refused before anything is done', async () => {
+    const { migrate } = database()
+    await migrate([first])
+    const third = table('notes', { title: text(), must: text() }, { unique: [['title']] })
+    await expect(migrate([other, third])).rejects.toThrow('notes.must is new')
+    expect((await migrate([other])).length).toBeGreaterThan(0)
+  })
+
+  test('a migration that fails half-way leaves nothing of itself', async () => {
+    const { migrate, open, run } = database()
+    const storage = await open([first])
+    await storage.transaction((tx) => tx.insert(first, note))
+    await storage.transaction((tx) => tx.insert(first, { ...note, id: '2', title: 'Second' }))
+    await run((name) => `UPDATE ${name('notes')} SET updated_at = created_at`)
+    const impossible = table('notes', { title: text() }, { unique: [['title'], ['updated_at' as 'title']] })
+    await expect(migrate([other, impossible])).rejects.toThrow(/unique/i)
+    expect((await migrate([other])).filter((step) => step.startsWith('CREATE TABLE'))).toHaveLength(1)
+  })
+})

@@ -1,0 +1,185 @@
+/** Outboxes that are tables: read by what is there, never by number; deleted when it is settled. */
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { claimOutbox, postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
+import { sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import type { OutboxSource, Positions, Reading } from '../../../lib/outbox/source.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import { testPostgres } from '../../support/postgres.ts'
+import { temporaryDirectory } from '../child.ts'
+import { storeAndTell, thing, things, wordOf } from './things.ts'
+
+const server = await testPostgres()
+const much = 1024 * 1024
+
+interface Subject {
+  readonly storage: Storage
+  source(): Promise<OutboxSource>
+}
+
+async function sqlite(): Promise<Subject> {
+  const path = join(temporaryDirectory(), 'db.sqlite')
+  const storage = await sqliteStorage({ path, tables: [things] })
+  onTestFinished(() => storage.close())
+  return { storage, source: () => closing(sqliteOutbox(path)) }
+}
+
+async function postgres(schema = server.newSchema()): Promise<Subject> {
+  const storage = await postgresStorage({ url: server.url, schema, tables: [things] })
+  onTestFinished(() => storage.close())
+  return { storage, source: () => closing(postgresOutbox({ url: server.url, schema })) }
+}
+
+async function closing(opening: Promise<OutboxSource>): Promise<OutboxSource> {
+  const source = await opening
+  onTestFinished(() => source.close())
+  return source
+}
+
+const tell = (storage: Storage, ...ids: readonly (number | string)[]) =>
+  storage.transaction((tx) => tx.append(ids.map((id) => wordOf(id))))
+
+const idsOf = (records: readonly OutboxRecord[]) => records.map((record) => ('event_id' in record ? record.event_id : record.id))
+const idsIn = ({ commits }: Reading) => commits.map(idsOf)
+
+describe.each([
+  ['sqlite', sqlite],
+  ['postgres', () => postgres()],
+])('%s', (_name, open) => {
+  test('commits come in their order, each as it was made, and once', async () => {
+    const { storage, source } = await open()
+    await tell(storage, 'a', 'b')
+    await tell(storage, 'c')
+    const outbox = await source()
+    const first = await outbox.read({}, much)
+    expect(idsIn(first)).toEqual([['a', 'b'], ['c']])
+    expect(first).toMatchObject({ more: false, damage: [] })
+    await tell(storage, 'd')
+    expect(idsIn(await outbox.read(first.positions, much))).toEqual([['d']])
+  })
+
+  test('a reading that was not taken over comes again', async () => {
+    const { storage, source } = await open()
+    await tell(storage, 'a')
+    const outbox = await source()
+    const lost = await outbox.read({}, much)
+    await tell(storage, 'b')
+    const again = await outbox.read({}, much)
+    expect([idsIn(lost), idsIn(again)]).toEqual([[['a']], [['a'], ['b']]])
+    expect(idsIn(await outbox.read(again.positions, much))).toEqual([])
+  })
+
+  test('what is settled is gone for good; what was only read is there for the next process', async () => {
+    const { storage, source } = await open()
+    await tell(storage, 'a')
+    const outbox = await source()
+    const taken = await outbox.read({}, much)
+    await tell(storage, 'b')
+    const read = await outbox.read(taken.positions, much)
+    expect(await outbox.settle(taken.positions)).toEqual([])
+    await outbox.close()
+
+    const next = await source()
+    // Positions outlive the process that read; they hide nothing from the next one.
+    expect(idsIn(await next.read(read.positions, much))).toEqual([['b']])
+  })
+
+  test('a limit of bytes cuts between commits, and one that is larger comes all the same', async () => {
+    const { storage, source } = await open()
+    for (const id of ['a', 'b', 'c']) await tell(storage, id)
+    const outbox = await source()
+    const pieces: string[][][] = []
+    let positions: Positions = {}
+    for (let more = true; more; ) {
+      const reading = await outbox.read(positions, 10)
+      pieces.push(idsIn(reading))
+      positions = { ...positions, ...reading.positions }
+      more = reading.more
+    }
+    expect(pieces).toEqual([[['a']], [['b']], [['c']]])
+  })
+
+  test('a commit is called out', async () => {
+    const { storage, source } = await open()
+    const outbox = await source()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    onTestFinished(outbox.watch(resolve))
+    await tell(storage, 'a')
+    await promise
+  })
+})
+
+test('an event of a long transaction with a low number is not skipped', async () => {
+  const { storage, source } = await postgres()
+  const outbox = await source()
+  const [slow, quick] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const long = storage.transaction(async (tx) => {
+    await tx.append([wordOf('slow')])
+    slow.resolve()
+    await quick.promise
+  })
+  await slow.promise
+  await tell(storage, 'quick')
+  const first = await outbox.read({}, much)
+  expect(idsIn(first)).toEqual([['quick']])
+  await outbox.settle(first.positions)
+  quick.resolve()
+  await long
+  expect(idsIn(await outbox.read(first.positions, much))).toEqual([['slow']])
+})
+
+test('a second relay is kept away from the same outbox, and one that only looks is not', async () => {
+  const schema = server.newSchema()
+  const { storage, source } = await postgres(schema)
+  await tell(storage, 'a')
+  const outbox = await source()
+  await expect(source()).rejects.toMatchObject({ code: 'locked', message: expect.stringContaining('another relay') })
+  const looking = await closing(postgresOutbox({ url: server.url, schema, exclusive: false }))
+  expect(idsIn(await looking.read({}, much))).toEqual([['a']])
+  await outbox.close()
+  await source()
+})
+
+test('an outbox whose connection broke goes on with a new one', async () => {
+  const { storage, source } = await postgres()
+  const outbox = await source()
+  const admin = await server.client()
+  await admin.query(
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'folkmoot-relay' AND pid <> pg_backend_pid()`,
+  )
+  await tell(storage, 'a')
+  // The break may be noticed by the first statement after it.
+  const reading = await outbox.read({}, much).catch(() => outbox.read({}, much))
+  expect(idsIn(reading)).toEqual([['a']])
+})
+
+test('relays that share a store claim different commits, and a claim that is undone is there again', async () => {
+  const schema = server.newSchema()
+  const { storage } = await postgres(schema)
+  for (const id of ['a', 'b', 'c', 'd']) await tell(storage, id)
+  await storage.transaction((tx) => tx.insert(things, thing(1)))
+  const [one, two] = [await server.client(), await server.client()]
+  const claim = async (client: typeof one, limit: number) => (await claimOutbox(client, limit, schema)).map(idsOf)
+  await one.query('BEGIN')
+  await two.query('BEGIN')
+  expect(await claim(one, 2)).toEqual([['a'], ['b']])
+  expect(await claim(two, 9)).toEqual([['c'], ['d']])
+  await one.query('ROLLBACK')
+  await two.query('COMMIT')
+  await one.query('BEGIN')
+  expect(await claim(one, 9)).toEqual([['a'], ['b']])
+  await one.query('COMMIT')
+})
+
+test('a transaction that throws tells nothing, whatever it had appended', async () => {
+  for (const { storage, source } of [await sqlite(), await postgres()]) {
+    await expect(
+      storage.transaction(async (tx) => {
+        await storeAndTell(tx, 1)
+        throw new RangeError('undone')
+      }),
+    ).rejects.toThrow('undone')
+    expect(idsIn(await (await source()).read({}, much))).toEqual([])
+  }
+})
