@@ -50,6 +50,8 @@ export class EndpointRun {
   lastFailure: number | null
   /** Whether the scheduler's ring holds it. */
   queued = false
+  /** When the scheduler asks again by itself. */
+  wakeAt = Number.POSITIVE_INFINITY
   removed = false
   readonly #lanes: Record<Lane, LaneState> = { first: { buffer: [], nextDue: 0 }, retry: { buffer: [], nextDue: 0 } }
   readonly #settings: () => Settings

@@ -121,6 +121,13 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
     ring.push(run)
   }
 
+  /** One entry per endpoint: each new event for one whose circuit is open would otherwise add another. */
+  function wakeAt(run: EndpointRun, time: number): void {
+    if (time >= run.wakeAt) return
+    run.wakeAt = time
+    wakeTimes.add(time, run)
+  }
+
   function wake(): void {
     again = true
     if (running) return
@@ -166,7 +173,10 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
     // Recorded before anything is chosen: what the store still calls waiting would be sent a second time.
     if (landed.length > 0) flying = without(flying, landed)
     await record(gathering, now)
-    for (const run of wakeTimes.take(now)) enqueue(run)
+    for (const run of wakeTimes.take(now)) {
+      run.wakeAt = Number.POSITIVE_INFINITY
+      enqueue(run)
+    }
 
     const starting = stopping ? [] : await choose(now)
     if (starting.length > 0) {
@@ -211,13 +221,13 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
           ring.push(run)
         } else {
           run.queued = false
-          wakeTimes.add(next.until, run)
+          wakeAt(run, next.until)
         }
       } catch (error) {
         events.onFault('the relay store cannot be read', error)
         run.queued = false
         run.refresh()
-        wakeTimes.add(now + 1000, run)
+        wakeAt(run, now + 1000)
       }
     }
     return starting

@@ -9,6 +9,7 @@ import { systemClock } from '../../../daemon/relay/clock.ts'
 import { createCourier } from '../../../daemon/relay/deliver.ts'
 import type { Resolve } from '../../../daemon/relay/guard.ts'
 import type { Outcome } from '../../../daemon/relay/outcome.ts'
+import { systemResolve } from '../../../daemon/relay/resolve.ts'
 import { defaultSettings, type Settings } from '../../../daemon/relay/settings.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 
@@ -161,6 +162,13 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt('http://name.example/', {}, failing('ESERVFAIL'))).toMatchObject({ result: 'dns' })
     expect(await attempt('http://name.example/', {}, () => new Promise(() => undefined))).toMatchObject({ result: 'timeout' })
     expect(await attempt('http://name.example/', { allowPrivate: false })).toMatchObject({ result: 'blocked' })
+  })
+
+  it('is called by a name of this machine', async () => {
+    const url = await raw(say(ok))
+    const name = url.replace('127.0.0.1', 'localhost')
+    expect(await attempt(name, { timeout: 10 }, systemResolve())).toMatchObject({ result: 'delivered' })
+    expect(await attempt(name, { timeout: 10, allowPrivate: false }, systemResolve())).toMatchObject({ result: 'blocked' })
   })
 
   it('wants a key that cannot stand in a header', async () => {
