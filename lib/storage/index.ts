@@ -5,3 +5,4 @@ export { Conflict, isStorageError, isUniqueViolation, StorageError, UniqueViolat
 export type { Column, Columns, ColumnType, Id, NewIn, OnRemove, Reference, Row, RowIn, Table } from './table.ts'
 export { boolean, defaultsTo, id, integer, json, nullable, real, reference, table, text, timestamp } from './table.ts'
 export { tables } from './tables.ts'
+export { type HostRows, type HostTable, type HostTables, withTables } from './with-tables.ts'

@@ -1,0 +1,120 @@
+/**
+ * A host's own functions in the place of a table: members that are there already stay where they are.
+ *
+ * Each function is given the transaction's `native` handle, so that a host on the same database joins the transaction. Rows go
+ * in and out as `tables.ts` declares them; how they are kept is the host's business.
+ */
+import { accessError } from '../errors.ts'
+import type { Patch, Query, Storage, Tx, Where } from './contract.ts'
+import type { Id, Row, Table } from './table.ts'
+import {
+  type CollectionRow,
+  type CommentRow,
+  type InviteRow,
+  type MemberRow,
+  type PlanMembershipRow,
+  type PlanRow,
+  type PostRow,
+  type PurchaseRow,
+  type ReactionRow,
+  type RsvpRow,
+  type SpaceRow,
+  type SubscriptionRow,
+  tables,
+} from './tables.ts'
+
+/** What a host may provide for one table; what each has to do is said at `Tx`. What is left out is answered with 403. */
+export interface HostTable<R extends Row, Native = unknown> {
+  get?(native: Native, id: Id): Promise<R | undefined>
+  find?(native: Native, query: Query<R>): Promise<R[]>
+  count?(native: Native, where: Where<R>): Promise<number>
+  /** @throws UniqueViolation naming the columns of the key that is taken */
+  insert?(native: Native, row: R): Promise<R>
+  update?(native: Native, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
+  remove?(native: Native, id: Id): Promise<R | undefined>
+}
+
+/** The rows of the tables that a host may have already. */
+export interface HostRows {
+  members: MemberRow
+  spaces: SpaceRow
+  collections: CollectionRow
+  posts: PostRow
+  comments: CommentRow
+  reactions: ReactionRow
+  rsvps: RsvpRow
+  plans: PlanRow
+  plan_memberships: PlanMembershipRow
+  subscriptions: SubscriptionRow
+  purchases: PurchaseRow
+  invites: InviteRow
+}
+
+/** A host's functions by the name of the table that they stand in for. */
+export type HostTables<Native = unknown> = { readonly [Name in keyof HostRows]?: HostTable<HostRows[Name], Native> }
+
+type AnyHostTable = HostTable<Row, unknown>
+
+/**
+ * A storage that asks the host for some tables, and `storage` for all others.
+ *
+ * @param storage where everything else is; what its transactions have as `native` is what the host's functions are given
+ * @param hostTables the host's functions
+ * @returns a storage whose transactions throw ApiError 403 for what the host left out, and whatever the host's functions throw
+ * @throws TypeError that names tables which do not exist
+ */
+export function withTables<Native = unknown>(storage: Storage, hostTables: HostTables<Native>): Storage {
+  // Each function is for rows of its own table, and is only ever called with those.
+  const byName = new Map(Object.entries(hostTables) as [string, AnyHostTable][])
+  const unknown = [...byName.keys()].filter((name) => !tables.some((table) => table.name === name))
+  if (unknown.length > 0) throw new TypeError(`there are no tables ${unknown.join(', ')} that a host could provide`)
+
+  return {
+    transaction: (work, options) => storage.transaction((tx) => work(doorOf(tx, byName)), options),
+    close: () => storage.close(),
+  }
+}
+
+function doorOf(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
+  const { native } = tx
+  const own = (table: Pick<Table, 'name'>) => byName.get(table.name)
+  // An async function, so that a refusal is a rejection as everywhere else.
+  const door = {
+    native,
+    append: (records: Parameters<Tx['append']>[0]) => tx.append(records),
+
+    async get(table: Table, id: Id) {
+      const host = own(table)
+      return host ? required(table, host.get)(native, id) : tx.get(table, id)
+    },
+    async find(table: Table, query: Query<Row>) {
+      const host = own(table)
+      return host ? required(table, host.find)(native, query) : tx.find(table, query)
+    },
+    async count(table: Table, where: Where<Row>) {
+      const host = own(table)
+      return host ? required(table, host.count)(native, where) : tx.count(table, where)
+    },
+    async insert(table: Table, row: Row) {
+      const host = own(table)
+      return host ? required(table, host.insert)(native, row) : tx.insert(table, row)
+    },
+    async update(table: Table, id: Id, patch: Patch<Row>, guard?: Where<Row>) {
+      const host = own(table)
+      return host ? required(table, host.update)(native, id, patch, guard) : tx.update(table, id, patch, guard)
+    },
+    async remove(table: Table, id: Id) {
+      const host = own(table)
+      return host ? required(table, host.remove)(native, id) : tx.remove(table, id)
+    },
+  }
+  return door as unknown as Tx
+}
+
+/** @throws ApiError 403 when the host left it out */
+function required<F>({ name }: Pick<Table, 'name'>, provided: F | undefined): F {
+  if (provided) return provided
+  const records = name.replaceAll('_', ' ')
+  const subject = `${records.charAt(0).toUpperCase()}${records.slice(1)}`
+  throw accessError(403, 'forbidden', `${subject} are managed by the host application`)
+}

@@ -1,0 +1,2 @@
+/** What the examples import from `folkmoot/storage`, from the sources of this checkout. */
+export { type HostRows, type HostTable, type Query, tables, type Where } from '../../lib/storage/index.ts'

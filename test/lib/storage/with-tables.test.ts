@@ -1,0 +1,87 @@
+/** A host's own functions in the place of a table, on a table that has nothing in common with ours. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import { createCommunity } from '../../../lib/index.ts'
+import { withTables } from '../../../lib/storage/with-tables.ts'
+import { temporaryDirectory } from '../../adapters/child.ts'
+import { hostMembers } from '../../examples/host-members.ts'
+import { request } from '../../support/community.ts'
+
+const people = `CREATE TABLE people (person_no INTEGER PRIMARY KEY, mail TEXT NOT NULL UNIQUE, given TEXT NOT NULL, family TEXT,
+  is_admin INTEGER NOT NULL DEFAULT 0, left_on TEXT, joined_on TEXT NOT NULL, changed_on TEXT NOT NULL)`
+const at = '2020-01-01T00:00:00.000Z'
+
+/** An application with people of its own, and the API on top of it. */
+async function application() {
+  const path = join(temporaryDirectory(), 'app.sqlite')
+  const database = new DatabaseSync(path)
+  onTestFinished(() => database.close())
+  database.exec(people)
+  const add = database.prepare('INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  add.run(9, 'Ada@example.org', 'Ada', 'Lovelace', 1, null, at, at)
+  add.run(10, 'grace@example.org', 'Grace', null, 0, null, at, at)
+  add.run(11, 'gone@example.org', 'Gone', null, 0, at, at, at)
+
+  const storage = await sqliteStorage({ path })
+  // The network's owner is one of the host's people already, so the network is made without the host's table.
+  const owner = { email: 'Ada@example.org', first_name: 'Ada', last_name: 'Lovelace' }
+  await createCommunity({ storage }).networks.create({ id: '1', subdomain: 'app', title: 'App', owner, owner_id: '9' })
+  const community = createCommunity({ storage: withTables(storage, { members: hostMembers('1') }), allowHttp: true })
+  onTestFinished(() => community.close())
+  const { token } = await community.keys.create({ network_id: '1', name: 'test', scopes: ['*'] })
+  const send = (method: string, below: string, body?: unknown) =>
+    request(community, method, `/admin/v1/networks/1${below}`, {
+      headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+  return { database, storage, send }
+}
+
+test("the API lists, shows and finds the host's people, in the order of their numbers", async () => {
+  const { send } = await application()
+  const list = await send('GET', '/members')
+  expect(list.body.items.map(({ id, first_name }: Record<string, unknown>) => [id, first_name])).toEqual([
+    ['9', 'Ada'],
+    ['10', 'Grace'],
+  ])
+  expect((await send('GET', '/members?per_page=1&page=2')).body.items).toHaveLength(1)
+  expect((await send('GET', '/members/10')).body).toMatchObject({ id: '10', first_name: 'Grace', last_name: '' })
+  expect((await send('GET', '/members/by_email?email=ada@EXAMPLE.org')).body).toMatchObject({ id: '9' })
+  expect((await send('GET', '/members/11')).status).toBe(404)
+  expect((await send('GET', '/members/12')).status).toBe(404)
+})
+
+test("a change goes into the host's table, in the same transaction as its event", async () => {
+  const { database, send } = await application()
+  const { status, body } = await send('PATCH', '/members/10', { first_name: 'Rear Admiral' })
+  expect({ status, first_name: body.first_name }).toEqual({ status: 200, first_name: 'Rear Admiral' })
+  expect(database.prepare('SELECT given FROM people WHERE person_no = 10').get()).toEqual({ given: 'Rear Admiral' })
+  expect(database.prepare('SELECT count(*) AS events FROM folkmoot_outbox').get()).toEqual({ events: 1 })
+})
+
+test('what the host left out is answered with 403 that says who manages it', async () => {
+  const { send } = await application()
+  const { status, body } = await send('POST', '/members', { email: 'new@example.org', first_name: 'New', last_name: '' })
+  expect({ status, body }).toEqual({
+    status: 403,
+    body: { error: 'forbidden', message: 'Members are managed by the host application', status: 403 },
+  })
+})
+
+test("other tables stay the library's, and refer to the host's people", async () => {
+  const { send } = await application()
+  const space = await send('POST', '/spaces', { name: 'Lobby' })
+  expect(space.status).toBe(201)
+  const joined = await send('POST', `/spaces/${space.body.id}/members`, { user_id: '10' })
+  expect(joined.status).toBeLessThan(300)
+  const members = await send('GET', `/spaces/${space.body.id}/members`)
+  expect(members.body.items.map(({ first_name }: Record<string, unknown>) => first_name)).toContain('Grace')
+})
+
+test('tables that nobody knows are refused by name', () => {
+  const unknown = { gnomes: {}, members: {} } as object
+  expect(() => withTables(memoryStorage(), unknown)).toThrow('there are no tables gnomes that a host could provide')
+})
