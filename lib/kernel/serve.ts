@@ -94,7 +94,8 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       method === 'POST'
         ? await readRepeatable(incoming.header('idempotency-key'), caller.countedBy, [
             id,
-            incoming.path,
+            // With and without a trailing slash it is the same request.
+            incoming.path.replace(/\/+$/, ''),
             incoming.search,
             operation.form ? await printOf(body) : (body ?? stray),
           ])

@@ -1,0 +1,71 @@
+/** What every sender of the relay's benchmark shares: the same events, the same signature, the same way to report. */
+import { createHmac } from 'node:crypto'
+import type { EventRecord } from '../../lib/outbox/record.ts'
+
+/** What a sender is told: how many events, to where, in which directory or under which address it keeps them. */
+export interface Task {
+  readonly count: number
+  readonly url: string
+  readonly keptAt: string
+  readonly inFlight: number
+  /** Events a second, each at its time; null: all of them are there from the beginning. */
+  readonly perSecond: number | null
+}
+
+export const key = 'bench-key'
+export const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+const hmacKey = Buffer.alloc(24, 7)
+
+const filling = 'What the sea looked like at six, and which blues it took. '.repeat(13)
+
+/** An event of 1 KiB; its id is its place. `sent_at` is when it was handed over, in milliseconds. */
+export function eventOf(place: number, sent_at = Date.now()): EventRecord {
+  const event_id = `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`
+  const event_timestamp = new Date(sent_at).toISOString()
+  const head = { event_id, event_timestamp, event_type: 'PostCreatedHook' }
+  const payload = { id: String(place), sent_at, title: 'Morning light', description: filling }
+  const body = JSON.stringify({ ...head, payload })
+  return { kind: 'event', network_id: '1', ...head, audience: 'integration', body }
+}
+
+/** The headers that a delivery carries, Standard Webhooks signature included. */
+export function headersOf(event_id: string, body: string): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const signature = createHmac('sha256', hmacKey).update(`${event_id}.${timestamp}.${body}`).digest('base64')
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    authorization: `Bearer ${key}`,
+    'webhook-id': event_id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
+  }
+}
+
+/** Reads the task, prepares, says that it is ready, and begins when told to. */
+export async function asSender(prepare: (task: Task) => Promise<() => Promise<void>>): Promise<void> {
+  const task = JSON.parse(process.argv[2] ?? '{}') as Task
+  const begin = await prepare(task)
+  process.on('message', async (message) => {
+    if (message === 'begin') await begin()
+    if (message === 'end') {
+      const cpu = process.cpuUsage()
+      process.send?.({ cpuSeconds: (cpu.user + cpu.system) / 1e6, peakMiB: process.resourceUsage().maxRSS / 1024 }, () =>
+        process.exit(0),
+      )
+    }
+  })
+  process.on('disconnect', () => process.exit(0))
+  process.send?.('ready')
+}
+
+/** Calls `add` for each event at its time, spread evenly; late ones are caught up with. */
+export async function atRate(count: number, perSecond: number, add: (places: readonly number[]) => Promise<void>): Promise<void> {
+  const begun = performance.now()
+  for (let place = 0; place < count; ) {
+    const due = Math.min(count, Math.ceil(((performance.now() - begun) / 1000) * perSecond))
+    if (due > place) await add(Array.from({ length: due - place }, (_, step) => place + step))
+    place = Math.max(place, due)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
