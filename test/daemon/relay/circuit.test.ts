@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
 
 /** Retries come quickly, the circuit closes slowly enough to look at it. */
-const quick = { retrySchedule: Array.from({ length: 60 }, () => 0.02), breakerCooldown: 0.5 }
+const quick = { retrySchedule: Array.from({ length: 100 }, () => 0.02), breakerCooldown: 0.5 }
 
 describe('a circuit', () => {
   it('opens after five failures in a row, lets one probe through, closes on its success and then begins slowly', async () => {
     const hook = await receiver(status(500))
-    const { append, notices } = await bench({ ...quick, breakerCooldown: 1, perEndpoint: 1 })
+    const { append, notices } = await bench({ ...quick, breakerCooldown: 2, perEndpoint: 1 })
     await append(endpoint(hook.url), ...events('e', 20))
     await until(() => notices.some(({ kind }) => kind === 'endpoint.opened'), 'it is open')
     expect(hook.received).toHaveLength(5)
@@ -30,7 +30,12 @@ describe('a circuit', () => {
 
   it('uses up no attempt while it is open', async () => {
     const hook = await receiver(status(500))
-    const { append, attempts } = await bench({ ...quick, retrySchedule: [0, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02], perEndpoint: 2 })
+    const { append, attempts } = await bench({
+      ...quick,
+      retrySchedule: [0, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02],
+      perEndpoint: 2,
+      breakerCooldown: 2,
+    })
     await append(endpoint(hook.url), ...events('e', 4))
     await until(() => attempts.some(({ breaker }) => breaker === 'open'), 'it is open')
     await pass(300)
@@ -43,9 +48,14 @@ describe('a circuit', () => {
 
   it('that closed again takes 1, 2, 4, then 8 at once', async () => {
     const hook = await receiver(status(500))
-    const { append, notices } = await bench({ ...quick, retrySchedule: Array.from({ length: 60 }, () => 0) })
+    const { append, notices, relay } = await bench({
+      ...quick,
+      breakerCooldown: 2,
+      retrySchedule: Array.from({ length: 60 }, () => 0),
+    })
     await append(endpoint(hook.url), ...events('e', 60))
     await until(() => notices.some(({ kind }) => kind === 'endpoint.opened'), 'it is open')
+    await until(() => relay.scheduler.inFlight === 0, 'what was on its way is back')
     const before = hook.received.length
     let running = 0
     const peaks: number[] = []
@@ -76,12 +86,12 @@ describe('a circuit', () => {
 
   it('is still open after a restart, with the rest of its cooldown', async () => {
     const hook = await receiver(status(500))
-    const all = await bench({ ...quick, breakerCooldown: 2, perEndpoint: 1 })
+    const all = await bench({ ...quick, breakerCooldown: 5, perEndpoint: 1 })
     await all.append(endpoint(hook.url), ...events('e', 10))
     await until(() => all.notices.some(({ kind }) => kind === 'endpoint.opened'), 'it is open')
     hook.answer = status(204)
     await all.restart()
-    await pass(600)
+    await pass(300)
     expect(hook.received).toHaveLength(5)
     await until(() => new Set(hook.received.slice(5).map(({ id }) => id)).size === 10, 'all are delivered')
   })
