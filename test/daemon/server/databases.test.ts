@@ -1,0 +1,114 @@
+/** The server and the relay, two processes, with a database between them. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { relayHome } from '../../../daemon/relay/outbox-address.ts'
+import { type Command, run, scratch } from '../../support/command.ts'
+import { testPostgres } from '../../support/postgres.ts'
+import { receiver, until } from '../relay/support.ts'
+
+const server = await testPostgres()
+
+const sqlite = async () => `sqlite:${join(await scratch(), 'db.sqlite')}`
+const postgres = async () => `${server.url}?schema=${server.newSchema()}`
+
+const relayOn = (outbox: string): Command => {
+  onTestFinished(() => rm(relayHome(outbox), { recursive: true, force: true }))
+  return run('folkmoot-relay', 'run', '--outbox', outbox, '--allow-http', '--allow-private', '--json')
+}
+
+async function ended(command: Command): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return { code: await command.ended, ...command.out }
+}
+
+describe.each([
+  ['sqlite', sqlite],
+  ['postgres', postgres],
+])('%s', (_name, address) => {
+  test('events go from the server to a relay of its own, and wait for one that was killed', async () => {
+    const storage = await address()
+    const hook = await receiver()
+    const flags = ['--storage', storage, '--port', '0', '--json', '--allow-http', '--demo']
+    const api = run('folkmoot', 'serve', ...flags, '--webhook-url', hook.url, '--webhook-key', 'hook-key')
+    const facts = JSON.parse(await api.firstLine())
+    expect(facts.outbox).toBe(storage)
+
+    const join = async (first_name: string) => {
+      const answer = await fetch(`${facts.url}/admin/v1/networks/demo/members`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${facts.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ email: `${first_name}@example.org`, first_name, last_name: '' }),
+      })
+      expect(answer.status).toBe(201)
+    }
+    const told = (name: string) => hook.received.some(({ body }) => body.includes(name))
+
+    const first = relayOn(facts.outbox)
+    await join('Early')
+    await until(() => told('Early'), 'it is delivered', 60)
+    first.child.kill('SIGKILL')
+    await first.ended
+    await join('Late')
+    const second = relayOn(facts.outbox)
+    await until(() => told('Late'), 'it is delivered', 60)
+    expect(hook.received.every(({ headers }) => headers.authorization === 'Bearer hook-key')).toBe(true)
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toBe(0)
+    api.child.kill('SIGTERM')
+    expect(await api.ended).toBe(0)
+    for (const { out } of [first, second]) expect(out.stdout + out.stderr).not.toContain('postgres:postgres')
+    expect(api.out.stderr).toBe('')
+  })
+
+  test('serve --relay delivers out of the same database, and the demo is kept over a restart', async () => {
+    const storage = await address()
+    const hook = await receiver()
+    const tokens = new Set<string>()
+    for (let start = 0; start < 2; start++) {
+      const flags = ['--storage', storage, '--port', '0', '--json', '--allow-http', '--demo', '--relay']
+      const api = run('folkmoot', 'serve', ...flags, '--webhook-url', hook.url, '--webhook-key', 'hook-key')
+      const facts = JSON.parse(await api.firstLine())
+      onTestFinished(() => rm(relayHome(facts.outbox), { recursive: true, force: true }))
+      tokens.add(facts.token)
+      const seen = hook.received.length
+      const headers = { authorization: `Bearer ${facts.token}`, 'content-type': 'application/json' }
+      const members = await (await fetch(`${facts.url}/admin/v1/networks/1/members?per_page=100`, { headers })).json()
+      expect((members as { items: unknown[] }).items).toHaveLength(60 + start)
+      const body = JSON.stringify({ email: `new${start}@example.org`, first_name: 'New', last_name: '' })
+      await fetch(`${facts.url}/admin/v1/networks/1/members`, { method: 'POST', headers, body })
+      await until(() => hook.received.length > seen, 'it is delivered', 60)
+      api.child.kill('SIGTERM')
+      expect(await api.ended).toBe(0)
+    }
+    expect(tokens.size).toBe(2)
+  })
+
+  test('migrate prints what it would do, does it, and then has nothing to do', async () => {
+    const storage = await address()
+    const migrate = (...flags: string[]) => ended(run('folkmoot', 'migrate', '--storage', storage, ...flags))
+    const planned = await migrate('--dry-run')
+    const applied = await migrate()
+    const again = await migrate('--json')
+    expect(planned).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('CREATE TABLE'),
+      stderr: expect.stringContaining('would be run'),
+    })
+    expect(applied).toMatchObject({ code: 0, stdout: planned.stdout })
+    expect(again).toMatchObject({ code: 0, stdout: '{"applied":true,"statements":[]}\n' })
+    expect(planned.stderr + applied.stderr).not.toContain('postgres:postgres')
+  })
+})
+
+test.each([
+  [['serve', '--storage', 'sqlite:/tmp/x.sqlite', '--outbox', '/tmp/x'], /--outbox goes with lowdb: and memory:/],
+  [['serve', '--storage', 'mysql://root:secret@db/x'], /--storage must be lowdb:PATH, memory:, sqlite:PATH or postgres/],
+  [['serve', '--storage', 'postgres://me:secret@127.0.0.1:1/x'], /PostgreSQL cannot be reached/],
+  [['migrate', '--storage', 'lowdb:./db.json'], /have no tables to migrate/],
+])('folkmoot %j is refused in one sentence, without a password', async (words, sentence) => {
+  const { code, stdout, stderr } = await ended(run('folkmoot', ...words))
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(sentence)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  if (words.join().includes('postgres')) expect(stderr).not.toContain('secret')
+})
