@@ -1,12 +1,10 @@
 /** graphile-worker on PostgreSQL, with its local queue: a task that makes the same signed POST. */
 import { Logger, run, runMigrations } from 'graphile-worker'
 import pg from 'pg'
-import { Pool } from 'undici'
-import { asSender, atRate, eventOf, headersOf } from './made.ts'
+import { asSender, atRate, connectionsTo, eventOf, inGroups, post } from './made.ts'
 
 await asSender(async ({ count, url, keptAt, inFlight, perSecond }) => {
-  const { origin, pathname } = new URL(url)
-  const http = new Pool(origin, { connections: inFlight, pipelining: 1 })
+  const { pool: http, path } = connectionsTo(url, inFlight)
   const database = new pg.Pool({ connectionString: keptAt, max: 12 })
   database.on('error', () => {})
   database.on('connect', (client) => void client.on('error', () => {}))
@@ -19,17 +17,7 @@ await asSender(async ({ count, url, keptAt, inFlight, perSecond }) => {
     })
     await database.query(`select count(${schema}.add_job('deliver', payload)) from unnest($1::json[]) payload`, [payloads])
   }
-  const deliver = async (payload: unknown) => {
-    const { event_id, body: text } = payload as { event_id: string; body: string }
-    const { body, statusCode } = await http.request({
-      path: pathname,
-      method: 'POST',
-      headers: headersOf(event_id, text),
-      body: text,
-    })
-    await body.dump()
-    if (statusCode >= 300) throw new Error(`answered with ${statusCode}`)
-  }
+  const deliver = (payload: unknown) => post(http, path, payload as { event_id: string; body: string })
   const start = () =>
     run({
       pgPool: database,
@@ -41,8 +29,7 @@ await asSender(async ({ count, url, keptAt, inFlight, perSecond }) => {
       preset: { worker: { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0, concurrentJobs: inFlight } },
     })
   if (perSecond === null) {
-    for (let first = 0; first < count; first += 1000)
-      await add(Array.from({ length: Math.min(1000, count - first) }, (_, step) => first + step))
+    await inGroups(count, add)
     return async () => void (await start())
   }
   await start()

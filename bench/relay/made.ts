@@ -1,5 +1,6 @@
 /** What every sender of the relay's benchmark shares: the same events, the same signature, the same way to report. */
 import { createHmac } from 'node:crypto'
+import { Pool } from 'undici'
 import type { EventRecord } from '../../lib/outbox/record.ts'
 
 /** What a sender is told: how many events, to where, in which directory or under which address it keeps them. */
@@ -29,7 +30,7 @@ export function eventOf(place: number, sent_at = Date.now()): EventRecord {
 }
 
 /** The headers that a delivery carries, Standard Webhooks signature included. */
-export function headersOf(event_id: string, body: string): Record<string, string> {
+function headersOf(event_id: string, body: string): Record<string, string> {
   const timestamp = String(Math.floor(Date.now() / 1000))
   const signature = createHmac('sha256', hmacKey).update(`${event_id}.${timestamp}.${body}`).digest('base64')
   return {
@@ -40,6 +41,27 @@ export function headersOf(event_id: string, body: string): Record<string, string
     'webhook-timestamp': timestamp,
     'webhook-signature': `v1,${signature}`,
   }
+}
+
+/** Makes one delivery, as every sender but the relay does: the relay has its own. */
+export async function post(pool: Pool, path: string, event: Pick<EventRecord, 'event_id' | 'body'>): Promise<void> {
+  const headers = headersOf(event.event_id, event.body)
+  const { body, statusCode } = await pool.request({ path, method: 'POST', headers, body: event.body })
+  await body.dump()
+  if (statusCode >= 300) throw new Error(`answered with ${statusCode}`)
+}
+
+/** Connections to the receiver, and the path there. */
+export function connectionsTo(url: string, connections: number): { readonly pool: Pool; readonly path: string } {
+  const { origin, pathname } = new URL(url)
+  return { pool: new Pool(origin, { connections, pipelining: 1 }), path: pathname }
+}
+
+/** Hands a whole backlog over, a thousand at a time. */
+export async function inGroups(count: number, add: (places: readonly number[]) => Promise<void>): Promise<void> {
+  const group = 1000
+  for (let first = 0; first < count; first += group)
+    await add(Array.from({ length: Math.min(group, count - first) }, (_, step) => first + step))
 }
 
 /** Reads the task, prepares, says that it is ready, and begins when told to. */
