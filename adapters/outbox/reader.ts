@@ -3,34 +3,19 @@ import { join, resolve } from 'node:path'
 import { maxLineBytes } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Damage, OutboxSource, Positions, Reading } from '../../lib/outbox/source.ts'
-import { isAnswered } from '../lock-socket.ts'
 import { setAside } from './broken.ts'
 import { errorCode, type FileSystem, isNoFile, nodeFileSystem, type OpenFile } from './file-system.ts'
-import { isAlive, isNeighbour, parseOwner } from './owner.ts'
+import { readBytes } from './read-bytes.ts'
 import { scan } from './scan.ts'
 import { storageError } from './segment.ts'
-import {
-  compareSegments,
-  formatVersion,
-  ownerName,
-  parseOwnerName,
-  parseSegmentName,
-  type SegmentName,
-  socketName,
-} from './segment-name.ts'
+import { formatVersion, ownerName, parseOwnerName, parseSegmentName, socketName } from './segment-name.ts'
+import { lookAt, type Stream } from './streams.ts'
 
 export interface OutboxDirectoryOptions {
   /** Copy damaged bytes to `<segment>.<offset>.broken` before passing over them. Default true; false for looking only. */
   readonly keepBroken?: boolean
   /** For tests. */
   readonly files?: FileSystem
-}
-
-interface Stream extends SegmentName {
-  /** Nobody will append to it: a newer segment of its writer exists, or the writer closed or is dead. */
-  readonly finished: boolean
-  /** Its writer is done altogether. */
-  readonly abandoned: boolean
 }
 
 interface Piece {
@@ -54,50 +39,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
   /** Files that are not ours to read, each reported once. */
   const reported = new Set<string>()
   const watchers = new Set<() => void>()
-  /** Writers that are done; they never come back. */
-  const finished = new Set<string>()
-
-  async function list(): Promise<readonly string[]> {
-    try {
-      return await files.list(root)
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return []
-      throw storageError(`outbox directory ${root} cannot be read`, error)
-    }
-  }
-
-  /** Whether a writer will append no more. Asked before the sizes of its segments are looked at, so that they are final. */
-  async function isDone(writer: string): Promise<boolean> {
-    if (finished.has(writer)) return true
-    if (!(await askWhetherDone(writer))) return false
-    finished.add(writer)
-    return true
-  }
-
-  async function askWhetherDone(writer: string): Promise<boolean> {
-    let text: string
-    try {
-      text = await readText(files, join(root, ownerName(writer)))
-    } catch (error) {
-      // Its owner file was there before its first segment, so it closed: or somebody removed the file, at their own risk.
-      if (errorCode(error) === 'ENOENT') return true
-      throw storageError(`owner file of ${writer} cannot be read`, error)
-    }
-    const owner = parseOwner(text)
-    if (owner === undefined || !isAlive(owner)) return true
-    return !isNeighbour(owner) && hasSocket(text) && !(await isAnswered(join(root, socketName(writer))))
-  }
-
-  async function streams(names: readonly string[]): Promise<readonly Stream[]> {
-    const segments = names.flatMap((name) => parseSegmentName(name) ?? [])
-    const ours = segments.filter(({ version }) => version === formatVersion).sort(compareSegments)
-    const done = new Map<string, boolean>()
-    for (const { writer } of ours) if (!done.has(writer)) done.set(writer, await isDone(writer))
-    return ours.map((segment, index) => {
-      const abandoned = done.get(segment.writer) === true
-      return { ...segment, abandoned, finished: abandoned || ours[index + 1]?.writer === segment.writer }
-    })
-  }
+  const { list, isDone, streams } = lookAt(files, root)
 
   function foreign(names: readonly string[]): readonly Damage[] {
     return names.flatMap((name) => {
@@ -238,29 +180,6 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
       for (const stop of watchers) stop()
       watchers.clear()
     },
-  }
-}
-
-/** Whether the writer of an owner file could open a socket; without one, that nobody answers says nothing. */
-const hasSocket = (owner: string): boolean => (JSON.parse(owner) as { readonly answers?: unknown }).answers === true
-
-async function readBytes(file: OpenFile, from: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length)
-  let filled = 0
-  while (filled < length) {
-    const count = await file.read(bytes.subarray(filled), from + filled)
-    if (count <= 0) break
-    filled += count
-  }
-  return bytes.subarray(0, filled)
-}
-
-async function readText(files: FileSystem, path: string): Promise<string> {
-  const file = await files.open(path)
-  try {
-    return (await readBytes(file, 0, 4096)).toString('utf8')
-  } finally {
-    await file.close()
   }
 }
 

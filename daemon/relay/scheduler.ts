@@ -6,21 +6,19 @@
  * deliveries repeat after a kill as were in flight.
  */
 import pRetry from 'p-retry'
-import type { Ticket, Transition } from './breaker.ts'
+import type { Ticket } from './breaker.ts'
 import type { Clock } from './clock.ts'
 import type { Courier } from './deliver.ts'
 import { EndpointRun, isSuspect } from './endpoint.ts'
 import type { RelayEvents } from './events.ts'
-import { isEndpointFailure, type Outcome } from './outcome.ts'
+import { type Flight, type Gathering, gather, type Landing, settleLanding } from './landing.ts'
+import type { Outcome } from './outcome.ts'
+import { createReady } from './ready.ts'
 import type { Settings } from './settings.ts'
-import type { EndpointState, Notice, Outgoing, RelayStore, Result, StoredEndpoint, Taken, Waiting } from './store/store.ts'
-import { judge } from './verdict.ts'
-import { createWakeTimes } from './wake-times.ts'
+import type { RelayStore, StoredEndpoint, Taken, Waiting } from './store/store.ts'
 
 /** Retries may hold this share of all slots; the rest is kept for first attempts. */
 const retryShare = 0.75
-/** A delivery that has failed this often is worth a word. */
-const failingAt = 4
 
 export interface SchedulerParts {
   readonly store: RelayStore
@@ -59,29 +57,6 @@ export interface Scheduler {
   stop(grace: number): Promise<void>
 }
 
-interface Flight {
-  readonly run: EndpointRun
-  readonly waiting: Waiting
-  readonly ticket: Ticket
-  readonly outgoing: Outgoing | undefined
-  readonly started: number
-}
-
-interface Landing extends Flight {
-  readonly outcome: Outcome
-}
-
-/** What a turn gathers before it is written. */
-interface Gathering {
-  readonly results: Result[]
-  readonly states: Map<number, EndpointState>
-  readonly disable: Map<number, string>
-  readonly notices: Notice[]
-  readonly told: (() => void)[]
-}
-
-const nothing: Gathering = { results: [], states: new Map(), disable: new Map(), notices: [], told: [] }
-
 function without(flying: ReadonlySet<number>, landed: readonly Landing[]): ReadonlySet<number> {
   const left = new Set(flying)
   for (const { waiting } of landed) left.delete(waiting.delivery)
@@ -91,8 +66,7 @@ function without(flying: ReadonlySet<number>, landed: readonly Landing[]): Reado
 export function createScheduler(parts: SchedulerParts, stored: readonly StoredEndpoint[]): Scheduler {
   const { store, courier, clock, timeline, settings, events, random } = parts
   const runs = new Map<number, EndpointRun>()
-  const ring: EndpointRun[] = []
-  const wakeTimes = createWakeTimes<EndpointRun>()
+  const ready = createReady()
   let landings: Landing[] = []
   let toDisable = new Map<number, string>()
   let flying: ReadonlySet<number> = new Set()
@@ -111,21 +85,8 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
   function add(each: StoredEndpoint): EndpointRun {
     const run = new EndpointRun(each, settings, store, clock.monotonic, timeline)
     runs.set(each.endpoint.ref, run)
-    enqueue(run)
+    ready.add(run)
     return run
-  }
-
-  function enqueue(run: EndpointRun): void {
-    if (run.queued) return
-    run.queued = true
-    ring.push(run)
-  }
-
-  /** One entry per endpoint: each new event for one whose circuit is open would otherwise add another. */
-  function wakeAt(run: EndpointRun, time: number): void {
-    if (time >= run.wakeAt) return
-    run.wakeAt = time
-    wakeTimes.add(time, run)
   }
 
   function wake(): void {
@@ -157,31 +118,29 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
   function plan(): void {
     cancelTimer()
     if (stopping) return
-    const until = wakeTimes.earliest
+    const until = ready.earliest
     // Looking again every minute, a jump of the clock is noticed.
     if (Number.isFinite(until)) cancelTimer = clock.timer(Math.min(60_000, Math.max(1, until - timeline())), wake)
   }
 
   async function turn(): Promise<void> {
     const now = timeline()
-    const gathering: Gathering = { results: [], states: new Map(), disable: toDisable, notices: [], told: [] }
+    const gathering = gather(toDisable)
     toDisable = new Map()
     const landed = landings
     landings = []
-    for (const landing of landed) await land(landing, gathering, now)
+    for (const landing of landed)
+      await land(landing, gathering, now).catch((error: unknown) => events.onFault('a result cannot be judged', error))
     for (const [ref, reason] of gathering.disable) ground(ref, reason, gathering)
     // Recorded before anything is chosen: what the store still calls waiting would be sent a second time.
     if (landed.length > 0) flying = without(flying, landed)
     await record(gathering, now)
-    for (const run of wakeTimes.take(now)) {
-      run.wakeAt = Number.POSITIVE_INFINITY
-      enqueue(run)
-    }
+    ready.awake(now)
 
     const starting = stopping ? [] : await choose(now)
     if (starting.length > 0) {
       flying = new Set([...flying, ...starting.map(({ waiting }) => waiting.delivery)])
-      await record(nothing, now)
+      await record(gather(), now)
     }
     for (const tell of gathering.told) tell()
     for (const notice of gathering.notices) events.onNotice(notice)
@@ -212,22 +171,19 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
     const monotonic = clock.monotonic()
     const mostRetries = Math.max(1, Math.floor(maxInFlight * retryShare))
     while (occupied < maxInFlight) {
-      const run = ring.shift()
+      const run = ready.next()
       if (!run) break
       try {
         const next = await run.next({ now, monotonic, retriesFull: retries >= mostRetries, suspectInFlight: suspects > 0 })
-        if (next.kind === 'send') {
+        if (next.kind === 'wait') ready.sleep(run, next.until)
+        else {
           starting.push(await depart(run, next.waiting, next.ticket, monotonic))
-          ring.push(run)
-        } else {
-          run.queued = false
-          wakeAt(run, next.until)
+          ready.add(run)
         }
       } catch (error) {
         events.onFault('the relay store cannot be read', error)
-        run.queued = false
         run.refresh()
-        wakeAt(run, now + 1000)
+        ready.sleep(run, now + 1000)
       }
     }
     return starting
@@ -266,61 +222,15 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
   }
 
   async function land(landing: Landing, gathering: Gathering, now: number): Promise<void> {
-    const { run, waiting, ticket, outcome, outgoing } = landing
+    const { run, waiting, ticket, outcome } = landing
     run.inFlight.delete(waiting.delivery)
     occupied--
-    enqueue(run)
+    ready.add(run)
     if (waiting.lane === 'retry') retries--
     if (isSuspect(waiting)) suspects--
     if (outcome.result === 'aborted') return run.breaker.release(ticket)
 
-    const verdict = judge(waiting, outcome, settings().retrySchedule, now, random())
-    gathering.results.push(verdict.result)
-    if (verdict.result.state === 'pending') run.expect('retry', verdict.result.due)
-    if (verdict.disable !== undefined) gathering.disable.set(run.endpoint.ref, verdict.disable)
-    if (verdict.pauseUntil !== undefined) run.pausedUntil = Math.max(run.pausedUntil, verdict.pauseUntil)
-
-    const failed = isEndpointFailure(outcome)
-    let transition: Transition | undefined
-    if (outcome.result === 'blocked') run.breaker.release(ticket)
-    else transition = await run.breaker.record(ticket, waiting.event, failed, () => run.hasOther(waiting.event, now))
-    const wasFailing = run.failingSince !== null
-    note(run, ticket, outcome, failed, transition, now)
-    if (failed || transition || wasFailing) gathering.states.set(run.endpoint.ref, run.state())
-
-    const { network_id, id } = run.endpoint
-    const about = { network_id, endpoint_id: id, event_id: outgoing?.event_id ?? null }
-    if (transition === 'opened')
-      gathering.notices.push({ ...about, kind: 'endpoint.opened', text: `sending is paused: ${outcome.reason}` })
-    if (transition === 'closed') gathering.notices.push({ ...about, kind: 'endpoint.recovered', text: 'sending goes on' })
-    const failing = failed && verdict.result.state === 'pending' && verdict.result.attempts === failingAt
-    if (failing && run.worthTelling('endpoint.failing', now))
-      gathering.notices.push({ ...about, kind: 'endpoint.failing', text: `${failingAt} attempts failed: ${outcome.reason}` })
-    if (verdict.result.state === 'dead' && run.worthTelling('delivery.dead', now))
-      gathering.notices.push({ ...about, kind: 'delivery.dead', text: `no attempts are left: ${outcome.reason}` })
-    if (outgoing) gathering.told.push(() => report(landing, outgoing, verdict.result, now))
-  }
-
-  /** What the endpoint's own state learns from an attempt. */
-  function note(
-    run: EndpointRun,
-    ticket: Ticket,
-    outcome: Outcome,
-    failed: boolean,
-    transition: Transition | undefined,
-    now: number,
-  ): void {
-    if (outcome.result === 'delivered') {
-      run.lastSuccess = now
-      run.failingSince = null
-      run.lastFailure = null
-      if (!ticket.probe) run.pace.succeeded()
-    } else if (failed) {
-      run.failingSince ??= now
-      run.lastFailure = now
-      run.pace.failed()
-    }
-    if (transition === 'closed') run.pace.restart()
+    await settleLanding(landing, gathering, { now, schedule: settings().retrySchedule, random: random() }, events)
   }
 
   function ground(ref: number, reason: string, gathering: Gathering): void {
@@ -330,24 +240,6 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
     const { network_id, id } = run.endpoint
     const text = `the endpoint is disabled: ${reason}; its events are kept`
     gathering.notices.push({ kind: 'endpoint.disabled', network_id, endpoint_id: id, event_id: null, text })
-  }
-
-  function report({ run, outcome }: Landing, outgoing: Outgoing, result: Result, now: number): void {
-    events.onAttempt({
-      network_id: run.endpoint.network_id,
-      endpoint_id: run.endpoint.id,
-      event_id: outgoing.event_id,
-      event_type: outgoing.event_type,
-      attempt: result.attempts,
-      outcome: outcome.result,
-      status: outcome.status,
-      reason: outcome.reason,
-      milliseconds: outcome.milliseconds,
-      state: result.state,
-      next_at: result.state === 'pending' ? new Date(result.due).toISOString() : null,
-      breaker: run.breaker.permit().kind,
-      age: now - outgoing.taken,
-    })
   }
 
   for (const each of stored) add(each)
@@ -371,14 +263,14 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
       for (const ref of taken.deliveries.keys()) runs.get(ref)?.expect('first', 0)
       for (const ref of [...taken.deliveries.keys(), ...taken.changed.map(({ ref }) => ref)]) {
         const run = runs.get(ref)
-        if (run) enqueue(run)
+        if (run) ready.add(run)
       }
       wake()
     },
     refresh() {
       for (const run of runs.values()) {
         run.refresh()
-        enqueue(run)
+        ready.add(run)
       }
       wake()
     },
@@ -405,7 +297,7 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
       if (!run) return
       run.update({ ...run.endpoint, disabled: null })
       run.failingSince = null
-      enqueue(run)
+      ready.add(run)
       wake()
     },
     async stop(grace) {

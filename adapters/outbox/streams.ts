@@ -1,0 +1,75 @@
+/** Which segments an outbox directory holds, and which of them are finished. */
+import { join } from 'node:path'
+import { isAnswered } from '../lock-socket.ts'
+import { errorCode, type FileSystem } from './file-system.ts'
+import { isAlive, isNeighbour, parseOwner } from './owner.ts'
+import { readText } from './read-bytes.ts'
+import { storageError } from './segment.ts'
+import { compareSegments, formatVersion, ownerName, parseSegmentName, type SegmentName, socketName } from './segment-name.ts'
+
+export interface Stream extends SegmentName {
+  /** Nobody will append to it: a newer segment of its writer exists, or the writer closed or is dead. */
+  readonly finished: boolean
+  /** Its writer is done altogether. */
+  readonly abandoned: boolean
+}
+
+export interface Streams {
+  /** Every name in the directory; none when it does not exist. */
+  list(): Promise<readonly string[]>
+  /** Whether a writer will append no more. Asked before the sizes of its segments are looked at, so that they are final. */
+  isDone(writer: string): Promise<boolean>
+  /** The segments of this version among these names, in the order to read them. */
+  streams(names: readonly string[]): Promise<readonly Stream[]>
+}
+
+export function lookAt(files: FileSystem, root: string): Streams {
+  /** Writers that are done; they never come back. */
+  const finished = new Set<string>()
+
+  async function list(): Promise<readonly string[]> {
+    try {
+      return await files.list(root)
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return []
+      throw storageError(`outbox directory ${root} cannot be read`, error)
+    }
+  }
+
+  async function isDone(writer: string): Promise<boolean> {
+    if (finished.has(writer)) return true
+    if (!(await askWhetherDone(writer))) return false
+    finished.add(writer)
+    return true
+  }
+
+  async function askWhetherDone(writer: string): Promise<boolean> {
+    let text: string
+    try {
+      text = await readText(files, join(root, ownerName(writer)))
+    } catch (error) {
+      // Its owner file was there before its first segment, so it closed: or somebody removed the file, at their own risk.
+      if (errorCode(error) === 'ENOENT') return true
+      throw storageError(`owner file of ${writer} cannot be read`, error)
+    }
+    const owner = parseOwner(text)
+    if (owner === undefined || !isAlive(owner)) return true
+    return !isNeighbour(owner) && hasSocket(text) && !(await isAnswered(join(root, socketName(writer))))
+  }
+
+  async function streams(names: readonly string[]): Promise<readonly Stream[]> {
+    const segments = names.flatMap((name) => parseSegmentName(name) ?? [])
+    const ours = segments.filter(({ version }) => version === formatVersion).sort(compareSegments)
+    const done = new Map<string, boolean>()
+    for (const { writer } of ours) if (!done.has(writer)) done.set(writer, await isDone(writer))
+    return ours.map((segment, index) => {
+      const abandoned = done.get(segment.writer) === true
+      return { ...segment, abandoned, finished: abandoned || ours[index + 1]?.writer === segment.writer }
+    })
+  }
+
+  return { list, isDone, streams }
+}
+
+/** Whether the writer of an owner file could open a socket; without one, that nobody answers says nothing. */
+const hasSocket = (owner: string): boolean => (JSON.parse(owner) as { readonly answers?: unknown }).answers === true
