@@ -24,7 +24,10 @@ export interface Query<R> {
    * Ids compare as numbers, text by code unit.
    */
   readonly order?: { readonly by: keyof R & string; readonly direction: 'asc' | 'desc' }
-  /** Only rows that come after this value of the order column; the caller orders by a column that is unique under `where`. */
+  /**
+   * Only rows that come after this value of the order column, which may be given as text for a column of numbers, too. The
+   * caller orders by a column that is unique under `where`.
+   */
   readonly after?: string | number
   /** At most this many rows. */
   readonly limit?: number

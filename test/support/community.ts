@@ -1,9 +1,9 @@
-import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { type Community, createCommunity, type Options } from '../../lib/index.ts'
 import { routesOf } from '../../lib/kernel/table.ts'
 import type { EventRecord, OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Id } from '../../lib/storage/table.ts'
 import { manualClock } from './clock.ts'
+import { testStorage } from './engines.ts'
 import type { Json } from './json.ts'
 import { testPorts } from './ports.ts'
 
@@ -30,7 +30,7 @@ export interface SeenEvent {
 }
 
 /**
- * A community of its own for one test: memory storage, a clock that stands still, network 1 (`demo`) with its owner.
+ * A community of its own for one test: a storage in memory (or the engine under test), a clock that stands still, network 1 (`demo`) with its owner.
  * @param options what the community is created with, beside the test's own storage and clock
  * @param scopes what the test's token may do
  */
@@ -44,7 +44,7 @@ export async function createTestCommunity(options: Partial<Options> = {}, scopes
   }
   const clock = manualClock()
   const faults: unknown[] = []
-  const storage = options.storage ?? memoryStorage({ outbox })
+  const storage = options.storage ?? (await testStorage(outbox))
   const community = createCommunity({
     clock,
     hooks: { onError: (error) => faults.push(error) },

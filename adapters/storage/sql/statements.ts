@@ -70,7 +70,9 @@ export function statementsOf(dialect: Dialect) {
   /** What comes after a value. Null is before everything, so going down it comes last. */
   function beyond(table: TableShape, by: string, direction: 'asc' | 'desc', after: string | number, add: Add): string {
     const column = table.columns[by]
-    const value = column && encodeWanted(dialect, column.type, after)
+    // A place in a list comes back out of a link as text, whatever the column holds.
+    const isNumber = column?.type === 'integer' || column?.type === 'real'
+    const value = column && encodeWanted(dialect, column.type, isNumber ? Number(after) : String(after))
     if (value === undefined) throw new RangeError(`\`after\` is no ${column?.type ?? 'column'} of ${table.name}.${by}`)
     const further = `${quoted(by)} ${direction === 'asc' ? '>' : '<'} ${add(value)}`
     return direction === 'desc' && column?.nullable ? `(${further} OR ${quoted(by)} IS NULL)` : further

@@ -154,6 +154,7 @@ export const queryCases: readonly StorageCase[] = [
       expect(await findIds(storage, { after: '4', offset: 1 })).toEqual(['8'])
       expect(await findIds(storage, { after: '8' })).toEqual([])
       expect(await findIds(storage, { ...by('stock', 'desc'), after: 6 })).toEqual(['4', '2'])
+      expect(await findIds(storage, { ...by('stock', 'asc'), after: '4' })).toEqual(['6', '8'])
       expect(await findIds(storage, { ...by('title', 'asc'), after: 't5' })).toEqual(['6', '8'])
       expect(await findIds(storage, { ...by('title', 'desc'), after: 't5' })).toEqual(['4', '2'])
       expect(await findIds(storage, { where: { id: ['2', '4', '6'] }, after: '2' })).toEqual(['4', '6'])
