@@ -288,6 +288,7 @@ export const reactions = table(
       ['post_id', 'member_id'],
       ['comment_id', 'member_id'],
     ],
+    indexes: [['post_id'], ['comment_id']],
   },
 )
 
@@ -451,7 +452,7 @@ export const purchases = table(
     purchased_at: timestamp(),
     revoked_at: nullable(timestamp()),
   },
-  { indexes: [['member_id'], ['plan_id'], ['plan_id', 'member_id']] },
+  { indexes: [['member_id'], ['plan_id'], ['plan_id', 'member_id'], ['revoked_at']] },
 )
 
 export const invites = table(

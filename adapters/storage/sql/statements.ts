@@ -16,6 +16,10 @@ export interface RowQuery {
   readonly offset?: number
 }
 
+const upwards = { by: 'id', direction: 'asc' } as const
+/** Values of a list that are sought one by one. */
+const mostBranches = 8
+
 /** The statements of one dialect. */
 export type Statements = ReturnType<typeof statementsOf>
 
@@ -85,6 +89,43 @@ export function statementsOf(dialect: Dialect) {
     return ` ORDER BY ${quoted(by)} ${word}${nulls}, "id" ${word}`
   }
 
+  /** Everything of a SELECT but its limits. */
+  function selection(table: TableShape, { where = {}, order, after }: RowQuery, add: Add): string {
+    const { by, direction } = order ?? upwards
+    const all = conditions(table, where, add)
+    if (after !== undefined) all.push(beyond(table, by, direction, after, add))
+    return `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
+  }
+
+  function bounds({ limit, offset = 0 }: RowQuery, add: Add): string {
+    const most = limit === undefined ? (offset > 0 ? dialect.noLimit : '') : ` LIMIT ${add(limit)}`
+    return offset > 0 ? `${most} OFFSET ${add(offset)}` : most
+  }
+
+  /**
+   * One query per value of a list. No index has the rows of several values in one order: a page of them would cost as much
+   * as all of them. Each value by itself gives what could stand in the page.
+   */
+  function branchesOf(table: TableShape, { where = {}, order, after, limit, offset = 0 }: RowQuery): readonly RowQuery[] {
+    if (limit === undefined) return []
+    const lists = Object.entries(where).filter(([name, wanted]) => Array.isArray(wanted) && table.columns[name]?.type !== 'json')
+    const [name, wanted] = lists[0] ?? []
+    if (lists.length !== 1 || name === undefined || name === 'id' || name === order?.by || !Array.isArray(wanted)) return []
+    const values = [...new Set<unknown>(wanted)]
+    if (values.length < 2 || values.length > mostBranches) return []
+    const rest = { ...(order ? { order } : {}), ...(after === undefined ? {} : { after }), limit: offset + limit }
+    return values.map((value) => ({ ...rest, where: { ...where, [name]: value } }))
+  }
+
+  function union(table: TableShape, { order }: RowQuery, branches: readonly RowQuery[], add: Add): string {
+    const { by, direction } = order ?? upwards
+    const parts = branches.map(
+      (branch, place) =>
+        `SELECT ${columnsOf(table)} FROM (${selection(table, branch, add)}${bounds(branch, add)}) AS part${place}`,
+    )
+    return `${parts.join(' UNION ALL ')}${ordering(table, by, direction)}`
+  }
+
   return {
     get(table: TableShape, id: string): Statement {
       const { values, add } = parameters()
@@ -94,14 +135,11 @@ export function statementsOf(dialect: Dialect) {
       }
     },
 
-    find(table: TableShape, { where = {}, order, after, limit, offset = 0 }: RowQuery): Statement {
+    find(table: TableShape, query: RowQuery): Statement {
       const { values, add } = parameters()
-      const { by, direction } = order ?? { by: 'id', direction: 'asc' as const }
-      const all = conditions(table, where, add)
-      if (after !== undefined) all.push(beyond(table, by, direction, after, add))
-      const bounds = limit === undefined ? (offset > 0 ? dialect.noLimit : '') : ` LIMIT ${add(limit)}`
-      const sql = `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}${bounds}`
-      return { sql: offset > 0 ? `${sql} OFFSET ${add(offset)}` : sql, values }
+      const branches = branchesOf(table, query)
+      const sql = branches.length === 0 ? selection(table, query, add) : union(table, query, branches, add)
+      return { sql: `${sql}${bounds(query, add)}`, values }
     },
 
     count(table: TableShape, where: AnyRow): Statement {

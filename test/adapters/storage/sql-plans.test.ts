@@ -1,0 +1,150 @@
+/** Every query of every list is served by an index: read from the plans of both databases, with 100,000 rows in each table. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { postgresDialect } from '../../../adapters/storage/postgres/dialect.ts'
+import { postgresStorage } from '../../../adapters/storage/postgres.ts'
+import type { Dialect } from '../../../adapters/storage/sql/dialect.ts'
+import type { Statement } from '../../../adapters/storage/sql/statements.ts'
+import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import { isPaged } from '../../../lib/kernel/serve.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import type { Column } from '../../../lib/storage/table.ts'
+import { tables } from '../../../lib/storage/tables.ts'
+import { exampleOf, routesWhere, sendExample } from '../../contract/support.ts'
+import { request } from '../../support/community.ts'
+import { testPostgres } from '../../support/postgres.ts'
+import { createSeededCommunity } from '../../support/seed.ts'
+import { temporaryDirectory } from '../child.ts'
+
+const rows = 100_000
+const lists = routesWhere(({ route }) => route.method === 'GET' && isPaged(route.operation.returns))
+
+/** Where a value that nearly every row has is looked for, as in life. */
+const common: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  members: { state: 'active', role: 'contributor' },
+  posts: { family: 'post', status: 'posted' },
+  segments: { kind: 'tag' },
+  member_segments: { kind: 'tag' },
+  subscriptions: { status: 'active' },
+  custom_fields: { response_type: 'text' },
+}
+
+/** What row `n` has in a column, as SQL; unique keys hold. */
+function valueIn(table: string, name: string, { type }: Column, ids: string[]): string {
+  if (name === 'id') return '50000000 + n'
+  if (name === 'network_id') return '1'
+  if (type === 'id') {
+    ids.push(name)
+    // Two references together are unique, and the third is by itself.
+    return ['60000000 + n % 1000', '60000000 + n / 1000', '60000000 + n % 1000', '60000000 + n'][ids.length - 1] ?? '60000000 + n'
+  }
+  if (type === 'boolean') return 'n % 2 = 0'
+  if (type === 'integer' || type === 'real') return 'n'
+  if (type === 'json') return `'[]'`
+  if (type === 'timestamp') return `'2026-11-20T10:00:00.000Z'`
+  const value = common[table]?.[name]
+  return value ? `'${value}'` : `'text ' || n`
+}
+
+/** The statement that fills a table of PostgreSQL. */
+function fillingOf(dialect: Dialect, table: (typeof tables)[number]): string {
+  const ids: string[] = []
+  const columns = Object.entries(table.columns)
+  const values = columns.map(([name, column]) => valueIn(table.name, name, column, ids)).join(', ')
+  const names = columns.map(([name]) => `"${name}"`).join(', ')
+  return `INSERT INTO ${dialect.table(table.name)} (${names}) SELECT ${values} FROM generate_series(1::bigint, ${rows}) n`
+}
+
+/** Runs every list, its second page and its last link, and keeps what was asked of the database. */
+async function statementsOfLists(storage: Storage, seen: Map<string, Statement>): Promise<readonly Statement[]> {
+  const network = await createSeededCommunity({ storage })
+  seen.clear()
+  for (const id of lists) {
+    await sendExample(network, id)
+    const first = await sendExample(network, id, { query: { per_page: '1' } })
+    await sendExample(network, id, { query: { per_page: '1', page: '2' } })
+    const next: string | null = first.body.links.next
+    if (next)
+      await request(network.community, 'GET', next.replace('https://api.test', ''), {
+        headers: { authorization: `Bearer ${network.token}` },
+      })
+    expect(exampleOf(id).route.operation.id).toBe(id)
+  }
+  expect(network.faults).toEqual([])
+  return [...seen.values()].filter(({ sql }) => sql.startsWith('SELECT'))
+}
+
+test('SQLite scans no table for any list, and sorts nothing by itself', async () => {
+  const path = join(temporaryDirectory(), 'db.sqlite')
+  const seen = new Map<string, Statement>()
+  const storage = await sqliteStorage({ path, onStatement: (statement) => void seen.set(statement.sql, statement) })
+  const statements = await statementsOfLists(storage, seen)
+  await storage.close()
+  const database = new DatabaseSync(path)
+  onTestFinished(() => database.close())
+  // The plan depends on the indexes alone: SQLite has no statistics unless somebody asks for them.
+  const plans = statements.map(({ sql, values }) => {
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(values as string[]))
+    return { sql, plan: steps.map(({ detail }) => String(detail)) }
+  })
+  expect(statements.length).toBeGreaterThan(lists.length / 2)
+  expect(plans.filter(({ sql, plan }) => plan.some((step) => isCostly(sql, step)))).toEqual([])
+  expect(plans.filter(({ sql, plan }) => unserved(sql, plan.join()).length > 0)).toEqual([])
+})
+
+/** Whether a step reads a whole table, or sorts more than the pages of a list's parts. */
+const isCostly = (sql: string, step: string): boolean =>
+  step.startsWith('SCAN folkmoot_') || (step.includes('TEMP B-TREE') && !sql.includes(' UNION ALL '))
+
+/** The columns of the conditions that no index is searched by: rows are read and thrown away for them. */
+function unserved(sql: string, plan: string): readonly string[] {
+  const where = / WHERE (.+?) (?:ORDER BY|UNION) /.exec(sql)?.[1] ?? ''
+  const columns = [...where.matchAll(/"(\w+)" (?:=|IN|IS NULL|<|>)/g)].map(([, name]) => name ?? '')
+  // By its primary key or by a unique key there is one row at most, and nothing more to search by.
+  if (/PRIMARY KEY|_key \(/.test(plan)) return []
+  return columns.filter((name) => !new RegExp(`\\b${name === 'id' ? '(?:rowid|id)' : name}[=<>]`).test(plan))
+}
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly Plan[]
+}
+const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+const server = await testPostgres()
+
+test('PostgreSQL scans no table for any list, and reads little that it does not give back', async () => {
+  const schema = server.newSchema()
+  const dialect = postgresDialect(schema)
+  const seen = new Map<string, Statement>()
+  const onStatement = (statement: Statement) => void seen.set(statement.sql, statement)
+  const storage = await postgresStorage({ url: server.url, schema, onStatement })
+  const statements = await statementsOfLists(storage, seen)
+  await storage.close()
+  const client = await server.client()
+  const read = tables.filter(({ name }) => statements.some(({ sql }) => sql.includes(` ${dialect.table(name)} `)))
+  for (const table of read) {
+    await client.query(fillingOf(dialect, table))
+    await client.query(`ANALYZE ${dialect.table(table.name)}`)
+  }
+
+  const problems: unknown[] = []
+  for (const { sql, values } of statements) {
+    const { rows: answer } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, [...values])
+    const nodes = nodesOf(answer[0]['QUERY PLAN'][0].Plan as Plan)
+    const bad = nodes.filter(
+      (node) =>
+        node['Node Type'] === 'Seq Scan' ||
+        (node['Rows Removed by Filter'] ?? 0) > 1000 ||
+        (node['Node Type'] === 'Sort' && (node.Plans?.[0]?.['Actual Rows'] ?? 0) > 1000),
+    )
+    if (bad.length > 0)
+      problems.push({ sql, values, bad: nodes.map((node) => `${node['Node Type']} ${node['Relation Name'] ?? ''}`) })
+  }
+  expect(statements.length).toBeGreaterThan(lists.length / 2)
+  expect(problems).toEqual([])
+})
