@@ -5,6 +5,7 @@ import { isApiError } from '../../lib/index.ts'
 import { isStorageError } from '../../lib/storage/index.ts'
 import type { Output } from '../output.ts'
 import * as commands from '../server/commands.ts'
+import { copy } from '../server/copy.ts'
 import { migrate } from '../server/migrate.ts'
 import { type Running, type ServeFlags, serve } from '../server/serve.ts'
 import { defaultStorage, storageForms } from '../server/storage-address.ts'
@@ -109,10 +110,21 @@ program
   .action((flags) => migrate(flags, out))
 
 program
+  .command('copy')
+  .description('copy a whole storage into an empty one; goes on where it was when it was interrupted')
+  .requiredOption('--from <address>', storageForms)
+  .requiredOption('--to <address>', storageForms)
+  .option('--json', 'print JSON for programs')
+  .action((flags) => copy(flags, out, process.stderr.isTTY ? redraw : undefined))
+
+program
   .command('spec')
   .description('print the OpenAPI document')
   .option('--webhooks', 'of the webhooks')
   .action((flags) => commands.printSpec(flags, out))
+
+/** One line of the terminal, written over and over. */
+const redraw = (line: string): void => void process.stderr.write(`\r\x1b[K${line}`)
 
 /** Ends the server on SIGTERM and SIGINT; a second signal ends it at once. */
 function endOnSignal(running: Running): void {

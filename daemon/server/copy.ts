@@ -1,0 +1,73 @@
+import { withoutPassword } from '../../adapters/storage/postgres/address.ts'
+import { createCommunity } from '../../lib/index.ts'
+import type { Storage } from '../../lib/storage/contract.ts'
+import { networks } from '../../lib/storage/tables.ts'
+import type { Output } from '../output.ts'
+import { UsageError } from '../usage.ts'
+import { type CopyProgress, copyTables, endCopy } from './copy-tables.ts'
+import { openStorage } from './storage-address.ts'
+
+export interface CopyFlags {
+  readonly from: string
+  readonly to: string
+  readonly json?: boolean
+}
+
+/**
+ * `folkmoot copy`: everything of one storage into another, empty one. Goes on where it was when it was interrupted.
+ *
+ * @param draw shows how far it is, over and over in one line; left out where nobody looks
+ * @throws UsageError, StorageError
+ */
+export async function copy({ from, to, json = false }: CopyFlags, out: Output, draw?: (line: string) => void): Promise<void> {
+  for (const address of [from, to])
+    if (address.startsWith('memory:')) throw new UsageError('memory: begins and ends empty: there is nothing to copy')
+  if (from === to) throw new UsageError('--from and --to are the same storage')
+  const source = await openStorage(from, undefined, out.warn)
+  try {
+    const target = await openStorage(to, undefined, out.warn)
+    try {
+      const progress = draw ?? byTable(out)
+      const counts = await copyTables(source.storage, target.storage, withoutPassword(from), (now) => progress(lineOf(now)))
+      await tellEndpoints(target.storage)
+      await endCopy(target.storage)
+      draw?.('')
+      report(counts, json, out)
+    } finally {
+      await target.storage.close()
+    }
+  } finally {
+    await source.storage.close()
+  }
+}
+
+const width = 30
+
+function lineOf({ table, copied, total }: CopyProgress): string {
+  const part = total === 0 ? 1 : Math.min(1, copied / total)
+  const bar = '#'.repeat(Math.round(part * width)).padEnd(width, '-')
+  return `[${bar}] ${Math.floor(part * 100)} %, ${copied} of ${total} rows, ${table}`
+}
+
+/** A line whenever another table has begun, for logs. */
+function byTable(out: Output): (line: string) => void {
+  let last = ''
+  return (line) => {
+    const table = line.slice(line.lastIndexOf(' ') + 1)
+    if (table !== last) out.warn(line)
+    last = table
+  }
+}
+
+/** The relay of the target learns of endpoints through its outbox, which nothing of this came through. */
+async function tellEndpoints(storage: Storage): Promise<void> {
+  const community = createCommunity({ storage })
+  const all = await storage.transaction((tx) => tx.find(networks, {}), { readOnly: true })
+  for (const { id } of all) await community.endpoints.republish(id)
+}
+
+function report(counts: Readonly<Record<string, number>>, json: boolean, out: Output): void {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  out.line(json ? JSON.stringify({ rows: total, tables: counts }) : `${total} rows copied, and counted again in the target.`)
+  out.warn('Events that still wait in the outbox of the source stay there: let its relay deliver them before you end it.')
+}
