@@ -41,7 +41,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       const address = splitPath(path)
       const document = address ? undefined : documents.get(path.replace(/\/+$/, ''))
       if (document) return readDocument(incoming, document)
-      const matched = address && (await match(incoming.method, address.below))
+      const matched = address && match(incoming.method, address.below)
       if (!address || matched?.kind === 'unknown')
         return fail({ status: 404, error: `There is nothing at ${shown(incoming.path)}` })
       if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
