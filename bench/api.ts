@@ -108,9 +108,9 @@ try {
     `Node ${process.version}, ${connections} connections, ${values.members} members, ${rounds} rounds of ${seconds} s, medians`,
   )
   const table = new Table({
-    head: ['', 'server', 'requests/s', '× bare', 'p99 ms'],
+    head: ['', 'server', 'requests/s', '× bare', 'p99 ms', 'CPU µs each', '× bare'],
     style: { head: [], border: [] },
-    colAligns: ['left', 'left', 'right', 'right', 'right'],
+    colAligns: ['left', 'left', 'right', 'right', 'right', 'right', 'right'],
   })
   for (const scenario of scenarios) {
     const seen = new Map<string, Awaited<ReturnType<typeof measure>>[]>()
