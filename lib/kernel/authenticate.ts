@@ -46,7 +46,7 @@ export function authenticator(settings: Settings) {
    *   for a network that does not exist
    */
   async function authenticate(token: string, networkName: string): Promise<Caller> {
-    const host = await settings.authenticate?.(token)
+    const host = settings.authenticate && (await settings.authenticate(token))
     if (host === 'expired') throw expired()
     const hash = host ? '' : (hashes.get(token) ?? (await hashOf(token)))
     const now = clock.now()

@@ -63,7 +63,6 @@ export function runner(settings: Settings, newId: () => Id): Runner {
   }
 
   async function publish(tx: ScopedTx, emissions: readonly Emission[], now: string, commit: EventRecord[]): Promise<void> {
-    if (emissions.length === 0) return
     const records = emissions.map((emission) => envelope(emission, { network_id: tx.network_id, now, ids }))
     await tx.append(records)
     commit.push(...records)
@@ -71,7 +70,8 @@ export function runner(settings: Settings, newId: () => Id): Runner {
 
   async function run(input: Input, repeat?: Parameters<Runner['run']>[1]): Promise<Outcome> {
     const { operation, network, principal, now } = input
-    const prepared = await operation.prepare?.({ body: input.body, ports: settings.ports, limits: settings.limits } as never)
+    const { prepare } = operation
+    const prepared = prepare && (await prepare({ body: input.body, ports: settings.ports, limits: settings.limits } as never))
     // Only what the operation itself refuses is an answer worth keeping; a veto or a fault may be gone at the next try.
     let refusal: ApiError | undefined
     const work = async (storageTx: Tx, commit: EventRecord[]): Promise<Outcome> => {
@@ -80,7 +80,8 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       const answer = repeat && (await firstAnswer(tx, repeat.key, now))
       if (answer) return { kind: 'replay', answer }
       const context = makeContext(settings, newId, tx, input)
-      await hooks.before?.({ operation, params: input.params, query: input.query, body: input.body, principal, tx })
+      if (hooks.before)
+        await hooks.before({ operation, params: input.params, query: input.query, body: input.body, principal, tx })
       const { call, emissions } = makeCall(context, input, prepared)
       let result: unknown
       try {
@@ -89,7 +90,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
         if (isApiError(error)) refusal = error
         throw error
       }
-      await publish(tx, emissions, now, commit)
+      if (emissions.length > 0) await publish(tx, emissions, now, commit)
       if (repeat) await keepAnswer(tx, repeat.key, repeat.answerOf(result), context.stamp())
       return { kind: 'result', result }
     }
@@ -128,7 +129,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
         const tx = scoped(storageTx, network_id)
         const emissions: Emission[] = []
         const result = await body(tx, (emission) => emissions.push(emission))
-        await publish(tx, emissions, now, commit)
+        if (emissions.length > 0) await publish(tx, emissions, now, commit)
         return result
       }, false),
     read: (network_id, body) => transact((storageTx) => body(scoped(storageTx, network_id)), true),
