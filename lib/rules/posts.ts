@@ -8,7 +8,7 @@ const summaryLength = 280
 export function summaryOf(description: string | null | undefined): string {
   const words = (description ?? '')
     .replace(/<[^<>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
+    .replace(/\s\s+|[^\S ]/g, ' ')
     .trim()
   return words.length > summaryLength ? `${words.slice(0, summaryLength - 1).toWellFormed()}…` : words
 }
