@@ -5,7 +5,7 @@
  * Transactions that write run at READ COMMITTED: guards and unique keys are what keeps two of them apart, and a guard is
  * looked at again after waiting for a row. Those that only read have one snapshot for all that they read.
  */
-import { type Storage, StorageError } from '../../lib/storage/contract.ts'
+import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { type PgClient, type PgPool, send } from './postgres/client.ts'
 import { defaultSchema, postgresDialect } from './postgres/dialect.ts'
@@ -13,7 +13,7 @@ import { commitError, endsConnection } from './postgres/errors.ts'
 import { joined } from './postgres/joined.ts'
 import { applySteps, requireMigrated } from './postgres/migrate.ts'
 import { channelOf } from './postgres/outbox.ts'
-import { beginOn, openPool } from './postgres/pool.ts'
+import { beginOn, holdClient, openPool } from './postgres/pool.ts'
 import { inSession, type Language } from './postgres/transaction.ts'
 import { type Statement, statementsOf } from './sql/statements.ts'
 import type { TableShape } from './sql/values.ts'
@@ -57,6 +57,8 @@ export interface PostgresStorage extends Storage {
 
 const beginWrite = 'BEGIN'
 const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
+/** Milliseconds to wait for a connection to call them. */
+const callingPatience = 1_000
 /** Milliseconds in which commits share one call to the relays. */
 const callingInterval = 20
 
@@ -88,23 +90,41 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   const running = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
-  async function transaction<T>(work: Parameters<typeof inSession<T>>[3], readOnly: boolean): Promise<T> {
-    const { client, release } = await beginOn(pool, readOnly ? beginRead : beginWrite, patience)
+  /** Keeps `close` waiting. */
+  function track<T>(task: Promise<T>): Promise<T> {
+    const ended: Promise<unknown> = task.catch(() => undefined).then(() => running.delete(ended))
+    running.add(ended)
+    return task
+  }
+
+  async function read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const { client, release } = await beginOn(pool, beginRead, patience)
+    try {
+      return await inSession(client, language, true, work)
+    } finally {
+      // Nobody has to wait for the end of a transaction that changed nothing.
+      track(isBrokenAfter(client, 'COMMIT').then(release))
+    }
+  }
+
+  async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const { client, release } = await beginOn(pool, beginWrite, patience)
     let appended = false
     let broken = true
     try {
-      const value = await inSession(client, language, readOnly, (tx) => {
+      const value = await inSession(client, language, false, (tx) => {
         const append: typeof tx.append = (records) => {
           appended ||= records.length > 0
           return tx.append(records)
         }
-        return work(readOnly ? tx : { ...tx, append })
+        return work({ ...tx, append })
       })
-      broken = await commit(client, readOnly)
+      await commit(client)
+      broken = false
       if (appended) caller.call()
       return value
     } catch (error) {
-      if (!endsConnection(error)) broken = await isBrokenAfterRollback(client)
+      if (!endsConnection(error)) broken = await isBrokenAfter(client, 'ROLLBACK')
       throw error
     } finally {
       release(broken)
@@ -114,10 +134,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   return {
     transaction(work, { readOnly = false } = {}) {
       if (closing) return Promise.reject(new StorageError('closed', 'the storage is closed; open it again to go on'))
-      const outcome = transaction(work, readOnly)
-      const ended: Promise<unknown> = outcome.catch(() => undefined).then(() => running.delete(ended))
-      running.add(ended)
-      return outcome
+      return track(readOnly ? read(work) : write(work))
     },
     using: (client) => joined(client, language),
     close() {
@@ -131,25 +148,18 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   }
 }
 
-/**
- * @returns whether the connection is of no more use
- * @throws StorageError `unavailable` when the commit may or may not have come through
- */
-async function commit(client: PgClient, readOnly: boolean): Promise<boolean> {
-  try {
-    const { command } = await send(client, 'COMMIT')
-    // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
-    if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has undone the transaction')
-    return false
-  } catch (error) {
-    // What was read stays read.
-    if (readOnly) return true
+/** @throws StorageError `unavailable` when the commit may or may not have come through */
+async function commit(client: PgClient): Promise<void> {
+  const { command } = await send(client, 'COMMIT').catch((error: unknown) => {
     throw commitError(error)
-  }
+  })
+  // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
+  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has undone the transaction')
 }
 
-const isBrokenAfterRollback = (client: PgClient): Promise<boolean> =>
-  send(client, 'ROLLBACK').then(
+/** Ends a transaction, and says whether the connection is of no more use. */
+const isBrokenAfter = (client: PgClient, end: 'COMMIT' | 'ROLLBACK'): Promise<boolean> =>
+  send(client, end).then(
     () => false,
     () => true,
   )
@@ -160,12 +170,13 @@ function callerOver(pool: PgPool, channel: string) {
   let calling: Promise<void> = Promise.resolve()
 
   async function notify(): Promise<void> {
-    const client = await pool.connect()
-    try {
-      await send(client, `NOTIFY "${channel}"`)
-    } finally {
-      client.release()
-    }
+    const { client, release } = await holdClient(pool, callingPatience)
+    release(
+      await send(client, `NOTIFY "${channel}"`).then(
+        () => false,
+        () => true,
+      ),
+    )
   }
 
   return {

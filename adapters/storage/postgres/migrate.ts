@@ -56,7 +56,8 @@ export async function applySteps(
     await send(client, 'SET LOCAL statement_timeout = 0')
     await send(client, `SELECT pg_advisory_xact_lock(hashtext($1))`, [`folkmoot migrate ${schema}`])
     const steps = await stepsFor(client, schema, tables)
-    for (const step of steps) await send(client, step)
+    // All at once: a hundred statements are a hundred round trips otherwise.
+    await send(client, steps.join(';\n'))
     await send(client, 'COMMIT').catch((error: unknown) => {
       throw commitError(error)
     })

@@ -86,8 +86,11 @@ export async function beginOn(pool: PgPool, begin: string, patience: number): Pr
   }
 }
 
-/** A client out of the pool; a host's pool may have no time limit of its own. */
-async function holdClient(pool: PgPool, patience: number): Promise<Held> {
+/**
+ * A client out of the pool; a host's pool may have no time limit of its own.
+ * @throws StorageError `unavailable` when none is free in time; what `pg` throws when it cannot connect
+ */
+export async function holdClient(pool: PgPool, patience: number): Promise<Held> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(exhausted(patience)), patience)
   const connecting = pool.connect()
