@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { toNodeListener } from '../../adapters/http/node.ts'
@@ -76,6 +77,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
   try {
     const { storage, outbox } = await openStorage(flags.storage, flags.outbox, out.warn)
     opened.push(() => storage.close())
+    if (!flags.assets && flags.storage === 'memory:') opened.push(() => rm(files, { recursive: true, force: true }))
     const made = communityOf(
       storage,
       { directory: files, baseUrl: `${flags.publicUrl ?? listening.url}${assetsPath}` },

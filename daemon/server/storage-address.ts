@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { openOutbox } from '../../adapters/outbox/file.ts'
@@ -38,7 +38,8 @@ export async function openStorage(
   const [kind, path] = [address.slice(0, address.indexOf(':')), address.slice(address.indexOf(':') + 1)]
   if (kind === 'memory') {
     const directory = resolve(outboxDirectory ?? (await mkdtemp(join(tmpdir(), 'folkmoot-outbox-'))))
-    return { storage: memoryStorage({ outbox: await openOutbox({ directory }) }), outbox: directory }
+    const storage = memoryStorage({ outbox: await openOutbox({ directory }) })
+    return { storage: outboxDirectory ? storage : leavingNothing(storage, directory), outbox: directory }
   }
   if (kind === 'lowdb' && path !== '') {
     const file = resolve(path)
@@ -58,4 +59,15 @@ export async function openStorage(
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
   if (kind === 'sqlite') return { storage: await sqliteStorage({ path }), outbox: `sqlite:${resolve(path)}` }
   return { storage: await postgresStorage(postgresAddress(address)), outbox: address }
+}
+
+/** With what was in memory, a directory that nobody asked for goes too. */
+function leavingNothing(storage: Storage, directory: string): Storage {
+  return {
+    transaction: (work, options) => storage.transaction(work, options),
+    async close() {
+      await storage.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
 }

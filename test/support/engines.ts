@@ -17,6 +17,10 @@ let count = 0
 function newDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'folkmoot-engine-'))
   directories.push(directory)
+  // With the test, after its storage is closed: what is registered first ends last. Of a whole file's storage, at the exit.
+  try {
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  } catch {}
   return directory
 }
 
