@@ -33,8 +33,11 @@ export function run(program: 'folkmoot' | 'folkmoot-relay', ...args: readonly st
   })
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
   onTestFinished(async () => {
-    child.kill('SIGKILL')
+    // Politely first, so that it leaves nothing behind.
+    child.kill('SIGTERM')
+    const cut = setTimeout(() => child.kill('SIGKILL'), 10_000)
     await ended
+    clearTimeout(cut)
   })
   const firstLine = () =>
     new Promise<string>((resolve, reject) => {
