@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { gzipSync } from 'node:zlib'
@@ -128,6 +129,66 @@ describe('an attempt at a receiver that', () => {
       socket.on('close', () => clearInterval(more))
     })
     expect(await attempt(url)).toMatchObject({ result: 'timeout' })
+  })
+
+  it('drips its body, a byte at a time', async () => {
+    const url = await raw((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')
+      const more = setInterval(() => socket.write('x'), 20)
+      socket.on('close', () => clearInterval(more))
+    })
+    expect(await attempt(url)).toMatchObject({ result: 'timeout', status: 200 })
+  })
+
+  it('answers with a body of 1 GB, of which hardly anything is read', async () => {
+    let written = 0
+    const url = await raw((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${2 ** 30}\r\n\r\n`)
+      const piece = Buffer.alloc(64 * 1024)
+      const write = (): void => {
+        while (written < 2 ** 30 && !socket.destroyed) {
+          written += piece.length
+          if (!socket.write(piece)) return
+        }
+      }
+      socket.on('drain', write)
+      write()
+    })
+    expect(await attempt(url, { timeout: 10 })).toMatchObject({ result: 'delivered', status: 200 })
+    // What buffers of the system hold, not what was offered.
+    expect(written).toBeLessThan(100 * 1024 * 1024)
+  })
+
+  it('never accepts: at first the system does that for it, then its queue is full', async () => {
+    const program = `const s = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(s.address().port))`
+    const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const port = Number(line.toString())
+    child.kill('SIGSTOP')
+    expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'timeout', status: null })
+    const waiting = Array.from({ length: 10 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+    onTestFinished(() => waiting.forEach((socket) => void socket.destroy()))
+    expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'timeout', status: null })
+  })
+
+  it('closes its kept connection just when it is used again, or before', async () => {
+    let requests = 0
+    let connections = 0
+    const server = createServer((socket) => {
+      connections++
+      socket.on('data', () => (++requests === 2 ? socket.resetAndDestroy() : socket.write(ok)))
+    })
+    const url = `http://127.0.0.1:${await listening(server)}/`
+    const courier = createCourier(() => ({ ...defaultSettings, allowHttp: true, allowPrivate: true }), systemClock, local)
+    onTestFinished(() => courier.close())
+    const send = () =>
+      courier.send({ endpoint: { ref: 1, url, key: 'key', secrets: [] }, event_id: 'a', body: Buffer.from('{}') })
+    expect(await send()).toMatchObject({ result: 'delivered' })
+    // Whether the receiver has seen it is unknown: a failed attempt, never a silent second one.
+    expect(await send()).toMatchObject({ result: 'reset' })
+    expect(await send()).toMatchObject({ result: 'delivered' })
+    expect([requests, connections]).toEqual([3, 2])
   })
 
   it('drips its headers', async () => {

@@ -24,6 +24,27 @@ describe('one endpoint', () => {
     expect(hanging.received.length).toBe(80)
   })
 
+  it('that is dead, one that drips and one that fails do not touch 97 healthy ones', async () => {
+    const [healthy, failing] = await Promise.all([receiver(), receiver(status(500))])
+    const dripping = await receiver((_, response) => {
+      response.writeHead(200, { 'content-length': '100000' })
+      const drip = setInterval(() => response.write('x'), 50)
+      response.on('close', () => clearInterval(drip))
+    })
+    const { append, attempts, relay } = await bench({ timeout: 60, retrySchedule: [0, 60, 60], breakerCooldown: 60 })
+    const bad = ['http://127.0.0.1:1/', dripping.url, failing.url].map((url, index) => endpoint(url, { id: `${index + 1}` }))
+    const good = Array.from({ length: 97 }, (_, index) => endpoint(healthy.url, { id: `${100 + index}` }))
+    await append(...bad, ...good, ...events('e', 30))
+    await until(() => healthy.received.length === 97 * 30, 'the healthy ones have everything')
+    const ofHealthy = () => attempts.filter(({ endpoint_id }) => Number(endpoint_id) >= 100)
+    await until(() => ofHealthy().length === 97 * 30, 'and all of it is recorded')
+    expect(ofHealthy().every(({ state, attempt }) => state === 'delivered' && attempt === 1)).toBe(true)
+    // What each of the bad ones may cost: its own eight places, and no more than opens its circuit.
+    expect(dripping.received).toHaveLength(8)
+    expect(failing.received.length).toBeLessThanOrEqual(13)
+    expect(relay.scheduler.inFlight).toBe(8)
+  })
+
   it('is one of thousands at no great cost', async () => {
     const hook = await receiver()
     const { append, relay } = await bench()

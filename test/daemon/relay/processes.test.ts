@@ -21,36 +21,6 @@ const started = (command: Command): Promise<void> =>
   until(() => lines(command).some(({ message }) => message === 'relay.started'), 'the relay has started')
 
 describe('folkmoot-relay run', () => {
-  it('delivers every event however often it is killed, and repeats at most what was in flight', async () => {
-    const directory = temporaryDirectory()
-    const hook = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 5))
-    const outbox = await openOutbox({ directory, rotateBytes: 50_000 })
-    const count = 1500
-    await outbox.append([[endpoint(hook.url)]])
-    let appended = 0
-    let kills = 0
-    const seen = (): number => new Set(hook.received.map(({ id }) => id)).size
-    while (appended < count) {
-      const before = seen()
-      const relay = start(directory)
-      await started(relay)
-      await outbox.append(events(`e${appended}-`, 300).map((each) => [each]))
-      appended += 300
-      // Somewhere in the middle, a little further each time.
-      await until(() => seen() > before + 40 * (kills + 1), 'some are delivered')
-      relay.child.kill('SIGKILL')
-      await relay.ended
-      kills++
-    }
-    const last = start(directory)
-    await until(() => seen() === count, 'all are delivered', 60)
-    const duplicates = hook.received.length - count
-    expect(duplicates).toBeLessThanOrEqual(kills * 8)
-    last.child.kill('SIGTERM')
-    expect(await last.ended).toBe(0)
-    await outbox.close()
-  })
-
   it('ends what is in flight when it is asked to stop, and takes nothing new', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 700))

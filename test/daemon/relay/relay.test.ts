@@ -223,6 +223,35 @@ describe('endpoints', () => {
     expect(fresh.received[0]?.headers.authorization).toBe('Bearer another-key')
   })
 
+  it('get event types that nobody knows as they stand, unless they asked for others', async () => {
+    const [all, some] = await Promise.all([receiver(), receiver()])
+    const { append } = await bench()
+    await append(
+      endpoint(all.url, { id: '1' }),
+      endpoint(some.url, { id: '2', events: ['PostCreatedHook'] }),
+      event('new', { event_type: 'InventedLaterHook', body: '{"event_id":"new","event_type":"InventedLaterHook","later":[1]}' }),
+      event('odd', { event_type: '' }),
+      event('known'),
+    )
+    await until(() => all.received.length === 3 && some.received.length === 1, 'they are delivered')
+    expect(all.received[0]?.body).toBe('{"event_id":"new","event_type":"InventedLaterHook","later":[1]}')
+    expect(some.received.map(({ id }) => id)).toEqual(['known'])
+  })
+
+  it('whose key is changed while an attempt is in flight get the next attempt with the new one', async () => {
+    const answers: (() => void)[] = []
+    const hook = await receiver((_, response) => void answers.push(() => response.writeHead(401).end()))
+    const { append, relay, attempts } = await bench({ timeout: 60 })
+    await append(endpoint(hook.url, { key: 'old-key' }), event('a'))
+    await until(() => answers.length === 1, 'it is in flight')
+    await append(endpoint(hook.url, { key: 'new-key' }))
+    await until(() => relay.scheduler.endpoint(1)?.endpoint.key === 'new-key', 'the key is known')
+    hook.answer = status(204)
+    for (const answer of answers) answer()
+    await until(() => attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
+    expect(hook.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer old-key', 'Bearer new-key'])
+  })
+
   it('that are removed get nothing more, and what was dropped is said', async () => {
     const hook = await receiver(status(500))
     const { append, attempts, notices, remove } = await bench({ retrySchedule: [0, 1, 1] })

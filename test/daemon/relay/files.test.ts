@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execPath } from 'node:process'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
+import { nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
+import { storePath } from '../../../daemon/relay/relay.ts'
+import { failure } from '../../adapters/outbox/support.ts'
+import { bench, endpoint, event, events, receiver, until } from './support.ts'
+
+const program = fileURLToPath(new URL('../../adapters/outbox/append-for-ever.ts', import.meta.url))
+const segments = (directory: string): string[] => readdirSync(directory).filter((name) => name.endsWith('.ndjson'))
+
+/** Changes the relay's store while no relay works on it. */
+function tamper(directory: string, sql: string): void {
+  const database = new DatabaseSync(storePath(directory))
+  database.exec(sql)
+  database.close()
+}
+
+/** A writer in a process of its own; `ids` are those that it has acknowledged. */
+function writer(directory: string, prefix: string) {
+  const child = spawn(execPath, [program, directory, prefix], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ids: string[] = []
+  let rest = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    ids.push(...lines)
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { child, ids }
+}
+
+describe('a position in the relay’s store', () => {
+  it('that is older than what was taken over costs nothing: events are known by their ids', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url), ...events('e', 20))
+    await until(() => hook.received.length === 20, 'all are delivered')
+    await all.relay.close()
+    tamper(all.directory, 'UPDATE positions SET position = 0')
+    await all.restart()
+    await all.append(event('later'))
+    await until(() => hook.received.some(({ id }) => id === 'later'), 'the later one is delivered')
+    expect(hook.received).toHaveLength(21)
+  })
+
+  it('that is beyond the end of a segment, or names one that is gone, holds nothing up', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => hook.received.length === 1, 'it is delivered')
+    await all.relay.close()
+    await all.closeOutbox()
+    tamper(all.directory, `UPDATE positions SET position = position + 1000000; INSERT INTO positions VALUES ('gone', 7)`)
+    const next = await openOutbox({ directory: all.directory })
+    await next.append([[event('b')]])
+    await all.restart()
+    await until(() => hook.received.some(({ id }) => id === 'b'), 'the next one is delivered')
+    await next.close()
+    await until(() => segments(all.directory).length === 0, 'what is taken over is cleared')
+    expect(all.faults).toEqual([])
+  })
+})
+
+describe('segments that', () => {
+  it('are torn, flipped, missing, empty or of a foreign version cost themselves and nothing else', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url))
+    await until(() => all.relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
+    await all.relay.close()
+    const made: Record<string, string> = {}
+    for (const name of ['torn', 'flipped', 'missing', 'good']) {
+      const known = new Set(segments(all.directory))
+      const outbox = await openOutbox({ directory: all.directory })
+      await outbox.append([[event(`${name}-1`)], [event(`${name}-2`)]])
+      await outbox.close()
+      made[name] = join(all.directory, segments(all.directory).find((each) => !known.has(each)) ?? '')
+    }
+    const { torn = '', flipped = '', missing = '', good = '' } = made
+    // The last line loses its end; of the first one a byte changes.
+    truncateSync(torn, 400)
+    const bytes = Buffer.from(
+      await nodeFileSystem.open(flipped).then(async (file) => {
+        const into = Buffer.alloc(2000)
+        const length = await file.read(into, 0)
+        await file.close()
+        return into.subarray(0, length)
+      }),
+    )
+    bytes[100] = (bytes[100] ?? 0) ^ 1
+    writeFileSync(flipped, bytes)
+    rmSync(missing)
+    const empty = good.replace(/-(\d+)\.v1/, '-0000000099.v1')
+    writeFileSync(empty, '')
+    copyFileSync(good, good.replace('.v1.', '.v9.'))
+    await all.restart()
+    await until(
+      () => ['torn-1', 'flipped-2', 'good-1', 'good-2'].every((id) => hook.received.some((one) => one.id === id)),
+      'the whole ones are delivered',
+    )
+    await until(() => all.notices.filter(({ kind }) => kind === 'outbox.damaged').length === 3, 'the damage is told')
+    expect(hook.received.map(({ id }) => id).sort()).toEqual(['flipped-2', 'good-1', 'good-2', 'torn-1'])
+    expect(readdirSync(all.directory).filter((name) => name.endsWith('.broken'))).toHaveLength(2)
+  })
+
+  it('cannot be removed, on a disk that has become read-only, are delivered all the same, once', async () => {
+    const hook = await receiver()
+    const readOnly = (): Promise<never> => Promise.reject(failure('EROFS'))
+    const all = await bench()
+    await all.relay.close()
+    const files = { ...nodeFileSystem, remove: readOnly, create: readOnly }
+    const second = await bench({}, { outbox: all.directory, source: outboxDirectory(all.directory, { files }) })
+    await all.append(endpoint(hook.url), ...events('e', 20))
+    await all.closeOutbox()
+    await until(() => second.faults.length > 0, 'that it cannot be cleared is told')
+    await until(() => hook.received.length === 20, 'all are delivered')
+    expect(segments(all.directory)).toHaveLength(1)
+    await second.relay.close()
+    await all.restart()
+    await until(() => segments(all.directory).length === 0, 'they are cleared once that is possible')
+    expect(hook.received).toHaveLength(20)
+  })
+})
+
+describe('writers', () => {
+  it('sixteen at once, killed one after the other, have everything delivered that they acknowledged', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url))
+    await until(() => all.relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
+    const writers = Array.from({ length: 16 }, (_, index) => writer(all.directory, `w${index}`))
+    for (const { child, ids } of writers) {
+      await until(() => ids.length >= 10, 'each has written', 60)
+      child.kill('SIGKILL')
+    }
+    await until(() => writers.every(({ child }) => child.signalCode !== null), 'all are dead')
+    const seen = (): ReadonlySet<string> => new Set(hook.received.map(({ id }) => id))
+    await until(
+      () => {
+        const found = seen()
+        return writers.every(({ ids }) => ids.every((id) => found.has(id)))
+      },
+      'all are delivered',
+      60,
+    )
+    expect(hook.received.length).toBe(seen().size)
+    await until(() => segments(all.directory).length === 1, 'only the living writer’s segment is left')
+  })
+
+  it('one that is stopped for a while keeps nobody waiting, and goes on where it was', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url))
+    const stopped = writer(all.directory, 'stopped')
+    await until(() => stopped.ids.length > 20, 'it has written')
+    stopped.child.kill('SIGSTOP')
+    const before = stopped.ids.length
+    await all.append(...events('other', 50))
+    await until(
+      () => events('other', 50).every(({ event_id }) => hook.received.some(({ id }) => id === event_id)),
+      'the others are delivered',
+    )
+    expect(segments(all.directory).length).toBeGreaterThanOrEqual(2)
+    stopped.child.kill('SIGCONT')
+    await until(() => stopped.ids.length > before + 20, 'it goes on')
+    stopped.child.kill('SIGKILL')
+    await until(
+      () => {
+        const found = new Set(hook.received.map(({ id }) => id))
+        return stopped.ids.every((id) => found.has(id))
+      },
+      'everything of it is delivered',
+      60,
+    )
+    expect(all.notices.filter(({ kind }) => kind === 'outbox.damaged').length).toBeLessThanOrEqual(1)
+  })
+})

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { env, execPath } from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { openOutbox } from '../../../adapters/outbox/file.ts'
+import { temporaryDirectory } from '../../adapters/outbox/support.ts'
+import { run } from '../../support/command.ts'
+import { endpoint, receiver, until } from './support.ts'
+
+/** `FOLKMOOT_KILL_ROUNDS=100` for the long run. */
+const rounds = Number(env['FOLKMOOT_KILL_ROUNDS'] ?? 20)
+const perEndpoint = 8
+const program = fileURLToPath(new URL('../../adapters/outbox/append-for-ever.ts', import.meta.url))
+
+const between = (least: number, most: number): number => least + Math.floor(Math.random() * (most - least + 1))
+
+/** Runs a writer until it has acknowledged so many events, kills it, and gives what it acknowledged. */
+async function writeUntilKilled(directory: string, prefix: string, count: number): Promise<readonly string[]> {
+  const child = spawn(execPath, [program, directory, prefix], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    text += more
+    if (text.split('\n').length > count) child.kill('SIGKILL')
+  })
+  await once(child, 'close')
+  return text.split('\n').slice(0, -1)
+}
+
+it(`a writer and a relay that are killed at random, ${rounds} times each, lose no event and repeat at most what was in flight`, {
+  timeout: 60_000 + rounds * 15_000,
+}, async () => {
+  const directory = temporaryDirectory()
+  const hook = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 2))
+  const first = await openOutbox({ directory })
+  await first.append([[endpoint(hook.url)]])
+  await first.close()
+  const start = () => run('folkmoot-relay', 'run', '--outbox', directory, '--allow-http', '--allow-private', '--json')
+  const acknowledged: string[] = []
+  const ledger = (): ReadonlySet<string> => new Set(hook.received.map(({ id }) => id))
+  let kills = 0
+
+  for (let round = 0; round < rounds; round++) {
+    const relay = start()
+    const before = hook.received.length
+    let written = false
+    const writing = writeUntilKilled(directory, `w${round}`, between(30, 150)).finally(() => {
+      written = true
+    })
+    // Beyond what the last kill left in flight: a delivery that is there at three deaths would rightly be set aside.
+    const goal = before + 3 * perEndpoint + between(0, 100)
+    await until(() => hook.received.length >= goal || written, 'some are delivered')
+    await until(() => hook.received.length >= before + 3 * perEndpoint, 'what was in flight before is delivered')
+    relay.child.kill('SIGKILL')
+    await relay.ended
+    kills++
+    acknowledged.push(...(await writing))
+  }
+
+  const last = start()
+  const missing = (): readonly string[] => {
+    const seen = ledger()
+    return acknowledged.filter((id) => !seen.has(id))
+  }
+  await until(() => missing().length === 0, 'every acknowledged event is delivered', 60)
+  last.child.kill('SIGTERM')
+  expect(await last.ended).toBe(0)
+  expect(new Set(acknowledged).size).toBe(acknowledged.length)
+  expect(hook.received.length - ledger().size).toBeLessThanOrEqual(kills * perEndpoint)
+})
