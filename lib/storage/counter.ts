@@ -1,4 +1,5 @@
 import { Conflict } from './contract.ts'
+import { hold } from './hold.ts'
 import type { ScopedTx } from './scoped.ts'
 import type { Id, Row, Table } from './table.ts'
 
@@ -6,7 +7,7 @@ type CounterOf<R> = { [K in keyof R]: R[K] extends number ? K : never }[keyof R]
 
 /**
  * Adds to a counter of a row, if the row is there. Guarded by the value that was read, so that no count is lost.
- * @throws Conflict when another transaction counted at the same moment; the kernel runs the work again
+ * @throws Conflict when the row has gone since it was read; the kernel runs the work again
  */
 export async function count<R extends Row, N>(
   tx: ScopedTx,
@@ -17,9 +18,19 @@ export async function count<R extends Row, N>(
 ): Promise<R | undefined> {
   const row = await tx.get(table, id)
   if (!row) return undefined
+  const counted = await add(tx, table, row, counter, by)
+  if (counted) return counted
+  // Others count at the same moment. Running all the work again would meet them again, and many at once would never end:
+  // this waits for its turn at the row, and reads it after that.
+  await hold(tx, table, row)
+  const now = await tx.get(table, id)
+  const last = now && (await add(tx, table, now, counter, by))
+  if (!last) throw new Conflict(`${table.name}.${counter} of ${id} was counted by somebody else`)
+  return last
+}
+
+function add<R extends Row, N>(tx: ScopedTx, table: Table<R, N>, row: R, counter: CounterOf<R>, by: 1 | -1) {
   const value = row[counter] as number
   const patch = { [counter]: value + by } as Partial<R>
-  const counted = await tx.update(table, id, patch, { [counter]: value } as Partial<R>)
-  if (!counted) throw new Conflict(`${table.name}.${counter} of ${id} was counted by somebody else`)
-  return counted
+  return tx.update(table, row.id, patch, { [counter]: value } as Partial<R>)
 }

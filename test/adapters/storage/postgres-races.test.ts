@@ -1,0 +1,79 @@
+/** Two API processes on one database, as two pools: what all of them do at once happens once each. */
+import { expect, onTestFinished, test } from 'vitest'
+import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
+import { type Community, createCommunity } from '../../../lib/index.ts'
+import { segments } from '../../../lib/storage/tables.ts'
+import { request } from '../../support/community.ts'
+import { testPostgres } from '../../support/postgres.ts'
+import { recordsOf } from './records-of.ts'
+
+const server = await testPostgres()
+
+async function twoServers() {
+  const schema = server.newSchema()
+  const faults: unknown[] = []
+  const open = async () => {
+    const storage = await postgresStorage({ url: server.url, schema })
+    const community = createCommunity({ storage, allowHttp: true, hooks: { onError: (error) => void faults.push(error) } })
+    onTestFinished(() => community.close())
+    return community
+  }
+  const both: readonly Community[] = [await open(), await open()]
+  const [first] = both
+  if (!first) throw new Error('there is no server')
+  const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
+  await first.networks.create({ id: '1', subdomain: 'demo', title: 'Demo', service_plan: 'unlimited', owner })
+  const { token } = await first.keys.create({ network_id: '1', name: 'test', scopes: ['*'] })
+  /** The n-th request goes to one server or the other. */
+  const send = (n: number, method: string, below: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    request(both[n % 2] ?? first, method, `/admin/v1/networks/1${below}`, {
+      body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    })
+  const countOf = async (tag: string) => {
+    const storage = await postgresStorage({ url: server.url, schema })
+    const row = await storage.transaction((tx) => tx.get(segments, tag))
+    await storage.close()
+    return row?.member_count
+  }
+  return { first, send, faults, countOf, events: async () => recordsOf(await postgresOutbox({ url: server.url, schema })) }
+}
+
+const many = Array.from({ length: 60 }, (_, n) => n)
+const statusesOf = (answers: readonly { readonly status: number }[]) =>
+  Object.fromEntries(
+    Object.entries(Object.groupBy(answers, ({ status }) => status)).map(([status, all]) => [status, all?.length]),
+  )
+
+test('60 members get one tag at once, on two servers, and every one of them is counted', async () => {
+  const { send, faults, countOf } = await twoServers()
+  const tag = await send(0, 'POST', '/tags', { title: 'Gardener' })
+  const people = await Promise.all(
+    many.map((n) => send(n, 'POST', '/members', { email: `m${n}@example.org`, first_name: 'M', last_name: '' })),
+  )
+  expect(statusesOf(people)).toEqual({ 201: 60 })
+  const tagged = await Promise.all(
+    people.map(({ body }, n) => send(n, 'POST', `/members/${body.id}/tags`, { tag_id: tag.body.id })),
+  )
+  expect({ statuses: statusesOf(tagged), faults }).toEqual({ statuses: { 200: 60 }, faults: [] })
+  expect(await countOf(tag.body.id)).toBe(60)
+})
+
+test('of 60 who take one address at once, on two servers, one gets it and the others are told', async () => {
+  const { send, faults, events } = await twoServers()
+  const answers = await Promise.all(
+    many.map((n) => send(n, 'POST', '/members', { email: 'one@example.org', first_name: 'M', last_name: '', space_ids: [] })),
+  )
+  expect({ statuses: statusesOf(answers), faults }).toEqual({ statuses: { 201: 1, 422: 59 }, faults: [] })
+  const joined = (await events()).filter((record) => record.kind === 'event' && record.event_type === 'MemberJoinedHook')
+  expect(joined).toHaveLength(1)
+})
+
+test('one Idempotency-Key, sent to two servers at once, makes one record', async () => {
+  const { first, send, faults } = await twoServers()
+  const headers = { 'idempotency-key': 'once' }
+  const answers = await Promise.all(many.slice(0, 20).map((n) => send(n, 'POST', '/tags', { title: 'Once' }, headers)))
+  expect({ statuses: statusesOf(answers), faults }).toEqual({ statuses: { 201: 20 }, faults: [] })
+  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+  expect((await first.call('tags.list', { network: '1' })).items).toHaveLength(1)
+})
