@@ -151,7 +151,7 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
   /** Until it is recorded nothing goes on: a full disk stops the sending, it does not make duplicates. */
   async function record(gathering: Gathering, now: number): Promise<void> {
     const write = () => store.commit({ ...gathering, inFlight: flying }, now)
-    await pRetry(write, {
+    const told = await pRetry(write, {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: 100,
       maxTimeout: 5000,
@@ -162,6 +162,14 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
       },
     })
     healthy = true
+    for (const ref of told) expectFirst(ref)
+  }
+
+  /** The store has something new for an endpoint. */
+  function expectFirst(ref: number): void {
+    const run = runs.get(ref)
+    run?.expect('first', 0)
+    if (run) ready.add(run)
   }
 
   /** Round robin over the endpoints that may have something; each keeps its place until it says that it has nothing. */
@@ -260,8 +268,8 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
         runs.delete(ref)
         courier.forget(ref)
       }
-      for (const ref of taken.deliveries.keys()) runs.get(ref)?.expect('first', 0)
-      for (const ref of [...taken.deliveries.keys(), ...taken.changed.map(({ ref }) => ref)]) {
+      for (const ref of taken.deliveries.keys()) expectFirst(ref)
+      for (const { ref } of taken.changed) {
         const run = runs.get(ref)
         if (run) ready.add(run)
       }

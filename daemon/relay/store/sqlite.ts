@@ -12,8 +12,8 @@ import { createUpkeep } from './upkeep.ts'
 export const poisonStarts = 3
 
 /**
- * Opens the store of one relay. Results are written ahead and not synced one by one: after a power failure the deliveries of
- * the last second may be made again. What was taken over from the outbox is synced (`sync`) before the outbox is cleared.
+ * Opens the store of one relay. Results are written ahead and not synced one by one: after a power failure the deliveries since
+ * the last `sync` may be made again. What was taken over from the outbox is synced (`sync`) before the outbox is cleared.
  * @throws StorageError
  */
 export function openSqliteStore(path: string): RelayStore {
@@ -56,9 +56,11 @@ export function openSqliteStore(path: string): RelayStore {
   let synced = true
   let syncs = 0
 
-  function writeNotices(notices: readonly Notice[], now: number): void {
+  /** Gives the refs of the endpoints that are to be told. */
+  function writeNotices(notices: readonly Notice[], now: number): readonly number[] {
     for (const notice of notices)
       insertNotice.run(now, notice.kind, notice.network_id, notice.endpoint_id, notice.event_id, notice.text)
+    return taker.tell(notices, now)
   }
 
   function writeResult(result: Result): void {
@@ -69,16 +71,16 @@ export function openSqliteStore(path: string): RelayStore {
       insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome)
   }
 
-  function writeTurn(turn: Turn, now: number): void {
+  function writeTurn(turn: Turn, now: number): readonly number[] {
     for (const result of turn.results) writeResult(result)
     for (const [ref, state] of turn.states) updateState.run(JSON.stringify(state), ref)
     for (const [ref, reason] of turn.disable) {
       disable.run(reason, ref)
       taker.markDisabled(ref, reason)
     }
-    writeNotices(turn.notices, now)
     setMeta.run('in_flight', JSON.stringify([...turn.inFlight]))
     setMeta.run('time', now)
+    return writeNotices(turn.notices, now)
   }
 
   const allEndpoints = database.prepare('SELECT * FROM endpoints WHERE removed_at IS NULL')
@@ -159,9 +161,12 @@ export function openSqliteStore(path: string): RelayStore {
       return row && waitingOf(row)
     },
     async commit(turn, now) {
-      if (turn.results.length === 0 && turn.states.size === 0 && turn.notices.length === 0 && turn.inFlight === inFlight) return
-      inTransaction(database, () => writeTurn(turn, now))
+      if (turn.results.length === 0 && turn.states.size === 0 && turn.notices.length === 0 && turn.inFlight === inFlight)
+        return []
+      if (turn.results.length > 0) synced = false
+      const told = inTransaction(database, () => writeTurn(turn, now))
       inFlight = turn.inFlight
+      return told
     },
     async outgoing({ delivery, event: seq }) {
       const row = event.get(seq)

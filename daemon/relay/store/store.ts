@@ -165,8 +165,11 @@ export interface RelayStore {
   oldestDue(endpoint: number, now: number, except: number | null): Promise<Waiting | undefined>
   /** The oldest event's delivery, due or not: the head of a fifo endpoint. */
   head(endpoint: number): Promise<Waiting | undefined>
-  /** Records a turn in one transaction. */
-  commit(turn: Turn, now: number): Promise<void>
+  /**
+   * Records a turn in one transaction, with an event for the network's host endpoints for each notice that they want to hear.
+   * @returns the refs of the endpoints that have more to be sent by that
+   */
+  commit(turn: Turn, now: number): Promise<readonly number[]>
   /** What is to be sent for a delivery. */
   outgoing(delivery: Waiting): Promise<Outgoing | undefined>
 

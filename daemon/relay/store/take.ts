@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EndpointRemoval, EndpointUpsert, EventRecord } from '../../../lib/outbox/record.ts'
 import type { Reading } from '../../../lib/outbox/source.ts'
+import { noticeEvent } from '../notice-event.ts'
 import { endpointOf } from './rows.ts'
 import type { Endpoint, Notice, Taken } from './store.ts'
 
@@ -78,6 +79,34 @@ export function createTaker(database: DatabaseSync) {
     return { endpoint, dropped: Number(drop.run(endpoint.ref).changes) }
   }
 
+  /** Inserts an event with a delivery for each of these endpoints, or nothing when it is known already. */
+  function insert(record: EventRecord, receivers: readonly Endpoint[], now: number, due: number): boolean {
+    const { event_id, network_id, event_type, event_timestamp } = record
+    const body = Buffer.from(record.body)
+    const { changes, lastInsertRowid } = insertEvent.run(event_id, network_id, event_type, event_timestamp, now, body)
+    if (changes === 0) return false
+    for (const { ref } of receivers) insertDelivery.run(lastInsertRowid, ref, due)
+    return true
+  }
+
+  const receiversOf = (record: EventRecord): readonly Endpoint[] =>
+    [...(endpoints.get(record.network_id)?.values() ?? [])].filter((endpoint) => wants(endpoint, record))
+
+  /**
+   * Makes notices into events for the host's own endpoints, and gives the refs of those that have something to be sent.
+   * Never about such an endpoint itself: one that fails would be told so for ever.
+   */
+  function tell(notices: readonly Notice[], now: number): readonly number[] {
+    return notices.flatMap((notice) => {
+      const about = endpoints.get(notice.network_id ?? '')?.get(notice.endpoint_id ?? '')
+      const event = about?.audience === 'integration' ? noticeEvent(notice, now) : undefined
+      const receivers = event ? receiversOf(event) : []
+      if (!event || receivers.length === 0) return []
+      insert(event, receivers, now, now)
+      return receivers.map(({ ref }) => ref)
+    })
+  }
+
   function take(reading: Reading, now: number, firstDelay: number): Taken {
     const deliveries = new Map<number, number>()
     const changed = new Map<number, Endpoint>()
@@ -88,26 +117,14 @@ export function createTaker(database: DatabaseSync) {
 
     for (const record of reading.commits.flat()) {
       if (record.kind === 'event') {
-        const receivers = [...(endpoints.get(record.network_id)?.values() ?? [])].filter((endpoint) => wants(endpoint, record))
+        const receivers = receiversOf(record)
         events++
         if (receivers.length === 0) continue
-        const body = Buffer.from(record.body)
-        const { changes, lastInsertRowid } = insertEvent.run(
-          record.event_id,
-          record.network_id,
-          record.event_type,
-          record.event_timestamp,
-          now,
-          body,
-        )
-        if (changes === 0) {
+        if (!insert(record, receivers, now, now + firstDelay)) {
           duplicates++
           continue
         }
-        for (const { ref } of receivers) {
-          insertDelivery.run(lastInsertRowid, ref, now + firstDelay)
-          deliveries.set(ref, (deliveries.get(ref) ?? 0) + 1)
-        }
+        for (const { ref } of receivers) deliveries.set(ref, (deliveries.get(ref) ?? 0) + 1)
       } else if (record.action === 'upsert') {
         const endpoint = takeEndpoint(record)
         changed.set(endpoint.ref, endpoint)
@@ -142,5 +159,5 @@ export function createTaker(database: DatabaseSync) {
   }
 
   reload()
-  return { take, reload, markDisabled }
+  return { take, tell, reload, markDisabled }
 }
