@@ -1,5 +1,6 @@
 /** The relay's settings from its command line and its configuration file. */
 import { readFile } from 'node:fs/promises'
+import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { isPostgresAddress } from '../../adapters/storage/postgres/address.ts'
 import { UsageError } from '../usage.ts'
 import { checkSettings, type Settings, SettingsError } from './settings.ts'
@@ -22,13 +23,20 @@ function secondsOf(flag: string, text: string): number {
 }
 
 async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`--config ${path} cannot be read: ${errorCode(error) || 'it is not a text file'}`)
+  })
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    value = JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`--config ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    // The parser quotes the text around its mistake, which may be a secret and several lines long: only the place is told.
+    const place = /\((line \d+ column \d+)\)$/.exec(error instanceof Error ? error.message : '')?.[1]
+    throw new UsageError(`--config ${path} is not JSON${place === undefined ? '' : ` (${place})`}`)
   }
-  throw new UsageError(`--config ${path} must hold one JSON object`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError(`--config ${path} must hold one JSON object`)
+  return value as Record<string, unknown>
 }
 
 /**
@@ -51,7 +59,8 @@ export async function readSettings(flags: SettingFlags): Promise<Settings> {
   try {
     return checkSettings(given)
   } catch (error) {
-    if (error instanceof SettingsError) throw new UsageError(error.message)
+    if (error instanceof SettingsError)
+      throw new UsageError(flags.config === undefined ? error.message : `--config ${flags.config}: ${error.message}`)
     throw error
   }
 }

@@ -78,7 +78,7 @@ export async function startControl({ relay, metrics, outbox, port }: ControlPart
     const run = [...relay.scheduler.endpoints].find(({ endpoint }) => endpoint.network_id === network && endpoint.id === id)
     if (!run) return { status: 404, body: { error: 'there is no such endpoint' } }
     if (action === 'test') {
-      const { result, status, reason, milliseconds } = await sendTest(run.endpoint, relay.settings)
+      const { result, status, reason, milliseconds } = await sendTest(run.endpoint, relay.settings, relay.userAgent)
       return { status: 200, body: { outcome: result, status, reason, milliseconds } }
     }
     await relay.enable(run.endpoint.ref)

@@ -32,12 +32,7 @@ class Aborted extends Error {}
  * What sends webhooks as the specification's section 6 says: POST, any 2xx acknowledges, nothing is followed.
  * @param settings read anew at each attempt
  */
-export function createCourier(
-  settings: () => ConnectionSettings,
-  clock: Clock,
-  resolve: Resolve,
-  userAgent = 'folkmoot-relay',
-): Courier {
+export function createCourier(settings: () => ConnectionSettings, clock: Clock, resolve: Resolve, userAgent: string): Courier {
   const connections = openConnections(settings, resolve)
   const running = new Set<(error: Error) => void>()
 

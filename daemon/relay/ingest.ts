@@ -9,6 +9,8 @@ import type { RelayStore, Taken } from './store/store.ts'
 const pieceBytes = 256 * 1024
 /** Without a hint the outbox is looked at this often, in milliseconds. */
 const pollInterval = 200
+/** Results of attempts are on the disk for good at the latest after this, in milliseconds. */
+const syncInterval = 1000
 /** The outbox is cleared at most this often, in milliseconds. */
 const settleInterval = 1000
 /** And at least this often: a writer that closes adds nothing, but finishes its last segment. */
@@ -40,6 +42,7 @@ export async function startIngest(parts: IngestParts): Promise<Ingest> {
   let hinted = false
   let moved = true
   let settledAt = Number.NEGATIVE_INFINITY
+  let syncedAt = Number.NEGATIVE_INFINITY
   let ring: () => void = () => undefined
 
   const stopWatching = source.watch(() => {
@@ -59,6 +62,12 @@ export async function startIngest(parts: IngestParts): Promise<Ingest> {
       if (taken.events > 0) events.onTaken({ events: taken.events, duplicates: taken.duplicates })
     }
     return reading.more
+  }
+
+  async function sync(): Promise<void> {
+    if (clock.monotonic() - syncedAt < syncInterval) return
+    syncedAt = clock.monotonic()
+    await store.sync()
   }
 
   async function settle(): Promise<void> {
@@ -90,6 +99,7 @@ export async function startIngest(parts: IngestParts): Promise<Ingest> {
     for (let failures = 0; !stopped; ) {
       try {
         hinted = false
+        await sync()
         const more = await takePiece()
         await settle()
         await parts.beat()

@@ -35,6 +35,7 @@ export interface RelayOptions extends RelayEvents {
 
 export interface Relay {
   readonly settings: Settings
+  readonly userAgent: string
   readonly scheduler: Scheduler
   readonly store: RelayStore
   readonly upkeep: Upkeep
@@ -70,7 +71,7 @@ const defaultGrace = 15_000
  * @throws SettingsError, StorageError `locked` when another relay works on this outbox, `newer`, `damaged`, `unavailable`
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
-  const { clock = systemClock, random = Math.random } = options
+  const { clock = systemClock, random = Math.random, userAgent = 'folkmoot-relay' } = options
   let settings = checkSettings({ ...options.settings })
   const current = (): Settings => settings
   const events = safely(options)
@@ -90,7 +91,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     const source = options.source ?? (await openSource(options.outbox))
     const recovered = await store.recover(clock.now())
     const timeline = createTimeline(clock, recovered.time)
-    const courier = createCourier(current, clock, options.resolve ?? systemResolve(), options.userAgent)
+    const courier = createCourier(current, clock, options.resolve ?? systemResolve(), userAgent)
     const scheduler = createScheduler({ store, courier, clock, timeline, settings: current, events, random }, recovered.endpoints)
     for (const notice of recovered.notices) events.onNotice(notice)
     let version = await store.version()
@@ -128,6 +129,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       get settings() {
         return settings
       },
+      userAgent,
       scheduler,
       store,
       upkeep,

@@ -103,9 +103,10 @@ export function checkSettings(given: Readonly<Record<string, unknown>>): Setting
   const problems = Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined) return []
     const check = Object.hasOwn(checks, name) ? checks[name as keyof Settings] : undefined
-    if (!check) return [`there is no setting \`${name}\``]
+    // Names that look like one are named; neither they nor values may carry a secret into a log, or a line break.
+    if (!check) return [/^\w{1,40}$/.test(name) ? `there is no setting \`${name}\`` : 'there is a setting that does not exist']
     const problem = check(value)
-    return problem === undefined ? [] : [`setting \`${name}\` ${problem}, got ${JSON.stringify(value)}`]
+    return problem === undefined ? [] : [`setting \`${name}\` ${problem}`]
   })
   if (problems.length > 0) throw new SettingsError(problems)
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))

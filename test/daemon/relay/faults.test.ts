@@ -19,7 +19,7 @@ const local: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 /** One attempt at an address, with half a second for it. */
 async function attempt(url: string, change: Partial<Settings> = {}, resolve: Resolve = local, key = 'key'): Promise<Outcome> {
   const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true, timeout: 0.5, ...change }
-  const courier = createCourier(() => settings, systemClock, resolve)
+  const courier = createCourier(() => settings, systemClock, resolve, 'test')
   onTestFinished(() => courier.close())
   const body = Buffer.from('{}')
   return courier.send({ endpoint: { ref: 1, url, key, secrets: [] }, event_id: 'a', body })
@@ -180,7 +180,7 @@ describe('an attempt at a receiver that', () => {
       socket.on('data', () => (++requests === 2 ? socket.resetAndDestroy() : socket.write(ok)))
     })
     const url = `http://127.0.0.1:${await listening(server)}/`
-    const courier = createCourier(() => ({ ...defaultSettings, allowHttp: true, allowPrivate: true }), systemClock, local)
+    const courier = createCourier(() => ({ ...defaultSettings, allowHttp: true, allowPrivate: true }), systemClock, local, 'test')
     onTestFinished(() => courier.close())
     const send = () =>
       courier.send({ endpoint: { ref: 1, url, key: 'key', secrets: [] }, event_id: 'a', body: Buffer.from('{}') })
