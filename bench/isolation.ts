@@ -1,0 +1,137 @@
+/**
+ * `npm run bench:isolation`: what 97 healthy endpoints feel of three bad ones: one dead, one that drips its answer, one that
+ * answers 500. Two groups of rounds, with the bad ones and without them, interleaved in one run; the same 97 endpoints get the
+ * same events at the same rate. The lag is from handing an event over to its arrival at the receiver.
+ * Options: --rounds N (pairs, 5), --rate N (events a second, each to every endpoint, 10), --seconds N (a round, 10)
+ */
+import { fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import Table from 'cli-table3'
+import { openOutbox } from '../adapters/outbox/file.ts'
+import { startRelay } from '../daemon/relay/relay.ts'
+import type { EndpointUpsert } from '../lib/outbox/record.ts'
+import { atRate, eventOf, key } from './relay/made.ts'
+
+const healthy = 97
+
+/** The receivers, in a process of their own: `/good` takes the time, `/drip` and `/fail` are what they are called. */
+async function receive(): Promise<void> {
+  let lags: number[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      if (request.url === '/good') {
+        const { payload } = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+        lags.push(Date.now() - payload.sent_at)
+        response.writeHead(204).end()
+      } else if (request.url === '/drip') {
+        response.writeHead(200, { 'content-length': '100000' })
+        const drip = setInterval(() => response.write('x'), 500)
+        response.on('close', () => clearInterval(drip))
+      } else response.writeHead(500).end()
+    })
+  })
+  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening))
+  process.on('message', (wanted: number) => {
+    const look = setInterval(() => {
+      if (lags.length < wanted) return
+      clearInterval(look)
+      process.send?.(lags)
+      lags = []
+    }, 20)
+  })
+  process.on('disconnect', () => process.exit(0))
+  process.send?.((server.address() as AddressInfo).port)
+}
+
+const endpoint = (id: number, url: string): EndpointUpsert => ({
+  ...{ kind: 'endpoint', action: 'upsert', id: String(id), network_id: '1', url, key, secrets: [], events: null },
+  ...{ audience: 'integration', enabled: true, order: 'none', rate_per_second: null },
+})
+
+const quantile = (lags: readonly number[], part: number): number => {
+  const sorted = lags.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+}
+const median = (numbers: readonly number[]): number => quantile(numbers, 0.5)
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string', default: '5' },
+      rate: { type: 'string', default: '10' },
+      seconds: { type: 'string', default: '10' },
+    },
+  })
+  const [rounds, rate, seconds] = [Number(values.rounds), Number(values.rate), Number(values.seconds)]
+  const receivers = fork(import.meta.filename, ['receive'])
+  const next = <T>(): Promise<T> => new Promise((resolve) => void receivers.once('message', (message) => resolve(message as T)))
+  const origin = `http://127.0.0.1:${await next<number>()}`
+  // Nobody listens on the last one.
+  const bad = [`${origin}/drip`, `${origin}/fail`, 'http://127.0.0.1:1/'].map((url, index) => endpoint(index + 1, url))
+  const good = Array.from({ length: healthy }, (_, index) => endpoint(100 + index, `${origin}/good`))
+
+  async function round(endpoints: readonly EndpointUpsert[]): Promise<readonly number[]> {
+    const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-isolation-'))
+    const outbox = await openOutbox({ directory })
+    await outbox.append([endpoints])
+    const relay = await startRelay({ outbox: directory, settings: { allowHttp: true, allowPrivate: true } })
+    try {
+      // Connections are made and code is warm before the clock runs.
+      const warm = 2 * rate
+      const warmed = next<readonly number[]>()
+      receivers.send(warm * healthy)
+      await atRate(warm, rate, (places) => outbox.append(places.map((place) => [eventOf(place)])))
+      await warmed
+      const count = rate * seconds
+      const lags = next<readonly number[]>()
+      receivers.send(count * healthy)
+      await atRate(count, rate, (places) => outbox.append(places.map((place) => [eventOf(warm + place)])))
+      return await lags
+    } finally {
+      await relay.close(0)
+      await outbox.close()
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+
+  try {
+    const without: (readonly number[])[] = []
+    const beside: (readonly number[])[] = []
+    for (let index = 0; index < rounds; index++) {
+      // Turned around each time, so that neither always comes first.
+      for (const kind of index % 2 === 0 ? (['without', 'beside'] as const) : (['beside', 'without'] as const))
+        if (kind === 'without') without.push(await round(good))
+        else beside.push(await round([...bad, ...good]))
+      console.log(`round ${index + 1} of ${rounds} done`)
+    }
+    const row = (name: string, found: readonly (readonly number[])[]) => [
+      name,
+      ...[0.5, 0.9, 0.99].map((part) => median(found.map((lags) => quantile(lags, part))).toFixed(0)),
+      found.map((lags) => quantile(lags, 0.99)).join(', '),
+    ]
+    const table = new Table({
+      head: [`${healthy} healthy endpoints`, 'p50 ms', 'p90 ms', 'p99 ms', 'p99 of each round'],
+      style: { head: [], border: [] },
+    })
+    table.push(row('alone', without), row('beside three bad ones', beside))
+    console.log(
+      `Node ${process.version}, events of 1 KiB, ${rate * healthy} deliveries/s offered, medians of ${rounds} rounds of ${seconds} s`,
+    )
+    console.log(table.toString())
+    const change = median(beside.map((lags) => quantile(lags, 0.99))) / median(without.map((lags) => quantile(lags, 0.99))) - 1
+    console.log(`p99 moves by ${(change * 100).toFixed(1)} %`)
+  } finally {
+    receivers.disconnect()
+  }
+}
+
+if (process.argv[2] === 'receive') await receive()
+else await main()
