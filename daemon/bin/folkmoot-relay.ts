@@ -36,6 +36,11 @@ const isUsage = (error: unknown): error is Error =>
 try {
   const program = createProgram({
     output,
+    progress(done, of) {
+      if (!process.stderr.isTTY || of < 2000) return
+      const filled = Math.round((done / of) * 30)
+      process.stderr.write(`\r[${'#'.repeat(filled)}${' '.repeat(30 - filled)}] ${done} of ${of}${done < of ? '' : '\n'}`)
+    },
     onSignal: (signal, done) => process.on(signal, done),
     failed: () => {
       process.exitCode = 1

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { UsageError } from '../usage.ts'
-import { selectionOf } from './commands/selection.ts'
+import { rateOf, selectionOf } from './commands/selection.ts'
 import { jsonOf } from './control-body.ts'
 import type { Metrics } from './metrics.ts'
 import { type Relay, storePath } from './relay.ts'
@@ -97,9 +97,11 @@ export async function startControl({ relay, metrics, outbox, port }: ControlPart
       case 'POST /replay': {
         const given = await jsonOf(request)
         if (Object.keys(given).length === 0)
-          throw new UsageError('say which: endpoint, network, event, since, until, or "all": true')
+          throw new UsageError('say which: endpoint, network, event, type, since, until, or "all": true')
         const selection = selectionOf(given, { state: 'dead', limit: 10_000 })
-        const answer = await withStore((store) => ({ replayed: store.replay(selection, relay.now()) }))
+        const answer = await withStore((store) => ({
+          replayed: store.replay(selection, relay.now(), { perSecond: rateOf(given['rate']) }),
+        }))
         relay.scheduler.refresh()
         return answer
       }

@@ -48,6 +48,7 @@ export class EndpointRun {
   lastSuccess: number | null
   failingSince: number | null
   lastFailure: number | null
+  lastError: string | null
   /** Whether the scheduler's ring holds it. */
   queued = false
   /** When the scheduler asks again by itself. */
@@ -81,6 +82,7 @@ export class EndpointRun {
     this.lastSuccess = state?.lastSuccess ?? null
     this.failingSince = state?.failingSince ?? null
     this.lastFailure = state?.lastFailure ?? null
+    this.lastError = state?.lastError ?? null
   }
 
   #newPace(endpoint: Endpoint, slow: boolean): Pace {
@@ -103,8 +105,8 @@ export class EndpointRun {
   }
 
   state(): EndpointState {
-    const { lastSuccess, failingSince, lastFailure, pausedUntil } = this
-    return { breaker: this.breaker.snapshot(), pausedUntil, lastSuccess, failingSince, lastFailure }
+    const { lastSuccess, failingSince, lastFailure, lastError, pausedUntil } = this
+    return { breaker: this.breaker.snapshot(), pausedUntil, lastSuccess, failingSince, lastFailure, lastError }
   }
 
   /** Whether to tell people: of a thousand deliveries that die, they want to hear once an hour. The log has each of them. */

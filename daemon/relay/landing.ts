@@ -74,7 +74,7 @@ export async function settleLanding(
     )
   const wasFailing = run.failingSince !== null
   note(run, ticket, outcome, failed, transition, now)
-  if (failed || transition || wasFailing) gathering.states.set(run.endpoint.ref, run.state())
+  if (outcome.result !== 'delivered' || transition || wasFailing) gathering.states.set(run.endpoint.ref, run.state())
 
   const { network_id, id } = run.endpoint
   const about = { network_id, endpoint_id: id, event_id: outgoing?.event_id ?? null }
@@ -98,17 +98,20 @@ function note(
   transition: Transition | undefined,
   now: number,
 ): void {
+  if (transition === 'closed') run.pace.restart()
+  else if (outcome.result === 'delivered' && !ticket.probe) run.pace.succeeded()
   if (outcome.result === 'delivered') {
     run.lastSuccess = now
     run.failingSince = null
     run.lastFailure = null
-    if (!ticket.probe) run.pace.succeeded()
-  } else if (failed) {
+    return
+  }
+  run.lastError = outcome.status === null ? `${outcome.result}: ${outcome.reason}` : `${outcome.result} ${outcome.status}`
+  if (failed) {
     run.failingSince ??= now
     run.lastFailure = now
     run.pace.failed()
   }
-  if (transition === 'closed') run.pace.restart()
 }
 
 function report({ run, outcome }: Landing, outgoing: Outgoing, result: Result, now: number, events: Required<RelayEvents>): void {

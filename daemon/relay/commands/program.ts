@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { type CheckFlags, check } from './check.ts'
 import { dead, deliveries, type InspectFlags, replay, type SelectionFlags, status } from './inspect.ts'
 import { type Host, type RunFlags, run } from './run.ts'
+import { type TestFlags, testEndpoint } from './test-endpoint.ts'
 
 /**
  * The program; `parseAsync` runs it.
@@ -37,6 +38,7 @@ export function createProgram(host: Host): Command {
       .option('--endpoint <id>', 'of this endpoint')
       .option('--network <id>', 'of this network')
       .option('--event <id>', 'of this event')
+      .option('--type <type>', 'of events of this type')
       .option('--since <time>', 'of events taken over at or after this time')
       .option('--until <time>', 'of events taken over before this time')
       .option('--limit <count>', 'at most so many')
@@ -58,7 +60,23 @@ export function createProgram(host: Host): Command {
   )
   withSelection(command('replay', 'make dead deliveries due again'))
     .option('--status <state>', 'dead (as a rule) or delivered')
+    .option('--rate <count>', 'so many a second, instead of all at once')
     .option('--all', 'all of them')
-    .action((flags: SelectionFlags) => print(replay(flags)))
+    .action((flags: SelectionFlags) => print(replay(flags, host.progress)))
+  withSettings(
+    program
+      .command('endpoints')
+      .description('the endpoints of a relay')
+      .command('test')
+      .description('send a TestHook to an endpoint at once; exit code 1 when it is not delivered')
+      .option('--outbox <directory>', 'the outbox that the API server writes to')
+      .option('--network <id>', 'its network')
+      .option('--endpoint <id>', 'its id')
+      .option('--json', 'JSON objects, one per line'),
+  ).action(async (flags: TestFlags) => {
+    const { ok, text } = await testEndpoint(flags, host.version)
+    host.output.write(text)
+    if (!ok) host.failed()
+  })
   return program
 }

@@ -22,6 +22,8 @@ export interface Host {
   /** Calls back at each of these signals. */
   onSignal(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP', done: () => void): void
   readonly output: DestinationStream
+  /** Shows how far a long command is, to a person. */
+  progress(done: number, of: number): void
   /** Ends with exit code 1: something is wrong, though not with the command. */
   failed(): void
   readonly serviceManager: ServiceManager
@@ -30,6 +32,9 @@ export interface Host {
 
 /** A service that is asked to stop has this long to end what is in flight, in milliseconds. */
 const drainTime = 15_000
+
+/** How the relay names itself to receivers. */
+export const userAgentOf = (version: string): string => `folkmoot-relay/${version}`
 
 function portOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
@@ -49,7 +54,7 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   const log = createLog(host.output, flags.json === true)
   let started: Relay | undefined
   const metrics = createMetrics(() => started, host.version)
-  const relay = await startRelay({ ...combine(log, metrics), outbox, settings, userAgent: `folkmoot-relay/${host.version}` })
+  const relay = await startRelay({ ...combine(log, metrics), outbox, settings, userAgent: userAgentOf(host.version) })
   started = relay
   let control: Control | undefined
   try {

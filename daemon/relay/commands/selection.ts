@@ -9,6 +9,7 @@ export interface SelectionText {
   readonly endpoint?: string
   readonly network?: string
   readonly event?: string
+  readonly type?: string
   readonly since?: string
   readonly until?: string
   readonly limit?: string
@@ -25,6 +26,17 @@ function timeOf(flag: string, value: string | undefined): number | undefined {
 }
 
 /**
+ * Deliveries a second, or undefined for all of them at once.
+ * @throws UsageError
+ */
+export function rateOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const rate = Number(text)
+  if (!(rate > 0 && rate <= 100_000)) throw new UsageError(`--rate takes deliveries per second, got ${JSON.stringify(text)}`)
+  return rate
+}
+
+/**
  * A selection from its text.
  * @param fallback what holds when nothing is said
  * @throws UsageError
@@ -33,7 +45,7 @@ export function selectionOf(
   flags: SelectionText,
   fallback: { readonly state?: DeliveryState; readonly limit: number },
 ): Selection {
-  const { status, endpoint, network, event, limit } = flags
+  const { status, endpoint, network, event, type, limit } = flags
   if (status !== undefined && !states.includes(status))
     throw new UsageError(`--status is one of ${states.join(', ')}, got ${JSON.stringify(status)}`)
   const count = limit === undefined ? fallback.limit : Number(limit)
@@ -48,6 +60,7 @@ export function selectionOf(
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(network === undefined ? {} : { network }),
     ...(event === undefined ? {} : { event }),
+    ...(type === undefined ? {} : { type: type.endsWith('Hook') ? type : `${type}Hook` }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
   }

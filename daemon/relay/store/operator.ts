@@ -19,6 +19,11 @@ export interface EndpointStatus {
   readonly dead: number
   readonly last_success_at: string | null
   readonly failing_since: string | null
+  /** When the oldest event that waits for it was taken over. */
+  readonly oldest_pending_at: string | null
+  /** When something is due for it; an open circuit may hold that back. */
+  readonly next_attempt_at: string | null
+  readonly last_error: string | null
 }
 
 export interface DeliveryStatus {
@@ -61,10 +66,17 @@ export interface Selection {
   readonly endpoint?: string
   readonly network?: string
   readonly event?: string
+  /** An event type, as on the wire. */
+  readonly type?: string
   /** Taken over at or after, and before: milliseconds since 1970. */
   readonly since?: number
   readonly until?: number
   readonly limit: number
+}
+
+export interface ReplayPace {
+  readonly perSecond?: number | undefined
+  readonly progress?: ((replayed: number) => void) | undefined
 }
 
 export interface OperatorStore {
@@ -73,8 +85,14 @@ export interface OperatorStore {
   deliveries(selection: Selection): readonly DeliveryStatus[]
   attempts(delivery: number): readonly AttemptStatus[]
   notices(limit: number): readonly NoticeStatus[]
-  /** Makes deliveries due again, with all their attempts before them, and says how many. The oldest first. */
-  replay(selection: Selection, now: number): number
+  /** How many deliveries a selection has, its limit aside. */
+  count(selection: Selection): number
+  /**
+   * Makes deliveries due again, with all their attempts before them, and says how many. The oldest first, in parts between
+   * which a running relay has its turn.
+   * @param pace deliveries that become due in a second (all of them at once when it is left out), and what to call after each part
+   */
+  replay(selection: Selection, now: number, pace?: ReplayPace): number
   /** What SQLite itself finds wrong with the file; nothing, as a rule. */
   problems(): readonly string[]
   close(): void
@@ -115,7 +133,8 @@ export function openOperatorStore(path: string): OperatorStore {
           event_id: textOrNull(row, 'event_id'),
           text: text(row, 'text'),
         })),
-    replay: (selection, now) => replay(database, selection, now),
+    count: (selection) => count(database, selection),
+    replay: (selection, now, pace) => replay(database, selection, now, pace),
     problems: () =>
       database
         .prepare('PRAGMA quick_check')
@@ -136,12 +155,25 @@ function endpoints(database: DatabaseSync): readonly EndpointStatus[] {
         .map((row) => [number(row, 'endpoint'), number(row, 'n')]),
     )
   const pending = counted(`SELECT endpoint, count(*) AS n FROM deliveries WHERE state = 'pending' GROUP BY endpoint`)
+  const oldest = database.prepare(
+    // Deliveries are numbered in the order in which their events were taken over, and the index holds these numbers.
+    `SELECT e.taken FROM deliveries d JOIN events e ON e.seq = d.event
+     WHERE d.id = (SELECT min(id) FROM deliveries WHERE endpoint = ? AND state = 'pending')`,
+  )
+  const next = database.prepare(
+    `SELECT min(due) AS due FROM (
+       SELECT min(due) AS due FROM deliveries WHERE endpoint = $ref AND lane = 0 AND state = 'pending'
+       UNION ALL SELECT min(due) FROM deliveries WHERE endpoint = $ref AND lane = 1 AND state = 'pending')`,
+  )
   const dead = counted(`SELECT endpoint, count(*) AS n FROM deliveries WHERE state = 'dead' GROUP BY endpoint`)
   return database
     .prepare('SELECT * FROM endpoints WHERE removed_at IS NULL ORDER BY ref')
     .all()
     .map((row) => {
       const { endpoint, state } = storedEndpointOf(row)
+      const waits = oldest.get(endpoint.ref)
+      const due = numberOrNull(next.get({ $ref: endpoint.ref }) ?? { due: null }, 'due')
+      const sent = endpoint.enabled && endpoint.disabled === null
       return {
         endpoint_id: endpoint.id,
         network_id: endpoint.network_id,
@@ -153,6 +185,9 @@ function endpoints(database: DatabaseSync): readonly EndpointStatus[] {
         dead: dead.get(endpoint.ref) ?? 0,
         last_success_at: iso(state?.lastSuccess ?? lastDelivered(database, endpoint.ref, state)),
         failing_since: iso(state?.failingSince ?? null),
+        oldest_pending_at: iso(waits ? number(waits, 'taken') : null),
+        next_attempt_at: iso(due === null || !sent ? null : Math.max(due, state?.pausedUntil ?? 0)),
+        last_error: state?.lastError ?? null,
       }
     })
 }
@@ -167,24 +202,40 @@ function lastDelivered(database: DatabaseSync, ref: number, state: EndpointState
   return row ? numberOrNull(row, 'at') : null
 }
 
-function select(database: DatabaseSync, selection: Selection, direction: 'ASC' | 'DESC'): SqlRow[] {
-  const { state, endpoint, network, event, since, until, limit } = selection
+const joined = 'deliveries d JOIN events e ON e.seq = d.event JOIN endpoints p ON p.ref = d.endpoint'
+
+/** The conditions of a selection, for `joined`. */
+function whereOf(selection: Selection, after: number) {
+  const { state, endpoint, network, event, type, since, until } = selection
   const conditions = [
+    ['d.id > ?', after] as const,
     ...(state === undefined ? [] : [['d.state = ?', state] as const]),
     ...(endpoint === undefined ? [] : [['p.id = ?', endpoint] as const]),
     ...(network === undefined ? [] : [['p.network_id = ?', network] as const]),
     ...(event === undefined ? [] : [['e.event_id = ?', event] as const]),
+    ...(type === undefined ? [] : [['e.event_type = ?', type] as const]),
     ...(since === undefined ? [] : [['e.taken >= ?', since] as const]),
     ...(until === undefined ? [] : [['e.taken < ?', until] as const]),
   ]
-  const where = ['p.removed_at IS NULL', ...conditions.map(([condition]) => condition)].join(' AND ')
+  return {
+    sql: ['p.removed_at IS NULL', ...conditions.map(([condition]) => condition)].join(' AND '),
+    values: conditions.map(([, value]) => value),
+  }
+}
+
+function select(database: DatabaseSync, selection: Selection, direction: 'ASC' | 'DESC', after = 0): SqlRow[] {
+  const { sql, values } = whereOf(selection, after)
   return database
     .prepare(
       `SELECT d.*, e.event_id, e.event_type, e.event_timestamp, p.id AS endpoint_id, p.network_id
-       FROM deliveries d JOIN events e ON e.seq = d.event JOIN endpoints p ON p.ref = d.endpoint
-       WHERE ${where} ORDER BY d.id ${direction} LIMIT ?`,
+       FROM ${joined} WHERE ${sql} ORDER BY d.id ${direction} LIMIT ?`,
     )
-    .all(...conditions.map(([, value]) => value), limit)
+    .all(...values, selection.limit)
+}
+
+function count(database: DatabaseSync, selection: Selection): number {
+  const { sql, values } = whereOf(selection, 0)
+  return number(database.prepare(`SELECT count(*) AS n FROM ${joined} WHERE ${sql}`).get(...values) ?? {}, 'n')
 }
 
 function deliveryOf(row: SqlRow): DeliveryStatus {
@@ -206,13 +257,25 @@ function deliveryOf(row: SqlRow): DeliveryStatus {
   }
 }
 
-function replay(database: DatabaseSync, selection: Selection, now: number): number {
+/** Deliveries that are made due in one transaction. */
+const part = 1000
+
+function replay(database: DatabaseSync, selection: Selection, now: number, { perSecond, progress }: ReplayPace = {}): number {
   const again = database.prepare(
     `UPDATE deliveries SET state = 'pending', lane = 0, due = ?, attempts = 0, starts = 0 WHERE id = ? AND state <> 'pending'`,
   )
-  return inTransaction(database, () => {
-    let count = 0
-    for (const row of select(database, selection, 'ASC')) count += Number(again.run(now, number(row, 'id')).changes)
-    return count
-  })
+  const dueOf = (place: number): number => Math.floor(now + (perSecond === undefined ? 0 : (place / perSecond) * 1000))
+  let replayed = 0
+  let looked = 0
+  for (let after = 0; looked < selection.limit; ) {
+    const rows = select(database, { ...selection, limit: Math.min(part, selection.limit - looked) }, 'ASC', after)
+    if (rows.length === 0) break
+    inTransaction(database, () => {
+      for (const row of rows) replayed += Number(again.run(dueOf(replayed), number(row, 'id')).changes)
+    })
+    looked += rows.length
+    after = Math.max(...rows.map((row) => number(row, 'id')))
+    progress?.(replayed)
+  }
+  return replayed
 }

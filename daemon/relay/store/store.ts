@@ -42,6 +42,8 @@ export interface EndpointState {
   /** The first failure since the last success, and the latest. */
   readonly failingSince: number | null
   readonly lastFailure: number | null
+  /** Why the latest attempt that failed did; missing in what earlier versions wrote. */
+  readonly lastError?: string | null
 }
 
 export interface StoredEndpoint {
