@@ -18,7 +18,7 @@ import Table from 'cli-table3'
 import { openOutbox } from '../adapters/outbox/file.ts'
 import { startRelay, storePath } from '../daemon/relay/relay.ts'
 import type { EndpointUpsert } from '../lib/outbox/record.ts'
-import { eventOf, inGroups, key } from './relay/made.ts'
+import { eventOf, inGroups, key, peakMiB } from './relay/made.ts'
 
 interface Step {
   readonly step: 'write' | 'take' | 'start'
@@ -30,7 +30,6 @@ interface Step {
 }
 
 const settings = { allowHttp: true, allowPrivate: true }
-const peakMiB = (): number => Math.round(process.resourceUsage().maxRSS / 1024)
 const endpoint = (url: string, enabled: boolean): EndpointUpsert => ({
   ...{ kind: 'endpoint', action: 'upsert', id: '1', network_id: '1', url, key, secrets: [], events: null },
   ...{ audience: 'integration', enabled, order: 'none', rate_per_second: null },
@@ -126,13 +125,14 @@ async function main(): Promise<void> {
     second.send('end')
     const after = await endedFresh
 
+    const whole = Math.round
     const table = new Table({ head: ['step', 'seconds', 'peak MiB'], style: { head: [], border: [] } })
     table.push(
-      ['taking the backlog over from the outbox', taken.seconds.toFixed(1), taken.peakMiB],
-      ['start of the relay on its store', started.seconds.toFixed(2), started.peakMiB],
+      ['taking the backlog over from the outbox', taken.seconds.toFixed(1), whole(taken.peakMiB)],
+      ['start of the relay on its store', started.seconds.toFixed(2), whole(started.peakMiB)],
       ['process start to the first delivery', (delivered / 1000).toFixed(2), ''],
-      [`draining, ${Math.round(rate)} deliveries/s`, values.drain, drained.peakMiB],
-      [`taking over and delivering ${fresh.toLocaleString('en')} at once`, (both / 1000).toFixed(1), after.peakMiB],
+      [`draining, ${Math.round(rate)} deliveries/s`, values.drain, whole(drained.peakMiB)],
+      [`taking over and delivering ${fresh.toLocaleString('en')} at once`, (both / 1000).toFixed(1), whole(after.peakMiB)],
     )
     console.log(`Node ${process.version}, ${count.toLocaleString('en')} pending events of 1 KiB, store of ${mebibytes} MiB`)
     console.log(table.toString())

@@ -1,5 +1,6 @@
 /** What every sender of the relay's benchmark shares: the same events, the same signature, the same way to report. */
 import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { Pool } from 'undici'
 import type { EventRecord } from '../../lib/outbox/record.ts'
 
@@ -64,6 +65,20 @@ export async function inGroups(count: number, add: (places: readonly number[]) =
     await add(Array.from({ length: Math.min(group, count - first) }, (_, step) => first + step))
 }
 
+/**
+ * The most memory that this process has held, in MiB. Not `maxRSS` where there is /proc: a process inherits that figure from
+ * the one that started it.
+ */
+export function peakMiB(): number {
+  try {
+    const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+    if (kibibytes !== undefined) return Number(kibibytes) / 1024
+  } catch {
+    // No /proc here.
+  }
+  return process.resourceUsage().maxRSS / 1024
+}
+
 /** Reads the task, prepares, says that it is ready, and begins when told to. */
 export async function asSender(prepare: (task: Task) => Promise<() => Promise<void>>): Promise<void> {
   const task = JSON.parse(process.argv[2] ?? '{}') as Task
@@ -72,9 +87,7 @@ export async function asSender(prepare: (task: Task) => Promise<() => Promise<vo
     if (message === 'begin') await begin()
     if (message === 'end') {
       const cpu = process.cpuUsage()
-      process.send?.({ cpuSeconds: (cpu.user + cpu.system) / 1e6, peakMiB: process.resourceUsage().maxRSS / 1024 }, () =>
-        process.exit(0),
-      )
+      process.send?.({ cpuSeconds: (cpu.user + cpu.system) / 1e6, peakMiB: peakMiB() }, () => process.exit(0))
     }
   })
   process.on('disconnect', () => process.exit(0))
