@@ -2,7 +2,8 @@
  * `npm run bench`: requests a second and p99 of the API against a bare node:http server that returns the same bytes, all in
  * one run, rounds interleaved, medians shown. Compare ratios within one run, never figures of two runs.
  *
- * Options: --seconds N (of each measurement, 3 by default), --rounds N (3), --members N (1000)
+ * Options: --seconds N (of each measurement, 3 by default), --rounds N (3), --members N (1000),
+ * --engines memory,lowdb,sqlite, --postgres URL (an empty database; then `postgres` is an engine too)
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,6 +18,8 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '3' },
     members: { type: 'string', default: '1000' },
+    engines: { type: 'string', default: 'memory,lowdb,sqlite' },
+    postgres: { type: 'string' },
   },
 })
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
@@ -48,6 +51,11 @@ const post = {
 const scenarios = [
   { name: 'GET /members/{id}/', method: 'GET', path: `${path}/members/100500/` },
   { name: 'GET /members?per_page=100', method: 'GET', path: `${path}/members?per_page=100` },
+  {
+    name: 'GET the last page by its link',
+    method: 'GET',
+    path: `${path}/members?per_page=100&page=9&after=${99_899 + Number(values.members)}`,
+  },
   { name: 'POST /posts', method: 'POST', path: `${path}/posts`, body: JSON.stringify(post) },
 ] as const
 
@@ -80,28 +88,34 @@ async function measure(server: Server, scenario: (typeof scenarios)[number]) {
 
 const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
+/** Where each engine keeps its data; `postgres` only where `--postgres` names a server. */
+const engines: Readonly<Record<string, readonly string[]>> = {
+  memory: ['memory:', join(directory, 'outbox-memory')],
+  lowdb: [`lowdb:${join(directory, 'db.json')}`, join(directory, 'outbox-lowdb')],
+  sqlite: [`sqlite:${join(directory, 'db.sqlite')}`, ''],
+  ...(values.postgres ? { postgres: [values.postgres, ''] } : {}),
+}
+
 const servers: Server[] = []
 try {
-  const memory = await start('folkmoot, memory', 'api.ts', ['memory:', join(directory, 'outbox-memory'), values.members])
-  servers.push(memory)
-  const lowdb = await start('folkmoot, lowdb', 'api.ts', [
-    `lowdb:${join(directory, 'db.json')}`,
-    join(directory, 'outbox-lowdb'),
-    values.members,
-  ])
   const bare = await start('bare node:http', 'bare.ts', [])
-  servers.unshift(bare)
-  servers.push(lowdb)
+  servers.push(bare)
+  for (const engine of values.engines.split(',')) {
+    const place = engines[engine]
+    if (!place) throw new Error(`--engines: ${engine} is none of ${Object.keys(engines).join(', ')}`)
+    servers.push(await start(`folkmoot, ${engine}`, 'api.ts', [...place, values.members]))
+  }
+  const model = servers[1] ?? bare
 
   const fetchText = async (scenario: (typeof scenarios)[number]) => {
-    const response = await fetch(`http://127.0.0.1:${memory.port}${scenario.path}`, {
+    const response = await fetch(`http://127.0.0.1:${model.port}${scenario.path}`, {
       method: scenario.method,
-      headers: { authorization: `Bearer ${memory.token}`, ...('body' in scenario ? { 'content-type': 'application/json' } : {}) },
+      headers: { authorization: `Bearer ${model.token}`, ...('body' in scenario ? { 'content-type': 'application/json' } : {}) },
       ...('body' in scenario ? { body: scenario.body } : {}),
     })
     return response.text()
   }
-  const [byId, list, posted] = [await fetchText(scenarios[0]), await fetchText(scenarios[1]), await fetchText(scenarios[2])]
+  const [byId, list, posted] = [await fetchText(scenarios[0]), await fetchText(scenarios[1]), await fetchText(scenarios[3])]
   bare.child.send({ byId, list, post: posted })
 
   console.log(

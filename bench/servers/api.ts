@@ -9,7 +9,7 @@ import { scoped } from '../../lib/storage/scoped.ts'
 import { members, spaces } from '../../lib/storage/tables.ts'
 
 const [address = 'memory:', outbox, count = '1000'] = process.argv.slice(2)
-const { storage } = await openStorage(address, outbox, () => {})
+const { storage } = await openStorage(address, outbox || undefined, () => {})
 const community = createCommunity({ storage, allowHttp: true, rateLimiter: rateLimits() })
 const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Ash' }
 await community.networks.create({ id: '1', subdomain: 'bench', title: 'Bench', service_plan: 'unlimited', owner })
