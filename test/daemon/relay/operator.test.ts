@@ -57,6 +57,49 @@ describe('the commands', () => {
     expect(table.out.stdout).toContain('a relay is running')
   })
 
+  it('show since when events wait, what is next, and why the latest attempt failed', async () => {
+    const hook = await receiver(status(503))
+    const all = await bench({ retrySchedule: [0, 3600] })
+    await all.append(endpoint(hook.url), endpoint('http://127.0.0.1:1/', { id: '8', enabled: false }), event('a'))
+    await until(() => all.attempts.length === 1, 'it has failed')
+    const [{ endpoints }] = (await command('status', '--outbox', all.directory)).records
+    const [failing, off] = endpoints
+    expect(failing).toMatchObject({ pending: 1, last_error: 'status 503', next_attempt_at: all.attempts[0]?.next_at })
+    expect(Date.parse(failing.oldest_pending_at)).toBeLessThan(Date.parse(failing.next_attempt_at))
+    expect(off).toMatchObject({ state: 'off', pending: 1, next_attempt_at: null, last_error: null })
+  })
+
+  it('choose by event type, and replay so many a second', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
+    await all.append(endpoint(hook.url), ...events('e', 5), event('other', { event_type: 'MemberJoinedHook' }))
+    await dead(all, 6)
+    const found = await command('deliveries', '--outbox', all.directory, '--type', 'MemberJoined')
+    expect(found.records).toMatchObject([{ event_id: 'other', history: [{ outcome: 'status', status: 500 }] }])
+    await all.relay.close()
+    const replayed = await command('replay', '--outbox', all.directory, '--type', 'PostCreatedHook', '--rate', '0.01')
+    expect(replayed.records).toEqual([{ replayed: 5 }])
+    const waiting = (await command('deliveries', '--outbox', all.directory, '--status', 'pending')).records
+    const due = waiting.map(({ next_attempt_at }) => Date.parse(next_attempt_at)).sort((a, b) => a - b)
+    expect(due.slice(1).map((time, index) => time - (due[index] ?? 0))).toEqual([100_000, 100_000, 100_000, 100_000])
+  })
+
+  it('test an endpoint beside a running relay', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url))
+    await until(() => all.relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
+    const flags = ['endpoints', 'test', '--outbox', all.directory, '--allow-http', '--allow-private', '--network', '1']
+    const good = await command(...flags, '--endpoint', '7')
+    expect([good.code, good.records]).toMatchObject([0, [{ outcome: 'delivered', status: 204 }]])
+    hook.answer = status(500)
+    expect((await command(...flags, '--endpoint', '7')).code).toBe(1)
+    expect(await command(...flags, '--endpoint', '8')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/knows no endpoint 8/),
+    })
+  })
+
   it('check settings, endpoints and the outbox, and change nothing', async () => {
     const hook = await receiver()
     const all = await bench()
@@ -77,6 +120,8 @@ describe('the commands', () => {
     [['deliveries', '--outbox', '/nowhere/at/all', '--since', 'yesterday'], /--since takes a date/],
     [['dead', '--outbox', '/nowhere/at/all', '--limit', '0'], /--limit takes/],
     [['run', '--outbox', '/nowhere/at/all', '--control-port', 'x'], /--control-port/],
+    [['replay', '--outbox', '/nowhere/at/all', '--all', '--rate', '0'], /--rate takes/],
+    [['endpoints', 'test', '--outbox', '/nowhere/at/all'], /--network and --endpoint/],
     [['nonsense'], /unknown/],
   ])('end %j with exit code 2', async (args, sentence) => {
     const { code, stderr } = await command(...args)
