@@ -25,6 +25,8 @@ export interface Courier {
 
 /** Of an answer at most this much is read; its end is of no interest. */
 const maxAnswerBytes = 64 * 1024
+/** Of one that is not 2xx this much is kept. */
+const keptAnswerBytes = 2 * 1024
 
 class Aborted extends Error {}
 
@@ -54,6 +56,7 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
       let status: number | null = null
       let retryAfter: string | undefined
       let received = 0
+      const kept: Buffer[] = []
 
       const settle = (outcome: Outcome): void => {
         if (settled) return
@@ -71,7 +74,11 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
         const acknowledged = status !== null && status >= 200 && status < 300
         if (status === null) settle(ended('protocol', 'no status'))
         else if (acknowledged) settle(ended('delivered', String(status), status))
-        else settle(ended(classifyStatus(status), String(status), status, parseRetryAfter(retryAfter, clock.now())))
+        else {
+          const failed = ended(classifyStatus(status), String(status), status, parseRetryAfter(retryAfter, clock.now()))
+          const answer = Buffer.concat(kept).subarray(0, keptAnswerBytes).toString('utf8')
+          settle(answer === '' ? failed : { ...failed, answer })
+        }
       }
       const cancelDeadline = clock.timer(settings().timeout * 1000, () => stop(new Error('deadline')))
       running.add(stop)
@@ -110,6 +117,7 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
               retryAfter = Array.isArray(header) ? header[0] : header
             },
             onResponseData(given, chunk) {
+              if (received < keptAnswerBytes && status !== null && status >= 300) kept.push(chunk)
               received += chunk.length
               if (received <= maxAnswerBytes) return
               answered()

@@ -29,6 +29,8 @@ export interface Outcome {
   /** Seconds, as the receiver asked. */
   readonly retryAfter: number | undefined
   readonly milliseconds: number
+  /** The beginning of an answer that was not 2xx, for the operator. Never logged: a stranger wrote it. */
+  readonly answer?: string
 }
 
 const byCode: Readonly<Record<string, FailureClass>> = {

@@ -21,8 +21,8 @@ export interface Verdict {
  */
 export function judge(waiting: Waiting, outcome: Outcome, schedule: readonly number[], now: number, random: number): Verdict {
   const attempts = waiting.attempts + 1
-  const { status, milliseconds, retryAfter } = outcome
-  const common = { delivery: waiting.delivery, attempts, at: now, milliseconds, status, outcome: outcome.result }
+  const { status, milliseconds, retryAfter, answer = null } = outcome
+  const common = { delivery: waiting.delivery, attempts, at: now, milliseconds, status, outcome: outcome.result, answer }
   if (outcome.result === 'delivered')
     return { result: { ...common, state: 'delivered', due: waiting.due }, pauseUntil: undefined, disable: undefined }
 

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import { schema, schemaVersion } from './schema.ts'
+import { migrations, schema, schemaVersion } from './schema.ts'
 
 /** Milliseconds to wait while another process (a replay from the command line) writes. */
 const patience = 5000
@@ -40,13 +40,14 @@ function prepare(database: DatabaseSync, path: string): void {
     )
   if (version === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL')
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000')
-  if (version === 0) {
-    database.exec('BEGIN IMMEDIATE')
-    // Another process may have been quicker.
-    const now = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
-    if (now === 0) database.exec(`${schema}; PRAGMA user_version = ${schemaVersion}`)
-    database.exec('COMMIT')
-  }
+  if (version < schemaVersion)
+    inTransaction(database, () => {
+      // Another process may have been quicker.
+      const now = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
+      if (now === 0) database.exec(schema)
+      else for (let from = now; from < schemaVersion; from++) database.exec(migrations[from] ?? '')
+      database.exec(`PRAGMA user_version = ${schemaVersion}`)
+    })
 }
 
 /** Runs work in one transaction, or in none at all. */

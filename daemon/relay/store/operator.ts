@@ -49,6 +49,8 @@ export interface AttemptStatus {
   readonly outcome: string
   readonly status: number | null
   readonly milliseconds: number
+  /** The beginning of what the receiver answered, at most 2 KiB. */
+  readonly answer: string | null
 }
 
 export interface NoticeStatus {
@@ -120,6 +122,7 @@ export function openOperatorStore(path: string): OperatorStore {
           outcome: text(row, 'outcome'),
           status: numberOrNull(row, 'status'),
           milliseconds: number(row, 'milliseconds'),
+          answer: textOrNull(row, 'answer'),
         })),
     notices: (limit) =>
       database

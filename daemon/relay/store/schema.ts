@@ -1,7 +1,7 @@
 /** The tables of the SQLite store, in words that a person can query. */
 
 /** Goes up with every incompatible change; a newer file is refused, not touched. */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 export const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
@@ -61,6 +61,7 @@ CREATE TABLE attempts (
   milliseconds INTEGER NOT NULL,
   status INTEGER,
   outcome TEXT NOT NULL,
+  answer TEXT,
   PRIMARY KEY (delivery, number, at)
 ) STRICT, WITHOUT ROWID;
 
@@ -74,3 +75,8 @@ CREATE TABLE notices (
   text TEXT NOT NULL
 ) STRICT;
 `
+
+/** What makes tables of a version into those of the next one, by the version that they have. */
+export const migrations: Readonly<Record<number, string>> = {
+  1: 'ALTER TABLE attempts ADD COLUMN answer TEXT',
+}

@@ -25,7 +25,9 @@ export function openSqliteStore(path: string): RelayStore {
     `UPDATE deliveries SET state = ?, lane = 1, due = ?, attempts = ?, starts = 0, at = ?, milliseconds = ?, status = ?, outcome = ?
      WHERE id = ? AND state = 'pending'`,
   )
-  const insertAttempt = database.prepare('INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)')
+  const insertAttempt = database.prepare(
+    `INSERT OR REPLACE INTO attempts (delivery, number, at, milliseconds, status, outcome, answer) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
   const updateState = database.prepare('UPDATE endpoints SET state = ? WHERE ref = ? AND removed_at IS NULL')
   const disable = database.prepare('UPDATE endpoints SET disabled = ? WHERE ref = ?')
   const insertNotice = database.prepare(
@@ -64,11 +66,11 @@ export function openSqliteStore(path: string): RelayStore {
   }
 
   function writeResult(result: Result): void {
-    const { delivery, state, attempts, due, at, milliseconds, status, outcome } = result
+    const { delivery, state, attempts, due, at, milliseconds, status, outcome, answer } = result
     const { changes } = updateResult.run(state, due, attempts, at, milliseconds, status, outcome, delivery)
     // Of what was delivered at once the delivery itself says everything.
     if (changes > 0 && (state !== 'delivered' || attempts > 1))
-      insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome)
+      insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer)
   }
 
   function writeTurn(turn: Turn, now: number): readonly number[] {

@@ -86,6 +86,8 @@ export interface Result {
   readonly milliseconds: number
   readonly status: number | null
   readonly outcome: string
+  /** The beginning of what the receiver answered, when that was not 2xx. */
+  readonly answer: string | null
 }
 
 export interface Notice {

@@ -128,6 +128,18 @@ describe('segments that', () => {
   })
 })
 
+it('a store of the first version is taken over, with what it holds', async () => {
+  const hook = await receiver()
+  const all = await bench()
+  await all.append(endpoint(hook.url, { enabled: false }), event('a'))
+  await until(async () => (await all.relay.store.counts()).pending === 1, 'it waits')
+  await all.relay.close()
+  tamper(all.directory, 'ALTER TABLE attempts DROP COLUMN answer; PRAGMA user_version = 1')
+  await all.restart()
+  await all.append(endpoint(hook.url))
+  await until(() => hook.received.length === 1, 'it is delivered')
+})
+
 describe('writers', () => {
   it('sixteen at once, killed one after the other, have everything delivered that they acknowledged', async () => {
     const hook = await receiver()

@@ -84,6 +84,15 @@ describe('the commands', () => {
     expect(due.slice(1).map((time, index) => time - (due[index] ?? 0))).toEqual([100_000, 100_000, 100_000, 100_000])
   })
 
+  it('tell how the receiver put its refusal, up to 2 KiB', async () => {
+    const hook = await receiver((_, response) => void response.writeHead(422).end('no such space. '.repeat(1000)))
+    const all = await bench({ retrySchedule: [0] })
+    await all.append(endpoint(hook.url), event('a'))
+    await dead(all, 1)
+    const [{ history }] = (await command('dead', '--outbox', all.directory)).records
+    expect(history).toMatchObject([{ status: 422, answer: 'no such space. '.repeat(1000).slice(0, 2048) }])
+  })
+
   it('test an endpoint beside a running relay', async () => {
     const hook = await receiver()
     const all = await bench()
