@@ -35,6 +35,8 @@ const post = (body: string, cancelled?: (abort: () => void) => () => void): Prom
         onRequestStart: (controller) => {
           ended = cancelled?.(() => controller.abort(new Error('deadline'))) ?? ended
         },
+        onResponseStart: () => undefined,
+        onResponseData: () => undefined,
         onResponseEnd: () => {
           ended()
           resolve()
