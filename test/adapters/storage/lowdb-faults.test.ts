@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getuid, platform } from 'node:process'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type FileSystem, nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
+import { noSmallDisk, smallDisk } from '../../support/small-disk.ts'
 import { temporaryDirectory } from '../child.ts'
 import { failure, faulty } from '../outbox/support.ts'
 import { insert, insertAndTell, openLowdb, thing, thingIds } from './lowdb-support.ts'
@@ -12,16 +11,6 @@ import { recordingOutbox } from './recording-outbox.ts'
 
 const stored = (path: string) =>
   JSON.parse(readFileSync(path, 'utf8')) as { tables: { things: { id: string }[] }; pending: unknown[] }
-
-/** A real file system of a few hundred kilobytes. */
-function smallDisk(): string | undefined {
-  if (platform !== 'linux' || getuid?.() !== 0) return undefined
-  const directory = temporaryDirectory()
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', directory]).status !== 0) return undefined
-  // Lazily: a test that failed may still have files open there.
-  onTestFinished(() => void spawnSync('umount', ['-l', directory]))
-  return directory
-}
 
 /** Commits until the storage says no; gives the ids of what it took, and what it said. */
 async function fill(storage: Storage) {
@@ -41,8 +30,8 @@ describe('lowdb on a disk that fails', () => {
   test('keeps everything when a real disk is full, and works on when there is space again', {
     timeout: 120_000,
   }, async (context) => {
-    const directory = smallDisk()
-    if (!directory) return context.skip('mounting a small tmpfs needs root on Linux; the test with injected ENOSPC still runs')
+    const directory = smallDisk('512k')
+    if (!directory) return context.skip(noSmallDisk)
     const path = join(directory, 'db.json')
     const ballast = join(directory, 'ballast')
     writeFileSync(ballast, Buffer.alloc(256 * 1024))
