@@ -7,13 +7,14 @@
  */
 import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
+import { callerOver } from './postgres/caller.ts'
 import { type PgClient, type PgPool, send } from './postgres/client.ts'
 import { defaultSchema, postgresDialect } from './postgres/dialect.ts'
 import { commitError, endsConnection } from './postgres/errors.ts'
 import { joined } from './postgres/joined.ts'
 import { applySteps, requireMigrated } from './postgres/migrate.ts'
 import { channelOf } from './postgres/outbox.ts'
-import { beginOn, holdClient, openPool } from './postgres/pool.ts'
+import { beginOn, openPool } from './postgres/pool.ts'
 import { inSession, type Language } from './postgres/transaction.ts'
 import { type Statement, statementsOf } from './sql/statements.ts'
 import type { TableShape } from './sql/values.ts'
@@ -57,10 +58,6 @@ export interface PostgresStorage extends Storage {
 
 const beginWrite = 'BEGIN'
 const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
-/** Milliseconds to wait for a connection to call them. */
-const callingPatience = 1_000
-/** Milliseconds in which commits share one call to the relays. */
-const callingInterval = 20
 
 /**
  * Opens a PostgreSQL database, and makes what is missing in it.
@@ -163,32 +160,3 @@ const isBrokenAfter = (client: PgClient, end: 'COMMIT' | 'ROLLBACK'): Promise<bo
     () => false,
     () => true,
   )
-
-/** Calls relays after commits. Not by NOTIFY in the transaction: that would make commits wait for each other. */
-function callerOver(pool: PgPool, channel: string) {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let calling: Promise<void> = Promise.resolve()
-
-  async function notify(): Promise<void> {
-    const { client, release } = await holdClient(pool, callingPatience)
-    release(
-      await send(client, `NOTIFY "${channel}"`).then(
-        () => false,
-        () => true,
-      ),
-    )
-  }
-
-  return {
-    call(): void {
-      timer ??= setTimeout(() => {
-        timer = undefined
-        calling = notify().catch(() => undefined)
-      }, callingInterval).unref()
-    },
-    async settled(): Promise<void> {
-      clearTimeout(timer)
-      await calling
-    },
-  }
-}
