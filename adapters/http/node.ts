@@ -41,11 +41,32 @@ export function communityMiddleware(
 }
 
 function answer(community: Pick<Community, 'serve'>, request: IncomingMessage, response: ServerResponse): void {
-  community.serve(toIncoming(request)).then(
-    (result) => write(request, response, result),
-    // `serve` never rejects; if writing fails, the connection is beyond help.
-    () => response.destroy(),
-  )
+  community.serve(toIncoming(request)).then((result) => {
+    if (finished.length === 0) setImmediate(writeFinished)
+    finished.push({ request, response, result })
+  })
+}
+
+interface Finished {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly result: Answer
+}
+
+// Answers are written at the end of the turn of the event loop in which they were ready, one straight after the other. Waking
+// a client up costs as much as all the rest of a read, and a proxy that gets many answers at once is woken up once for them.
+let finished: Finished[] = []
+
+function writeFinished(): void {
+  const ready = finished
+  finished = []
+  for (const { request, response, result } of ready)
+    try {
+      write(request, response, result)
+    } catch {
+      // The connection is beyond help.
+      response.destroy()
+    }
 }
 
 /** A request without a `Request`: building one costs more than the rest of a read. */

@@ -118,8 +118,8 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
       closing ??= new Promise<void>((done) => {
         if (running === 0) done()
         else allDone = done
-      }).then(() => {
-        readers.close()
+      }).then(async () => {
+        await readers.close()
         connection.close()
       })
       return closing

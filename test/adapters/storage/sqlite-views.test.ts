@@ -1,0 +1,88 @@
+/** Reads that arrive together share one view of a SQLite file; none of them may notice. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import { temporaryDirectory } from '../child.ts'
+import { insertAndTell, thing, thingIds, things } from './things.ts'
+
+async function open() {
+  const path = join(temporaryDirectory(), 'db.sqlite')
+  const storage = await sqliteStorage({ path, tables: [things] })
+  onTestFinished(() => storage.close())
+  return { path, storage }
+}
+
+test('a read sees what another connection committed before it was asked for, though it shares a view with an older one', async () => {
+  const { path, storage } = await open()
+  await insertAndTell(storage, 1)
+  const another = new DatabaseSync(path)
+  onTestFinished(() => another.close())
+  const older = thingIds(storage)
+  another.exec("UPDATE folkmoot_things SET name = 'revoked'")
+  const names = await storage.transaction(async (tx) => (await tx.find(things, {})).map(({ name }) => name), { readOnly: true })
+  expect(names).toEqual(['revoked'])
+  expect(await older).toEqual(['1'])
+})
+
+test('what one read throws is its own affair', async () => {
+  const { storage } = await open()
+  await insertAndTell(storage, 1)
+  const read = (work: 'well' | 'badly' | 'broken') =>
+    storage.transaction(
+      async (tx) => {
+        if (work === 'badly') throw new RangeError('no good')
+        return tx.find(things, work === 'broken' ? { where: { nothing: 1 } as object } : {})
+      },
+      { readOnly: true },
+    )
+  const outcomes = await Promise.allSettled([read('badly'), read('well'), read('broken'), read('well')])
+  expect(outcomes).toEqual([
+    { status: 'rejected', reason: new RangeError('no good') },
+    { status: 'fulfilled', value: [thing(1)] },
+    { status: 'rejected', reason: new RangeError('things has no column nothing') },
+    { status: 'fulfilled', value: [thing(1)] },
+  ])
+})
+
+test('a read that takes its time keeps its view, and holds up nobody else', async () => {
+  const { storage } = await open()
+  await insertAndTell(storage, 1)
+  const { promise: word, resolve: go } = Promise.withResolvers<void>()
+  const slow = storage.transaction(
+    async (tx) => {
+      const before = await tx.count(things, {})
+      await word
+      return [before, await tx.count(things, {})]
+    },
+    { readOnly: true },
+  )
+  expect(await thingIds(storage)).toEqual(['1'])
+  await insertAndTell(storage, 2)
+  expect(await thingIds(storage)).toEqual(['1', '2'])
+  go()
+  expect(await slow).toEqual([1, 1])
+})
+
+test('more reads than there are connections are answered, each from its own view, and closing waits for them', async () => {
+  const { storage } = await open()
+  await insertAndTell(storage, 1)
+  const { promise: word, resolve: go } = Promise.withResolvers<void>()
+  const reads: Promise<string[]>[] = []
+  for (let turn = 0; turn < 20; turn++) {
+    reads.push(
+      storage.transaction(
+        async (tx) => {
+          await word
+          return (await tx.find(things, {})).map(({ id }) => id)
+        },
+        { readOnly: true },
+      ),
+    )
+    await new Promise(setImmediate)
+  }
+  const closed = storage.close()
+  go()
+  expect(await Promise.all(reads)).toEqual(Array.from({ length: 20 }, () => ['1']))
+  await closed
+})
