@@ -10,6 +10,7 @@ export interface PgQuery {
 
 export interface PgResult {
   readonly rows: unknown[][]
+  readonly fields: readonly { readonly name: string }[]
   readonly command: string
 }
 

@@ -10,13 +10,17 @@ export interface PoolOptions {
   /** Milliseconds. */
   readonly patience: number
   readonly statementTimeout: number
+  /** How PostgreSQL's own views name the connections. Default `folkmoot`. */
+  readonly name?: string
+  /** A statement that every new connection begins with. */
+  readonly setup?: string
 }
 
 /**
  * A pool of the storage's own.
  * @throws TypeError when the package `pg` is not installed
  */
-export async function openPool({ url, size, patience, statementTimeout }: PoolOptions): Promise<PgPool> {
+export async function openPool({ url, size, patience, statementTimeout, name, setup }: PoolOptions): Promise<PgPool> {
   const { Pool } = await loadPg()
   const pool = new Pool({
     connectionString: url,
@@ -27,9 +31,11 @@ export async function openPool({ url, size, patience, statementTimeout }: PoolOp
     ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
     // A process that hangs in the middle of a transaction must not hold its locks for ever.
     idle_in_transaction_session_timeout: 60_000,
-    application_name: 'folkmoot',
+    application_name: name ?? 'folkmoot',
     keepAlive: true,
   })
+  // What is asked next waits for it; when it fails the connection is broken, and that is found out then.
+  if (setup !== undefined) pool.on('connect', (client) => void client.query(setup).catch(() => undefined))
   // A connection that breaks while nobody uses it is taken out of the pool; without a listener it would end the process.
   pool.on('error', () => undefined)
   return pool

@@ -21,7 +21,7 @@ export interface Language {
 const names = new Map<string, string>()
 
 /** The same text has the same name in every process, as poolers that share prepared statements need it. */
-function nameOf(text: string): string {
+export function nameOf(text: string): string {
   const known = names.get(text)
   if (known !== undefined) return known
   const name = `folkmoot_${createHash('sha1').update(text).digest('hex')}`
