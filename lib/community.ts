@@ -72,7 +72,7 @@ export interface Community {
   readonly operations: readonly AnyOperation[]
   /** The OpenAPI 3.1 document of the API, or of its webhooks. */
   openapi(part?: 'api' | 'webhooks'): Readonly<Record<string, unknown>>
-  /** Waits for what nobody waited for, then closes the storage. */
+  /** Waits for what nobody waited for, then closes the rate limiter and the storage. */
   close(): Promise<void>
 }
 
@@ -132,6 +132,7 @@ export function createCommunity(options: Options): Community {
     async close() {
       await settled()
       await run.settled()
+      await settings.rateLimiter?.close?.()
       await storage.close()
     },
   }

@@ -70,7 +70,7 @@ export interface Options {
   /** The JSON type of ids in every record and payload. */
   readonly ids?: 'string' | 'number'
   readonly limits?: Partial<Limits>
-  /** Counts requests; `rateLimits()` of `folkmoot/rate-limits`. Without one, requests are not limited. */
+  /** Counts requests; `folkmoot/rate-limits` makes some. Closed with the community. Without one, requests are not limited. */
   readonly rateLimiter?: RateLimiter
   /** The host's own keys, asked before ours. `undefined`: not one of the host's. */
   readonly authenticate?: (token: string) => Promise<HostPrincipal | 'expired' | undefined>

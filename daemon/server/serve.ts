@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { toNodeListener } from '../../adapters/http/node.ts'
 import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../adapters/ports/index.ts'
-import { rateLimits } from '../../adapters/rate-limits/flexible.ts'
 import { withoutPassword } from '../../adapters/storage/postgres/address.ts'
-import { type Community, createCommunity } from '../../lib/index.ts'
+import { type Community, createCommunity, type RateLimiter } from '../../lib/index.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { fault, type Output } from '../output.ts'
 import { checkUrl, type GuardSettings, guardedLookup } from '../relay/guard.ts'
@@ -17,6 +16,7 @@ import { banner, scroll } from './banner.ts'
 import { demoNetwork } from './demo/made.ts'
 import { seedDemo } from './demo/seed.ts'
 import { listen } from './listen.ts'
+import { openRateLimits } from './rate-limits.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { openStorage } from './storage-address.ts'
 import { startUpkeep } from './upkeep.ts'
@@ -77,9 +77,12 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
   try {
     const { storage, outbox } = await openStorage(flags.storage, flags.outbox, out.warn)
     opened.push(() => storage.close())
+    const rateLimiter = await openRateLimits(flags.storage, out.warn)
+    opened.push(async () => rateLimiter.close?.())
     if (!flags.assets && flags.storage === 'memory:') opened.push(() => rm(files, { recursive: true, force: true }))
     const made = communityOf(
       storage,
+      rateLimiter,
       { directory: files, baseUrl: `${flags.publicUrl ?? listening.url}${assetsPath}` },
       flags,
       out,
@@ -136,7 +139,13 @@ function assetsDirectory({ storage, assets }: ServeFlags): string {
     : join(tmpdir(), `folkmoot-assets-${crypto.randomUUID()}`)
 }
 
-function communityOf(storage: Storage, assets: DirectoryAssetsOptions, flags: ServeFlags, out: Output): Community {
+function communityOf(
+  storage: Storage,
+  rateLimiter: RateLimiter,
+  assets: DirectoryAssetsOptions,
+  flags: ServeFlags,
+  out: Output,
+): Community {
   // What is downloaded for strangers stays out of the operator's own network, as webhooks do.
   const guard: GuardSettings = { ...reach(flags), ports: [] }
   const download: DownloadGuard = {
@@ -148,7 +157,7 @@ function communityOf(storage: Storage, assets: DirectoryAssetsOptions, flags: Se
     ...(flags.publicUrl ? { publicUrl: flags.publicUrl } : {}),
     allowHttp: flags.allowHttp ?? false,
     trustProxy: flags.trustProxy ?? false,
-    rateLimiter: rateLimits(),
+    rateLimiter,
     ports: ports({ assets, download }),
     hooks: {
       onError: (error, about) =>

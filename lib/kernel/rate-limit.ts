@@ -11,7 +11,7 @@ export interface RateCount {
   readonly resetSeconds: number
 }
 
-/** Counts requests per key and minute. `rateLimits()` of `folkmoot/rate-limits` makes one. */
+/** Counts requests per key and minute. `folkmoot/rate-limits` makes some: in memory, or in the database of the storage. */
 export interface RateLimiter {
   /**
    * Counts one request.
@@ -19,6 +19,8 @@ export interface RateLimiter {
    * @param perMinute how many are allowed
    */
   count(key: string, perMinute: number): Promise<RateCount>
+  /** Closes what it holds open. `community.close()` calls it. */
+  close?(): Promise<void>
 }
 
 /**

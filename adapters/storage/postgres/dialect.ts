@@ -51,9 +51,10 @@ export function postgresDialect(schema: string): Dialect {
     },
     noLimit: '',
     ownTables: {
-      meta: '"name" text PRIMARY KEY, "value" text NOT NULL',
-      outbox:
-        '"seq" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "appended_at" timestamptz NOT NULL DEFAULT now(), "records" json NOT NULL',
+      meta: `CREATE TABLE "${schema}"."meta" ("name" text PRIMARY KEY, "value" text NOT NULL)`,
+      outbox: `CREATE TABLE "${schema}"."outbox" ("seq" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "appended_at" timestamptz NOT NULL DEFAULT now(), "records" json NOT NULL)`,
+      // Worth nothing after a minute, so nothing of it is logged or synced; room in each page keeps updates inside of it.
+      rate_limits: `CREATE UNLOGGED TABLE "${schema}"."rate_limits" ("key" text COLLATE "C" PRIMARY KEY, "used" integer NOT NULL, "ends_at" timestamptz NOT NULL) WITH (fillfactor = 50)`,
     },
   }
 }

@@ -35,8 +35,8 @@ export interface Dialect {
   decode(type: ColumnType, value: unknown): unknown
   /** No row limit where there is an offset: SQLite knows no OFFSET without a LIMIT. */
   readonly noLimit: string
-  /** The tables beside those of `tables.ts`: what each is called, and its columns as DDL. */
-  readonly ownTables: Readonly<Record<'meta' | 'outbox', string>>
+  /** The tables beside those of `tables.ts`: what each is called, and the statement that makes it. */
+  readonly ownTables: Readonly<Record<string, string>>
 }
 
 /** A name of ours in SQL; ours have no quotes in them. */

@@ -98,7 +98,7 @@ export function migrationSteps(dialect: Dialect, tables: readonly TableShape[], 
     throw new StorageError('newer', `${where} belongs to a newer version of folkmoot (${versions}): update folkmoot`)
   }
   const own = Object.entries(dialect.ownTables).filter(([name]) => !existing.tables.has(name))
-  const steps = own.map(([name, columns]) => `CREATE TABLE ${dialect.table(name)} (${columns})${dialect.tableSuffix}`)
+  const steps = own.map(([, statement]) => statement)
   for (const table of tables) {
     const columns = existing.tables.get(table.name)
     if (columns) steps.push(...newColumns(dialect, table, columns))

@@ -35,8 +35,8 @@ export const sqliteDialect: Dialect = {
   },
   noLimit: ' LIMIT -1',
   ownTables: {
-    meta: '"name" TEXT PRIMARY KEY, "value" TEXT NOT NULL',
+    meta: `CREATE TABLE "${tablePrefix}meta" ("name" TEXT PRIMARY KEY, "value" TEXT NOT NULL) STRICT`,
     // AUTOINCREMENT: a number is never given twice, also when the newest rows are gone.
-    outbox: `"seq" INTEGER PRIMARY KEY AUTOINCREMENT, "appended_at" TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ')), "records" TEXT NOT NULL`,
+    outbox: `CREATE TABLE "${tablePrefix}outbox" ("seq" INTEGER PRIMARY KEY AUTOINCREMENT, "appended_at" TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ')), "records" TEXT NOT NULL) STRICT`,
   },
 }

@@ -1,0 +1,112 @@
+/**
+ * Rate limits for many machines: a table in the PostgreSQL database of the storage, which every process counts in. The table
+ * is not logged, so counting syncs nothing; after a crash of the database it is empty, and the minutes begin anew.
+ */
+import { StorageError } from '../../lib/storage/contract.ts'
+import { type PgPool, send } from '../storage/postgres/client.ts'
+import { defaultSchema, postgresDialect } from '../storage/postgres/dialect.ts'
+import { unreachable } from '../storage/postgres/errors.ts'
+import { applySteps, requireMigrated } from '../storage/postgres/migrate.ts'
+import { holdClient, openPool } from '../storage/postgres/pool.ts'
+import { nameOf } from '../storage/postgres/transaction.ts'
+import { type Counts, type SharedRateLimits, sharedRateLimits, type Used } from './shared.ts'
+
+export interface PostgresRateLimitOptions {
+  /** `postgres://user:password@host:port/database`, as `postgresStorage` has it. One connection is opened to it. */
+  readonly url?: string
+  /** A host's own pool instead of `url`: one connection of it is used at a time, and it is not closed. */
+  readonly pool?: PgPool
+  /** The schema of the table, which is made where it is missing. Default `folkmoot`. */
+  readonly schema?: string
+  /** Whether the table is made on opening where it is missing. Default true; else its lack is refused. */
+  readonly migrate?: boolean
+  /** Milliseconds that a request waits for its count, before this process counts for itself. Default 1,000. */
+  readonly patience?: number
+  /** Milliseconds until counts that could not be shared are tried again. Default 5,000. */
+  readonly retryMilliseconds?: number
+  /** Whether statements are prepared under names. Default true; false for a pooler that cannot share them. */
+  readonly prepared?: boolean
+  /** Is told when the counts cannot be shared, and when they can again. Default `console.warn`. */
+  readonly warn?: (sentence: string) => void
+}
+
+/** Milliseconds to connect in, and for a statement; those that nobody waits for any more end by themselves. */
+const connectTimeout = 5_000
+const statementTimeout = 10_000
+
+/**
+ * Rate limits that all processes on one PostgreSQL database count together, to the request.
+ *
+ * @throws StorageError `unavailable` when it cannot be reached or the table is missing, `newer` when a newer version has
+ *   migrated it
+ * @throws TypeError when neither `url` nor `pool` is given, or `pg` is not installed
+ */
+export async function postgresRateLimits(options: PostgresRateLimitOptions): Promise<SharedRateLimits> {
+  const { url, schema = defaultSchema, migrate = true, patience = 1_000, retryMilliseconds = 5_000 } = options
+  const { prepared = true, warn = console.warn } = options
+  if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must say which PostgreSQL database')
+  const pool = options.pool ?? (await openPool({ url: url ?? '', size: 1, patience: connectTimeout, statementTimeout }))
+  const endPool = async () => {
+    if (!options.pool) await pool.end()
+  }
+  try {
+    if (migrate) await applySteps(pool, schema, [])
+    else await requireMigrated(pool, schema, [])
+  } catch (error) {
+    await endPool()
+    throw error
+  }
+  const counts = postgresCounts(pool, postgresDialect(schema).table('rate_limits'), patience, prepared)
+  return sharedRateLimits({ ...counts, close: endPool }, { warn, retryMilliseconds })
+}
+
+function postgresCounts(pool: PgPool, table: string, patience: number, prepared: boolean): Omit<Counts, 'close'> {
+  // A minute that ends later than in two was begun before the clock was set back. One minute would be too strict: a statement
+  // that waits for a row is older than the minute which the other one has begun.
+  const running = (row: string) => `${row}."ends_at" > now() AND ${row}."ends_at" <= now() + interval '2 minutes'`
+  // In the order of the keys, so that two batches never wait for each other.
+  const addAll = `INSERT INTO ${table} AS c ("key", "used", "ends_at")
+    SELECT "key", "used", now() + interval '1 minute' FROM unnest($1::text[], $2::integer[]) AS u ("key", "used") ORDER BY "key" COLLATE "C"
+    ON CONFLICT ("key") DO UPDATE SET
+      "used" = CASE WHEN ${running('c')} THEN c."used" + excluded."used" ELSE excluded."used" END,
+      "ends_at" = CASE WHEN ${running('c')} THEN c."ends_at" ELSE excluded."ends_at" END
+    RETURNING "key", "used", extract(epoch FROM "ends_at" - now()) * 1000`
+  // Rows that are being counted in are passed over, so that it waits for nobody.
+  const sweepAll = `DELETE FROM ${table} WHERE "key" IN
+    (SELECT "key" FROM ${table} AS c WHERE NOT (${running('c')}) FOR UPDATE SKIP LOCKED)`
+
+  /** Runs a statement. A connection on which that fails, or takes too long, is thrown away. */
+  async function run(sql: string, values: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
+    const begun = performance.now()
+    const { client, release } = await holdClient(pool, patience)
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const tooLate = () => reject(new StorageError('unavailable', `PostgreSQL did not answer in ${patience} ms`))
+    const timer = setTimeout(tooLate, patience - (performance.now() - begun))
+    let broken = true
+    try {
+      const { rows } = await Promise.race([send(client, sql, values, prepared ? nameOf(sql) : undefined), late])
+      broken = false
+      return rows
+    } finally {
+      clearTimeout(timer)
+      release(broken)
+    }
+  }
+
+  return {
+    async add(requests) {
+      const rows = await run(addAll, [[...requests.keys()], [...requests.values()]]).catch((error: unknown) => {
+        throw unreachable(error)
+      })
+      return new Map(
+        rows.map(([key, used, left]): [string, Used] => [
+          String(key),
+          { requests: Number(used), millisecondsLeft: Number(left) },
+        ]),
+      )
+    },
+    async sweep() {
+      await run(sweepAll, [])
+    },
+  }
+}

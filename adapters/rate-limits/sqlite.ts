@@ -1,0 +1,128 @@
+/**
+ * Rate limits for one machine: a small SQLite file beside the one of the storage, which every process counts in.
+ *
+ * A file of its own, and never synced: a count is worth nothing after a minute, and in the storage's file each request, one that
+ * only reads too, would have to wait for whoever writes there.
+ */
+import { rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { isStorageError } from '../../lib/storage/contract.ts'
+import type { Connection } from '../storage/sqlite/connection.ts'
+import { isBusy, storageErrorOf } from '../storage/sqlite/errors.ts'
+import { type Counts, type SharedRateLimits, sharedRateLimits, type Used } from './shared.ts'
+
+export interface SqliteRateLimitOptions {
+  /** The file of the storage, as `sqliteStorage` has it. The counts stand beside it, in the directory `<path>-rate-limits`. */
+  readonly path: string
+  /** Milliseconds to wait while another process counts, before this one counts for itself. Default 1,000. */
+  readonly patience?: number
+  /** Milliseconds until counts that could not be shared are tried again. Default 5,000. */
+  readonly retryMilliseconds?: number
+  /** Is told when the counts cannot be shared, and when they can again. Default `console.warn`. */
+  readonly warn?: (sentence: string) => void
+}
+
+/** Milliseconds until another process that holds the file is tried again. */
+const pause = 2
+
+const makeTable =
+  'CREATE TABLE IF NOT EXISTS "rate_limits" ("key" TEXT PRIMARY KEY, "used" INTEGER NOT NULL, "ends_at" INTEGER NOT NULL) STRICT, WITHOUT ROWID'
+
+const now = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
+/** A minute that ends later than this was begun before the clock was set back. */
+const running = `"ends_at" > ${now} AND "ends_at" <= ${now} + 120000`
+const addAll = `INSERT INTO "rate_limits" ("key", "used", "ends_at")
+  SELECT "key", "value", ${now} + 60000 FROM json_each(?) WHERE TRUE
+  ON CONFLICT ("key") DO UPDATE SET
+    "used" = iif(${running}, "used" + excluded."used", excluded."used"),
+    "ends_at" = iif(${running}, "ends_at", excluded."ends_at")
+  RETURNING "key", "used", "ends_at" - ${now}`
+const sweepAll = `DELETE FROM "rate_limits" WHERE NOT (${running})`
+
+/**
+ * Rate limits that all processes on one SQLite file count together, to the request.
+ *
+ * @throws StorageError `unavailable`, `full` when the file beside the storage's cannot be made
+ */
+export async function sqliteRateLimits(options: SqliteRateLimitOptions): Promise<SharedRateLimits> {
+  const { path, patience = 1_000, retryMilliseconds = 5_000, warn = console.warn } = options
+  const directory = `${resolve(path)}-rate-limits`
+  const counts = await sqliteCounts(directory, patience)
+  return sharedRateLimits(counts, { warn, retryMilliseconds })
+}
+
+async function sqliteCounts(directory: string, patience: number): Promise<Counts> {
+  // Loaded here, so that `folkmoot/rate-limits` loads where there is no `node:sqlite`.
+  const { openConnection } = await import('../storage/sqlite/connection.ts')
+  const file = join(directory, 'counts.sqlite')
+  let connection: Connection | undefined = await open()
+
+  async function open(): Promise<Connection> {
+    try {
+      return await patiently(opened)
+    } catch (error) {
+      if (!isStorageError(error) || error.code !== 'damaged') throw error
+      // Left so by a machine that lost its power. There is nothing in it that a minute would not have ended.
+      for (const each of [file, `${file}-wal`, `${file}-shm`]) await rm(each, { force: true })
+      return patiently(opened)
+    }
+  }
+
+  function opened(): Connection {
+    const made = openConnection(file)
+    try {
+      made.database.exec(`PRAGMA synchronous = OFF; PRAGMA busy_timeout = ${pause}; PRAGMA cache_size = -1000; ${makeTable}`)
+      return made
+    } catch (error) {
+      made.close()
+      throw error
+    }
+  }
+
+  /** SQLite holds up the whole process while it waits for a lock, so longer waits are ours. */
+  async function patiently<T>(work: () => T): Promise<T> {
+    const begun = performance.now()
+    for (;;) {
+      try {
+        return work()
+      } catch (error) {
+        const busy = isBusy(error) || (isStorageError(error) && isBusy(error.cause))
+        if (!busy || performance.now() - begun > patience) throw storageErrorOf(error, file)
+        await setTimeout(pause)
+      }
+    }
+  }
+
+  async function run(sql: string, ...values: readonly string[]): Promise<readonly (readonly unknown[])[]> {
+    const current = connection ?? (await open())
+    connection = current
+    try {
+      return await patiently(() => current.query({ sql, values }))
+    } catch (error) {
+      // Opened anew by the next try: the file may have been damaged, or taken away.
+      current.close()
+      connection = undefined
+      throw error
+    }
+  }
+
+  return {
+    async add(requests) {
+      const rows = await run(addAll, JSON.stringify(Object.fromEntries(requests)))
+      return new Map(
+        rows.map(([key, used, left]): [string, Used] => [
+          String(key),
+          { requests: Number(used), millisecondsLeft: Number(left) },
+        ]),
+      )
+    },
+    async sweep() {
+      await run(sweepAll)
+    },
+    async close() {
+      connection?.close()
+      connection = undefined
+    },
+  }
+}
