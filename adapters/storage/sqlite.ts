@@ -9,10 +9,11 @@ import { tables as allTables } from '../../lib/storage/tables.ts'
 import { type Executor, openSession } from './sql/session.ts'
 import { type Statement, statementsOf } from './sql/statements.ts'
 import type { TableShape } from './sql/values.ts'
+import { type View, viewsWith } from './sql/views.ts'
 import { type Connection, connectionOver, openConnection } from './sqlite/connection.ts'
 import { sqliteDialect } from './sqlite/dialect.ts'
 import { applySteps, requireMigrated } from './sqlite/migrate.ts'
-import { readersWith } from './sqlite/readers.ts'
+import { type Readers, readersWith } from './sqlite/readers.ts'
 import { writerOver } from './sqlite/writer.ts'
 
 export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
@@ -51,6 +52,8 @@ export interface SqliteStorage extends Storage {
 }
 
 const statements = statementsOf(sqliteDialect)
+/** Reads that share a view at most, so that their results are not all in memory at once. */
+const mostInView = 64
 
 const executorOver = (connection: Connection): Executor => ({
   native: connection.database,
@@ -61,8 +64,26 @@ const executorOver = (connection: Connection): Executor => ({
   attempt: async (statement, table) => connection.attempt(statement, table),
 })
 
+/** What is committed now, as one connection goes on seeing it. */
+function viewOver(connection: Connection, readers: Readers): View {
+  try {
+    connection.run('BEGIN')
+  } catch (error) {
+    readers.giveBack(connection)
+    throw error
+  }
+  return {
+    ...executorOver(connection),
+    end() {
+      // SQLite ends a transaction by itself when it must give it up.
+      if (connection.database.isTransaction) connection.run('COMMIT')
+      readers.giveBack(connection)
+    },
+  }
+}
+
 async function inSession<T>(connection: Connection, readOnly: boolean, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const session = openSession(executorOver(connection), sqliteDialect, statements, readOnly)
+  const session = openSession(executorOver(connection), statements, readOnly)
   try {
     return await work(session.tx)
   } finally {
@@ -90,6 +111,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   }
   const writer = writerOver(connection, path, patience)
   const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
+  const views = viewsWith({ open: async () => viewOver(await readers.take(), readers), most: mostInView, statements })
   let running = 0
   let closing: Promise<void> | undefined
   let allDone: (() => void) | undefined
@@ -107,11 +129,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
 
   return {
     transaction: (work, { readOnly = false } = {}) =>
-      counted(() =>
-        readOnly
-          ? readers.read((reader) => inSession(reader, true, work))
-          : writer.transaction(() => inSession(connection, false, work)),
-      ),
+      counted(() => (readOnly ? views.read(work) : writer.transaction(() => inSession(connection, false, work)))),
     alone: (work) => counted(() => writer.alone(work)),
     using: (database) => joined(database, path, watch),
     close() {
@@ -119,7 +137,8 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
         if (running === 0) done()
         else allDone = done
       }).then(async () => {
-        await readers.close()
+        await views.settled()
+        readers.close()
         connection.close()
       })
       return closing

@@ -44,11 +44,13 @@ export function postgresDialect(schema: string): Dialect {
       if (type === 'json') return JSON.stringify(value)
       return value as string | number | boolean
     },
-    decode(type, value) {
-      if (type === 'integer' || type === 'real') return Number(value)
-      if (type === 'boolean') return value === 't'
-      return type === 'json' ? JSON.parse(String(value)) : value
+    decoders: {
+      integer: Number,
+      real: Number,
+      boolean: (value) => value === 't',
+      json: (value) => JSON.parse(String(value)),
     },
+    bound: (parameter) => parameter,
     noLimit: '',
     ownTables: {
       meta: `CREATE TABLE "${schema}"."meta" ("name" text PRIMARY KEY, "value" text NOT NULL)`,

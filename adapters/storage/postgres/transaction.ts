@@ -41,7 +41,7 @@ export async function inSession<T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const executor = executorOver(client, language)
-  const session = openSession(executor, language.dialect, language.statements, readOnly)
+  const session = openSession(executor, language.statements, readOnly)
   try {
     const value = await work(session.tx)
     executor.check()

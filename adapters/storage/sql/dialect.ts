@@ -30,9 +30,12 @@ export interface Dialect {
   jsonText(column: string): string
   /** Whether a text can be stored unchanged; half of a surrogate pair never can. */
   storesText(text: string): boolean
-  /** A value on its way into a column, and as it comes out of it. */
+  /** A value on its way into a column. */
   encode(type: ColumnType, value: unknown): SqlValue
-  decode(type: ColumnType, value: unknown): unknown
+  /** What a value that is not null becomes when it comes out of a column; types that are not here come as they are. */
+  readonly decoders: Readonly<Partial<Record<ColumnType, (value: unknown) => unknown>>>
+  /** A parameter as it stands behind LIMIT and OFFSET. */
+  bound(parameter: string): string
   /** No row limit where there is an offset: SQLite knows no OFFSET without a LIMIT. */
   readonly noLimit: string
   /** The tables beside those of `tables.ts`: what each is called, and the statement that makes it. */

@@ -1,9 +1,8 @@
 /** One transaction's door to the data, over whatever runs statements. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { Conflict, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
-import type { Dialect } from './dialect.ts'
 import type { RowQuery, Statement, Statements } from './statements.ts'
-import { type AnyRow, type ColumnShape, decodeRow, type TableShape } from './values.ts'
+import type { AnyRow, TableShape } from './values.ts'
 
 /** Runs the statements of one transaction. */
 export interface Executor {
@@ -30,7 +29,7 @@ export interface Session {
  * @param executor what runs the statements
  * @param readOnly whether `tx` refuses to write
  */
-export function openSession(executor: Executor, dialect: Dialect, statements: Statements, readOnly: boolean): Session {
+export function openSession(executor: Executor, statements: Statements, readOnly: boolean): Session {
   let ended = false
 
   /** A call that was not awaited could otherwise write into somebody else's transaction. */
@@ -39,16 +38,7 @@ export function openSession(executor: Executor, dialect: Dialect, statements: St
     if (writes && readOnly) throw new TypeError('a transaction with `readOnly: true` cannot write; leave the option out')
   }
 
-  const entries = (table: TableShape): readonly (readonly [string, ColumnShape])[] => {
-    const known = columns.get(table.columns)
-    if (known) return known
-    const list = Object.entries(table.columns)
-    columns.set(table.columns, list)
-    return list
-  }
-
-  const rowsOf = (table: TableShape, rows: readonly (readonly unknown[])[]): AnyRow[] =>
-    rows.map((values) => decodeRow(dialect, entries(table), values))
+  const rowsOf = (table: TableShape, rows: readonly (readonly unknown[])[]): AnyRow[] => rows.map(statements.reader(table))
 
   const exists = async (table: TableShape, where: AnyRow): Promise<boolean> =>
     (await executor.query(statements.find(table, { where, limit: 1 }))).length > 0
@@ -88,7 +78,7 @@ export function openSession(executor: Executor, dialect: Dialect, statements: St
       check(true)
       const inserted = await executor.query(statements.insert(table, row))
       if (inserted.length === 0) throw await violation(table, row)
-      return Object.fromEntries(entries(table).map(([name, { type }]) => [name, asStored(type, row[name])]))
+      return stored(table, row)
     },
 
     async update(table: TableShape, id: string, patch: AnyRow, guard: AnyRow = {}) {
@@ -119,8 +109,12 @@ export function openSession(executor: Executor, dialect: Dialect, statements: St
   }
 }
 
-const columns = new WeakMap<TableShape['columns'], readonly (readonly [string, ColumnShape])[]>()
-
-/** A value as reading it would give it: JSON as a copy, everything else cannot be changed anyway. */
-const asStored = (type: ColumnShape['type'], value: unknown): unknown =>
-  type === 'json' && value !== null ? JSON.parse(JSON.stringify(value)) : value
+/** A row as reading it would give it: JSON as a copy, everything else cannot be changed anyway. */
+function stored({ columns }: TableShape, row: AnyRow): AnyRow {
+  const copy: Record<string, unknown> = {}
+  for (const name in columns) {
+    const value = row[name]
+    copy[name] = columns[name]?.type === 'json' && value !== null ? JSON.parse(JSON.stringify(value)) : value
+  }
+  return copy
+}

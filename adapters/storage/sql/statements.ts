@@ -1,7 +1,7 @@
 /** The statements of the storage contract, as text with parameters. */
 import type { Dialect, Parameter, SqlValue } from './dialect.ts'
 import { quoted } from './dialect.ts'
-import { type AnyRow, encodeValue, encodeWanted, type TableShape } from './values.ts'
+import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'
 
 export interface Statement {
   readonly sql: string
@@ -20,21 +20,42 @@ const upwards = { by: 'id', direction: 'asc' } as const
 /** Values of a list that are sought one by one. */
 const mostBranches = 8
 
+/** What is made once for a table. */
+interface Prepared {
+  /** The columns in their order, as a list for SELECT and RETURNING. */
+  readonly list: string
+  readonly get: string
+  readonly insert: string
+  /** Queries by their shape. */
+  readonly finds: Map<string, string>
+  read(values: readonly unknown[]): AnyRow
+}
+
 /** The statements of one dialect. */
 export type Statements = ReturnType<typeof statementsOf>
 
 export function statementsOf(dialect: Dialect) {
-  // By the columns, not by the name: a host may have tables of other versions side by side.
-  const lists = new WeakMap<TableShape['columns'], string>()
+  // By the table, not by its name: a host may have tables of other versions side by side.
+  const known = new WeakMap<TableShape, Prepared>()
 
-  /** The columns of a table in their order, as a list for SELECT and RETURNING. */
-  function columnsOf(table: TableShape): string {
-    const known = lists.get(table.columns)
-    if (known !== undefined) return known
+  function preparedOf(table: TableShape): Prepared {
+    const made = known.get(table)
+    if (made) return made
     const list = Object.keys(table.columns).map(quoted).join(', ')
-    lists.set(table.columns, list)
-    return list
+    const name = dialect.table(table.name)
+    const places = Object.keys(table.columns).map((_, place) => dialect.parameter(place + 1))
+    const prepared = {
+      list,
+      get: `SELECT ${list} FROM ${name} WHERE "id" = ${dialect.parameter(1)}`,
+      insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING RETURNING "id"`,
+      finds: new Map<string, string>(),
+      read: rowReader(dialect, table.columns),
+    }
+    known.set(table, prepared)
+    return prepared
   }
+
+  const columnsOf = (table: TableShape): string => preparedOf(table).list
 
   /** Collects the parameters of one statement. */
   function parameters() {
@@ -71,15 +92,19 @@ export function statementsOf(dialect: Dialect) {
 
   const clause = (all: readonly string[]): string => (all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '')
 
+  /** A place in a list as its column has it; out of a link it comes back as text, whatever the column holds. */
+  function placeIn(table: TableShape, by: string, after: string | number): SqlValue {
+    const type = table.columns[by]?.type
+    const isNumber = type === 'integer' || type === 'real'
+    const value = type && encodeWanted(dialect, type, isNumber ? Number(after) : String(after))
+    if (value === undefined) throw new RangeError(`\`after\` is no ${type ?? 'column'} of ${table.name}.${by}`)
+    return value
+  }
+
   /** What comes after a value. Null is before everything, so going down it comes last. */
   function beyond(table: TableShape, by: string, direction: 'asc' | 'desc', after: string | number, add: Add): string {
-    const column = table.columns[by]
-    // A place in a list comes back out of a link as text, whatever the column holds.
-    const isNumber = column?.type === 'integer' || column?.type === 'real'
-    const value = column && encodeWanted(dialect, column.type, isNumber ? Number(after) : String(after))
-    if (value === undefined) throw new RangeError(`\`after\` is no ${column?.type ?? 'column'} of ${table.name}.${by}`)
-    const further = `${quoted(by)} ${direction === 'asc' ? '>' : '<'} ${add(value)}`
-    return direction === 'desc' && column?.nullable ? `(${further} OR ${quoted(by)} IS NULL)` : further
+    const further = `${quoted(by)} ${direction === 'asc' ? '>' : '<'} ${add(placeIn(table, by, after))}`
+    return direction === 'desc' && table.columns[by]?.nullable ? `(${further} OR ${quoted(by)} IS NULL)` : further
   }
 
   function ordering(table: TableShape, by: string, direction: 'asc' | 'desc'): string {
@@ -98,8 +123,8 @@ export function statementsOf(dialect: Dialect) {
   }
 
   function bounds({ limit, offset = 0 }: RowQuery, add: Add): string {
-    const most = limit === undefined ? (offset > 0 ? dialect.noLimit : '') : ` LIMIT ${add(limit)}`
-    return offset > 0 ? `${most} OFFSET ${add(offset)}` : most
+    const most = limit === undefined ? (offset > 0 ? dialect.noLimit : '') : ` LIMIT ${dialect.bound(add(limit))}`
+    return offset > 0 ? `${most} OFFSET ${dialect.bound(add(offset))}` : most
   }
 
   /**
@@ -126,21 +151,51 @@ export function statementsOf(dialect: Dialect) {
     return `${parts.join(' UNION ALL ')}${ordering(table, by, direction)}`
   }
 
+  function written(table: TableShape, query: RowQuery): Statement {
+    const { values, add } = parameters()
+    const branches = branchesOf(table, query)
+    const sql = branches.length === 0 ? selection(table, query, add) : union(table, query, branches, add)
+    return { sql: `${sql}${bounds(query, add)}`, values }
+  }
+
+  /** A query whose text depends on little: single values and nulls, no list, and nothing that no row can have. */
+  function plain(table: TableShape, query: RowQuery): Statement | undefined {
+    const { where = {}, order, after, limit, offset = 0 } = query
+    const values: SqlValue[] = []
+    let shape = `${order?.by} ${order?.direction} ${after === undefined} ${limit === undefined} ${offset > 0}`
+    for (const name in where) {
+      const wanted = where[name]
+      const type = table.columns[name]?.type
+      if (type === undefined || type === 'json') return undefined
+      shape += wanted === null ? ` ${name} null` : ` ${name}`
+      if (wanted === null) continue
+      const value = encodeWanted(dialect, type, wanted)
+      if (value === undefined) return undefined
+      values.push(value)
+    }
+    const { finds } = preparedOf(table)
+    const sql = finds.get(shape)
+    if (sql === undefined) {
+      const statement = written(table, query)
+      finds.set(shape, statement.sql)
+      return statement
+    }
+    if (after !== undefined) values.push(placeIn(table, order?.by ?? 'id', after))
+    if (limit !== undefined) values.push(limit)
+    if (offset > 0) values.push(offset)
+    return { sql, values }
+  }
+
   return {
+    /** Makes rows of a table out of the values of its columns. */
+    reader: (table: TableShape) => preparedOf(table).read,
+
     get(table: TableShape, id: string): Statement {
-      const { values, add } = parameters()
-      return {
-        sql: `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${clause(conditions(table, { id }, add))}`,
-        values,
-      }
+      const wanted = encodeWanted(dialect, 'id', id)
+      return wanted === undefined ? written(table, { where: { id } }) : { sql: preparedOf(table).get, values: [wanted] }
     },
 
-    find(table: TableShape, query: RowQuery): Statement {
-      const { values, add } = parameters()
-      const branches = branchesOf(table, query)
-      const sql = branches.length === 0 ? selection(table, query, add) : union(table, query, branches, add)
-      return { sql: `${sql}${bounds(query, add)}`, values }
-    },
+    find: (table: TableShape, query: RowQuery): Statement => plain(table, query) ?? written(table, query),
 
     count(table: TableShape, where: AnyRow): Statement {
       const { values, add } = parameters()
@@ -149,10 +204,9 @@ export function statementsOf(dialect: Dialect) {
 
     /** Gives the id back when the row went in, and nothing when a key was taken: no error that would end a transaction. */
     insert(table: TableShape, row: AnyRow): Statement {
-      const { values, add } = parameters()
-      const places = Object.keys(table.columns).map((name) => add(encodeValue(dialect, table, name, row[name])))
-      const sql = `INSERT INTO ${dialect.table(table.name)} (${columnsOf(table)}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING RETURNING "id"`
-      return { sql, values }
+      const values: Parameter[] = []
+      for (const name in table.columns) values.push(encodeValue(dialect, table, name, row[name]))
+      return { sql: preparedOf(table).insert, values }
     },
 
     /** A patch that changes nothing becomes a look at the row. */

@@ -50,16 +50,18 @@ export function encodeWanted(dialect: Dialect, type: ColumnType, value: unknown)
   return isStorable(dialect, type, value) ? dialect.encode(type, value) : undefined
 }
 
-/** A row as a copy of its own, from the values of its columns in their order. */
-export function decodeRow(
-  dialect: Dialect,
-  columns: readonly (readonly [string, ColumnShape])[],
-  values: readonly unknown[],
-): AnyRow {
-  const row: Record<string, unknown> = {}
-  for (const [place, [name, { type }]] of columns.entries()) {
-    const value = values[place]
-    row[name] = value === null ? null : dialect.decode(type, value)
+/** Makes rows of a table, each a copy of its own, from the values of its columns in their order. */
+export function rowReader(dialect: Dialect, columns: TableShape['columns']): (values: readonly unknown[]) => AnyRow {
+  const names = Object.keys(columns)
+  const decoders = Object.values(columns).map(({ type }) => dialect.decoders[type])
+  return (values) => {
+    const row: Record<string, unknown> = {}
+    // By index: lists of a hundred rows of twenty columns are read here.
+    for (let place = 0; place < names.length; place++) {
+      const value = values[place]
+      const decode = decoders[place]
+      row[names[place] as string] = value === null || decode === undefined ? value : decode(value)
+    }
+    return row
   }
-  return row
 }

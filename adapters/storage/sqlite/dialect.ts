@@ -27,12 +27,14 @@ export const sqliteDialect: Dialect = {
     // Ids are bound as text and become integers by the type of their column.
     return value as string | number
   },
-  decode(type, value) {
+  decoders: {
     // node:sqlite throws rather than round an integer over 2^53 − 1, so no digit of an id is ever lost.
-    if (type === 'id') return String(value)
-    if (type === 'boolean') return value === 1
-    return type === 'json' ? JSON.parse(String(value)) : value
+    id: String,
+    boolean: (value) => value === 1,
+    json: (value) => JSON.parse(String(value)),
   },
+  // A bare parameter there is looked at while the statement is planned: with each new value it would be planned anew.
+  bound: (parameter) => `${parameter} + 0`,
   noLimit: ' LIMIT -1',
   ownTables: {
     meta: `CREATE TABLE "${tablePrefix}meta" ("name" TEXT PRIMARY KEY, "value" TEXT NOT NULL) STRICT`,
