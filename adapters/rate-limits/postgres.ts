@@ -45,7 +45,9 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
   const { url, schema = defaultSchema, migrate = true, patience = 1_000, retryMilliseconds = 5_000 } = options
   const { prepared = true, warn = console.warn } = options
   if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must say which PostgreSQL database')
-  const pool = options.pool ?? (await openPool({ url: url ?? '', size: 1, patience: connectTimeout, statementTimeout }))
+  const pool =
+    options.pool ??
+    (await openPool({ url: url ?? '', size: 1, patience: connectTimeout, statementTimeout, name: 'folkmoot-rate-limits' }))
   const endPool = async () => {
     if (!options.pool) await pool.end()
   }

@@ -73,9 +73,10 @@ export function sharedRateLimits(counts: Counts, { warn, retryMilliseconds }: Sh
   const spent = new Map<string, Spent>()
   let gathering = new Map<string, Waiting[]>()
   let isCounting = false
-  /** What `close` waits for. */
+  // What `close` waits for.
   let counting: Promise<void> | undefined
   let trying: Promise<void> | undefined
+  let sweeping: Promise<void> | undefined
   /** While the database does not answer: when to try it again. */
   let tryAt: number | undefined
   let sweptAt = Number.NEGATIVE_INFINITY
@@ -114,7 +115,7 @@ export function sharedRateLimits(counts: Counts, { warn, retryMilliseconds }: Sh
     try {
       while (gathering.size > 0) {
         await countBatch()
-        await tidy()
+        if (tryAt === undefined) tidy()
       }
     } finally {
       isCounting = false
@@ -149,19 +150,19 @@ export function sharedRateLimits(counts: Counts, { warn, retryMilliseconds }: Sh
     )
   }
 
-  async function tidy(): Promise<void> {
+  function tidy(): void {
     const now = performance.now()
     if (now - sweptAt < minute) return
     sweptAt = now
     for (const [key, { endsAt }] of spent) if (endsAt <= now) spent.delete(key)
     // A row too many does no harm, and the next sweep takes it along.
-    await counts.sweep().catch(() => undefined)
+    sweeping = counts.sweep().catch(() => undefined)
   }
 
   return {
     count,
     close() {
-      closing ??= Promise.all([counting, trying]).then(() => counts.close())
+      closing ??= Promise.all([counting, trying, sweeping]).then(() => counts.close())
       return closing
     },
   }

@@ -56,7 +56,8 @@ async function sqliteCounts(directory: string, patience: number): Promise<Counts
   // Loaded here, so that `folkmoot/rate-limits` loads where there is no `node:sqlite`.
   const { openConnection } = await import('../storage/sqlite/connection.ts')
   const file = join(directory, 'counts.sqlite')
-  let connection: Connection | undefined = await open()
+  let connection: Promise<Connection> | undefined = open()
+  await connection
 
   async function open(): Promise<Connection> {
     try {
@@ -95,14 +96,15 @@ async function sqliteCounts(directory: string, patience: number): Promise<Counts
   }
 
   async function run(sql: string, ...values: readonly string[]): Promise<readonly (readonly unknown[])[]> {
-    const current = connection ?? (await open())
-    connection = current
+    connection ??= open()
+    const opening = connection
     try {
-      return await patiently(() => current.query({ sql, values }))
+      const { query } = await opening
+      return await patiently(() => query({ sql, values }))
     } catch (error) {
       // Opened anew by the next try: the file may have been damaged, or taken away.
-      current.close()
-      connection = undefined
+      if (connection === opening) connection = undefined
+      await closed(opening)
       throw error
     }
   }
@@ -121,8 +123,16 @@ async function sqliteCounts(directory: string, patience: number): Promise<Counts
       await run(sweepAll)
     },
     async close() {
-      connection?.close()
+      const last = connection
       connection = undefined
+      if (last) await closed(last)
     },
   }
 }
+
+/** Closes a connection, if it was ever opened. */
+const closed = (opening: Promise<Connection>): Promise<void> =>
+  opening.then(
+    (connection) => connection.close(),
+    () => undefined,
+  )

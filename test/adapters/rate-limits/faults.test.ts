@@ -1,0 +1,201 @@
+/** What rate limits do when their database does not answer: each process counts for itself, and nobody waits for long. */
+import { stat, writeFile } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { type PostgresRateLimitOptions, postgresRateLimits, type SharedRateLimits } from '../../../adapters/rate-limits/index.ts'
+import { until } from '../../daemon/relay/support.ts'
+import { testPostgres } from '../../support/postgres.ts'
+import { proxyTo } from '../../support/proxy.ts'
+import { closing, postgresCounts, sqliteCounts } from './support.ts'
+
+const server = await testPostgres()
+const admin = await server.client()
+
+const alone = expect.stringMatching(/^rate limits: each process counts for itself for now: ./)
+const together = 'rate limits: the processes count together again'
+
+afterEach(() => vi.useRealTimers())
+
+/** Counts until the database has been asked again, with keys that nobody looks at. */
+async function recovered(limits: SharedRateLimits, warnings: readonly string[]): Promise<void> {
+  await until(async () => {
+    await limits.count('somebody', 1e6)
+    return warnings.at(-1) === together
+  }, 'the processes count together again')
+}
+
+/** Requests of one key that pass, of 10 with a limit of 3. */
+async function passing(limits: SharedRateLimits, key: string): Promise<number> {
+  const counts = await Promise.all(Array.from({ length: 10 }, () => limits.count(key, 3)))
+  return counts.filter(({ allowed }) => allowed).length
+}
+
+async function onPostgres(options: Partial<PostgresRateLimitOptions> = {}) {
+  const warnings: string[] = []
+  const settings = { patience: 300, retryMilliseconds: 20, warn: (sentence: string) => void warnings.push(sentence) }
+  const counts = await postgresCounts(server)
+  const from = options.pool ? {} : { url: server.url }
+  const limits = closing(await postgresRateLimits({ ...from, schema: counts.schema, ...settings, ...options }))
+  return { ...counts, limits, warnings }
+}
+
+test('a connection that is cut: each counts for itself, and together again when it is mended', async () => {
+  const proxy = await proxyTo(server.url)
+  const { limits, warnings, rows } = await onPostgres({ url: proxy.url })
+  await limits.count('before', 3)
+  proxy.cut()
+  expect(await passing(limits, 'during')).toBe(3)
+  expect(warnings).toEqual([alone])
+  proxy.mend()
+  await recovered(limits, warnings)
+  expect(await passing(limits, 'after')).toBe(3)
+  expect(warnings).toEqual([alone, together])
+  expect((await rows()).map(({ key }) => key)).toEqual(['after', 'before', 'somebody'])
+})
+
+test('a network that swallows everything: nobody waits longer than the patience, and no password is told', async () => {
+  const proxy = await proxyTo(server.url)
+  const { limits, warnings } = await onPostgres({ url: proxy.url })
+  await limits.count('before', 3)
+  proxy.silence()
+  expect(await passing(limits, 'during')).toBe(3)
+  expect(warnings).toEqual([alone])
+  // Nobody waits while it is known to be silent, though the database is asked again and again.
+  for (let n = 0; n < 100; n++) await limits.count('during', 3)
+  proxy.mend()
+  await recovered(limits, warnings)
+  expect(warnings.join()).not.toContain('postgres:postgres')
+})
+
+test("a host's own pool without a free connection is waited for as long as the patience, and then again", async () => {
+  const pool = new pg.Pool({ connectionString: server.url, max: 1 })
+  onTestFinished(() => pool.end())
+  const { limits, warnings, rows } = await onPostgres({ pool, patience: 50 })
+  const held = await pool.connect()
+  expect(await passing(limits, 'during')).toBe(3)
+  expect(warnings).toEqual([expect.stringContaining('no connection to PostgreSQL became free in 50 ms')])
+  held.release()
+  await recovered(limits, warnings)
+  expect((await rows()).map(({ key }) => key)).toEqual(['somebody'])
+  await limits.close()
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+})
+
+test('a table that somebody holds locked: each counts for itself until it is free', async () => {
+  const { limits, warnings, schema } = await onPostgres({ patience: 100 })
+  await admin.query(`BEGIN; LOCK TABLE "${schema}".rate_limits`)
+  expect(await passing(limits, 'during')).toBe(3)
+  await admin.query('COMMIT')
+  await recovered(limits, warnings)
+  expect(warnings).toEqual([alone, together])
+})
+
+test('a table that is gone: each counts for itself, and opening them makes it again', async () => {
+  const { limits, warnings, schema, open } = await onPostgres()
+  await admin.query(`DROP TABLE "${schema}".rate_limits`)
+  expect(await passing(limits, 'during')).toBe(3)
+  expect(warnings).toEqual([alone])
+  await expect(postgresRateLimits({ url: server.url, schema, migrate: false })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('folkmoot migrate'),
+  })
+  const second = await open()
+  expect(await passing(second, 'again')).toBe(3)
+  await recovered(limits, warnings)
+})
+
+test('a key that has used up its minute stays refused while the database does not answer', async () => {
+  const proxy = await proxyTo(server.url)
+  const { limits } = await onPostgres({ url: proxy.url })
+  expect(await passing(limits, 'spent')).toBe(3)
+  proxy.cut()
+  await limits.count('somebody', 3)
+  expect(await passing(limits, 'spent')).toBe(0)
+})
+
+test('a machine whose clock is an hour ahead, or behind, counts in the same minute', async () => {
+  const { open } = await postgresCounts(server)
+  const [first, second, third] = [await open(), await open(), await open()]
+  await first.count('1', 5)
+  for (const [limits, hours, remaining] of [
+    [second, 1, 3],
+    [third, -1, 2],
+    [first, 0, 1],
+  ] as const) {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3_600_000 })
+    const count = await limits.count('1', 5)
+    vi.useRealTimers()
+    expect(count).toMatchObject({ allowed: true, remaining })
+    expect(count.resetSeconds).toBeLessThanOrEqual(60)
+  }
+})
+
+test('a database that cannot be reached is refused at the start, without the password', async () => {
+  const refused = await postgresRateLimits({ url: 'postgres://me:open-sesame@127.0.0.1:1/x' }).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'unavailable' })
+  expect(String(refused)).not.toContain('open-sesame')
+  await expect(postgresRateLimits({})).rejects.toThrow('option `url` or `pool`')
+})
+
+async function onSqlite(patience = 50) {
+  const warnings: string[] = []
+  const counts = await sqliteCounts({ patience, retryMilliseconds: 20, warn: (sentence) => void warnings.push(sentence) })
+  return { ...counts, file: `${counts.path}-rate-limits/counts.sqlite`, limits: await counts.open(), warnings }
+}
+
+test('a SQLite file that somebody holds locked: each counts for itself until it is free', async () => {
+  const { limits, warnings, file, rows } = await onSqlite()
+  const other = new DatabaseSync(file)
+  onTestFinished(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  expect(await passing(limits, 'during')).toBe(3)
+  expect(warnings).toEqual([expect.stringMatching(/counts\.sqlite: database is locked/)])
+  other.exec('ROLLBACK')
+  await recovered(limits, warnings)
+  expect((await rows()).map(({ key }) => key)).toEqual(['somebody'])
+})
+
+test('a lock of a moment is waited for, and the count stays shared', async () => {
+  const { limits, warnings, file, rows } = await onSqlite(10_000)
+  const other = new DatabaseSync(file)
+  onTestFinished(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  const waiting = limits.count('1', 3)
+  await new Promise((turn) => setImmediate(turn))
+  other.exec('COMMIT')
+  expect(await waiting).toMatchObject({ allowed: true, remaining: 2 })
+  expect(warnings).toEqual([])
+  expect(await rows()).toMatchObject([{ key: '1', used: 1 }])
+})
+
+test('a SQLite file that a power failure has damaged is begun anew', async () => {
+  const { limits, file, open, rows } = await onSqlite()
+  await limits.count('1', 3)
+  await limits.close()
+  await writeFile(file, 'this is no database. '.repeat(1000))
+  const again = await open()
+  expect(await again.count('1', 3)).toMatchObject({ allowed: true, remaining: 2 })
+  expect(await rows()).toMatchObject([{ key: '1', used: 1 }])
+})
+
+test('a SQLite file that is damaged while it is in use: each counts for itself until it is begun anew', async () => {
+  const { limits, warnings, file, rows } = await onSqlite()
+  // The first count is followed by a sweep, which is not to meet the damage.
+  for (const _ of [1, 2]) await limits.count('1', 3)
+  const other = new DatabaseSync(file)
+  other.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  other.close()
+  await writeFile(file, 'this is no database. '.repeat(1000))
+  expect(await passing(limits, '1')).toBe(3)
+  await recovered(limits, warnings)
+  expect(warnings).toEqual([alone, together])
+  expect((await rows()).map(({ key }) => key)).toEqual(['somebody'])
+})
+
+test('the file of the counts is private, and the file of the storage is left alone', async () => {
+  const { limits, file, path } = await onSqlite()
+  await limits.count('1', 3)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' })
+})

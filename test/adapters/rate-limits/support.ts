@@ -1,0 +1,79 @@
+/** What the tests of rate limits share: a database of each kind, and what stands in it. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { onTestFinished } from 'vitest'
+import {
+  type PostgresRateLimitOptions,
+  postgresRateLimits,
+  type SharedRateLimits,
+  type SqliteRateLimitOptions,
+  sqliteRateLimits,
+} from '../../../adapters/rate-limits/index.ts'
+import type { TestPostgres } from '../../support/postgres.ts'
+import { temporaryDirectory } from '../child.ts'
+
+export interface CountsUnderTest {
+  /** Rate limits as another process would have them: with a connection of their own. */
+  open(): Promise<SharedRateLimits>
+  /** The rows of the table: what each key has used, and the seconds until its minute ends. */
+  rows(): Promise<readonly { readonly key: string; readonly used: number; readonly seconds: number }[]>
+  /** Moves the end of every minute by so many seconds. */
+  move(seconds: number): Promise<void>
+}
+
+/** Closed with the test. */
+export function closing<L extends SharedRateLimits>(limits: L): L {
+  onTestFinished(() => limits.close())
+  return limits
+}
+
+/** No test may miss that counts were not shared. */
+const fail = (sentence: string): never => {
+  throw new Error(sentence)
+}
+
+export async function sqliteCounts(options: Partial<SqliteRateLimitOptions> = {}): Promise<CountsUnderTest & { path: string }> {
+  const path = join(temporaryDirectory(), 'db.sqlite')
+  const look = <T>(work: (database: DatabaseSync) => T): T => {
+    const database = new DatabaseSync(`${path}-rate-limits/counts.sqlite`)
+    try {
+      return work(database)
+    } finally {
+      database.close()
+    }
+  }
+  return {
+    path,
+    open: async () => closing(await sqliteRateLimits({ path, warn: fail, ...options })),
+    rows: async () =>
+      look((database) =>
+        database
+          .prepare(`SELECT key, used, ends_at / 1000.0 - unixepoch('subsec') AS seconds FROM rate_limits ORDER BY key`)
+          .all()
+          .map((row) => ({ key: String(row['key']), used: Number(row['used']), seconds: Number(row['seconds']) })),
+      ),
+    move: async (seconds) =>
+      look((database) => void database.prepare('UPDATE rate_limits SET ends_at = ends_at + 1000 * ?').run(seconds)),
+  }
+}
+
+export async function postgresCounts(
+  server: TestPostgres,
+  options: Partial<PostgresRateLimitOptions> = {},
+): Promise<CountsUnderTest & { schema: string }> {
+  const schema = server.newSchema()
+  const client = await server.client()
+  return {
+    schema,
+    open: async () => closing(await postgresRateLimits({ url: server.url, schema, warn: fail, ...options })),
+    rows: async () =>
+      (
+        await client.query(
+          `SELECT key, used, extract(epoch FROM ends_at - now())::float8 AS seconds FROM "${schema}".rate_limits ORDER BY key`,
+        )
+      ).rows,
+    move: async (seconds) => {
+      await client.query(`UPDATE "${schema}".rate_limits SET ends_at = ends_at + $1 * interval '1 second'`, [seconds])
+    },
+  }
+}

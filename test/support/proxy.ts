@@ -1,0 +1,70 @@
+/** A network between a program and its database, which a test can break. */
+import { connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface Proxy {
+  /** The database's address, through the proxy. */
+  readonly url: string
+  /** Ends every connection, and refuses new ones until `mend`. */
+  cut(): void
+  /** Lets nothing through any more, and tells nobody, until `mend`. */
+  silence(): void
+  /** Connections made from now on work. Those that were silenced stay silent. */
+  mend(): void
+}
+
+/** @param url the address of a server on this machine */
+export async function proxyTo(url: string): Promise<Proxy> {
+  const target = new URL(url)
+  const sockets = new Set<Socket>()
+  let state: 'open' | 'cut' | 'silent' = 'open'
+
+  const hold = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+  }
+  const server = createServer((near) => {
+    hold(near)
+    if (state === 'cut') return void near.destroy()
+    if (state === 'silent') return void near.resume()
+    const far = connect(Number(target.port), target.hostname)
+    hold(far)
+    let dead = false
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('data', (bytes) => {
+        dead ||= state === 'silent'
+        if (!dead) to.write(bytes)
+      })
+      from.on('close', () => to.destroy())
+    }
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const close = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  onTestFinished(async () => {
+    close()
+    await new Promise((done) => server.close(done))
+  })
+
+  const address = server.address()
+  const through = new URL(url)
+  through.hostname = '127.0.0.1'
+  through.port = String(typeof address === 'object' && address ? address.port : 0)
+  return {
+    url: through.href,
+    cut() {
+      state = 'cut'
+      close()
+    },
+    silence() {
+      state = 'silent'
+    },
+    mend() {
+      state = 'open'
+    },
+  }
+}
