@@ -8,11 +8,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { UsageError } from '../usage.ts'
+import { openOperatorStore } from './backing.ts'
 import { rateOf, selectionOf } from './commands/selection.ts'
 import { jsonOf } from './control-body.ts'
 import type { Metrics } from './metrics.ts'
-import { type Relay, storePath } from './relay.ts'
-import { type OperatorStore, openOperatorStore } from './store/operator.ts'
+import { relayHome } from './outbox-address.ts'
+import type { Relay } from './relay.ts'
+import type { OperatorStore } from './store/operator.ts'
 import { sendTest } from './test-delivery.ts'
 
 export interface Control {
@@ -35,8 +37,8 @@ interface Answer {
   readonly body: object
 }
 
-/** The key's file, beside the store. */
-export const controlKeyPath = (outbox: string): string => join(dirname(storePath(outbox)), 'control.key')
+/** The key's file, among the relay's own files. */
+export const controlKeyPath = (outbox: string): string => join(relayHome(outbox), 'control.key')
 
 /** The key of an outbox's control; made when there is none yet. Whoever may read the outbox may read it. */
 export function controlKey(outbox: string): string {
@@ -65,23 +67,24 @@ export async function startControl({ relay, metrics, outbox, port }: ControlPart
     return given.length === key.length && timingSafeEqual(given, key)
   }
 
-  async function withStore(work: (store: OperatorStore) => object): Promise<Answer> {
-    const store = openOperatorStore(storePath(outbox))
+  async function withStore(work: (store: OperatorStore) => Promise<object>): Promise<Answer> {
+    const store = await openOperatorStore(outbox)
     try {
-      return { status: 200, body: work(store) }
+      return { status: 200, body: await work(store) }
     } finally {
-      store.close()
+      await store.close()
     }
   }
 
   async function onEndpoint(network: string, id: string, action: string): Promise<Answer> {
-    const run = [...relay.scheduler.endpoints].find(({ endpoint }) => endpoint.network_id === network && endpoint.id === id)
-    if (!run) return { status: 404, body: { error: 'there is no such endpoint' } }
+    const known = (await relay.store.endpoints()).map(({ endpoint }) => endpoint)
+    const found = known.find((endpoint) => endpoint.network_id === network && endpoint.id === id)
+    if (!found) return { status: 404, body: { error: 'there is no such endpoint' } }
     if (action === 'test') {
-      const { result, status, reason, milliseconds } = await sendTest(run.endpoint, relay.settings, relay.userAgent)
+      const { result, status, reason, milliseconds } = await sendTest(found, relay.settings, relay.userAgent)
       return { status: 200, body: { outcome: result, status, reason, milliseconds } }
     }
-    await relay.enable(run.endpoint.ref)
+    await relay.enable(found.ref)
     return { status: 200, body: { enabled: true } }
   }
 
@@ -91,16 +94,20 @@ export async function startControl({ relay, metrics, outbox, port }: ControlPart
       /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable)$/.exec(url.pathname) ?? []
     switch (`${request.method} ${action || url.pathname}`) {
       case 'GET /status':
-        return withStore((store) => ({ endpoints: store.endpoints(), notices: store.notices(100) }))
+        return withStore(async (store) => ({
+          relays: await store.relays(),
+          endpoints: await store.endpoints(),
+          notices: await store.notices(100),
+        }))
       case 'GET /deliveries':
-        return withStore((store) => ({ items: store.deliveries(selectionOf(query, { limit: 50 })) }))
+        return withStore(async (store) => ({ items: await store.deliveries(selectionOf(query, { limit: 50 })) }))
       case 'POST /replay': {
         const given = await jsonOf(request)
         if (Object.keys(given).length === 0)
           throw new UsageError('say which: endpoint, network, event, type, since, until, or "all": true')
         const selection = selectionOf(given, { state: 'dead', limit: 10_000 })
-        const answer = await withStore((store) => ({
-          replayed: store.replay(selection, relay.now(), { perSecond: rateOf(given['rate']) }),
+        const answer = await withStore(async (store) => ({
+          replayed: await store.replay(selection, relay.now(), { perSecond: rateOf(given['rate']) }),
         }))
         relay.scheduler.refresh()
         return answer

@@ -54,6 +54,8 @@ export class EndpointRun {
   /** When the scheduler asks again by itself. */
   wakeAt = Number.POSITIVE_INFINITY
   removed = false
+  /** Another relay is to have it: nothing more is sent from here. */
+  leaving = false
   readonly #lanes: Record<Lane, LaneState> = { first: { buffer: [], nextDue: 0 }, retry: { buffer: [], nextDue: 0 } }
   readonly #settings: () => Settings
   readonly #store: RelayStore
@@ -101,7 +103,7 @@ export class EndpointRun {
   }
 
   get active(): boolean {
-    return !this.removed && this.endpoint.enabled && this.endpoint.disabled === null
+    return !this.removed && !this.leaving && this.endpoint.enabled && this.endpoint.disabled === null
   }
 
   state(): EndpointState {

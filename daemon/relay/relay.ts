@@ -3,20 +3,18 @@
  *
  * It runs as a service of its own or inside of another process: it touches no signals, no exit codes and no streams.
  */
-import { join } from 'node:path'
 import type { OutboxSource } from '../../lib/outbox/source.ts'
+import { openBacking } from './backing.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
 import { createCourier } from './deliver.ts'
 import { type RelayEvents, safely } from './events.ts'
 import type { Resolve } from './guard.ts'
-import { type Ingest, startIngest } from './ingest.ts'
-import { lockRelay } from './lock.ts'
-import { openSource, relayHome } from './outbox-address.ts'
+import { startIngest } from './ingest.ts'
+import { startLookout } from './lookout.ts'
 import { systemResolve } from './resolve.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import { checkSettings, type Settings } from './settings.ts'
-import { openSqliteStore } from './store/sqlite.ts'
-import type { RelayStore } from './store/store.ts'
+import type { Recovered, RelayStore, SeparateStore } from './store/store.ts'
 import { startUpkeep, type Upkeep } from './upkeep.ts'
 
 export interface RelayOptions extends RelayEvents {
@@ -25,9 +23,9 @@ export interface RelayOptions extends RelayEvents {
   /** Settings over the defaults; see `Settings`. */
   readonly settings?: Partial<Settings>
   readonly userAgent?: string
-  /** For tests, and for outboxes that are not directories. */
+  /** For tests, and for outboxes that are no directories. */
   readonly source?: OutboxSource
-  readonly store?: RelayStore
+  readonly store?: SeparateStore
   readonly clock?: Clock
   readonly resolve?: Resolve
   readonly random?: () => number
@@ -57,11 +55,6 @@ export interface Relay {
   close(grace?: number): Promise<void>
 }
 
-/** Where the relay keeps what it remembers. */
-export const storePath = (outbox: string): string => join(relayHome(outbox), 'relay.sqlite')
-/** What stands for the outbox in the lock of its relay. */
-export const lockPath = (outbox: string): string => join(relayHome(outbox), 'relay')
-
 /** No second attempt is in flight for so long that this would be too short: it is longer than any time-out. */
 const defaultGrace = 15_000
 
@@ -75,42 +68,33 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   let settings = checkSettings({ ...options.settings })
   const current = (): Settings => settings
   const events = safely(options)
-  const lock = await lockRelay(lockPath(options.outbox))
-  let store: RelayStore | undefined
-
+  const { outbox, source } = options
+  const backing = await openBacking({ outbox, clock, settings: current, source, store: options.store })
+  const { store, intake } = backing
   try {
-    store = options.store ?? openSqliteStore(storePath(options.outbox))
-    return await run(store)
+    return run(await store.recover(clock.now()))
   } catch (error) {
-    await store?.close()
-    await lock.release()
+    await intake.close().catch(() => undefined)
+    await backing.close()
     throw error
   }
 
-  async function run(store: RelayStore): Promise<Relay> {
-    const source = options.source ?? (await openSource(options.outbox))
-    const recovered = await store.recover(clock.now())
-    const timeline = createTimeline(clock, recovered.time)
+  function run(recovered: Recovered): Relay {
+    const timeline = createTimeline({ ...clock, now: () => clock.now() + store.skew }, recovered.time)
     const courier = createCourier(current, clock, options.resolve ?? systemResolve(), userAgent)
-    const scheduler = createScheduler({ store, courier, clock, timeline, settings: current, events, random }, recovered.endpoints)
+    const scheduler = createScheduler({ store, courier, clock, timeline, settings: current, events, random }, recovered)
     for (const notice of recovered.notices) events.onNotice(notice)
-    let version = await store.version()
-
-    async function lookForOthers(): Promise<void> {
-      const found = await store.version()
-      if (found !== version) scheduler.refresh()
-      version = found
-    }
-
-    const ingest: Ingest = await startIngest({
-      source,
-      store,
+    const lookout = startLookout(store, scheduler, clock, events)
+    const ingest = startIngest({
+      intake,
       clock,
       timeline,
       settings: current,
       events,
-      taken: (taken) => scheduler.taken(taken),
-      beat: lookForOthers,
+      taken(taken) {
+        scheduler.taken(taken)
+        lookout.hint()
+      },
     })
 
     const upkeep = startUpkeep({ store, scheduler, clock, timeline, settings: current, events })
@@ -118,11 +102,10 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     async function close(grace: number): Promise<void> {
       await Promise.all([ingest.stop(), upkeep.stop()])
       await scheduler.stop(grace)
+      await lookout.stop()
       await courier.close()
-      await source.close()
-      await store.sync().catch((error: unknown) => events.onFault('the store cannot be synced', error))
-      await store.close()
-      await lock.release()
+      await intake.close().catch((error: unknown) => events.onFault('the outbox cannot be closed', error))
+      await backing.close()
     }
 
     return {
@@ -135,7 +118,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       upkeep,
       now: timeline,
       get ready() {
-        return ingest.healthy && scheduler.healthy && closing === undefined
+        return ingest.healthy && lookout.healthy && scheduler.healthy && closing === undefined
       },
       get stuckFor() {
         return scheduler.stuckFor

@@ -15,8 +15,20 @@ import { type Flight, type Gathering, gather, type Landing, settleLanding } from
 import type { Outcome } from './outcome.ts'
 import { createReady } from './ready.ts'
 import type { Settings } from './settings.ts'
-import type { RelayStore, StoredEndpoint, Taken, Waiting } from './store/store.ts'
+import {
+  type Endpoint,
+  LeaseLost,
+  type News,
+  type Outgoing,
+  type Recovered,
+  type RelayStore,
+  type StoredEndpoint,
+  type Taken,
+  type Waiting,
+} from './store/store.ts'
 
+/** An attempt ends within its time-out; after this much more, in milliseconds, its last byte has left this machine. */
+const margin = 500
 /** Retries may hold this share of all slots; the rest is kept for first attempts. */
 const retryShare = 0.75
 
@@ -34,6 +46,8 @@ export interface SchedulerParts {
 export interface Scheduler {
   /** Takes in what came from the outbox. */
   taken(taken: Taken): void
+  /** Takes in what others changed in the store. */
+  hear(news: News): void
   /** Reads everything anew from the store: somebody else changed it. */
   refresh(): void
   /** Looks whether something may be sent; also after a change of settings. */
@@ -57,16 +71,23 @@ export interface Scheduler {
   stop(grace: number): Promise<void>
 }
 
+type Departure = Omit<Flight, 'outgoing'>
+
 function without(flying: ReadonlySet<number>, landed: readonly Landing[]): ReadonlySet<number> {
   const left = new Set(flying)
   for (const { waiting } of landed) left.delete(waiting.delivery)
   return left
 }
 
-export function createScheduler(parts: SchedulerParts, stored: readonly StoredEndpoint[]): Scheduler {
+export function createScheduler(parts: SchedulerParts, recovered: Recovered): Scheduler {
   const { store, courier, clock, timeline, settings, events, random } = parts
   const runs = new Map<number, EndpointRun>()
   const ready = createReady()
+  /** Endpoints that are wanted for another relay. */
+  const leaving = new Set<EndpointRun>()
+  const heard: News[] = []
+  /** Whether the lease of everything here is over. */
+  let lost = false
   let landings: Landing[] = []
   let toDisable = new Map<number, string>()
   let flying: ReadonlySet<number> = new Set()
@@ -118,12 +139,103 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
   function plan(): void {
     cancelTimer()
     if (stopping) return
+    if (lost) {
+      cancelTimer = clock.timer(1000, wake)
+      return
+    }
     const until = ready.earliest
     // Looking again every minute, a jump of the clock is noticed.
     if (Number.isFinite(until)) cancelTimer = clock.timer(Math.min(60_000, Math.max(1, until - timeline())), wake)
   }
 
   async function turn(): Promise<void> {
+    if (lost && stopping) return idle()
+    try {
+      if (lost) await begin()
+      for (const news of heard.splice(0)) follow(news)
+      await move()
+      await letGo()
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error
+      events.onFault('the lease was lost: other relays have taken over what was sent from here', error)
+      forgetAll()
+      wake()
+    }
+  }
+
+  /** Somebody else sends to these endpoints by now. */
+  function forgetAll(): void {
+    lost = true
+    courier.abort()
+    for (const run of runs.values()) {
+      remove(run.endpoint.ref)
+      run.inFlight.clear()
+    }
+    landings = []
+    toDisable = new Map()
+    flying = new Set()
+    occupied = 0
+    retries = 0
+    suspects = 0
+  }
+
+  async function begin(): Promise<void> {
+    const recovered = await store.recover(timeline())
+    lost = false
+    for (const each of recovered.endpoints) add(each)
+    for (const notice of recovered.notices) events.onNotice(notice)
+  }
+
+  function follow(news: News): void {
+    for (const notice of news.notices) events.onNotice(notice)
+    if (news.lease !== store.lease) return
+    if (news.lost) throw new LeaseLost('the store says so')
+    for (const each of news.gained) if (!runs.has(each.endpoint.ref)) add(each)
+    for (const endpoint of news.changed) change(endpoint)
+    for (const ref of news.gone) remove(ref)
+    if (news.touched === 'all') for (const ref of runs.keys()) refreshOne(ref)
+    else for (const ref of news.touched) expectFirst(ref)
+    for (const ref of news.wanted) {
+      const run = runs.get(ref)
+      if (!run) continue
+      run.leaving = true
+      leaving.add(run)
+    }
+  }
+
+  /** Gives away what is wanted elsewhere, once nothing of it is in flight. */
+  async function letGo(): Promise<void> {
+    const idle = [...leaving].filter(({ inFlight }) => inFlight.size === 0)
+    if (idle.length === 0) return
+    for (const run of idle) remove(run.endpoint.ref)
+    await store.release(idle.map(({ endpoint }) => endpoint.ref))
+  }
+
+  function change(endpoint: Endpoint): void {
+    const run = runs.get(endpoint.ref)
+    if (!run) return
+    run.update(endpoint)
+    ready.add(run)
+  }
+
+  function remove(ref: number): void {
+    const run = runs.get(ref)
+    if (!run) return
+    run.removed = true
+    run.refresh()
+    runs.delete(ref)
+    leaving.delete(run)
+    courier.forget(ref)
+  }
+
+  function refreshOne(ref: number): void {
+    const run = runs.get(ref)
+    if (!run) return
+    run.refresh()
+    ready.add(run)
+  }
+
+  async function move(): Promise<void> {
     const now = timeline()
     const gathering = gather(toDisable)
     toDisable = new Map()
@@ -153,10 +265,12 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
     const write = () => store.commit({ ...gathering, inFlight: flying }, now)
     const told = await pRetry(write, {
       retries: Number.POSITIVE_INFINITY,
+      shouldRetry: ({ error }) => !(error instanceof LeaseLost),
       minTimeout: 100,
       maxTimeout: 5000,
       signal: aborting.signal,
       onFailedAttempt: ({ error }) => {
+        if (error instanceof LeaseLost) return
         healthy = false
         events.onFault('results cannot be recorded', error)
       },
@@ -174,7 +288,7 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
 
   /** Round robin over the endpoints that may have something; each keeps its place until it says that it has nothing. */
   async function choose(now: number): Promise<Flight[]> {
-    const starting: Flight[] = []
+    const starting: Departure[] = []
     const { maxInFlight } = settings()
     const monotonic = clock.monotonic()
     const mostRetries = Math.max(1, Math.floor(maxInFlight * retryShare))
@@ -185,7 +299,7 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
         const next = await run.next({ now, monotonic, retriesFull: retries >= mostRetries, suspectInFlight: suspects > 0 })
         if (next.kind === 'wait') ready.sleep(run, next.until)
         else {
-          starting.push(await depart(run, next.waiting, next.ticket, monotonic))
+          starting.push(depart(run, next.waiting, next.ticket, monotonic))
           ready.add(run)
         }
       } catch (error) {
@@ -194,29 +308,58 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
         ready.sleep(run, now + 1000)
       }
     }
-    return starting
+    return load(starting, now)
   }
 
-  async function depart(run: EndpointRun, waiting: Waiting, ticket: Ticket, started: number): Promise<Flight> {
+  function depart(run: EndpointRun, waiting: Waiting, ticket: Ticket, started: number): Departure {
+    occupied++
+    if (waiting.lane === 'retry') retries++
+    if (isSuspect(waiting)) suspects++
+    return { run, waiting, ticket, started }
+  }
+
+  /** Takes back what `depart` did. */
+  function returned({ run, waiting }: Departure): void {
+    run.inFlight.delete(waiting.delivery)
+    occupied--
+    if (waiting.lane === 'retry') retries--
+    if (isSuspect(waiting)) suspects--
+  }
+
+  /** Adds what is to be sent, read in one go. */
+  async function load(starting: readonly Departure[], now: number): Promise<Flight[]> {
+    if (starting.length === 0) return []
     try {
-      const outgoing = await store.outgoing(waiting)
-      occupied++
-      if (waiting.lane === 'retry') retries++
-      if (isSuspect(waiting)) suspects++
-      return { run, waiting, ticket, outgoing, started }
+      const outgoing: ReadonlyMap<number, Outgoing> = await store.outgoing(starting.map(({ waiting }) => waiting))
+      return starting.map((each) => ({ ...each, outgoing: outgoing.get(each.waiting.delivery) }))
     } catch (error) {
-      run.inFlight.delete(waiting.delivery)
-      run.breaker.release(ticket)
-      throw error
+      events.onFault('the relay store cannot be read', error)
+      for (const each of starting) {
+        returned(each)
+        each.run.breaker.release(each.ticket)
+        each.run.refresh()
+        ready.sleep(each.run, now + 1000)
+      }
+      return []
     }
   }
 
   async function launch(flight: Flight): Promise<void> {
-    const { run, outgoing } = flight
+    const { run, waiting, outgoing } = flight
     const arrive = (outcome: Outcome): void => {
-      landings.push({ ...flight, outcome })
+      // Of a lease that was lost nobody waits for it any more.
+      if (run.inFlight.has(waiting.delivery)) landings.push({ ...flight, outcome })
       wake()
     }
+    // This process may have been stopped since the turn was recorded, for so long that others send by now.
+    if (store.leasedFor < settings().timeout * 1000 + margin)
+      return arrive({
+        result: 'aborted',
+        status: null,
+        reason: 'the lease is nearly over',
+        retryAfter: undefined,
+        milliseconds: 0,
+      })
     if (!outgoing)
       return arrive({ result: 'fault', status: null, reason: 'no such event', retryAfter: undefined, milliseconds: 0 })
     const { ref, url, key, secrets } = run.endpoint
@@ -230,12 +373,9 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
   }
 
   async function land(landing: Landing, gathering: Gathering, now: number): Promise<void> {
-    const { run, waiting, ticket, outcome } = landing
-    run.inFlight.delete(waiting.delivery)
-    occupied--
+    const { run, ticket, outcome } = landing
+    returned(landing)
     ready.add(run)
-    if (waiting.lane === 'retry') retries--
-    if (isSuspect(waiting)) suspects--
     if (outcome.result === 'aborted') return run.breaker.release(ticket)
 
     await settleLanding(landing, gathering, { now, schedule: settings().retrySchedule, random: random() }, events)
@@ -250,36 +390,25 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
     gathering.notices.push({ kind: 'endpoint.disabled', network_id, endpoint_id: id, event_id: null, text })
   }
 
-  for (const each of stored) add(each)
+  for (const each of recovered.endpoints) add(each)
   wake()
 
   return {
     taken(taken) {
       for (const endpoint of taken.changed) {
-        const run = runs.get(endpoint.ref)
-        if (run) run.update(endpoint)
+        if (runs.has(endpoint.ref)) change(endpoint)
         else add({ endpoint, state: undefined })
       }
-      for (const { ref } of taken.removed) {
-        const run = runs.get(ref)
-        if (!run) continue
-        run.removed = true
-        run.refresh()
-        runs.delete(ref)
-        courier.forget(ref)
-      }
+      for (const { ref } of taken.removed) remove(ref)
       for (const ref of taken.deliveries.keys()) expectFirst(ref)
-      for (const { ref } of taken.changed) {
-        const run = runs.get(ref)
-        if (run) ready.add(run)
-      }
+      wake()
+    },
+    hear(news) {
+      heard.push(news)
       wake()
     },
     refresh() {
-      for (const run of runs.values()) {
-        run.refresh()
-        ready.add(run)
-      }
+      for (const ref of runs.keys()) refreshOne(ref)
       wake()
     },
     wake,
@@ -291,7 +420,7 @@ export function createScheduler(parts: SchedulerParts, stored: readonly StoredEn
       return flying.size
     },
     get healthy() {
-      return healthy
+      return healthy && !lost
     },
     get stuckFor() {
       return turnBegan === undefined ? 0 : clock.monotonic() - turnBegan

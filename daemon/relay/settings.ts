@@ -25,6 +25,11 @@ export interface Settings {
   readonly keepDelivered: number
   /** Days without a success, though tried, after which an endpoint is disabled. */
   readonly disableAfter: number
+  /**
+   * Seconds for which the endpoints of a relay are its own after the last sign of life, where several relays share a database.
+   * At least twice `timeout`; by default that or 30, whichever is more. After a crash others take over when they are over.
+   */
+  readonly lease: number
   /** PEM certificates to trust besides the system's. */
   readonly ca?: string
 }
@@ -42,6 +47,7 @@ export const defaultSettings: Settings = {
   keepDead: 30,
   keepDelivered: 7,
   disableAfter: 5,
+  lease: 30,
 }
 
 /** Settings that cannot be used; `problems` names every one of them. */
@@ -91,6 +97,7 @@ const checks: { readonly [K in keyof Required<Settings>]: Check } = {
   keepDead: seconds(Number.MIN_VALUE, 3660),
   keepDelivered: seconds(Number.MIN_VALUE, 3660),
   disableAfter: seconds(Number.MIN_VALUE, 3660),
+  lease: seconds(0.5, 3600),
   ca: (value) => (typeof value === 'string' ? undefined : 'must be PEM text'),
 }
 
@@ -111,5 +118,10 @@ export function checkSettings(given: Readonly<Record<string, unknown>>): Setting
   if (problems.length > 0) throw new SettingsError(problems)
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   // Each value was checked above.
-  return { ...defaultSettings, ...(set as Partial<Settings>) }
+  const checked = { ...defaultSettings, ...(set as Partial<Settings>) }
+  const settings = { ...checked, lease: (set as Partial<Settings>).lease ?? Math.max(defaultSettings.lease, 2 * checked.timeout) }
+  // An attempt that is on its way when a lease ends must be over before another relay sends.
+  if (settings.lease < 2 * settings.timeout)
+    throw new SettingsError([`setting \`lease\` must be at least twice \`timeout\` (${settings.timeout} s)`])
+  return settings
 }

@@ -1,8 +1,8 @@
 /** The outbox of a PostgreSQL database, for relays. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import type { OutboxSource } from '../../../lib/outbox/source.ts'
+import type { Damage, OutboxSource } from '../../../lib/outbox/source.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import { outboxSource } from '../sql/outbox-source.ts'
+import { outboxSource, parseCommit } from '../sql/outbox-source.ts'
 import { type PgClient, send } from './client.ts'
 import { defaultSchema, postgresDialect } from './dialect.ts'
 import { storageErrorOf, unreachable } from './errors.ts'
@@ -107,27 +107,32 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
   })
 }
 
+/** Commits that were taken out of the outbox, oldest first, and what could not be read among them. */
+export interface ClaimedCommits {
+  readonly commits: readonly (readonly OutboxRecord[])[]
+  readonly damage: readonly Damage[]
+}
+
 /**
  * Takes commits out of the outbox in the caller's transaction, for relays that share one store: what is claimed is gone for
  * the others when that transaction commits, and back when it does not. Rows that another relay is claiming are passed over.
  *
  * @param client a connection inside a transaction
  * @param limit at most this many commits
- * @returns the records of each commit, oldest first
  */
-export async function claimOutbox(
-  client: PgClient,
-  limit: number,
-  schema: string = defaultSchema,
-): Promise<readonly (readonly OutboxRecord[])[]> {
+export async function claimOutbox(client: PgClient, limit: number, schema: string = defaultSchema): Promise<ClaimedCommits> {
   const outbox = postgresDialect(schema).table('outbox')
   const { rows } = await send(
     client,
     `WITH claimed AS (
        DELETE FROM ${outbox} WHERE "seq" IN (SELECT "seq" FROM ${outbox} ORDER BY "seq" LIMIT $1 FOR UPDATE SKIP LOCKED)
        RETURNING "seq", "records")
-     SELECT "records" FROM claimed ORDER BY "seq"`,
+     SELECT "seq", "records" FROM claimed ORDER BY "seq"`,
     [limit],
   )
-  return rows.map(([records]) => JSON.parse(String(records)) as readonly OutboxRecord[])
+  const parsed = rows.map(([seq, records]) => parseCommit({ seq: Number(seq), records: String(records) }))
+  return {
+    commits: parsed.filter((records) => Array.isArray(records)),
+    damage: parsed.filter((records): records is Damage => !Array.isArray(records)),
+  }
 }

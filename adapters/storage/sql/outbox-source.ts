@@ -54,7 +54,7 @@ export function outboxSource(table: OutboxTable): OutboxSource {
         ++count,
         some.map(({ seq }) => seq),
       )
-      const parsed = some.map(parse)
+      const parsed = some.map(parseCommit)
       return {
         commits: parsed.filter((records) => Array.isArray(records)),
         positions: { [stream]: count },
@@ -86,7 +86,8 @@ function upTo(rows: readonly OutboxRow[], limit: number): readonly OutboxRow[] {
   return end === -1 ? rows : rows.slice(0, Math.max(1, end))
 }
 
-function parse({ seq, records }: OutboxRow): readonly OutboxRecord[] | Damage {
+/** The records of a row, or why there are none. */
+export function parseCommit({ seq, records }: OutboxRow): readonly OutboxRecord[] | Damage {
   try {
     const parsed: unknown = JSON.parse(records)
     if (Array.isArray(parsed)) return parsed as OutboxRecord[]

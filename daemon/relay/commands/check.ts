@@ -1,13 +1,14 @@
 /** `folkmoot-relay check`: whether a relay could run here, without changing anything. */
 
 import { existsSync } from 'node:fs'
+import { isPostgresAddress } from '../../../adapters/storage/postgres/address.ts'
 import type { Positions } from '../../../lib/outbox/source.ts'
+import { UsageError } from '../../usage.ts'
+import { openOperatorStore, storePath } from '../backing.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
 import { checkUrl } from '../guard.ts'
 import { openSource } from '../outbox-address.ts'
-import { storePath } from '../relay.ts'
-import { openOperatorStore } from '../store/operator.ts'
-import { openSqliteStore } from '../store/sqlite.ts'
+import { openSqliteStore } from '../store/sqlite/store.ts'
 import { jsonLines } from './output.ts'
 
 export interface CheckFlags extends SettingFlags {
@@ -35,17 +36,23 @@ export async function check(flags: CheckFlags): Promise<Checked> {
   let positions: Positions = {}
   let endpoints = 0
 
-  if (existsSync(path)) {
-    const operator = openOperatorStore(path)
-    problems.push(...operator.problems().map((problem) => `store: ${problem}`))
-    operator.close()
-    const store = openSqliteStore(path)
-    positions = await store.positions()
-    for (const { endpoint } of await store.endpoints()) {
+  const operator = await openOperatorStore(outbox).catch((error: unknown) => {
+    // No relay has run here yet.
+    if (error instanceof UsageError) return undefined
+    throw error
+  })
+  if (operator) {
+    problems.push(...(await operator.problems()).map((problem) => `store: ${problem}`))
+    for (const endpoint of await operator.knownEndpoints()) {
       endpoints++
       const url = checkUrl(endpoint.url, settings)
       if (!url.ok) problems.push(`endpoint ${endpoint.id} of network ${endpoint.network_id}: ${url.reason}`)
     }
+    await operator.close()
+  }
+  if (!isPostgresAddress(outbox) && existsSync(path)) {
+    const store = openSqliteStore(path)
+    positions = await store.positions()
     await store.close()
   }
 

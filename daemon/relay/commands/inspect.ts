@@ -1,10 +1,9 @@
 /** `folkmoot-relay status`, `deliveries`, `dead` and `replay`: they work beside a running relay, and without one. */
-import { lockOwner } from '../../../adapters/process-lock.ts'
 import { UsageError } from '../../usage.ts'
+import { openOperatorStore } from '../backing.ts'
 import { systemClock } from '../clock.ts'
 import { outboxOf } from '../config.ts'
-import { lockPath, storePath } from '../relay.ts'
-import { type DeliveryStatus, type OperatorStore, openOperatorStore } from '../store/operator.ts'
+import type { DeliveryStatus, OperatorStore } from '../store/operator.ts'
 import { jsonLines, table } from './output.ts'
 import { rateOf, type SelectionText, selectionOf } from './selection.ts'
 
@@ -19,23 +18,22 @@ export interface SelectionFlags extends InspectFlags, SelectionText {
   readonly rate?: string
 }
 
-async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore, outbox: string) => T | Promise<T>): Promise<T> {
-  const outbox = outboxOf(flags.outbox)
-  const store = openOperatorStore(storePath(outbox))
+async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore) => Promise<T>): Promise<T> {
+  const store = await openOperatorStore(outboxOf(flags.outbox))
   try {
-    return await work(store, outbox)
+    return await work(store)
   } finally {
-    store.close()
+    await store.close()
   }
 }
 
 /** Every endpoint: whether it is sent to, its circuit, what waits and what is dead. */
 export async function status(flags: InspectFlags): Promise<string> {
-  return withStore(flags, async (store, outbox) => {
-    const owner = await lockOwner(lockPath(outbox))
-    const endpoints = store.endpoints()
-    const notices = store.notices(flags.json ? 100 : 5)
-    if (flags.json) return jsonLines([{ running: owner !== undefined, pid: owner?.pid ?? null, endpoints, notices }])
+  return withStore(flags, async (store) => {
+    const relays = await store.relays()
+    const endpoints = await store.endpoints()
+    const notices = await store.notices(flags.json ? 100 : 5)
+    if (flags.json) return jsonLines([{ running: relays.length > 0, pid: relays[0]?.pid ?? null, relays, endpoints, notices }])
     const head = [
       ...['network', 'endpoint', 'origin', 'state', 'circuit', 'pending', 'oldest', 'next attempt', 'dead', 'last success'],
       ...['failing since', 'last error'],
@@ -44,9 +42,9 @@ export async function status(flags: InspectFlags): Promise<string> {
       ...[each.network_id, each.endpoint_id, each.origin, each.disabled ?? each.state, each.circuit, each.pending],
       ...[each.oldest_pending_at, each.next_attempt_at, each.dead, each.last_success_at, each.failing_since, each.last_error],
     ])
-    const running = owner ? `a relay is running (process ${owner.pid})` : 'no relay is running'
+    const running = relays.map(({ host, pid }) => `a relay is running (process ${pid} on ${host})`)
     const recent = notices.map(({ at, kind, endpoint_id, text }) => `${at}  ${kind}  ${endpoint_id ?? ''}  ${text}\n`)
-    return `${running}\n${table(head, rows)}${recent.join('')}`
+    return `${running.join('\n') || 'no relay is running'}\n${table(head, rows)}${recent.join('')}`
   })
 }
 
@@ -70,10 +68,12 @@ const deliveryRow = (each: DeliveryStatus) => [
 /** Deliveries, the newest first; as JSON with each of their attempts that failed. */
 export async function deliveries(flags: SelectionFlags): Promise<string> {
   const selection = selectionOf(flags, { limit: 50 })
-  return withStore(flags, (store) => {
-    const found = store.deliveries(selection)
-    if (flags.json) return jsonLines(found.map((each) => ({ ...each, history: store.attempts(each.delivery) })))
-    return table(deliveryHead, found.map(deliveryRow))
+  return withStore(flags, async (store) => {
+    const found = await store.deliveries(selection)
+    if (!flags.json) return table(deliveryHead, found.map(deliveryRow))
+    const told: object[] = []
+    for (const each of found) told.push({ ...each, history: await store.attempts(each.delivery) })
+    return jsonLines(told)
   })
 }
 
@@ -93,9 +93,9 @@ export async function replay(flags: SelectionFlags, progress: (done: number, of:
   if (flags.status === 'pending') throw new UsageError('--status pending: those are on their way already')
   const selection = selectionOf(flags, { state: 'dead', limit: 10_000 })
   const perSecond = rateOf(flags.rate)
-  return withStore(flags, (store) => {
-    const whole = Math.min(store.count(selection), selection.limit)
-    const count = store.replay(selection, systemClock.now(), { perSecond, progress: (done) => progress(done, whole) })
+  return withStore(flags, async (store) => {
+    const whole = Math.min(await store.count(selection), selection.limit)
+    const count = await store.replay(selection, systemClock.now(), { perSecond, progress: (done) => progress(done, whole) })
     return flags.json
       ? jsonLines([{ replayed: count }])
       : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} due again\n`

@@ -1,9 +1,7 @@
 /** `folkmoot-relay endpoints test`: one delivery to see whether an endpoint can be reached. */
-import { existsSync } from 'node:fs'
 import { UsageError } from '../../usage.ts'
+import { openOperatorStore } from '../backing.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
-import { storePath } from '../relay.ts'
-import { openSqliteStore } from '../store/sqlite.ts'
 import { sendTest } from '../test-delivery.ts'
 import type { Checked } from './check.ts'
 import { jsonLines } from './output.ts'
@@ -25,14 +23,12 @@ export async function testEndpoint(flags: TestFlags, version: string): Promise<C
   const settings = await readSettings(flags)
   const { network, endpoint: id } = flags
   if (network === undefined || id === undefined) throw new UsageError('endpoints test needs --network and --endpoint')
-  const path = storePath(outbox)
-  if (!existsSync(path)) throw new UsageError(`no relay has run on this outbox yet: ${path} does not exist`)
-  const store = openSqliteStore(path)
-  const known = await store.endpoints().finally(() => store.close())
-  const found = known.find(({ endpoint }) => endpoint.network_id === network && endpoint.id === id)
+  const store = await openOperatorStore(outbox)
+  const known = await store.knownEndpoints().finally(() => store.close())
+  const found = known.find((endpoint) => endpoint.network_id === network && endpoint.id === id)
   if (!found) throw new UsageError(`the relay knows no endpoint ${id} of network ${network}`)
 
-  const { result, status, reason, milliseconds } = await sendTest(found.endpoint, settings, userAgentOf(version))
+  const { result, status, reason, milliseconds } = await sendTest(found, settings, userAgentOf(version))
   const ok = result === 'delivered'
   if (flags.json) return { ok, text: jsonLines([{ outcome: result, status, reason, milliseconds }]) }
   return { ok, text: `${ok ? 'delivered' : `not delivered: ${result}`} (${reason}, ${milliseconds} ms)\n` }

@@ -1,10 +1,10 @@
-/** The relay store for an operator: looking and replaying, while a relay works on it or not. */
-import { existsSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
-import { UsageError } from '../../usage.ts'
-import { inTransaction, openDatabase } from './database.ts'
-import { number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
-import type { DeliveryState, EndpointState } from './store.ts'
+/**
+ * The relay store for an operator: looking and replaying, while a relay works on it or not.
+ *
+ * Its statements are for SQLite and PostgreSQL alike: tables are named `$schema.deliveries`, parameters `?1`.
+ */
+import { endpointOf, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
+import type { DeliveryState, Endpoint } from './store.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */
 export interface EndpointStatus {
@@ -81,164 +81,168 @@ export interface ReplayPace {
   readonly progress?: ((replayed: number) => void) | undefined
 }
 
+/** A relay that works on the store now. */
+export interface RunningRelay {
+  readonly host: string
+  readonly pid: number
+}
+
 export interface OperatorStore {
-  endpoints(): readonly EndpointStatus[]
+  relays(): Promise<readonly RunningRelay[]>
+  endpoints(): Promise<readonly EndpointStatus[]>
+  /** The endpoints themselves, keys and secrets included. */
+  knownEndpoints(): Promise<readonly Endpoint[]>
   /** The newest first. */
-  deliveries(selection: Selection): readonly DeliveryStatus[]
-  attempts(delivery: number): readonly AttemptStatus[]
-  notices(limit: number): readonly NoticeStatus[]
+  deliveries(selection: Selection): Promise<readonly DeliveryStatus[]>
+  attempts(delivery: number): Promise<readonly AttemptStatus[]>
+  notices(limit: number): Promise<readonly NoticeStatus[]>
   /** How many deliveries a selection has, its limit aside. */
-  count(selection: Selection): number
+  count(selection: Selection): Promise<number>
   /**
    * Makes deliveries due again, with all their attempts before them, and says how many. The oldest first, in parts between
-   * which a running relay has its turn.
+   * which running relays have their turn.
    * @param pace deliveries that become due in a second (all of them at once when it is left out), and what to call after each part
    */
-  replay(selection: Selection, now: number, pace?: ReplayPace): number
-  /** What SQLite itself finds wrong with the file; nothing, as a rule. */
-  problems(): readonly string[]
-  close(): void
+  replay(selection: Selection, now: number, pace?: ReplayPace): Promise<number>
+  /** What the database itself finds wrong with the store; nothing, as a rule. */
+  problems(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+/** What an engine does for an operator. */
+export interface OperatorDatabase extends Pick<OperatorStore, 'relays' | 'problems' | 'close'> {
+  rows(sql: string, values?: readonly (string | number)[]): Promise<readonly SqlRow[]>
+  /** Makes some deliveries due, in one transaction, and says how many were not due before. */
+  makeDue(deliveries: readonly Due[]): Promise<number>
+}
+
+export interface Due {
+  readonly delivery: number
+  readonly endpoint: number
+  readonly due: number
 }
 
 const iso = (milliseconds: number | null): string | null => (milliseconds === null ? null : new Date(milliseconds).toISOString())
 
-/**
- * Opens the store of an outbox.
- * @throws UsageError when no relay has ever run there, StorageError
- */
-export function openOperatorStore(path: string): OperatorStore {
-  if (!existsSync(path)) throw new UsageError(`no relay has run on this outbox yet: ${path} does not exist`)
-  const database = openDatabase(path)
+/** The store of an operator over a database. */
+export function operatorStore(database: OperatorDatabase): OperatorStore {
+  const { relays, problems, close } = database
   return {
+    relays,
+    problems,
+    close,
     endpoints: () => endpoints(database),
-    deliveries: (selection) => select(database, selection, 'DESC').map(deliveryOf),
-    attempts: (delivery) =>
-      database
-        .prepare('SELECT * FROM attempts WHERE delivery = ? ORDER BY at, number')
-        .all(delivery)
-        .map((row) => ({
-          number: number(row, 'number'),
-          at: iso(number(row, 'at')) ?? '',
-          outcome: text(row, 'outcome'),
-          status: numberOrNull(row, 'status'),
-          milliseconds: number(row, 'milliseconds'),
-          answer: textOrNull(row, 'answer'),
-        })),
-    notices: (limit) =>
-      database
-        .prepare('SELECT * FROM notices ORDER BY seq DESC LIMIT ?')
-        .all(limit)
-        .map((row) => ({
-          at: iso(number(row, 'at')) ?? '',
-          kind: text(row, 'kind'),
-          network_id: textOrNull(row, 'network_id'),
-          endpoint_id: textOrNull(row, 'endpoint_id'),
-          event_id: textOrNull(row, 'event_id'),
-          text: text(row, 'text'),
-        })),
-    count: (selection) => count(database, selection),
+    knownEndpoints: async () => (await allEndpoints(database)).map(endpointOf),
+    deliveries: async (selection) => (await select(database, selection, 'DESC')).map(deliveryOf),
+    async attempts(delivery) {
+      const rows = await database.rows('SELECT * FROM $schema.attempts WHERE delivery = ?1 ORDER BY at, number', [delivery])
+      return rows.map((row) => ({
+        number: number(row, 'number'),
+        at: iso(number(row, 'at')) ?? '',
+        outcome: text(row, 'outcome'),
+        status: numberOrNull(row, 'status'),
+        milliseconds: number(row, 'milliseconds'),
+        answer: textOrNull(row, 'answer'),
+      }))
+    },
+    async notices(limit) {
+      const rows = await database.rows('SELECT * FROM $schema.notices ORDER BY seq DESC LIMIT ?1', [limit])
+      return rows.map((row) => ({
+        at: iso(number(row, 'at')) ?? '',
+        kind: text(row, 'kind'),
+        network_id: textOrNull(row, 'network_id'),
+        endpoint_id: textOrNull(row, 'endpoint_id'),
+        event_id: textOrNull(row, 'event_id'),
+        text: text(row, 'text'),
+      }))
+    },
+    async count(selection) {
+      const { sql, values } = whereOf(selection, 0)
+      const [row = {}] = await database.rows(`SELECT count(*) AS n FROM ${joined} WHERE ${sql}`, values)
+      return number(row, 'n')
+    },
     replay: (selection, now, pace) => replay(database, selection, now, pace),
-    problems: () =>
-      database
-        .prepare('PRAGMA quick_check')
-        .all()
-        .map((row) => text(row, 'quick_check'))
-        .filter((each) => each !== 'ok'),
-    close: () => database.close(),
   }
 }
 
-function endpoints(database: DatabaseSync): readonly EndpointStatus[] {
-  // Written out so that each uses the index of its state; a parameter could not.
-  const counted = (sql: string) =>
-    new Map(
-      database
-        .prepare(sql)
-        .all()
-        .map((row) => [number(row, 'endpoint'), number(row, 'n')]),
-    )
-  const pending = counted(`SELECT endpoint, count(*) AS n FROM deliveries WHERE state = 'pending' GROUP BY endpoint`)
-  const oldest = database.prepare(
-    // Deliveries are numbered in the order in which their events were taken over, and the index holds these numbers.
-    `SELECT e.taken FROM deliveries d JOIN events e ON e.seq = d.event
-     WHERE d.id = (SELECT min(id) FROM deliveries WHERE endpoint = ? AND state = 'pending')`,
+const allEndpoints = (database: OperatorDatabase) =>
+  database.rows('SELECT * FROM $schema.endpoints WHERE removed_at IS NULL ORDER BY ref')
+
+async function endpoints(database: OperatorDatabase): Promise<readonly EndpointStatus[]> {
+  const byEndpoint = async (sql: string): Promise<ReadonlyMap<number, SqlRow>> =>
+    new Map((await database.rows(sql)).map((row) => [number(row, 'endpoint'), row]))
+  // Deliveries are numbered in the order in which their events were taken over. States are written out, so that each uses
+  // the index of its state: a parameter could not.
+  const waiting = await byEndpoint(
+    `SELECT w.endpoint, w.n, w.due, e.taken
+     FROM (SELECT endpoint, count(*) AS n, min(id) AS oldest, min(due) AS due FROM $schema.deliveries WHERE state = 'pending'
+           GROUP BY endpoint) w
+     JOIN $schema.deliveries d ON d.id = w.oldest JOIN $schema.events e ON e.seq = d.event`,
   )
-  const next = database.prepare(
-    `SELECT min(due) AS due FROM (
-       SELECT min(due) AS due FROM deliveries WHERE endpoint = $ref AND lane = 0 AND state = 'pending'
-       UNION ALL SELECT min(due) FROM deliveries WHERE endpoint = $ref AND lane = 1 AND state = 'pending')`,
+  const dead = await byEndpoint(`SELECT endpoint, count(*) AS n FROM $schema.deliveries WHERE state = 'dead' GROUP BY endpoint`)
+  // An endpoint that never failed has no state of its own yet: its last delivery tells.
+  const delivered = await byEndpoint(
+    `SELECT endpoint, max(at) AS at FROM (SELECT at, endpoint, state FROM $schema.deliveries ORDER BY id DESC LIMIT 1000) r
+     WHERE state = 'delivered' GROUP BY endpoint`,
   )
-  const dead = counted(`SELECT endpoint, count(*) AS n FROM deliveries WHERE state = 'dead' GROUP BY endpoint`)
-  return database
-    .prepare('SELECT * FROM endpoints WHERE removed_at IS NULL ORDER BY ref')
-    .all()
-    .map((row) => {
-      const { endpoint, state } = storedEndpointOf(row)
-      const waits = oldest.get(endpoint.ref)
-      const due = numberOrNull(next.get({ $ref: endpoint.ref }) ?? { due: null }, 'due')
-      const sent = endpoint.enabled && endpoint.disabled === null
-      return {
-        endpoint_id: endpoint.id,
-        network_id: endpoint.network_id,
-        origin: URL.canParse(endpoint.url) ? new URL(endpoint.url).origin : 'not a URL',
-        state: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? 'active' : 'off',
-        disabled: endpoint.disabled,
-        circuit: state?.breaker.open ? 'open' : 'closed',
-        pending: pending.get(endpoint.ref) ?? 0,
-        dead: dead.get(endpoint.ref) ?? 0,
-        last_success_at: iso(state?.lastSuccess ?? lastDelivered(database, endpoint.ref, state)),
-        failing_since: iso(state?.failingSince ?? null),
-        oldest_pending_at: iso(waits ? number(waits, 'taken') : null),
-        next_attempt_at: iso(due === null || !sent ? null : Math.max(due, state?.pausedUntil ?? 0)),
-        last_error: state?.lastError ?? null,
-      }
-    })
+  const rows = await allEndpoints(database)
+  return rows.map((row) => {
+    const { endpoint, state } = storedEndpointOf(row)
+    const waits = waiting.get(endpoint.ref)
+    const last = delivered.get(endpoint.ref)
+    const sent = endpoint.enabled && endpoint.disabled === null
+    return {
+      endpoint_id: endpoint.id,
+      network_id: endpoint.network_id,
+      origin: URL.canParse(endpoint.url) ? new URL(endpoint.url).origin : 'not a URL',
+      state: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? 'active' : 'off',
+      disabled: endpoint.disabled,
+      circuit: state?.breaker.open ? 'open' : 'closed',
+      pending: waits ? number(waits, 'n') : 0,
+      dead: number(dead.get(endpoint.ref) ?? { n: 0 }, 'n'),
+      last_success_at: iso(state?.lastSuccess ?? (last ? numberOrNull(last, 'at') : null)),
+      failing_since: iso(state?.failingSince ?? null),
+      oldest_pending_at: iso(waits ? number(waits, 'taken') : null),
+      next_attempt_at: iso(waits && sent ? Math.max(number(waits, 'due'), state?.pausedUntil ?? 0) : null),
+      last_error: state?.lastError ?? null,
+    }
+  })
 }
 
-/** An endpoint that never failed has no state of its own yet: its last delivery tells. */
-function lastDelivered(database: DatabaseSync, ref: number, state: EndpointState | undefined): number | null {
-  if (state && state.lastSuccess !== null) return state.lastSuccess
-  const recent = database.prepare(
-    `SELECT at FROM (SELECT at, endpoint, state FROM deliveries ORDER BY id DESC LIMIT 1000) WHERE endpoint = ? AND state = 'delivered' LIMIT 1`,
-  )
-  const row = recent.get(ref)
-  return row ? numberOrNull(row, 'at') : null
-}
-
-const joined = 'deliveries d JOIN events e ON e.seq = d.event JOIN endpoints p ON p.ref = d.endpoint'
+const joined = '$schema.deliveries d JOIN $schema.events e ON e.seq = d.event JOIN $schema.endpoints p ON p.ref = d.endpoint'
 
 /** The conditions of a selection, for `joined`. */
 function whereOf(selection: Selection, after: number) {
   const { state, endpoint, network, event, type, since, until } = selection
   const conditions = [
-    ['d.id > ?', after] as const,
-    ...(state === undefined ? [] : [['d.state = ?', state] as const]),
-    ...(endpoint === undefined ? [] : [['p.id = ?', endpoint] as const]),
-    ...(network === undefined ? [] : [['p.network_id = ?', network] as const]),
-    ...(event === undefined ? [] : [['e.event_id = ?', event] as const]),
-    ...(type === undefined ? [] : [['e.event_type = ?', type] as const]),
-    ...(since === undefined ? [] : [['e.taken >= ?', since] as const]),
-    ...(until === undefined ? [] : [['e.taken < ?', until] as const]),
+    ['d.id >', after] as const,
+    ...(state === undefined ? [] : [['d.state =', state] as const]),
+    ...(endpoint === undefined ? [] : [['p.id =', endpoint] as const]),
+    ...(network === undefined ? [] : [['p.network_id =', network] as const]),
+    ...(event === undefined ? [] : [['e.event_id =', event] as const]),
+    ...(type === undefined ? [] : [['e.event_type =', type] as const]),
+    ...(since === undefined ? [] : [['e.taken >=', since] as const]),
+    ...(until === undefined ? [] : [['e.taken <', until] as const]),
   ]
+  const written = conditions.map(([condition], place) => `${condition} ?${place + 1}`)
   return {
-    sql: ['p.removed_at IS NULL', ...conditions.map(([condition]) => condition)].join(' AND '),
+    sql: ['p.removed_at IS NULL', ...written].join(' AND '),
     values: conditions.map(([, value]) => value),
   }
 }
 
-function select(database: DatabaseSync, selection: Selection, direction: 'ASC' | 'DESC', after = 0): SqlRow[] {
+function select(
+  database: OperatorDatabase,
+  selection: Selection,
+  direction: 'ASC' | 'DESC',
+  after = 0,
+): Promise<readonly SqlRow[]> {
   const { sql, values } = whereOf(selection, after)
-  return database
-    .prepare(
-      `SELECT d.*, e.event_id, e.event_type, e.event_timestamp, p.id AS endpoint_id, p.network_id
-       FROM ${joined} WHERE ${sql} ORDER BY d.id ${direction} LIMIT ?`,
-    )
-    .all(...values, selection.limit)
-}
-
-function count(database: DatabaseSync, selection: Selection): number {
-  const { sql, values } = whereOf(selection, 0)
-  return number(database.prepare(`SELECT count(*) AS n FROM ${joined} WHERE ${sql}`).get(...values) ?? {}, 'n')
+  return database.rows(
+    `SELECT d.*, e.event_id, e.event_type, e.event_timestamp, p.id AS endpoint_id, p.network_id
+     FROM ${joined} WHERE ${sql} ORDER BY d.id ${direction} LIMIT ?${values.length + 1}`,
+    [...values, selection.limit],
+  )
 }
 
 function deliveryOf(row: SqlRow): DeliveryStatus {
@@ -263,19 +267,25 @@ function deliveryOf(row: SqlRow): DeliveryStatus {
 /** Deliveries that are made due in one transaction. */
 const part = 1000
 
-function replay(database: DatabaseSync, selection: Selection, now: number, { perSecond, progress }: ReplayPace = {}): number {
-  const again = database.prepare(
-    `UPDATE deliveries SET state = 'pending', lane = 0, due = ?, attempts = 0, starts = 0 WHERE id = ? AND state <> 'pending'`,
-  )
+async function replay(
+  database: OperatorDatabase,
+  selection: Selection,
+  now: number,
+  { perSecond, progress }: ReplayPace = {},
+): Promise<number> {
   const dueOf = (place: number): number => Math.floor(now + (perSecond === undefined ? 0 : (place / perSecond) * 1000))
   let replayed = 0
   let looked = 0
   for (let after = 0; looked < selection.limit; ) {
-    const rows = select(database, { ...selection, limit: Math.min(part, selection.limit - looked) }, 'ASC', after)
+    const rows = await select(database, { ...selection, limit: Math.min(part, selection.limit - looked) }, 'ASC', after)
     if (rows.length === 0) break
-    inTransaction(database, () => {
-      for (const row of rows) replayed += Number(again.run(dueOf(replayed), number(row, 'id')).changes)
-    })
+    replayed += await database.makeDue(
+      rows.map((row, place) => ({
+        delivery: number(row, 'id'),
+        endpoint: number(row, 'endpoint'),
+        due: dueOf(replayed + place),
+      })),
+    )
     looked += rows.length
     after = Math.max(...rows.map((row) => number(row, 'id')))
     progress?.(replayed)

@@ -1,9 +1,8 @@
-/** Rows of the SQLite store to what the relay works with. */
-import type { SQLOutputValue } from 'node:sqlite'
+/** Rows of the stores to what the relay works with. SQLite gives values as they are, PostgreSQL as text. */
 import type { Audience } from '../../../lib/outbox/record.ts'
-import type { Endpoint, EndpointState, Outgoing, StoredEndpoint, Waiting } from './store.ts'
+import type { Endpoint, EndpointState, Lane, Outgoing, StoredEndpoint, Waiting } from './store.ts'
 
-export type SqlRow = Record<string, SQLOutputValue>
+export type SqlRow = Readonly<Record<string, unknown>>
 
 export const number = (row: SqlRow, column: string): number => Number(row[column])
 export const text = (row: SqlRow, column: string): string => String(row[column])
@@ -21,7 +20,7 @@ export function endpointOf(row: SqlRow): Endpoint {
     secrets: JSON.parse(text(row, 'secrets')) as readonly string[],
     events: events === null ? null : (JSON.parse(events) as readonly string[]),
     audience: text(row, 'audience') as Audience,
-    enabled: number(row, 'enabled') === 1,
+    enabled: row['enabled'] === 1 || row['enabled'] === 't',
     order: text(row, 'order') === 'fifo' ? 'fifo' : 'none',
     rate_per_second: numberOrNull(row, 'rate_per_second'),
     disabled: textOrNull(row, 'disabled'),
@@ -32,6 +31,9 @@ export function storedEndpointOf(row: SqlRow): StoredEndpoint {
   const state = textOrNull(row, 'state')
   return { endpoint: endpointOf(row), state: state === null ? undefined : (JSON.parse(state) as EndpointState) }
 }
+
+/** How a lane is written in the stores. */
+export const laneNumber = (lane: Lane): number => (lane === 'first' ? 0 : 1)
 
 export const waitingOf = (row: SqlRow): Waiting => ({
   delivery: number(row, 'id'),
@@ -50,6 +52,6 @@ export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
     event_type: text(row, 'event_type'),
     network_id: text(row, 'network_id'),
     taken: number(row, 'taken'),
-    body: body instanceof Uint8Array ? body : new Uint8Array(),
+    body: body instanceof Uint8Array ? body : Buffer.from(String(body ?? '')),
   }
 }

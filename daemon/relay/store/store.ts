@@ -1,11 +1,12 @@
 /**
- * What the relay remembers, as an interface: SQLite beside the outbox today, a database that many relays share later.
+ * What the relay remembers, as an interface: SQLite beside the outbox, or the PostgreSQL database that many relays share.
  *
  * Terms
  * - **Delivery**: one event on its way to one endpoint.
  * - **Ref**: the store's own small number of an endpoint.
  * - **Lane**: first attempts and retries wait apart, so that a mountain of retries never stands before a new event.
  * - **Turn**: everything that one step of the scheduler changes, in one transaction.
+ * - **Lease**: the time for which a relay alone sends to its endpoints. In a store of its own it has all of them for ever.
  *
  * Times are milliseconds of the relay's timeline.
  */
@@ -150,18 +151,36 @@ export interface Purge {
   readonly dead: number
 }
 
+/** What others changed in the store since the last look. */
+export interface News {
+  /** The lease that this is about: news of one that is over are none. */
+  readonly lease: string
+  /** Whether the lease is over: others send to its endpoints by now, and `recover` begins anew. */
+  readonly lost: boolean
+  /** The endpoints for which something waits that may not have been there, or all of them. */
+  readonly touched: 'all' | readonly number[]
+  /** Endpoints of this lease that are defined differently now. */
+  readonly changed: readonly Endpoint[]
+  /** Endpoints that this lease has in addition. */
+  readonly gained: readonly StoredEndpoint[]
+  /** Endpoints that this lease has no more. */
+  readonly gone: readonly number[]
+  /** Endpoints that are wanted for another relay: to be released as soon as nothing of theirs is in flight. */
+  readonly wanted: readonly number[]
+  /** What this relay found out on the way, about relays that died. */
+  readonly notices: readonly Notice[]
+}
+
+/** Others send to what was this relay's: nothing of it may be sent or recorded any more. `recover` begins anew. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost'
+}
+
 export interface RelayStore {
-  /** Called once, first. Counts a start for what was in flight; the third makes it dead. */
+  /** Called first, and after a lease was lost. Counts a start for what was in flight; the third makes it dead. */
   recover(now: number): Promise<Recovered>
-  /** The endpoints that are there, as they stand. */
+  /** Every endpoint that is there, as it stands; whoever sends to it. */
   endpoints(): Promise<readonly StoredEndpoint[]>
-  positions(): Promise<Positions>
-  /** Takes a reading over: its records and its positions, in one transaction. */
-  take(reading: Reading, now: number, firstDelay: number): Promise<Taken>
-  /** Makes everything so far durable, power failures included. The outbox may be cleared after that. */
-  sync(): Promise<void>
-  /** Forgets the positions of streams that are gone. */
-  forget(streams: readonly string[]): Promise<void>
 
   /** The waiting deliveries of a lane, by due time. Those in flight are among them. */
   peek(endpoint: number, lane: Lane, limit: number): Promise<readonly Waiting[]>
@@ -172,10 +191,24 @@ export interface RelayStore {
   /**
    * Records a turn in one transaction, with an event for the network's host endpoints for each notice that they want to hear.
    * @returns the refs of the endpoints that have more to be sent by that
+   * @throws LeaseLost
    */
   commit(turn: Turn, now: number): Promise<readonly number[]>
-  /** What is to be sent for a delivery. */
-  outgoing(delivery: Waiting): Promise<Outgoing | undefined>
+  /** What is to be sent, by delivery; those of which nothing is known any more are left out. */
+  outgoing(deliveries: readonly Waiting[]): Promise<ReadonlyMap<number, Outgoing>>
+
+  /** What others changed since the last look: a replay from the command line, another relay. */
+  look(): Promise<News | undefined>
+  /** Names the present lease. */
+  readonly lease: string
+  /** Milliseconds for which certainly nobody else sends to the endpoints of this lease. */
+  readonly leasedFor: number
+  /** Lets others send to these endpoints. */
+  release(endpoints: readonly number[]): Promise<void>
+  /** Calls back soon after others may have changed something; a hint, never a promise. The result ends it. */
+  watch(changed: () => void): () => void
+  /** Milliseconds that the store's clock is ahead of this machine's. */
+  readonly skew: number
 
   /** How much waits and is dead, and when the oldest event that waits was taken over. */
   counts(): Promise<Counts>
@@ -185,8 +218,16 @@ export interface RelayStore {
   compact(): Promise<void>
   /** Lifts what the relay itself said about an endpoint. */
   enable(ref: number): Promise<void>
-
-  /** Changes whenever another process changed something (a replay from the command line). */
-  version(): Promise<number>
   close(): Promise<void>
+}
+
+/** A store beside an outbox that it is no part of. */
+export interface SeparateStore extends RelayStore {
+  positions(): Promise<Positions>
+  /** Takes a reading over: its records and its positions, in one transaction. */
+  take(reading: Reading, now: number, firstDelay: number): Promise<Taken>
+  /** Makes everything so far durable, power failures included. The outbox may be cleared after that. */
+  sync(): Promise<void>
+  /** Forgets the positions of streams that are gone. */
+  forget(streams: readonly string[]): Promise<void>
 }

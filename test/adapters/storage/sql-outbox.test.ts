@@ -160,7 +160,7 @@ test('relays that share a store claim different commits, and a claim that is und
   for (const id of ['a', 'b', 'c', 'd']) await tell(storage, id)
   await storage.transaction((tx) => tx.insert(things, thing(1)))
   const [one, two] = [await server.client(), await server.client()]
-  const claim = async (client: typeof one, limit: number) => (await claimOutbox(client, limit, schema)).map(idsOf)
+  const claim = async (client: typeof one, limit: number) => (await claimOutbox(client, limit, schema)).commits.map(idsOf)
   await one.query('BEGIN')
   await two.query('BEGIN')
   expect(await claim(one, 2)).toEqual([['a'], ['b']])

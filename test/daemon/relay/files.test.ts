@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
-import { storePath } from '../../../daemon/relay/relay.ts'
+import { storePath } from '../../../daemon/relay/backing.ts'
 import { failure } from '../../adapters/outbox/support.ts'
 import { bench, endpoint, event, events, receiver, until } from './support.ts'
 

@@ -3,9 +3,10 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
-import { startRelay, storePath } from '../../../daemon/relay/relay.ts'
-import { openSqliteStore } from '../../../daemon/relay/store/sqlite.ts'
-import type { RelayStore } from '../../../daemon/relay/store/store.ts'
+import { storePath } from '../../../daemon/relay/backing.ts'
+import { startRelay } from '../../../daemon/relay/relay.ts'
+import { openSqliteStore } from '../../../daemon/relay/store/sqlite/store.ts'
+import type { SeparateStore } from '../../../daemon/relay/store/store.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 import { bench, endpoint, event, events, receiver, status, until } from './support.ts'
@@ -71,11 +72,11 @@ describe('one endpoint', () => {
 })
 
 /** A store that fails as the test says. */
-function faulty(store: RelayStore, change: (store: RelayStore) => Partial<RelayStore>): RelayStore {
+function faulty(store: SeparateStore, change: (store: SeparateStore) => Partial<SeparateStore>): SeparateStore {
   return { ...store, ...change(store) }
 }
 
-async function withStore(change: (store: RelayStore) => Partial<RelayStore>) {
+async function withStore(change: (store: SeparateStore) => Partial<SeparateStore>) {
   const directory = temporaryDirectory()
   const outbox = await openOutbox({ directory })
   const hook = await receiver()

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 import { request } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { openOperatorStore } from '../../../daemon/relay/backing.ts'
 import { controlKey, controlKeyPath, startControl } from '../../../daemon/relay/control.ts'
 import { combine } from '../../../daemon/relay/events.ts'
 import { createMetrics } from '../../../daemon/relay/metrics.ts'
-import { type Relay, storePath } from '../../../daemon/relay/relay.ts'
-import { openOperatorStore } from '../../../daemon/relay/store/operator.ts'
+import type { Relay } from '../../../daemon/relay/relay.ts'
 import { run } from '../../support/command.ts'
 import { type Bench, bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
 
@@ -249,15 +249,15 @@ describe('the upkeep', () => {
     await all.append(event('fresh'))
     await until(() => all.attempts.length === 22, 'the fresh one is delivered')
     await all.relay.upkeep.purge()
-    const store = openOperatorStore(storePath(all.directory))
-    const left = store.deliveries({ limit: 100 }).map(({ event_id }) => event_id)
-    store.close()
+    const store = await openOperatorStore(all.directory)
+    const left = (await store.deliveries({ limit: 100 })).map(({ event_id }) => event_id)
+    await store.close()
     expect(left).toEqual(['fresh', 'bad'])
     all.relay.reconfigure({ ...all.relay.settings, keepDead: 1 / 86_400 })
     await all.relay.upkeep.purge()
-    const later = openOperatorStore(storePath(all.directory))
-    expect(later.deliveries({ limit: 100, state: 'dead' })).toEqual([])
-    later.close()
+    const later = await openOperatorStore(all.directory)
+    expect(await later.deliveries({ limit: 100, state: 'dead' })).toEqual([])
+    await later.close()
   })
 
   it('gives up on an endpoint that has only failed for as long as the operator allows, and keeps its events', async () => {

@@ -1,7 +1,7 @@
 /** What keeps the SQLite store small, in parts that hold the thread up for milliseconds. */
 import type { DatabaseSync } from 'node:sqlite'
-import { number, numberOrNull } from './rows.ts'
-import type { Counts, Purge } from './store.ts'
+import { number, numberOrNull } from '../rows.ts'
+import type { Counts, Purge } from '../store.ts'
 
 /** Rows removed at once. */
 const part = 1000

@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { StorageError } from '../../../lib/storage/contract.ts'
+import { StorageError } from '../../../../lib/storage/contract.ts'
 import { migrations, schema, schemaVersion } from './schema.ts'
 
 /** Milliseconds to wait while another process (a replay from the command line) writes. */

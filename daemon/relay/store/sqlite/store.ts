@@ -1,22 +1,30 @@
 /** The relay store on SQLite. */
-
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import { poisonNotice, poisonStarts } from '../poison.ts'
+import { laneNumber, number, outgoingOf, storedEndpointOf, text, waitingOf } from '../rows.ts'
+import type { News, Notice, Recovered, Result, SeparateStore, Turn } from '../store.ts'
 import { inTransaction, openDatabase } from './database.ts'
-import { number, outgoingOf, storedEndpointOf, text, waitingOf } from './rows.ts'
-import type { Notice, Recovered, RelayStore, Result, Turn } from './store.ts'
 import { createTaker } from './take.ts'
 import { createUpkeep } from './upkeep.ts'
 
-/** A delivery that was in flight this often when the process died is taken for the reason of it. */
-export const poisonStarts = 3
+const nothingNew: News = {
+  lease: 'for ever',
+  lost: false,
+  touched: [],
+  changed: [],
+  gained: [],
+  gone: [],
+  wanted: [],
+  notices: [],
+}
 
 /**
  * Opens the store of one relay. Results are written ahead and not synced one by one: after a power failure the deliveries since
  * the last `sync` may be made again. What was taken over from the outbox is synced (`sync`) before the outbox is cleared.
  * @throws StorageError
  */
-export function openSqliteStore(path: string): RelayStore {
+export function openSqliteStore(path: string): SeparateStore {
   const database = openDatabase(path)
   const taker = createTaker(database)
   const upkeep = createUpkeep(database)
@@ -52,11 +60,14 @@ export function openSqliteStore(path: string): RelayStore {
   const event = database.prepare('SELECT event_id, event_type, network_id, taken, body FROM events WHERE seq = ?')
   const dataVersion = database.prepare('PRAGMA data_version')
   const positions = database.prepare('SELECT stream, position FROM positions')
+  // Changes with every commit of another connection.
+  const readVersion = () => number(dataVersion.get() ?? {}, 'data_version')
   const forget = database.prepare('DELETE FROM positions WHERE stream = ?')
 
   let inFlight: ReadonlySet<number> = new Set()
   let synced = true
   let syncs = 0
+  let version = readVersion()
 
   /** Gives the refs of the endpoints that are to be told. */
   function writeNotices(notices: readonly Notice[], now: number): readonly number[] {
@@ -76,10 +87,7 @@ export function openSqliteStore(path: string): RelayStore {
   function writeTurn(turn: Turn, now: number): readonly number[] {
     for (const result of turn.results) writeResult(result)
     for (const [ref, state] of turn.states) updateState.run(JSON.stringify(state), ref)
-    for (const [ref, reason] of turn.disable) {
-      disable.run(reason, ref)
-      taker.markDisabled(ref, reason)
-    }
+    for (const [ref, reason] of turn.disable) disable.run(reason, ref)
     setMeta.run('in_flight', JSON.stringify([...turn.inFlight]))
     setMeta.run('time', now)
     return writeNotices(turn.notices, now)
@@ -108,13 +116,8 @@ export function openSqliteStore(path: string): RelayStore {
       if (!row || number(row, 'starts') < poisonStarts) continue
       dead.run(now, id)
       const of = whose.get(number(row, 'event'), number(row, 'endpoint')) ?? {}
-      notices.push({
-        kind: 'delivery.poisoned',
-        network_id: text(of, 'network_id'),
-        endpoint_id: text(of, 'id'),
-        event_id: text(of, 'event_id'),
-        text: `the relay died ${poisonStarts} times while this delivery was in flight; it is set aside`,
-      })
+      const [network_id, endpoint_id, event_id] = [text(of, 'network_id'), text(of, 'id'), text(of, 'event_id')]
+      notices.push(poisonNotice({ network_id, endpoint_id, event_id }))
     }
     setMeta.run('in_flight', '[]')
     writeNotices(notices, now)
@@ -153,7 +156,7 @@ export function openSqliteStore(path: string): RelayStore {
     async forget(streams) {
       if (streams.length > 0) inTransaction(database, () => streams.forEach((stream) => void forget.run(stream)))
     },
-    peek: async (endpoint, lane, limit) => peek.all(endpoint, lane === 'first' ? 0 : 1, limit).map(waitingOf),
+    peek: async (endpoint, lane, limit) => peek.all(endpoint, laneNumber(lane), limit).map(waitingOf),
     async oldestDue(endpoint, now, except) {
       const row = oldestDue.get({ $endpoint: endpoint, $now: now, $except: except ?? -1 })
       return row && waitingOf(row)
@@ -170,18 +173,28 @@ export function openSqliteStore(path: string): RelayStore {
       inFlight = turn.inFlight
       return told
     },
-    async outgoing({ delivery, event: seq }) {
-      const row = event.get(seq)
-      return row && outgoingOf(row, delivery)
+    async outgoing(deliveries) {
+      const rows = deliveries.map(({ delivery, event: seq }) => [delivery, event.get(seq)] as const)
+      return new Map(rows.flatMap(([delivery, row]) => (row ? [[delivery, outgoingOf(row, delivery)]] : [])))
     },
+    async look() {
+      const found = readVersion()
+      if (found === version) return undefined
+      version = found
+      return { ...nothingNew, touched: 'all' }
+    },
+    // One relay has this store to itself: its lease never ends.
+    lease: nothingNew.lease,
+    leasedFor: Number.POSITIVE_INFINITY,
+    release: async () => {},
+    watch: () => () => {},
+    skew: 0,
     counts: async () => upkeep.counts(),
     purge: async (before) => inTransaction(database, () => upkeep.purge(before)),
     compact: async () => upkeep.compact(),
     async enable(ref) {
       inTransaction(database, () => disable.run(null, ref))
-      taker.reload()
     },
-    version: async () => number(dataVersion.get() ?? {}, 'data_version'),
     async close() {
       if (database.isOpen) database.close()
     },

@@ -1,0 +1,61 @@
+/** Hears what is called out on channels, for as long as a connection holds. */
+import { setTimeout } from 'node:timers/promises'
+import { quoted } from '../sql/dialect.ts'
+import { loadPg } from './pool.ts'
+
+export interface Listening {
+  close(): Promise<void>
+}
+
+const connectTimeout = 5_000
+/** Milliseconds before a connection that broke is made anew. */
+const pause = 1_000
+
+/**
+ * Listens on channels, on a connection of its own that is made anew whenever it breaks. What is called out in between is not
+ * heard, and nothing is heard where PostgreSQL cannot be reached or knows no channels: hints, never promises.
+ *
+ * @param heard is told the channel
+ */
+export function listenOn(url: string, channels: readonly string[], heard: (channel: string) => void): Listening {
+  const stopping = new AbortController()
+  const { signal } = stopping
+
+  async function once(): Promise<void> {
+    const { Client } = await loadPg()
+    const client = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: connectTimeout,
+      application_name: 'folkmoot-listener',
+      keepAlive: true,
+    })
+    const broken = new Promise<void>((resolve) => {
+      client.on('error', () => resolve())
+      client.on('end', () => resolve())
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    client.on('notification', ({ channel }) => heard(channel))
+    try {
+      await client.connect()
+      for (const channel of channels) await client.query(`LISTEN ${quoted(channel)}`)
+      await broken
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      await once().catch(() => undefined)
+      await setTimeout(pause, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  const running = run()
+  return {
+    async close() {
+      stopping.abort()
+      await running
+    },
+  }
+}

@@ -1,0 +1,180 @@
+/** The connections of a relay to the PostgreSQL database that it shares with others. */
+import pRetry from 'p-retry'
+import { type PgClient, type PgPool, send } from '../../../../adapters/storage/postgres/client.ts'
+import { defaultSchema } from '../../../../adapters/storage/postgres/dialect.ts'
+import { commitError, endsConnection, storageErrorOf, unreachable } from '../../../../adapters/storage/postgres/errors.ts'
+import { migratePostgres } from '../../../../adapters/storage/postgres/migrate.ts'
+import { beginOn, type Held, holdClient, openPool } from '../../../../adapters/storage/postgres/pool.ts'
+import { nameOf } from '../../../../adapters/storage/postgres/transaction.ts'
+import { isStorageError, StorageError } from '../../../../lib/storage/contract.ts'
+import { UsageError } from '../../../usage.ts'
+import type { SqlRow } from '../rows.ts'
+import { relaySchemaOf, schemaVersion, tables } from './schema.ts'
+
+/** Runs statements; `$schema` in them stands for the schema of the relays. */
+export interface Session {
+  /** The connection itself, in its transaction. */
+  readonly client: PgClient
+  rows(text: string, values?: readonly unknown[]): Promise<readonly SqlRow[]>
+}
+
+export interface Database {
+  readonly url: string
+  /** The schema of the outbox. */
+  readonly schema: string
+  readonly pool: PgPool
+  /** Runs one statement by itself. It may run twice when the connection breaks: it must bear that. */
+  rows(text: string, values?: readonly unknown[]): Promise<readonly SqlRow[]>
+  /** Runs work in one transaction; again when it lost a race or its connection before the end. */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** How many connections have broken so far. What the database had promised on them may be gone with it. */
+  readonly broken: number
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  readonly url: string
+  readonly schema?: string
+  /** Connections at once. */
+  readonly poolSize?: number
+  /** Whether missing tables are made. Default true; else their absence is refused. */
+  readonly make?: boolean
+}
+
+/** Milliseconds to wait for a connection, and for a statement. */
+const patience = 5_000
+const statementTimeout = 10_000
+const setup = 'SET synchronous_commit = off'
+
+/**
+ * Opens the database of an outbox, and makes the tables of its relays where they are missing.
+ *
+ * Its commits do not wait for the disk: what the last moments before a crash of the database had recorded is undone whole, a
+ * transaction at a time, so events go back to the outbox and results are made again. Whoever needs more says so (`durable`).
+ *
+ * @throws UsageError when tables are missing and are not to be made; StorageError `unavailable`, `newer` when a newer version has made the tables
+ */
+export async function openDatabase({
+  url,
+  schema = defaultSchema,
+  poolSize = 4,
+  make = true,
+}: DatabaseOptions): Promise<Database> {
+  if (make) await migratePostgres({ url, schema, tables: [] })
+  const own = `"${relaySchemaOf(schema)}"`
+  const pool = await openPool({ url, size: poolSize, patience, statementTimeout, name: 'folkmoot-relay', setup })
+  let broken = 0
+
+  const sessionOn = (client: PgClient): Session => ({
+    client,
+    async rows(text, values = []) {
+      const sql = text.replaceAll('$schema', own)
+      try {
+        const result = await send(client, sql, values, nameOf(sql))
+        const names = result.fields.map(({ name }) => name)
+        return result.rows.map((row) => Object.fromEntries(names.map((name, place) => [name, row[place] ?? null])))
+      } catch (error) {
+        throw storageErrorOf(error)
+      }
+    },
+  })
+
+  async function within<T>(held: Held, work: (session: Session) => Promise<T>): Promise<T> {
+    let lost = true
+    try {
+      const value = await work(sessionOn(held.client))
+      lost = false
+      return value
+    } catch (error) {
+      lost = endsConnection(error)
+      throw error
+    } finally {
+      if (lost) broken++
+      held.release(lost)
+    }
+  }
+
+  async function one(text: string, values: readonly unknown[]): Promise<readonly SqlRow[]> {
+    const held = await holdClient(pool, patience).catch((error: unknown) => {
+      throw unreachable(error)
+    })
+    return within(held, (session) => session.rows(text, values))
+  }
+
+  async function whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return within(await beginOn(pool, 'BEGIN', patience), async (session) => {
+      try {
+        const value = await work(session)
+        await commit(session.client)
+        return value
+      } catch (error) {
+        if (!endsConnection(error))
+          await send(session.client, 'ROLLBACK').catch((failed: unknown) => {
+            throw storageErrorOf(failed)
+          })
+        throw error
+      }
+    })
+  }
+
+  const retrying = <T>(work: () => Promise<T>): Promise<T> =>
+    pRetry(work, {
+      retries: 4,
+      minTimeout: 20,
+      maxTimeout: 500,
+      randomize: true,
+      shouldRetry: ({ error }) => isStorageError(error) && error.code === 'conflict',
+    })
+
+  const database: Database = {
+    url,
+    schema,
+    pool,
+    rows: (text, values = []) => retrying(() => one(text, values)),
+    transaction: (work) => retrying(() => whole(work)),
+    get broken() {
+      return broken
+    },
+    close: () => pool.end(),
+  }
+  try {
+    await prepare(database, own, make)
+    return database
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+}
+
+/** In a transaction: its commit waits until it is on the disk. */
+export const durable = (session: Session) => session.rows('SET LOCAL synchronous_commit = on')
+
+async function commit(client: PgClient): Promise<void> {
+  const { command } = await send(client, 'COMMIT').catch((error: unknown) => {
+    throw commitError(error)
+  })
+  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has undone the transaction')
+}
+
+/** Makes the tables, or checks that they are of this version. */
+async function prepare(database: Database, own: string, make: boolean): Promise<void> {
+  await database.transaction(async (session) => {
+    await durable(session)
+    // Of two relays that start at once the second one finds everything made.
+    await session.rows('SELECT pg_advisory_xact_lock(hashtext($1))', [`folkmoot relay ${own}`])
+    const [made] = await session.rows(`SELECT to_regclass($1) AS meta`, [`${own}.meta`])
+    if (made?.['meta'] == null && !make)
+      throw new UsageError(`no relay has run on this outbox yet: there is no schema ${own} in the database`)
+    if (made?.['meta'] == null) {
+      // Several statements at once cannot be prepared under a name.
+      await send(session.client, `CREATE SCHEMA IF NOT EXISTS ${own}; ${tables(own)}`)
+      return
+    }
+    const [row] = await session.rows(`SELECT value FROM $schema.meta WHERE name = 'schema_version'`)
+    const version = Number(row?.['value'])
+    if (version > schemaVersion) {
+      const text = `the relay tables in ${own} were made by a newer version (${version}, this one knows ${schemaVersion})`
+      throw new StorageError('newer', text)
+    }
+  })
+}

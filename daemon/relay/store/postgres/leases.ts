@@ -1,0 +1,288 @@
+/**
+ * Which relay sends to which endpoint.
+ *
+ * Terms
+ * - **Lease**: the row of a relay in `relays`, for as long as it is there. The endpoints that name it are that relay's.
+ * - **Renewal**: moves the end of a lease. Every turn of the scheduler renews it, and `tend` does at a sixth of its time.
+ * - **Burial**: the removal of a lease that is over, by another relay. It happens in the transaction that frees its endpoints;
+ *   so a relay whose row is still there may go on, however late it is, and one whose row is gone has lost everything.
+ * - **Quota**: how many endpoints a relay should have. All relays reckon with the same list and come to the same quotas.
+ *
+ * The database's clock alone decides when a lease is over. What a relay reckons for itself (`leasedFor`) begins when it asked
+ * for the renewal, and ends no later.
+ */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { isAlive, type Owner, thisProcess } from '../../../../adapters/outbox/owner.ts'
+import type { Clock } from '../../clock.ts'
+import { poisonNotice, poisonStarts } from '../poison.ts'
+import { number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
+import { LeaseLost, type Notice, type StoredEndpoint } from '../store.ts'
+import { type Database, durable, type Session } from './database.ts'
+
+/** What one tending brought. */
+export interface Tended {
+  readonly gained: readonly StoredEndpoint[]
+  readonly gone: readonly number[]
+  readonly wanted: readonly number[]
+  /** Deliveries that were in flight in relays that died. */
+  readonly interrupted: number
+  readonly notices: readonly Notice[]
+}
+
+export interface Leases {
+  /** Names the present lease; empty before the first one. */
+  readonly id: string
+  /** Milliseconds that are certainly left of it. */
+  readonly left: number
+  /** Milliseconds that the database's clock is ahead of this machine's. */
+  readonly skew: number
+  /** The endpoints of this lease, as far as the relay was told. */
+  readonly held: ReadonlySet<number>
+  /** Milliseconds of a whole lease. */
+  readonly length: number
+  /** Begins a lease, without any endpoint. */
+  begin(): Promise<void>
+  /** Renews the lease, buries those that are over, and takes endpoints up to the quota. @throws LeaseLost */
+  tend(now: number): Promise<Tended>
+  /**
+   * Says that the lease was renewed by a statement.
+   * @param asked when that was asked for, as `moment` gave it
+   */
+  renewed(asked: Moment): void
+  moment(): Moment
+  release(endpoints: readonly number[]): Promise<void>
+  /** Ends the lease; its endpoints are free. */
+  end(): Promise<void>
+}
+
+/** One moment on two clocks: monotonic time stands still while a machine sleeps, the wall clock may be set back. */
+export interface Moment {
+  readonly monotonic: number
+  readonly wall: number
+}
+
+/** A statement or a fragment of one that moves the end of a lease; `$2` is its length in milliseconds. */
+export const renewal = `expires_at = clock_timestamp() + $2::double precision * interval '1 millisecond'`
+
+/** A round trip longer than this, in milliseconds, tells nothing about the difference of two clocks. */
+const longestRoundTrip = 2000
+
+/**
+ * @param length milliseconds; asked for anew at each renewal
+ * @param tell makes notices into events for the host, in the same transaction; the versions are locked for it
+ */
+export function createLeases(
+  database: Database,
+  clock: Clock,
+  length: () => number,
+  tell: (session: Session, notices: readonly Notice[], now: number) => Promise<unknown>,
+): Leases {
+  let id = ''
+  let until: Moment = { monotonic: 0, wall: 0 }
+  let skew = 0
+  let held = new Set<number>()
+
+  const moment = (): Moment => ({ monotonic: clock.monotonic(), wall: clock.now() })
+
+  function renewed(asked: Moment): void {
+    const lasting = length()
+    until = { monotonic: asked.monotonic + lasting, wall: asked.wall + lasting }
+  }
+
+  /** Learns from the database's time how far the clocks are apart. */
+  function compare(asked: Moment, time: number): void {
+    const trip = clock.monotonic() - asked.monotonic
+    if (trip < longestRoundTrip) skew = time - (asked.wall + trip / 2)
+  }
+
+  async function renew(session: Session): Promise<void> {
+    const asked = moment()
+    const [row] = await session.rows(
+      `UPDATE $schema.relays SET ${renewal} WHERE id = $1 RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
+      [id, length()],
+    )
+    if (!row) throw new LeaseLost(`relay ${id} was buried`)
+    compare(asked, number(row, 'time'))
+    renewed(asked)
+  }
+
+  /** Those that are over, and those whose process died on this machine. */
+  async function overdue(session: Session): Promise<readonly string[]> {
+    const others = await session.rows(
+      'SELECT id, process, expires_at < clock_timestamp() AS over FROM $schema.relays WHERE id <> $1',
+      [id],
+    )
+    const dead = others.filter((row) => isDead(ownerOf(row))).map((row) => text(row, 'id'))
+    if (dead.length === 0 && others.every((row) => row['over'] === 'f')) return []
+    // One that is being renewed at this moment is locked: it lives.
+    const rows = await session.rows(
+      `SELECT id FROM $schema.relays WHERE id <> $1 AND (expires_at < clock_timestamp() OR id = ANY($2::text[]))
+       FOR UPDATE SKIP LOCKED`,
+      [id, dead],
+    )
+    return rows.map((row) => text(row, 'id'))
+  }
+
+  async function bury(session: Session, dead: readonly string[], now: number): Promise<Pick<Tended, 'interrupted' | 'notices'>> {
+    const rows = await session.rows(
+      `WITH buried AS (DELETE FROM $schema.relays WHERE id = ANY($1::text[]) RETURNING in_flight)
+       UPDATE $schema.deliveries SET starts = starts + 1 WHERE state = 'pending'
+         AND id IN (SELECT unnest(in_flight) FROM buried) RETURNING id, starts`,
+      [dead],
+    )
+    await free(session, 'relay = ANY($1::text[])', [dead])
+    const poisonous = rows.filter((row) => number(row, 'starts') >= poisonStarts).map((row) => number(row, 'id'))
+    if (poisonous.length === 0) return { interrupted: rows.length, notices: [] }
+    const notices = (
+      await session.rows(
+        `UPDATE $schema.deliveries d SET state = 'dead', at = $2, outcome = 'poison' FROM $schema.events e, $schema.endpoints p
+         WHERE d.id = ANY($1::bigint[]) AND e.seq = d.event AND p.ref = d.endpoint
+         RETURNING e.event_id, e.network_id, p.id AS endpoint_id`,
+        [poisonous, now],
+      )
+    ).map((row) =>
+      poisonNotice({
+        network_id: text(row, 'network_id'),
+        endpoint_id: text(row, 'endpoint_id'),
+        event_id: text(row, 'event_id'),
+      }),
+    )
+    await tell(session, notices, now)
+    return { interrupted: rows.length, notices }
+  }
+
+  /** How many endpoints this relay should have; with as many more as divide unevenly, for the first relays of the list. */
+  async function quota(session: Session): Promise<number> {
+    const relays = (await session.rows('SELECT id FROM $schema.relays ORDER BY id')).map((row) => text(row, 'id'))
+    const [row = {}] = await session.rows('SELECT count(*) AS n FROM $schema.endpoints WHERE removed_at IS NULL')
+    const endpoints = number(row, 'n')
+    return Math.floor(endpoints / relays.length) + (relays.indexOf(id) < endpoints % relays.length ? 1 : 0)
+  }
+
+  const ownedBy = async (session: Session): Promise<readonly number[]> => {
+    const rows = await session.rows('SELECT endpoint FROM $schema.leases WHERE relay = $1 ORDER BY endpoint', [id])
+    return rows.map((row) => number(row, 'endpoint'))
+  }
+
+  /** Takes endpoints that are nobody's; those that another relay takes at this moment are passed over. */
+  async function claim(session: Session, count: number): Promise<readonly number[]> {
+    const rows = await session.rows(
+      `UPDATE $schema.leases SET relay = $1 WHERE endpoint IN
+         (SELECT endpoint FROM $schema.leases WHERE relay IS NULL ORDER BY endpoint LIMIT $2 FOR UPDATE SKIP LOCKED)
+       RETURNING endpoint`,
+      [id, count],
+    )
+    return rows.map((row) => number(row, 'endpoint'))
+  }
+
+  async function endpoints(session: Session, refs: readonly number[]): Promise<readonly StoredEndpoint[]> {
+    if (refs.length === 0) return []
+    const sql = 'SELECT * FROM $schema.endpoints WHERE ref = ANY($1::bigint[]) AND removed_at IS NULL'
+    return (await session.rows(sql, [refs])).map(storedEndpointOf)
+  }
+
+  return {
+    get id() {
+      return id
+    },
+    get left() {
+      const { monotonic, wall } = moment()
+      return Math.min(until.monotonic - monotonic, until.wall - wall)
+    },
+    get skew() {
+      return skew
+    },
+    get held() {
+      return held
+    },
+    get length() {
+      return length()
+    },
+    moment,
+    renewed,
+
+    async begin() {
+      const next = randomUUID()
+      const asked = moment()
+      const [row = {}] = await database.transaction(async (session) => {
+        await durable(session)
+        return session.rows(
+          `INSERT INTO $schema.relays (id, host, process, expires_at)
+           VALUES ($1, $3, $4, clock_timestamp() + $2::double precision * interval '1 millisecond')
+           RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
+          [next, length(), hostname(), JSON.stringify(thisProcess())],
+        )
+      })
+      compare(asked, number(row, 'time'))
+      id = next
+      held = new Set()
+      renewed(asked)
+    },
+
+    tend: (now) =>
+      database
+        .transaction(async (session) => {
+          await durable(session)
+          await renew(session)
+          const dead = await overdue(session)
+          const buried = dead.length > 0 ? await bury(session, dead, now) : { interrupted: 0, notices: [] }
+          const owned = await ownedBy(session)
+          const due = await quota(session)
+          const claimed = owned.length < due ? await claim(session, due - owned.length) : []
+          const all = [...owned, ...claimed]
+          return {
+            all,
+            gained: await endpoints(
+              session,
+              all.filter((ref) => !held.has(ref)),
+            ),
+            wanted: owned.slice(due),
+            ...buried,
+          }
+        })
+        .then(({ all, ...tended }) => {
+          const gone = [...held].filter((ref) => !all.includes(ref))
+          held = new Set(all)
+          return { ...tended, gone }
+        }),
+
+    async release(refs) {
+      for (const ref of refs) held.delete(ref)
+      await database.transaction(async (session) => {
+        await durable(session)
+        await free(session, 'relay = $1 AND endpoint = ANY($2::bigint[])', [id, refs])
+      })
+    },
+
+    async end() {
+      if (id === '') return
+      await database.transaction(async (session) => {
+        await durable(session)
+        await session.rows('DELETE FROM $schema.relays WHERE id = $1', [id])
+        await free(session, 'relay = $1', [id])
+      })
+      id = ''
+      held = new Set()
+    },
+  }
+}
+
+/** Lets anybody have the endpoints of these leases; those that were removed are nobody's for good. */
+async function free(session: Session, which: string, values: readonly unknown[]): Promise<void> {
+  await session.rows(
+    `DELETE FROM $schema.leases WHERE ${which}
+       AND endpoint IN (SELECT ref FROM $schema.endpoints WHERE removed_at IS NOT NULL)`,
+    values,
+  )
+  await session.rows(`UPDATE $schema.leases SET relay = NULL WHERE ${which}`, values)
+}
+
+const ownerOf = (row: SqlRow): Owner => JSON.parse(text(row, 'process')) as Owner
+
+/** Whether a process of this very machine has died. Of other machines, and of other containers, that cannot be known. */
+function isDead(owner: Owner): boolean {
+  const here = thisProcess()
+  const known = owner.boot !== null && owner.boot === here.boot && owner.namespace === here.namespace
+  return known && !isAlive(owner)
+}

@@ -1,0 +1,102 @@
+/** The tables of the store on PostgreSQL, in words that a person can query. They stand in a schema beside the outbox's. */
+
+/** Goes up with every incompatible change; a newer one is refused, not touched. */
+export const schemaVersion = 1
+
+/** The schema of the relays that share an outbox. */
+export const relaySchemaOf = (schema: string): string => `${schema}_relay`
+
+/**
+ * The statements that make the tables.
+ * @param schema made of letters, digits and underscores
+ */
+export const tables = (schema: string): string => `
+CREATE TABLE ${schema}.meta (name text PRIMARY KEY, value bigint NOT NULL);
+
+CREATE TABLE ${schema}.relays (
+  id text PRIMARY KEY,
+  host text NOT NULL,
+  process json NOT NULL,
+  started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  expires_at timestamptz NOT NULL,
+  in_flight bigint[] NOT NULL DEFAULT '{}'
+) WITH (fillfactor = 50);
+
+CREATE TABLE ${schema}.endpoints (
+  ref bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  network_id text NOT NULL,
+  id text NOT NULL,
+  url text NOT NULL,
+  key text NOT NULL,
+  secrets text NOT NULL,
+  events text,
+  audience text NOT NULL,
+  enabled boolean NOT NULL,
+  "order" text NOT NULL,
+  rate_per_second double precision,
+  disabled text,
+  removed_at bigint,
+  state text,
+  defined bigint NOT NULL,
+  UNIQUE (network_id, id)
+);
+CREATE INDEX endpoints_defined ON ${schema}.endpoints (defined);
+
+CREATE TABLE ${schema}.leases (
+  endpoint bigint PRIMARY KEY,
+  relay text,
+  touched bigint NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX leases_free ON ${schema}.leases (endpoint) WHERE relay IS NULL;
+
+CREATE TABLE ${schema}.events (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  event_id text NOT NULL UNIQUE,
+  network_id text NOT NULL,
+  event_type text NOT NULL,
+  event_timestamp text NOT NULL,
+  taken bigint NOT NULL,
+  body text NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
+
+CREATE TABLE ${schema}.deliveries (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  event bigint NOT NULL,
+  endpoint bigint NOT NULL,
+  state text NOT NULL,
+  lane smallint NOT NULL,
+  due bigint NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  starts integer NOT NULL DEFAULT 0,
+  at bigint,
+  milliseconds integer,
+  status integer,
+  outcome text
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX deliveries_waiting ON ${schema}.deliveries (endpoint, lane, due, id) WHERE state = 'pending';
+CREATE INDEX deliveries_dead ON ${schema}.deliveries (at) WHERE state = 'dead';
+CREATE INDEX deliveries_event ON ${schema}.deliveries (event);
+
+CREATE TABLE ${schema}.attempts (
+  delivery bigint NOT NULL,
+  number integer NOT NULL,
+  at bigint NOT NULL,
+  milliseconds integer NOT NULL,
+  status integer,
+  outcome text NOT NULL,
+  answer text,
+  PRIMARY KEY (delivery, number, at)
+);
+
+CREATE TABLE ${schema}.notices (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at bigint NOT NULL,
+  kind text NOT NULL,
+  network_id text,
+  endpoint_id text,
+  event_id text,
+  text text NOT NULL
+);
+
+INSERT INTO ${schema}.meta (name, value) VALUES ('version', 0), ('schema_version', ${schemaVersion});
+`

@@ -1,0 +1,237 @@
+/** The relay store on PostgreSQL, which any number of relays share, and the way into it from the outbox beside it. */
+import { callerOver } from '../../../../adapters/storage/postgres/caller.ts'
+import { listenOn } from '../../../../adapters/storage/postgres/listen.ts'
+import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
+import type { Clock } from '../../clock.ts'
+import type { Intake } from '../../intake.ts'
+import { endpointOf, laneNumber, number, numberOrNull, outgoingOf, storedEndpointOf, waitingOf } from '../rows.ts'
+import { type Endpoint, LeaseLost, type News, type RelayStore } from '../store.ts'
+import { openDatabase } from './database.ts'
+import { createLeases } from './leases.ts'
+import { relaySchemaOf } from './schema.ts'
+import { createTaker, nextVersion, touch } from './take.ts'
+import { recordTurn } from './turn.ts'
+import { counts, purge } from './upkeep.ts'
+
+export interface PostgresStoreOptions {
+  readonly url: string
+  /** The schema of the outbox; the relays have one of their own beside it. */
+  readonly schema?: string
+  readonly clock: Clock
+  /** Milliseconds of a lease. */
+  readonly lease: () => number
+}
+
+export interface SharedStore {
+  readonly store: RelayStore
+  readonly intake: Intake
+}
+
+/** What a relay calls out when it has changed something for others. */
+export const relayChannelOf = (schema: string): string => relaySchemaOf(schema)
+
+/** A lease is renewed this often within its time. */
+const renewals = 6
+/** Endpoints that are nobody's are looked for at most this often, in milliseconds: another relay may be about to take them. */
+const claimInterval = 250
+
+const waiting = 'id, event, lane, due, attempts, starts'
+const peeking = `SELECT ${waiting} FROM $schema.deliveries
+  WHERE endpoint = $1 AND lane = $2 AND state = 'pending' ORDER BY due, id LIMIT $3`
+/** Looked for among the next thousand of each lane: the first lane is in order anyway. */
+const lane = (number: number) => `(SELECT ${waiting} FROM $schema.deliveries
+  WHERE endpoint = $1 AND lane = ${number} AND state = 'pending' AND due <= $2 ORDER BY due, id LIMIT 1000)`
+const oldest = `SELECT ${waiting} FROM (${lane(0)} UNION ALL ${lane(1)}) AS d WHERE event <> $3 ORDER BY event LIMIT 1`
+
+/**
+ * Opens the store that the relays of an outbox share. Events go from the outbox into it in one transaction of the database.
+ * @throws StorageError `unavailable`, `newer`
+ */
+export async function openPostgresStore({ url, schema, clock, lease }: PostgresStoreOptions): Promise<SharedStore> {
+  const database = await openDatabase({ url, ...(schema === undefined ? {} : { schema }) })
+  const taker = createTaker(database)
+  const leases = createLeases(database, clock, lease, taker.tell)
+  const caller = callerOver(database.pool, relayChannelOf(database.schema))
+  const outboxHints = new Set<() => void>()
+  const storeHints = new Set<() => void>()
+  const listening = listenOn(url, [channelOf(database.schema), relayChannelOf(database.schema)], (channel) => {
+    for (const hint of channel === channelOf(database.schema) ? outboxHints : storeHints) hint()
+  })
+  let lost = false
+  let tendedAt = Number.NEGATIVE_INFINITY
+  /** Everything up to this version has been told. */
+  let seen = 0
+  let broken = 0
+
+  function loses(error: unknown): never {
+    if (error instanceof LeaseLost) lost = true
+    throw error
+  }
+
+  async function tend(now: number) {
+    tendedAt = clock.monotonic()
+    const tended = await leases.tend(now)
+    if (tended.interrupted > 0 || tended.gained.length > 0) caller.call()
+    return tended
+  }
+
+  async function state(): Promise<{ version: number; free: boolean }> {
+    const [row = {}] = await database.rows(
+      `SELECT value AS version, EXISTS (SELECT 1 FROM $schema.leases WHERE relay IS NULL) AS free
+       FROM $schema.meta WHERE name = 'version'`,
+    )
+    return { version: number(row, 'version'), free: row['free'] === 't' }
+  }
+
+  /** What was touched since `seen`: deliveries of these, and the endpoints that are defined anew. */
+  async function changes(): Promise<{ touched: readonly number[]; changed: readonly Endpoint[]; removed: readonly number[] }> {
+    const rows = await database.rows(
+      `SELECT l.endpoint, e.defined > $2 AS anew FROM $schema.leases l JOIN $schema.endpoints e ON e.ref = l.endpoint
+       WHERE l.relay = $1 AND l.touched > $2`,
+      [leases.id, seen],
+    )
+    const refs = (anew: string) => rows.filter((row) => row['anew'] === anew).map((row) => number(row, 'endpoint'))
+    const defined =
+      refs('t').length === 0
+        ? []
+        : await database.rows('SELECT * FROM $schema.endpoints WHERE ref = ANY($1::bigint[])', [refs('t')])
+    return {
+      touched: refs('f'),
+      changed: defined.filter((row) => numberOrNull(row, 'removed_at') === null).map(endpointOf),
+      removed: defined.filter((row) => numberOrNull(row, 'removed_at') !== null).map((row) => number(row, 'ref')),
+    }
+  }
+
+  async function look(): Promise<News | undefined> {
+    const { id } = leases
+    const { version, free } = await state()
+    const since = clock.monotonic() - tendedAt
+    const due = since >= leases.length / renewals || (free && since >= claimInterval)
+    const now = Math.floor(clock.now() + leases.skew)
+    const tended = due ? await tend(now) : undefined
+    const changed = version > seen ? await changes() : undefined
+    const shaken = database.broken !== broken
+    if (!tended && !changed && !shaken) return undefined
+    broken = database.broken
+    seen = version
+    if (changed && changed.removed.length > 0) await leases.release(changed.removed)
+    return {
+      lease: id,
+      lost: false,
+      // What the database had promised on a connection that broke may be gone with it.
+      touched: shaken ? 'all' : (changed?.touched ?? []),
+      changed: changed?.changed ?? [],
+      gained: tended?.gained ?? [],
+      gone: [...(tended?.gone ?? []), ...(changed?.removed ?? [])],
+      wanted: tended?.wanted ?? [],
+      notices: tended?.notices ?? [],
+    }
+  }
+
+  const watching = (hints: Set<() => void>) => (changed: () => void) => {
+    hints.add(changed)
+    return () => void hints.delete(changed)
+  }
+
+  const store: RelayStore = {
+    async recover(now) {
+      await leases.begin()
+      lost = false
+      const { version } = await state()
+      const tended = await tend(now)
+      seen = version
+      broken = database.broken
+      const time = Math.floor(clock.now() + leases.skew)
+      return { endpoints: tended.gained, time, interrupted: tended.interrupted, notices: tended.notices }
+    },
+    endpoints: async () =>
+      (await database.rows('SELECT * FROM $schema.endpoints WHERE removed_at IS NULL')).map(storedEndpointOf),
+    peek: async (endpoint, which, limit) => (await database.rows(peeking, [endpoint, laneNumber(which), limit])).map(waitingOf),
+    async oldestDue(endpoint, now, except) {
+      const [row] = await database.rows(oldest, [endpoint, now, except ?? -1])
+      return row && waitingOf(row)
+    },
+    async head(endpoint) {
+      const [row] = await database.rows(oldest, [endpoint, Number.MAX_SAFE_INTEGER, -1])
+      return row && waitingOf(row)
+    },
+    async commit(turn, now) {
+      if (lost) throw new LeaseLost('the lease is over')
+      const told = await recordTurn(database, leases, taker, turn, now).catch(loses)
+      if (told.length > 0) caller.call()
+      return told
+    },
+    async outgoing(deliveries) {
+      const rows = await database.rows(
+        'SELECT seq, event_id, event_type, network_id, taken, body FROM $schema.events WHERE seq = ANY($1::bigint[])',
+        [deliveries.map(({ event }) => event)],
+      )
+      const bySeq = new Map(rows.map((row) => [number(row, 'seq'), row]))
+      return new Map(
+        deliveries.flatMap(({ delivery, event }) => {
+          const row = bySeq.get(event)
+          return row ? [[delivery, outgoingOf(row, delivery)]] : []
+        }),
+      )
+    },
+    async look() {
+      if (lost || leases.id === '') return undefined
+      return look().catch((error: unknown) => {
+        if (!(error instanceof LeaseLost)) throw error
+        lost = true
+        const nothing = { touched: [], changed: [], gained: [], gone: [], wanted: [], notices: [] }
+        return { lease: leases.id, lost: true, ...nothing }
+      })
+    },
+    get lease() {
+      return leases.id
+    },
+    get leasedFor() {
+      return lost ? 0 : leases.left
+    },
+    async release(endpoints) {
+      await leases.release(endpoints)
+      caller.call()
+    },
+    watch: watching(storeHints),
+    get skew() {
+      return leases.skew
+    },
+    counts: () => counts(database),
+    purge: (before) => purge(database, before),
+    // PostgreSQL gives space back by itself.
+    compact: async () => {},
+    async enable(ref) {
+      await database.transaction(async (session) => {
+        const version = await nextVersion(session)
+        await session.rows('UPDATE $schema.endpoints SET disabled = NULL, defined = $2 WHERE ref = $1', [ref, version])
+        await touch(session, [ref], version)
+      })
+      caller.call()
+    },
+    async close() {
+      await leases.end().catch(() => undefined)
+      caller.call()
+      await caller.settled()
+      await listening.close()
+      await database.close()
+    },
+  }
+
+  const intake: Intake = {
+    async next(now, firstDelay) {
+      const taking = await taker.take(now, firstDelay)
+      if (!taking) return { taken: undefined, more: false }
+      const { taken, version, more } = taking
+      // The scheduler is told of this at once, so it need not find it out.
+      if (seen === version - 1 && taken.changed.length + taken.removed.length === 0) seen = version
+      caller.call()
+      // Endpoints are told to whoever has them by `look`.
+      return { taken: { ...taken, changed: [], removed: [] }, more }
+    },
+    tidy: async () => {},
+    watch: watching(outboxHints),
+    close: async () => {},
+  }
+  return { store, intake }
+}

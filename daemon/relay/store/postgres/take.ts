@@ -1,0 +1,193 @@
+/**
+ * Takes commits of the outbox table over into the relays' tables, in one transaction that removes them from the outbox.
+ *
+ * One relay at a time does so: it holds the row `version`. So deliveries are numbered in the order in which their events were
+ * taken over, an endpoint is known to all events after it, and whatever has changed can be found by its version: the count of
+ * all takings and replays, given in the order of their commits.
+ */
+
+import { claimOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
+import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
+import { endpointOf, number, numberOrNull, text } from '../rows.ts'
+import type { Endpoint, Notice, Taken } from '../store.ts'
+import { type Addressed, Directory, noticeEvents, type Step, takeOver, type Walk } from '../take.ts'
+import type { Database, Session } from './database.ts'
+
+/** Commits taken over at once. */
+const commitsAtOnce = 500
+
+export interface Taking {
+  readonly taken: Taken
+  readonly version: number
+  readonly more: boolean
+}
+
+export interface Taker {
+  /** Takes some commits over. `undefined` when there are none, or when another relay is at it. */
+  take(now: number, firstDelay: number): Promise<Taking | undefined>
+  /**
+   * Makes notices into events for the host, inside a transaction.
+   * @returns the refs of the endpoints that have something to be sent by that
+   */
+  tell(session: Session, notices: readonly Notice[], now: number): Promise<readonly number[]>
+}
+
+/** Holds the versions until the transaction ends, and gives the next one. */
+export async function nextVersion(session: Session): Promise<number> {
+  const [row = {}] = await session.rows(`UPDATE $schema.meta SET value = value + 1 WHERE name = 'version' RETURNING value`)
+  return number(row, 'value')
+}
+
+/** Says that something waits for these endpoints, or that they are defined anew. The versions are held. */
+export async function touch(session: Session, endpoints: readonly number[], version: number): Promise<void> {
+  if (endpoints.length > 0)
+    await session.rows('UPDATE $schema.leases SET touched = $2 WHERE endpoint = ANY($1::bigint[])', [endpoints, version])
+}
+
+export function createTaker(database: Database): Taker {
+  let directory = new Directory()
+  /** How far `directory` goes. */
+  let known = -1
+
+  /** Learns what other relays have taken over. The versions are held. */
+  async function follow(session: Session): Promise<void> {
+    const rows = await session.rows('SELECT * FROM $schema.endpoints WHERE defined > $1', [known])
+    for (const row of rows) {
+      const endpoint = endpointOf(row)
+      if (numberOrNull(row, 'removed_at') === null) directory.set(endpoint)
+      else directory.delete(endpoint)
+      known = Math.max(known, number(row, 'defined'))
+    }
+  }
+
+  /** Gives the ids of the events that were not there yet. */
+  async function insert(session: Session, events: readonly Addressed[], now: number, due: number): Promise<readonly string[]> {
+    const addressed = events.flatMap(({ record, receivers }) => receivers.map(({ ref }) => [record.event_id, ref] as const))
+    const column = (name: 'event_id' | 'network_id' | 'event_type' | 'event_timestamp' | 'body') =>
+      events.map(({ record }) => record[name])
+    const rows = await session.rows(
+      `WITH given AS (
+         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
+           AS g (event_id, network_id, event_type, event_timestamp, body, place)),
+       fresh AS (
+         INSERT INTO $schema.events (event_id, network_id, event_type, event_timestamp, taken, body)
+         SELECT event_id, network_id, event_type, event_timestamp, $6::bigint, body FROM given ORDER BY place
+         ON CONFLICT (event_id) DO NOTHING RETURNING seq, event_id),
+       sent AS (
+         INSERT INTO $schema.deliveries (event, endpoint, state, lane, due)
+         SELECT fresh.seq, a.endpoint, 'pending', 0, $7::bigint
+         FROM (SELECT DISTINCT * FROM unnest($8::text[], $9::bigint[]) AS a (event_id, endpoint)) a JOIN fresh USING (event_id)
+         ORDER BY fresh.seq, a.endpoint)
+       SELECT event_id FROM fresh`,
+      [
+        ...[column('event_id'), column('network_id'), column('event_type'), column('event_timestamp'), column('body'), now, due],
+        ...[addressed.map(([event_id]) => event_id), addressed.map(([, ref]) => ref)],
+      ],
+    )
+    return rows.map((row) => text(row, 'event_id'))
+  }
+
+  async function upsert(session: Session, record: EndpointUpsert, version: number): Promise<Endpoint> {
+    const { network_id, id, url, key, secrets, events, audience, enabled, order, rate_per_second } = record
+    const [row = {}] = await session.rows(
+      `INSERT INTO $schema.endpoints
+         (network_id, id, url, key, secrets, events, audience, enabled, "order", rate_per_second, defined)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       ON CONFLICT (network_id, id) DO UPDATE SET url = excluded.url, key = excluded.key, secrets = excluded.secrets,
+         events = excluded.events, audience = excluded.audience, enabled = excluded.enabled, "order" = excluded."order",
+         rate_per_second = excluded.rate_per_second, disabled = NULL, removed_at = NULL, defined = excluded.defined
+       RETURNING *`,
+      [
+        ...[network_id, id, url, key, JSON.stringify(secrets), events === null ? null : JSON.stringify(events)],
+        ...[audience, enabled, order, rate_per_second, version],
+      ],
+    )
+    const endpoint = endpointOf(row)
+    await session.rows(
+      `INSERT INTO $schema.leases (endpoint, touched) VALUES ($1, $2)
+       ON CONFLICT (endpoint) DO UPDATE SET touched = excluded.touched`,
+      [endpoint.ref, version],
+    )
+    return endpoint
+  }
+
+  async function remove(session: Session, { ref }: Endpoint, now: number, version: number): Promise<number> {
+    await session.rows(
+      `UPDATE $schema.endpoints SET removed_at = $2, key = '', secrets = '[]', state = NULL, defined = $3 WHERE ref = $1`,
+      [ref, now, version],
+    )
+    await session.rows('DELETE FROM $schema.leases WHERE endpoint = $1 AND relay IS NULL', [ref])
+    await touch(session, [ref], version)
+    const [row = {}] = await session.rows(
+      `WITH dropped AS (DELETE FROM $schema.deliveries WHERE endpoint = $1 AND state = 'pending' RETURNING 1)
+       SELECT count(*) AS n FROM dropped`,
+      [ref],
+    )
+    return number(row, 'n')
+  }
+
+  async function go<T>(walk: Walk<T>, session: Session, now: number, due: number, version: number): Promise<T> {
+    const answer = (asked: Step): Promise<unknown> => {
+      if (asked.kind === 'events') return insert(session, asked.events, now, due)
+      if (asked.kind === 'upsert') return upsert(session, asked.record, version)
+      return remove(session, asked.endpoint, now, version)
+    }
+    let step = walk.next()
+    while (!step.done) step = walk.next((await answer(step.value)) as never)
+    return step.value
+  }
+
+  async function takeIn(session: Session, now: number, firstDelay: number): Promise<Taking | undefined> {
+    const [free] = await session.rows(`SELECT value FROM $schema.meta WHERE name = 'version' FOR UPDATE SKIP LOCKED`)
+    if (!free) return undefined
+    const { commits, damage } = await claimOutbox(session.client, commitsAtOnce, database.schema)
+    if (commits.length + damage.length === 0) return undefined
+    await follow(session)
+    const version = await nextVersion(session)
+    const taken = await go(takeOver(commits.flat(), damage, directory), session, now, now + firstDelay, version)
+    await touch(session, [...taken.deliveries.keys()], version)
+    if (taken.changed.length + taken.removed.length > 0) known = version
+    await writeNotices(session, taken.notices, now)
+    return { taken, version, more: commits.length + damage.length >= commitsAtOnce }
+  }
+
+  /** What was learned in a transaction that is undone may not be so. */
+  function forgetAnd(error: unknown): never {
+    directory = new Directory()
+    known = -1
+    throw error
+  }
+
+  return {
+    async take(now, firstDelay) {
+      const [waiting] = await database.rows(`SELECT 1 FROM "${database.schema}"."outbox" LIMIT 1`)
+      if (!waiting) return undefined
+      try {
+        return await database.transaction((session) => takeIn(session, now, firstDelay).catch(forgetAnd))
+      } catch (error) {
+        return forgetAnd(error)
+      }
+    },
+    async tell(session, notices, now) {
+      if (notices.length === 0) return []
+      const version = await nextVersion(session)
+      await follow(session)
+      const events = noticeEvents(notices, directory, now)
+      if (events.length > 0) await insert(session, events, now, now)
+      const told = events.flatMap(({ receivers }) => receivers.map(({ ref }) => ref))
+      await touch(session, told, version)
+      await writeNotices(session, notices, now)
+      return told
+    },
+  }
+}
+
+async function writeNotices(session: Session, notices: readonly Notice[], now: number): Promise<void> {
+  if (notices.length === 0) return
+  const column = (name: 'kind' | 'network_id' | 'endpoint_id' | 'event_id' | 'text') => notices.map((notice) => notice[name])
+  await session.rows(
+    `INSERT INTO $schema.notices (at, kind, network_id, endpoint_id, event_id, text)
+     SELECT $1::bigint, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])`,
+    [now, column('kind'), column('network_id'), column('endpoint_id'), column('event_id'), column('text')],
+  )
+}

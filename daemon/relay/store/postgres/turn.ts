@@ -1,0 +1,70 @@
+/** Records turns of the scheduler: one statement, which holds only as long as the lease does. */
+import { LeaseLost, type Result, type Turn } from '../store.ts'
+import type { Database, Session } from './database.ts'
+import { type Leases, renewal } from './leases.ts'
+import type { Taker } from './take.ts'
+
+/** The lease is checked and renewed by the statement that records results: no moment lies between. */
+const recording = `
+  WITH lease AS (UPDATE $schema.relays SET ${renewal}, in_flight = $3::bigint[] WHERE id = $1 RETURNING id),
+  given AS (
+    SELECT g.* FROM lease, unnest($4::bigint[], $5::text[], $6::bigint[], $7::int[], $8::bigint[], $9::int[], $10::int[],
+      $11::text[], $12::text[]) AS g (id, state, due, attempts, at, milliseconds, status, outcome, answer)),
+  landed AS (
+    UPDATE $schema.deliveries d SET state = g.state, lane = 1, due = g.due, attempts = g.attempts, starts = 0, at = g.at,
+      milliseconds = g.milliseconds, status = g.status, outcome = g.outcome
+    FROM given g WHERE d.id = g.id AND d.state = 'pending' RETURNING d.id),
+  kept AS (
+    INSERT INTO $schema.attempts (delivery, number, at, milliseconds, status, outcome, answer)
+    SELECT id, attempts, at, milliseconds, status, outcome, answer FROM given JOIN landed USING (id)
+    -- Of what was delivered at once the delivery itself says everything.
+    WHERE state <> 'delivered' OR attempts > 1
+    ON CONFLICT DO NOTHING),
+  states AS (
+    UPDATE $schema.endpoints e SET state = coalesce(s.state, e.state), disabled = coalesce(s.disabled, e.disabled)
+    FROM lease, unnest($13::bigint[], $14::text[], $15::text[]) AS s (ref, state, disabled)
+    WHERE e.ref = s.ref AND e.removed_at IS NULL)
+  SELECT 1 FROM lease`
+
+/** The endpoints of a turn: their state, and why they are disabled; null leaves what was. */
+function endpointsOf({ states, disable }: Turn): readonly (readonly [number, string | null, string | null])[] {
+  const refs = [...new Set([...states.keys(), ...disable.keys()])].sort((a, b) => a - b)
+  return refs.map((ref) => {
+    const state = states.get(ref)
+    return [ref, state ? JSON.stringify(state) : null, disable.get(ref) ?? null]
+  })
+}
+
+/** @returns the refs of the endpoints that have more to be sent by the notices of the turn */
+export async function recordTurn(
+  database: Database,
+  leases: Leases,
+  taker: Taker,
+  turn: Turn,
+  now: number,
+): Promise<readonly number[]> {
+  const column = <K extends keyof Result>(name: K) => turn.results.map((result) => result[name])
+  const endpoints = endpointsOf(turn)
+  const asked = leases.moment()
+  const values = [
+    ...[leases.id, leases.length, [...turn.inFlight]],
+    ...[column('delivery'), column('state'), column('due'), column('attempts'), column('at'), column('milliseconds')],
+    ...[column('status'), column('outcome'), column('answer')],
+    ...[endpoints.map(([ref]) => ref), endpoints.map(([, state]) => state), endpoints.map(([, , disabled]) => disabled)],
+  ]
+  const record = async (runner: Pick<Session, 'rows'>): Promise<void> => {
+    const [lease] = await runner.rows(recording, values)
+    if (!lease) throw new LeaseLost(`relay ${leases.id} was buried`)
+  }
+
+  let told: readonly number[] = []
+  if (turn.notices.length === 0) await record(database)
+  else
+    await database.transaction(async (session) => {
+      // First: whoever takes over holds the versions, and waits for rows of the turn.
+      told = await taker.tell(session, turn.notices, now)
+      await record(session)
+    })
+  leases.renewed(asked)
+  return told
+}
