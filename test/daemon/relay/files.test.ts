@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execPath } from 'node:process'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
 import { storePath } from '../../../daemon/relay/backing.ts'
+import { startRelay } from '../../../daemon/relay/relay.ts'
 import { failure } from '../../adapters/outbox/support.ts'
 import { bench, endpoint, event, events, receiver, until } from './support.ts'
 
@@ -34,6 +35,37 @@ function writer(directory: string, prefix: string) {
   onTestFinished(() => void child.kill('SIGKILL'))
   return { child, ids }
 }
+
+describe('the relay of a directory', () => {
+  it('clears the outbox once what stood in it is durable in its own store', async () => {
+    const hook = await receiver()
+    const { append, directory, closeOutbox } = await bench()
+    await append(endpoint(hook.url), ...events('e', 50))
+    await until(() => hook.received.length === 50, 'all are delivered')
+    // The segment of a writer that may still write stays.
+    expect(readdirSync(directory).filter((name) => name.endsWith('.ndjson'))).toHaveLength(1)
+    await append(event('last'))
+    await closeOutbox()
+    await until(() => readdirSync(directory).join() === 'relay', 'nothing is left but the relay’s own directory')
+    await until(() => hook.received.length === 51, 'the last one is delivered')
+  })
+
+  it('keeps its files from other users', async () => {
+    const { directory } = await bench()
+    const modes = readdirSync(join(directory, 'relay'))
+      .filter((name) => !name.endsWith('.sock'))
+      .map((name) => statSync(join(directory, 'relay', name)).mode & 0o777)
+    expect(new Set(modes)).toEqual(new Set([0o600]))
+  })
+
+  it('refuses to work on an outbox that another one works on', async () => {
+    const { directory } = await bench()
+    await expect(startRelay({ outbox: directory })).rejects.toMatchObject({
+      code: 'locked',
+      message: expect.stringContaining('another relay'),
+    })
+  })
+})
 
 describe('a position in the relay’s store', () => {
   it('that is older than what was taken over costs nothing: events are known by their ids', async () => {

@@ -1,6 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
 
@@ -319,27 +317,6 @@ describe('endpoints', () => {
 })
 
 describe('the relay', () => {
-  it('clears the outbox once what stood in it is durable in its own store', async () => {
-    const hook = await receiver()
-    const { append, directory, closeOutbox } = await bench()
-    await append(endpoint(hook.url), ...events('e', 50))
-    await until(() => hook.received.length === 50, 'all are delivered')
-    // The segment of a writer that may still write stays.
-    expect(readdirSync(directory).filter((name) => name.endsWith('.ndjson'))).toHaveLength(1)
-    await append(event('last'))
-    await closeOutbox()
-    await until(() => readdirSync(directory).join() === 'relay', 'nothing is left but the relay’s own directory')
-    await until(() => hook.received.length === 51, 'the last one is delivered')
-  })
-
-  it('keeps its files from other users', async () => {
-    const { directory } = await bench()
-    const modes = readdirSync(join(directory, 'relay'))
-      .filter((name) => !name.endsWith('.sock'))
-      .map((name) => statSync(join(directory, 'relay', name)).mode & 0o777)
-    expect(new Set(modes)).toEqual(new Set([0o600]))
-  })
-
   it('goes on where an earlier one stopped', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0, 0.3, 0.3] })
@@ -350,15 +327,6 @@ describe('the relay', () => {
     await until(() => hook.received.length === 2, 'the second attempt is made')
     await until(() => all.attempts.length === 2, 'the second attempt is over')
     expect(all.attempts[1]).toMatchObject({ attempt: 2, state: 'delivered' })
-  })
-
-  it('refuses to work on an outbox that another one works on', async () => {
-    const { directory } = await bench()
-    const { startRelay } = await import('../../../daemon/relay/relay.ts')
-    await expect(startRelay({ outbox: directory })).rejects.toMatchObject({
-      code: 'locked',
-      message: expect.stringContaining('another relay'),
-    })
   })
 
   it('takes new settings for what begins from then on, and keeps the old ones when they are wrong', async () => {

@@ -7,7 +7,7 @@ import type { AttemptReport } from '../../../daemon/relay/events.ts'
 import { type Relay, type RelayOptions, startRelay } from '../../../daemon/relay/relay.ts'
 import type { Settings } from '../../../daemon/relay/settings.ts'
 import type { Notice } from '../../../daemon/relay/store/store.ts'
-import type { EndpointUpsert, EventRecord } from '../../../lib/outbox/record.ts'
+import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 
 export interface Received {
@@ -132,7 +132,29 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
 /** Lets time pass in which nothing may happen. */
 export const pass = (milliseconds: number): Promise<void> => new Promise((done) => void setTimeout(done, milliseconds))
 
+/** An outbox that tests append to. */
+export interface TestOutbox {
+  /** What a relay takes as its `outbox`. */
+  readonly address: string
+  append(commits: readonly (readonly OutboxRecord[])[]): Promise<void>
+  close(): Promise<void>
+}
+
+async function directoryOutbox(): Promise<TestOutbox> {
+  const directory = temporaryDirectory()
+  const writer = await openOutbox({ directory })
+  return { address: directory, append: (commits) => writer.append(commits), close: () => writer.close() }
+}
+
+let newOutbox: () => Promise<TestOutbox> = directoryOutbox
+
+/** Lets the tests of files that are imported from now on run on other outboxes than directories. */
+export function benchesOn(make: () => Promise<TestOutbox>): void {
+  newOutbox = make
+}
+
 export interface Bench {
+  /** The outbox as a relay takes it: a directory, as a rule. */
   readonly directory: string
   readonly relay: Relay
   readonly attempts: AttemptReport[]
@@ -147,8 +169,8 @@ export interface Bench {
 
 /** An outbox and a relay on it, with a short schedule. */
 export async function bench(settings: Partial<Settings> = {}, options: Partial<RelayOptions> = {}): Promise<Bench> {
-  const directory = temporaryDirectory()
-  const outbox = await openOutbox({ directory })
+  const outbox = await newOutbox()
+  const directory = outbox.address
   const attempts: AttemptReport[] = []
   const notices: Notice[] = []
   const faults: unknown[] = []
