@@ -55,14 +55,27 @@ const statements = statementsOf(sqliteDialect)
 /** Reads that share a view at most, so that their results are not all in memory at once. */
 const mostInView = 64
 
-const executorOver = (connection: Connection): Executor => ({
-  native: connection.database,
-  async query(statement) {
+function executorOver(connection: Connection): Executor {
+  function check(): void {
     if (!connection.database.isTransaction) throw new StorageError('unavailable', 'the transaction was given up by SQLite')
-    return connection.query(statement)
-  },
-  attempt: async (statement, table) => connection.attempt(statement, table),
-})
+  }
+  return {
+    native: connection.database,
+    async query(statement) {
+      check()
+      return connection.query(statement)
+    },
+    attempt: async (statement, table) => connection.attempt(statement, table),
+    async insert(statement) {
+      check()
+      return connection.change(statement) > 0
+    },
+    async append(records) {
+      check()
+      connection.change(statements.append(records))
+    },
+  }
+}
 
 /** What is committed now, as one connection goes on seeing it. */
 function viewOver(connection: Connection, readers: Readers): View {

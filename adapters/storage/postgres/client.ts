@@ -12,11 +12,14 @@ export interface PgResult {
   readonly rows: unknown[][]
   readonly fields: readonly { readonly name: string }[]
   readonly command: string
+  readonly rowCount: number | null
 }
 
 /** A connection, or a client of a pool. */
 export interface PgClient {
   query(query: PgQuery): Promise<PgResult>
+  /** Whether it sends a statement without waiting for the answers to those before. */
+  readonly pipeline?: boolean
 }
 
 export interface PgPoolClient extends PgClient {
@@ -29,7 +32,13 @@ export interface PgPoolClient extends PgClient {
 export interface PgPool {
   connect(): Promise<PgPoolClient>
   end(): Promise<void>
+  /** What it was made with. */
+  readonly options?: object
 }
+
+/** Whether the connections of a pool send statements without waiting for the answers to those before. */
+export const isPipelined = ({ options }: PgPool): boolean =>
+  options !== undefined && 'pipeline' in options && options.pipeline === true
 
 /** Values come as the text that PostgreSQL sends: numbers over 2^53 must not pass through a JavaScript number. */
 const types = { getTypeParser: () => (text: string) => text }

@@ -2,7 +2,7 @@
 import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import { type PgClient, send } from './client.ts'
 import { isOutsideTransaction, storageErrorOf } from './errors.ts'
-import { inSession, type Language } from './transaction.ts'
+import { inSession, type Language, transactionOn } from './transaction.ts'
 
 /** @param client the host's connection, inside a transaction */
 export function joined(client: PgClient, language: Language): Storage {
@@ -21,8 +21,9 @@ export function joined(client: PgClient, language: Language): Storage {
   async function run<T>(work: (tx: Tx) => Promise<T>, readOnly: boolean): Promise<T> {
     await savepoint()
     try {
-      const value = await inSession(client, language, readOnly, work)
-      await send(client, 'RELEASE folkmoot')
+      const transaction = transactionOn(client, language)
+      const value = await inSession(transaction, language, readOnly, work)
+      await transaction.endWith('RELEASE folkmoot')
       return value
     } catch (error) {
       await send(client, 'ROLLBACK TO folkmoot; RELEASE folkmoot').catch(() => {

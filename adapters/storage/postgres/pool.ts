@@ -14,13 +14,15 @@ export interface PoolOptions {
   readonly name?: string
   /** A statement that every new connection begins with. */
   readonly setup?: string
+  /** Whether statements that do not need each other's answers travel together. */
+  readonly pipeline?: boolean
 }
 
 /**
  * A pool of the storage's own.
  * @throws TypeError when the package `pg` is not installed
  */
-export async function openPool({ url, size, patience, statementTimeout, name, setup }: PoolOptions): Promise<PgPool> {
+export async function openPool({ url, size, patience, statementTimeout, name, setup, pipeline }: PoolOptions): Promise<PgPool> {
   const { Pool } = await loadPg()
   const pool = new Pool({
     connectionString: url,
@@ -33,6 +35,7 @@ export async function openPool({ url, size, patience, statementTimeout, name, se
     idle_in_transaction_session_timeout: 60_000,
     application_name: name ?? 'folkmoot',
     keepAlive: true,
+    ...(pipeline ? { pipeline } : {}),
   })
   // What is asked next waits for it; when it fails the connection is broken, and that is found out then.
   if (setup !== undefined) pool.on('connect', (client) => void client.query(setup).catch(() => undefined))

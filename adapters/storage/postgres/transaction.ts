@@ -1,12 +1,13 @@
 /** One transaction on one connection. */
 import { createHash } from 'node:crypto'
-import { StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import { type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { keyOfIndex } from '../sql/schema.ts'
 import { type Executor, openSession } from '../sql/session.ts'
 import type { Statement, Statements } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
-import { type PgClient, send } from './client.ts'
+import { type PgClient, type PgResult, send } from './client.ts'
 import { storageErrorOf, violatedIndex } from './errors.ts'
 
 /** What the statements of one storage have in common. */
@@ -29,29 +30,41 @@ export function nameOf(text: string): string {
   return name
 }
 
-/**
- * Runs work on a connection that has a transaction open, and neither begins nor ends one.
- *
- * @throws what `work` throws, or the error of a statement that `work` has caught: PostgreSQL undoes the transaction anyway
- */
+/** A transaction that is open on a connection; whoever began it ends it. */
+export interface Transaction extends Executor {
+  /** @throws the error of a statement that `work` has caught: PostgreSQL undoes the transaction anyway */
+  check(): void
+  /**
+   * Sends what is left to send, with the statement that ends the transaction.
+   * @returns the answer to that statement
+   * @throws what `pg` throws
+   */
+  endWith(statement: string): Promise<PgResult>
+  /** Whether there were records for the outbox. */
+  readonly appended: boolean
+}
+
+/** @throws what `work` throws, and what `check` does */
 export async function inSession<T>(
-  client: PgClient,
-  language: Language,
+  transaction: Transaction,
+  { statements }: Language,
   readOnly: boolean,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const executor = executorOver(client, language)
-  const session = openSession(executor, language.statements, readOnly)
+  const session = openSession(transaction, statements, readOnly)
   try {
     const value = await work(session.tx)
-    executor.check()
+    transaction.check()
     return value
   } finally {
     session.end()
   }
 }
 
-function executorOver(client: PgClient, { dialect, prepared, onStatement }: Language): Executor & { check(): void } {
+export function transactionOn(client: PgClient, { dialect, statements, prepared, onStatement }: Language): Transaction {
+  const sendInOrder = client.pipeline ? send : oneByOne()
+  /** They travel with the end of the transaction: nobody waits for an answer in between. */
+  const records: OutboxRecord[] = []
   /** The error that made PostgreSQL give up the transaction. */
   let failure: { readonly error: unknown } | undefined
 
@@ -59,47 +72,80 @@ function executorOver(client: PgClient, { dialect, prepared, onStatement }: Lang
     if (failure) throw failure.error
   }
 
+  /** Of statements that were sent together, the first that fails makes the others fail. */
   function failed(error: unknown): unknown {
-    failure = { error: storageErrorOf(error) }
+    failure ??= { error: storageErrorOf(error) }
     return failure.error
   }
 
-  async function query({ sql, values }: Statement): Promise<readonly unknown[][]> {
+  function run({ sql, values }: Statement): Promise<PgResult> {
     onStatement?.({ sql, values })
-    return (await send(client, sql, values, prepared ? nameOf(sql) : undefined)).rows
+    return sendInOrder(client, sql, values, prepared ? nameOf(sql) : undefined)
+  }
+
+  async function answerTo(statement: Statement): Promise<PgResult> {
+    check()
+    try {
+      return await run(statement)
+    } catch (error) {
+      throw failed(error)
+    }
   }
 
   return {
     native: client,
     check,
+    query: async (statement) => (await answerTo(statement)).rows,
+    insert: async (statement) => (await answerTo(statement)).rowCount === 1,
 
-    async query(statement) {
+    async append(added) {
       check()
-      try {
-        return await query(statement)
-      } catch (error) {
-        throw failed(error)
-      }
+      records.push(...added)
     },
 
     async attempt(statement, table) {
       check()
+      const begun = sendInOrder(client, 'SAVEPOINT attempt')
+      const answer = run(statement)
+      const released = sendInOrder(client, 'RELEASE attempt')
       try {
-        await send(client, 'SAVEPOINT attempt')
-        const rows = await query(statement).catch(async (error: unknown) => {
-          const violation = violationOf(error, dialect, table)
-          if (!violation) throw error
-          await send(client, 'ROLLBACK TO attempt')
-          return violation
-        })
-        await send(client, 'RELEASE attempt')
-        if (rows instanceof StorageError) throw rows
-        return rows
+        return (await inOrder([begun, answer, released]))[1].rows
       } catch (error) {
-        throw error instanceof UniqueViolation ? error : failed(error)
+        const violation = violationOf(error, dialect, table)
+        if (!violation) throw failed(error)
+        await sendInOrder(client, 'ROLLBACK TO attempt; RELEASE attempt').catch((lost: unknown) => {
+          throw failed(lost)
+        })
+        throw violation
       }
     },
+
+    get appended() {
+      return records.length > 0
+    },
+
+    async endWith(statement) {
+      const last = records.length > 0 ? run(statements.append(records)) : undefined
+      return (await inOrder([last, sendInOrder(client, statement)]))[1]
+    },
   }
+}
+
+/** Sends each statement when the one before has its answer, for connections that are not made for more. */
+function oneByOne(): typeof send {
+  let last: Promise<unknown> = Promise.resolve()
+  return (...statement) => {
+    const answer = last.then(() => send(...statement))
+    last = answer.catch(() => undefined)
+    return answer
+  }
+}
+
+/** All answers. @throws when all are there: the error of the first that failed, of which the others are consequences */
+async function inOrder<const T extends readonly unknown[]>(answers: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(answers)
+  for (const answer of answers) await answer
+  return Promise.all(answers)
 }
 
 function violationOf(error: unknown, dialect: Dialect, table: TableShape): UniqueViolation | undefined {

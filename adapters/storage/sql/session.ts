@@ -16,6 +16,10 @@ export interface Executor {
    * @throws UniqueViolation of `table`
    */
   attempt(statement: Statement, table: TableShape): Promise<readonly (readonly unknown[])[]>
+  /** Runs an insert, and says whether the row went in: a key that is taken fails no statement. */
+  insert(statement: Statement): Promise<boolean>
+  /** Puts records into the outbox, before the commit at the latest. */
+  append(records: readonly OutboxRecord[]): Promise<void>
   readonly native: unknown
 }
 
@@ -76,8 +80,7 @@ export function openSession(executor: Executor, statements: Statements, readOnly
 
     async insert(table: TableShape, row: AnyRow) {
       check(true)
-      const inserted = await executor.query(statements.insert(table, row))
-      if (inserted.length === 0) throw await violation(table, row)
+      if (!(await executor.insert(statements.insert(table, row)))) throw await violation(table, row)
       return stored(table, row)
     },
 
@@ -96,7 +99,7 @@ export function openSession(executor: Executor, statements: Statements, readOnly
 
     async append(records: readonly OutboxRecord[]) {
       check(true)
-      if (records.length > 0) await executor.query(statements.append(JSON.stringify(records)))
+      if (records.length > 0) await executor.append(records)
     },
   }
 

@@ -1,4 +1,5 @@
 /** The statements of the storage contract, as text with parameters. */
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import type { Dialect, Parameter, SqlValue } from './dialect.ts'
 import { quoted } from './dialect.ts'
 import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'
@@ -47,7 +48,7 @@ export function statementsOf(dialect: Dialect) {
     const prepared = {
       list,
       get: `SELECT ${list} FROM ${name} WHERE "id" = ${dialect.parameter(1)}`,
-      insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING RETURNING "id"`,
+      insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
       finds: new Map<string, string>(),
       read: rowReader(dialect, table.columns),
     }
@@ -202,7 +203,7 @@ export function statementsOf(dialect: Dialect) {
       return { sql: `SELECT count(*) FROM ${dialect.table(table.name)}${clause(conditions(table, where, add))}`, values }
     },
 
-    /** Gives the id back when the row went in, and nothing when a key was taken: no error that would end a transaction. */
+    /** Changes nothing when a key is taken: no error that would end a transaction. */
     insert(table: TableShape, row: AnyRow): Statement {
       const values: Parameter[] = []
       for (const name in table.columns) values.push(encodeValue(dialect, table, name, row[name]))
@@ -230,8 +231,9 @@ export function statementsOf(dialect: Dialect) {
       return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values }
     },
 
-    append(records: string): Statement {
-      return { sql: `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`, values: [records] }
+    append(records: readonly OutboxRecord[]): Statement {
+      const sql = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
+      return { sql, values: [JSON.stringify(records)] }
     },
   }
 }

@@ -102,5 +102,5 @@ function remembering(view: View): Executor {
     return answer
   }
 
-  return { native: view.native, query, attempt: view.attempt }
+  return { ...view, query }
 }

@@ -13,9 +13,11 @@ const briefly = 10
 
 export interface Connection {
   readonly database: DatabaseSync
-  /** @throws StorageError */
+  /** The rows of a statement. @throws StorageError */
   query(statement: Statement): (readonly unknown[])[]
-  /** The same, where a key of `table` may be violated. @throws UniqueViolation, StorageError */
+  /** How many rows a statement changed. @throws StorageError */
+  change(statement: Statement): number
+  /** The rows of a statement, where a key of `table` may be violated. @throws UniqueViolation, StorageError */
   attempt(statement: Statement, table: TableShape): (readonly unknown[])[]
   /** A statement without parameters and without rows. */
   run(sql: string): void
@@ -42,10 +44,12 @@ export function connectionOver(database: DatabaseSync, path: string, watch?: (st
     return statement
   }
 
+  // Lists are written out for SQLite, so every parameter is a plain value.
+  type Plain = (string | number | null)[]
+
   function all({ sql, values }: Statement): (readonly unknown[])[] {
     watch?.({ sql, values })
-    // Lists are written out for SQLite, so every parameter is a plain value.
-    return prepare(sql).all(...(values as (string | number | null)[])) as unknown as (readonly unknown[])[]
+    return prepare(sql).all(...(values as Plain)) as unknown as (readonly unknown[])[]
   }
 
   return {
@@ -53,6 +57,14 @@ export function connectionOver(database: DatabaseSync, path: string, watch?: (st
     query(statement) {
       try {
         return all(statement)
+      } catch (error) {
+        throw storageErrorOf(error, path)
+      }
+    },
+    change({ sql, values }) {
+      watch?.({ sql, values })
+      try {
+        return Number(prepare(sql).run(...(values as Plain)).changes)
       } catch (error) {
         throw storageErrorOf(error, path)
       }
