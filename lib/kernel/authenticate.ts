@@ -1,10 +1,13 @@
 import { accessError, fail, notFound } from '../errors.ts'
 import type { Principal } from '../operation.ts'
 import type { Settings } from '../options.ts'
+import type { Tx } from '../storage/contract.ts'
+import type { Id } from '../storage/table.ts'
 import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../storage/tables.ts'
 import { hashToken, isToken } from '../token.ts'
 import { isoTime } from './clock.ts'
 import { isStorableId } from './ids.ts'
+import { again } from './run.ts'
 
 /** Who calls, and for which network. */
 export interface Caller {
@@ -36,7 +39,7 @@ export function bearerToken(header: string | null): string {
  */
 export function authenticator(settings: Settings) {
   const { storage, clock } = settings
-  const hashes = rememberHashes(1000)
+  const tokens = rememberTokens(1000)
   const noteUse = noteUses(settings)
 
   /**
@@ -48,20 +51,24 @@ export function authenticator(settings: Settings) {
   async function authenticate(token: string, networkName: string): Promise<Caller> {
     const host = settings.authenticate && (await settings.authenticate(token))
     if (host === 'expired') throw expired()
-    const hash = host ? '' : (hashes.get(token) ?? (await hashOf(token)))
+    const known = host ? undefined : tokens.get(token)
+    const hash = host ? '' : (known?.hash ?? (await hashOf(token)))
     const now = clock.now()
 
-    const { key, network } = await storage.transaction(
-      async (tx) => {
-        const key = host ? undefined : (await tx.find(apiKeys, { where: { token_hash: hash }, limit: 1 }))[0]
-        const network_id = host?.network_id ?? key?.network_id
-        return { key, network: network_id === undefined ? undefined : await tx.get(networks, network_id) }
-      },
-      { readOnly: true },
-    )
+    const look = async (tx: Tx) => {
+      const probable = host?.network_id ?? known?.network_id
+      // Both at once, where both are known to be wanted.
+      const [[key], network] = await Promise.all([
+        host ? [] : tx.find(apiKeys, { where: { token_hash: hash }, limit: 1 }),
+        probable === undefined ? undefined : tx.get(networks, probable),
+      ])
+      const network_id = key?.network_id ?? host?.network_id
+      return { key, network: network_id === undefined || network_id === probable ? network : await tx.get(networks, network_id) }
+    }
+    const { key, network } = await again(() => storage.transaction(look, { readOnly: true }))
     if (!host && !key) throw unauthorized('This API token is not known.')
     if (key && hasEnded(key, now)) throw expired()
-    if (key) hashes.keep(token, hash)
+    if (key) tokens.keep(token, { hash, network_id: key.network_id })
     if (!network || !names(networkName, network)) fail(notFound('Network'))
     if (key) noteUse(key, now)
     return key
@@ -88,18 +95,23 @@ const hasEnded = (key: ApiKeyRow, now: number): boolean =>
 const names = (name: string, network: NetworkRow): boolean =>
   isStorableId(name) ? name === network.id : name === network.subdomain
 
+/** What never changes about a token: its hash, and of which network it is. */
+interface KnownToken {
+  readonly hash: string
+  readonly network_id: Id
+}
+
 /**
- * Remembers the hashes of tokens that were found, so that a busy key is not hashed anew on each request. What a key may do
- * is never remembered.
+ * Remembers tokens that were found, so that a busy key is not hashed anew on each request. What a key may do is never
+ * remembered.
  */
-function rememberHashes(capacity: number) {
-  const known = new Map<string, string>()
+function rememberTokens(capacity: number) {
+  const known = new Map<string, KnownToken>()
   return {
-    get: (token: string): string | undefined => known.get(token),
-    keep(token: string, hash: string): void {
-      if (known.has(token)) return
-      if (known.size >= capacity) known.clear()
-      known.set(token, hash)
+    get: (token: string): KnownToken | undefined => known.get(token),
+    keep(token: string, found: KnownToken): void {
+      if (known.size >= capacity && !known.has(token)) known.clear()
+      known.set(token, found)
     },
   }
 }

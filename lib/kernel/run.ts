@@ -8,7 +8,7 @@ import type { Id } from '../storage/table.ts'
 import { type Input, makeCall, makeContext } from './context.ts'
 import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
 
-/** How often a transaction that lost a race is run again. */
+/** How often a transaction is run at most. */
 const mostRuns = 5
 
 /** What an operation came to: what its handler returned, or the answer that a repeated request had got before. */
@@ -32,21 +32,31 @@ export interface Runner {
   readonly newId: () => Id
 }
 
+/** Runs a transaction, and again when it lost a race. */
+export async function again<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let run = 1; ; run++)
+    try {
+      return await transaction()
+    } catch (error) {
+      if (run >= mostRuns || !isLostRace(error)) throw error
+    }
+}
+
 export function runner(settings: Settings, newId: () => Id): Runner {
   const { storage, hooks, ids } = settings
   const pending = new Set<Promise<void>>()
 
   async function transact<T>(work: (tx: Tx, commit: EventRecord[]) => Promise<T>, readOnly: boolean): Promise<T> {
-    for (let run = 1; ; run++) {
-      const events: EventRecord[] = []
-      try {
-        const result = await storage.transaction((tx) => work(tx, events), { readOnly })
-        for (const event of events) tell(event)
-        return result
-      } catch (error) {
-        if (run < mostRuns && isLostRace(error)) continue
-        throw isUniqueViolation(error) ? taken(error.key) : error
-      }
+    let events: EventRecord[] = []
+    try {
+      const result = await again(() => {
+        events = []
+        return storage.transaction((tx) => work(tx, events), { readOnly })
+      })
+      for (const event of events) tell(event)
+      return result
+    } catch (error) {
+      throw isUniqueViolation(error) ? taken(error.key) : error
     }
   }
 

@@ -20,6 +20,7 @@ export interface PgClient {
   query(query: PgQuery): Promise<PgResult>
   /** Whether it sends a statement without waiting for the answers to those before. */
   readonly pipeline?: boolean
+  readonly connection?: { readonly stream?: { cork(): void; uncork(): void } }
 }
 
 export interface PgPoolClient extends PgClient {
@@ -48,5 +49,20 @@ const types = { getTypeParser: () => (text: string) => text }
  * @param name names it as a prepared one, which a connection parses once
  */
 export function send(client: PgClient, text: string, values: readonly unknown[] = [], name?: string): Promise<PgResult> {
+  if (client.pipeline) gather(client)
   return client.query({ text, values: [...values], rowMode: 'array', types, ...(name === undefined ? {} : { name }) })
+}
+
+const gathering = new WeakSet<PgClient>()
+
+/** What is sent until nothing is left to run goes out as one: each piece by itself would wake PostgreSQL up. */
+function gather(client: PgClient): void {
+  const stream = client.connection?.stream
+  if (!stream || gathering.has(client)) return
+  gathering.add(client)
+  stream.cork()
+  process.nextTick(() => {
+    gathering.delete(client)
+    stream.uncork()
+  })
 }

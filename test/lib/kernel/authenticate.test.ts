@@ -1,8 +1,11 @@
 import { expect, test, vi } from 'vitest'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { HostPrincipal } from '../../../lib/index.ts'
+import { Conflict } from '../../../lib/storage/contract.ts'
 import { apiKeys } from '../../../lib/storage/tables.ts'
 import { isToken, newToken, redactToken } from '../../../lib/token.ts'
 import { createTestCommunity, request } from '../../support/community.ts'
+import { bentStorage } from '../../support/storage.ts'
 
 const me = '/admin/v1/networks/1/me'
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
@@ -160,4 +163,36 @@ test('scopes: `*:read` is every read and no write, `*` is everything', async () 
   const tagger = sendAs(await tokenOf(['tags:write']))
   expect((await tagger('tags.create', { body: { title: 'x' } })).status).toBe(201)
   expect((await tagger('tags.list')).status).toBe(403)
+})
+
+test('a look at the key that loses a race is taken again', async () => {
+  const storage = memoryStorage()
+  let losing = 0
+  const { send } = await createTestCommunity({
+    storage: bentStorage(storage, {
+      transaction: async (work, options) => {
+        if (losing-- > 0) throw new Conflict('lost')
+        return storage.transaction(work, options)
+      },
+    }),
+  })
+  losing = 2
+  expect((await send('me.show')).status).toBe(200)
+})
+
+test('a key that comes back in another network is of that network', async () => {
+  const storage = memoryStorage()
+  const { community, token } = await createTestCommunity({ storage })
+  await community.networks.create({
+    id: '2',
+    subdomain: 'other',
+    title: 'Other',
+    owner: { email: 'b@example.org', first_name: 'B', last_name: 'B' },
+  })
+  expect((await request(community, 'GET', me, bearer(token))).status).toBe(200)
+  await storage.transaction(async (tx) => {
+    const [key] = await tx.find(apiKeys, {})
+    if (key) await tx.update(apiKeys, key.id, { network_id: '2' })
+  })
+  expect((await request(community, 'GET', me, bearer(token))).body).toEqual({ error: 'Network not found' })
 })
