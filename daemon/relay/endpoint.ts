@@ -44,6 +44,8 @@ export class EndpointRun {
   pace: Pace
   /** In flight, delivery by event. */
   readonly inFlight = new Map<number, number>()
+  /** Deliveries whose results are not recorded yet: the store still calls them waiting. */
+  readonly settling = new Set<number>()
   pausedUntil: number
   lastSuccess: number | null
   failingSince: number | null
@@ -139,6 +141,28 @@ export class EndpointRun {
     return (await this.#store.oldestDue(this.endpoint.ref, now, event)) !== undefined
   }
 
+  /** Whether a lane has to be read from the store before the next delivery can be picked. */
+  hungry(lane: Lane, now: number, monotonic: number): boolean {
+    const { buffer, nextDue } = this.#lanes[lane]
+    if (buffer.length > 0 || nextDue > now || !this.active || now < this.pausedUntil) return false
+    if (this.endpoint.order === 'fifo' || this.breaker.permit().kind !== 'closed') return false
+    return this.inFlight.size < this.pace.limit && monotonic >= this.pace.nextStart
+  }
+
+  /** How many deliveries of a lane to read, so that enough are left without those that are on their way. */
+  get reach(): number {
+    return batch + this.inFlight.size + this.settling.size
+  }
+
+  /** Takes what was read of a hungry lane: the next `limit` of it. */
+  feed(lane: Lane, found: readonly Waiting[], limit: number, now: number): void {
+    const state = this.#lanes[lane]
+    const idle = found.filter(({ delivery }) => !this.inFlight.has(delivery) && !this.settling.has(delivery))
+    state.buffer = idle.filter(({ due }) => due <= now)
+    const later = idle.find(({ due }) => due > now)
+    this.expect(lane, later?.due ?? (found.length < limit ? Number.POSITIVE_INFINITY : now))
+  }
+
   /** What to send next, and takes it. */
   async next(situation: Situation): Promise<Next> {
     const { now, monotonic } = situation
@@ -176,8 +200,8 @@ export class EndpointRun {
     this.refresh()
     const found = (await this.#store.oldestDue(ref, now, this.breaker.probed)) ?? (await this.#store.oldestDue(ref, now, null))
     if (found) return found
-    const lanes = await Promise.all([this.#store.peek(ref, 'first', 1), this.#store.peek(ref, 'retry', 1)])
-    const due = Math.min(...lanes.flat().map((waiting) => waiting.due))
+    const lanes = [await this.#store.peek([ref], 'first', 1), await this.#store.peek([ref], 'retry', 1)]
+    const due = Math.min(...lanes.flatMap((lane) => lane.get(ref) ?? []).map((waiting) => waiting.due))
     return Number.isFinite(due) ? due : this.#nothing()
   }
 
@@ -199,14 +223,15 @@ export class EndpointRun {
   }
 
   async #fill(lane: Lane, now: number): Promise<void> {
-    const state = this.#lanes[lane]
-    const limit = batch + this.inFlight.size
-    state.nextDue = Number.POSITIVE_INFINITY
-    const found = await this.#store.peek(this.endpoint.ref, lane, limit)
-    const idle = found.filter(({ delivery }) => !this.inFlight.has(delivery))
-    state.buffer = idle.filter(({ due }) => due <= now)
-    const later = idle.find(({ due }) => due > now)
-    this.expect(lane, later?.due ?? (found.length < limit ? Number.POSITIVE_INFINITY : now))
+    const { reach } = this
+    const { ref } = this.endpoint
+    this.reads(lane)
+    this.feed(lane, (await this.#store.peek([ref], lane, reach)).get(ref) ?? [], reach, now)
+  }
+
+  /** Says that a lane is being read: what is expected from now on is expected in addition. */
+  reads(lane: Lane): void {
+    this.#lanes[lane].nextDue = Number.POSITIVE_INFINITY
   }
 }
 

@@ -5,6 +5,8 @@ import { createWakeTimes } from './wake-times.ts'
 export interface Ready {
   /** Puts an endpoint at the end, once. */
   add(run: EndpointRun): void
+  /** The first ones, which stay where they are. */
+  upcoming(count: number): readonly EndpointRun[]
   /** Takes the first one; it is to be put back, or to sleep. */
   next(): EndpointRun | undefined
   /** Leaves an endpoint out until a time of the timeline, or until it is added. */
@@ -27,6 +29,7 @@ export function createReady(): Ready {
 
   return {
     add,
+    upcoming: (count) => ring.slice(0, count),
     next() {
       const run = ring.shift()
       if (run) run.queued = false

@@ -1,9 +1,9 @@
 /**
  * Decides what is sent when, and records what became of it.
  *
- * It moves in turns. A turn takes the results that have come in, chooses what to send next, records both in one transaction
- * and only then sends. So a slot is free again only when the result that it waited for is recorded, and at most as many
- * deliveries repeat after a kill as were in flight.
+ * It moves in turns. A turn takes the results that have come in, chooses what to send next, records both and only then sends.
+ * So nothing is sent in a slot before the result that it waited for is recorded, and at most as many deliveries repeat after
+ * a kill as were in flight.
  */
 import pRetry from 'p-retry'
 import type { Ticket } from './breaker.ts'
@@ -17,6 +17,7 @@ import { createReady } from './ready.ts'
 import type { Settings } from './settings.ts'
 import {
   type Endpoint,
+  type Lane,
   LeaseLost,
   type News,
   type Outgoing,
@@ -244,20 +245,36 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     for (const landing of landed)
       await land(landing, gathering, now).catch((error: unknown) => events.onFault('a result cannot be judged', error))
     for (const [ref, reason] of gathering.disable) ground(ref, reason, gathering)
-    // Recorded before anything is chosen: what the store still calls waiting would be sent a second time.
     if (landed.length > 0) flying = without(flying, landed)
-    await record(gathering, now)
+    const simple = isSimple(landed, gathering)
+    if (!simple) await recordAll(gathering, landed, now)
     ready.awake(now)
 
     const starting = stopping ? [] : await choose(now)
-    if (starting.length > 0) {
-      flying = new Set([...flying, ...starting.map(({ waiting }) => waiting.delivery)])
-      await record(gather(), now)
-    }
+    if (starting.length > 0) flying = new Set([...flying, ...starting.map(({ waiting }) => waiting.delivery)])
+    if (simple) await recordAll(gathering, landed, now)
+    else if (starting.length > 0) await record(gather(), now)
     for (const tell of gathering.told) tell()
     for (const notice of gathering.notices) events.onNotice(notice)
     await Promise.all(starting.map(launch))
     if (stopping && flying.size === 0 && landings.length === 0) idle()
+  }
+
+  /**
+   * Whether the results and what is sent next can be recorded at once: when all were delivered. After anything else the store
+   * has to be asked about what waits, and it knows of a result only when that is recorded.
+   */
+  function isSimple(landed: readonly Landing[], { notices, disable }: Gathering): boolean {
+    if (notices.length > 0 || disable.size > 0) return false
+    return landed.every(
+      ({ run, outcome }) =>
+        outcome.result === 'delivered' && run.endpoint.order !== 'fifo' && run.breaker.permit().kind === 'closed',
+    )
+  }
+
+  async function recordAll(gathering: Gathering, landed: readonly Landing[], now: number): Promise<void> {
+    await record(gathering, now)
+    for (const { run, waiting } of landed) run.settling.delete(waiting.delivery)
   }
 
   /** Until it is recorded nothing goes on: a full disk stops the sending, it does not make duplicates. */
@@ -292,6 +309,8 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     const { maxInFlight } = settings()
     const monotonic = clock.monotonic()
     const mostRetries = Math.max(1, Math.floor(maxInFlight * retryShare))
+    await feedAll('first', maxInFlight - occupied, now, monotonic)
+    await feedAll('retry', Math.min(maxInFlight - occupied, mostRetries - retries), now, monotonic)
     while (occupied < maxInFlight) {
       const run = ready.next()
       if (!run) break
@@ -309,6 +328,25 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       }
     }
     return load(starting, now)
+  }
+
+  /** Reads in one go what the endpoints that come next need. */
+  async function feedAll(lane: Lane, count: number, now: number, monotonic: number): Promise<void> {
+    const hungry = count < 1 ? [] : ready.upcoming(count).filter((run) => run.hungry(lane, now, monotonic))
+    if (hungry.length < 2) return
+    const limit = Math.max(...hungry.map(({ reach }) => reach))
+    for (const run of hungry) run.reads(lane)
+    try {
+      const found = await store.peek(
+        hungry.map(({ endpoint }) => endpoint.ref),
+        lane,
+        limit,
+      )
+      for (const run of hungry) run.feed(lane, found.get(run.endpoint.ref) ?? [], limit, now)
+    } catch (error) {
+      events.onFault('the relay store cannot be read', error)
+      for (const run of hungry) run.refresh()
+    }
   }
 
   function depart(run: EndpointRun, waiting: Waiting, ticket: Ticket, started: number): Departure {
@@ -373,10 +411,14 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   }
 
   async function land(landing: Landing, gathering: Gathering, now: number): Promise<void> {
-    const { run, ticket, outcome } = landing
+    const { run, waiting, ticket, outcome } = landing
     returned(landing)
+    run.settling.add(waiting.delivery)
     ready.add(run)
-    if (outcome.result === 'aborted') return run.breaker.release(ticket)
+    if (outcome.result === 'aborted') {
+      run.expect(waiting.lane, waiting.due)
+      return run.breaker.release(ticket)
+    }
 
     await settleLanding(landing, gathering, { now, schedule: settings().retrySchedule, random: random() }, events)
   }

@@ -182,8 +182,8 @@ export interface RelayStore {
   /** Every endpoint that is there, as it stands; whoever sends to it. */
   endpoints(): Promise<readonly StoredEndpoint[]>
 
-  /** The waiting deliveries of a lane, by due time. Those in flight are among them. */
-  peek(endpoint: number, lane: Lane, limit: number): Promise<readonly Waiting[]>
+  /** The waiting deliveries of a lane of each endpoint, by due time, so many of each. Those in flight are among them. */
+  peek(endpoints: readonly number[], lane: Lane, limit: number): Promise<ReadonlyMap<number, readonly Waiting[]>>
   /** The oldest event's delivery that is due, leaving one event out. */
   oldestDue(endpoint: number, now: number, except: number | null): Promise<Waiting | undefined>
   /** The oldest event's delivery, due or not: the head of a fifo endpoint. */

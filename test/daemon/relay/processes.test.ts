@@ -49,7 +49,8 @@ describe('folkmoot-relay run', () => {
     expect(await relay.ended).toBe(0)
     const store = openSqliteStore(storePath(directory))
     const recovered = await store.recover(0)
-    const waiting = await store.peek(recovered.endpoints[0]?.endpoint.ref ?? 0, 'first', 10)
+    const { ref = 0 } = recovered.endpoints[0]?.endpoint ?? {}
+    const waiting = (await store.peek([ref], 'first', 10)).get(ref) ?? []
     await store.close()
     expect(waiting).toMatchObject([{ attempts: 0, starts: 0 }])
     await outbox.close()

@@ -6,6 +6,7 @@ import type { Clock } from '../../clock.ts'
 import type { Intake } from '../../intake.ts'
 import { endpointOf, laneNumber, number, numberOrNull, outgoingOf, storedEndpointOf, waitingOf } from '../rows.ts'
 import { type Endpoint, LeaseLost, type News, type RelayStore } from '../store.ts'
+import { createBodies } from './bodies.ts'
 import { openDatabase } from './database.ts'
 import { createLeases } from './leases.ts'
 import { relaySchemaOf } from './schema.ts'
@@ -36,8 +37,13 @@ const renewals = 6
 const claimInterval = 250
 
 const waiting = 'id, event, lane, due, attempts, starts'
-const peeking = `SELECT ${waiting} FROM $schema.deliveries
-  WHERE endpoint = $1 AND lane = $2 AND state = 'pending' ORDER BY due, id LIMIT $3`
+const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL
+    (SELECT ${waiting}, endpoint FROM $schema.deliveries
+     WHERE endpoint = ref AND lane = $2 AND state = 'pending' ORDER BY due, id LIMIT $3) AS d`
+const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
+/** First attempts are due at once, as a rule, so what is to be sent is read with them. */
+const peekingBodies = `${next('d.*, e.event_id, e.event_type, e.network_id, e.taken, e.body')}
+  JOIN $schema.events e ON e.seq = d.event ORDER BY endpoint, due, id`
 /** Looked for among the next thousand of each lane: the first lane is in order anyway. */
 const lane = (number: number) => `(SELECT ${waiting} FROM $schema.deliveries
   WHERE endpoint = $1 AND lane = ${number} AND state = 'pending' AND due <= $2 ORDER BY due, id LIMIT 1000)`
@@ -57,11 +63,14 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   const listening = listenOn(url, [channelOf(database.schema), relayChannelOf(database.schema)], (channel) => {
     for (const hint of channel === channelOf(database.schema) ? outboxHints : storeHints) hint()
   })
+  const bodies = createBodies()
   let lost = false
   let tendedAt = Number.NEGATIVE_INFINITY
   /** Everything up to this version has been told. */
   let seen = 0
   let broken = 0
+  /** As it was recorded last. */
+  let inFlight: ReadonlySet<number> | undefined
 
   function loses(error: unknown): never {
     if (error instanceof LeaseLost) lost = true
@@ -137,6 +146,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     async recover(now) {
       await leases.begin()
       lost = false
+      inFlight = undefined
       const { version } = await state()
       const tended = await tend(now)
       seen = version
@@ -146,7 +156,12 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     },
     endpoints: async () =>
       (await database.rows('SELECT * FROM $schema.endpoints WHERE removed_at IS NULL')).map(storedEndpointOf),
-    peek: async (endpoint, which, limit) => (await database.rows(peeking, [endpoint, laneNumber(which), limit])).map(waitingOf),
+    async peek(endpoints, which, limit) {
+      const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit])
+      if (which === 'first') for (const row of rows) bodies.keep(outgoingOf(row, number(row, 'id')))
+      const byEndpoint = Map.groupBy(rows, (row) => number(row, 'endpoint'))
+      return new Map([...byEndpoint].map(([endpoint, some]) => [endpoint, some.map(waitingOf)]))
+    },
     async oldestDue(endpoint, now, except) {
       const [row] = await database.rows(oldest, [endpoint, now, except ?? -1])
       return row && waitingOf(row)
@@ -157,22 +172,28 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     },
     async commit(turn, now) {
       if (lost) throw new LeaseLost('the lease is over')
+      if (turn.results.length + turn.states.size + turn.notices.length === 0 && turn.inFlight === inFlight) return []
       const told = await recordTurn(database, leases, taker, turn, now).catch(loses)
+      inFlight = turn.inFlight
       if (told.length > 0) caller.call()
       return told
     },
     async outgoing(deliveries) {
+      const found = new Map(
+        deliveries.flatMap(({ delivery }) => bodies.take(delivery) ?? []).map((each) => [each.delivery, each]),
+      )
+      const missing = deliveries.filter(({ delivery }) => !found.has(delivery))
+      if (missing.length === 0) return found
       const rows = await database.rows(
         'SELECT seq, event_id, event_type, network_id, taken, body FROM $schema.events WHERE seq = ANY($1::bigint[])',
-        [deliveries.map(({ event }) => event)],
+        [missing.map(({ event }) => event)],
       )
       const bySeq = new Map(rows.map((row) => [number(row, 'seq'), row]))
-      return new Map(
-        deliveries.flatMap(({ delivery, event }) => {
-          const row = bySeq.get(event)
-          return row ? [[delivery, outgoingOf(row, delivery)]] : []
-        }),
-      )
+      for (const { delivery, event } of missing) {
+        const row = bySeq.get(event)
+        if (row) found.set(delivery, outgoingOf(row, delivery))
+      }
+      return found
     },
     async look() {
       if (lost || leases.id === '') return undefined

@@ -156,7 +156,8 @@ export function openSqliteStore(path: string): SeparateStore {
     async forget(streams) {
       if (streams.length > 0) inTransaction(database, () => streams.forEach((stream) => void forget.run(stream)))
     },
-    peek: async (endpoint, lane, limit) => peek.all(endpoint, laneNumber(lane), limit).map(waitingOf),
+    peek: async (endpoints, lane, limit) =>
+      new Map(endpoints.map((endpoint) => [endpoint, peek.all(endpoint, laneNumber(lane), limit).map(waitingOf)])),
     async oldestDue(endpoint, now, except) {
       const row = oldestDue.get({ $endpoint: endpoint, $now: now, $except: except ?? -1 })
       return row && waitingOf(row)
