@@ -11,6 +11,7 @@ export interface SettingFlags {
   readonly retrySchedule?: string
   readonly timeout?: string
   readonly breakerCooldown?: string
+  readonly lease?: string
   readonly allowHttp?: boolean
   readonly allowPrivate?: boolean
 }
@@ -45,7 +46,7 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
  */
 export async function readSettings(flags: SettingFlags): Promise<Settings> {
   const file = flags.config === undefined ? {} : await readConfig(flags.config)
-  const { retrySchedule, timeout, breakerCooldown, allowHttp, allowPrivate } = flags
+  const { retrySchedule, timeout, breakerCooldown, lease, allowHttp, allowPrivate } = flags
   const given = {
     ...file,
     ...(retrySchedule === undefined
@@ -53,6 +54,7 @@ export async function readSettings(flags: SettingFlags): Promise<Settings> {
       : { retrySchedule: retrySchedule.split(',').map((each) => secondsOf('--retry-schedule', each)) }),
     ...(timeout === undefined ? {} : { timeout: secondsOf('--timeout', timeout) }),
     ...(breakerCooldown === undefined ? {} : { breakerCooldown: secondsOf('--breaker-cooldown', breakerCooldown) }),
+    ...(lease === undefined ? {} : { lease: secondsOf('--lease', lease) }),
     ...(allowHttp === undefined ? {} : { allowHttp }),
     ...(allowPrivate === undefined ? {} : { allowPrivate }),
   }

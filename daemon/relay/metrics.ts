@@ -60,6 +60,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   const faults = new Counter({ name: 'relay_faults_total', help: 'Failures of the relay itself.', registers })
 
   const inFlight = new Gauge({ name: 'relay_inflight', help: 'Attempts in flight.', registers })
+  const endpoints = new Gauge({ name: 'relay_endpoints', help: 'Endpoints that this relay sends to.', registers })
   const pending = new Gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries that wait.', registers })
   const dead = new Gauge({ name: 'relay_dead_letter_events', help: 'Deliveries without attempts left.', registers })
   const oldest = new Gauge({
@@ -87,6 +88,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     dead.set(counts.dead)
     oldest.set(counts.oldestPending === null ? 0 : Math.max(0, running.now() - counts.oldestPending) / 1000)
     breakers.reset()
+    endpoints.set([...running.scheduler.endpoints].length)
     for (const { endpoint, breaker } of running.scheduler.endpoints) {
       const { kind } = breaker.permit()
       breakers.set({ endpoint: labelOf(endpoint.id) }, kind === 'closed' ? 0 : kind === 'probing' ? 2 : 1)

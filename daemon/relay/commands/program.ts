@@ -20,7 +20,7 @@ export function createProgram(host: Host): Command {
     program
       .command(name)
       .description(description)
-      .option('--outbox <directory>', 'the outbox that the API server writes to')
+      .option('--outbox <address>', 'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…')
       .option('--json', 'JSON objects, one per line')
 
   const withSettings = (made: Command): Command =>
@@ -29,6 +29,7 @@ export function createProgram(host: Host): Command {
       .option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas')
       .option('--timeout <seconds>', 'for a whole attempt')
       .option('--breaker-cooldown <seconds>', 'from the opening of a circuit to the first probe')
+      .option('--lease <seconds>', 'how long endpoints stay with a relay that is not heard of, where several share a database')
       .option('--allow-http', 'allow http: URLs')
       .option('--allow-private', 'allow private and loopback addresses, for development')
       .option('--control-port <port>', 'health, metrics and control on this port of the loopback address')
@@ -69,7 +70,7 @@ export function createProgram(host: Host): Command {
       .description('the endpoints of a relay')
       .command('test')
       .description('send a TestHook to an endpoint at once; exit code 1 when it is not delivered')
-      .option('--outbox <directory>', 'the outbox that the API server writes to')
+      .option('--outbox <address>', 'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…')
       .option('--network <id>', 'its network')
       .option('--endpoint <id>', 'its id')
       .option('--json', 'JSON objects, one per line'),

@@ -62,8 +62,16 @@ export async function openDatabase({
 }: DatabaseOptions): Promise<Database> {
   if (make) await migratePostgres({ url, schema, tables: [] })
   const own = `"${relaySchemaOf(schema)}"`
-  const pool = await openPool({ url, size: poolSize, patience, statementTimeout, name: 'folkmoot-relay', setup })
   let broken = 0
+  const pool = await openPool({
+    url,
+    size: poolSize,
+    patience,
+    statementTimeout,
+    name: 'folkmoot-relay',
+    setup,
+    broke: () => void broken++,
+  })
 
   const sessionOn = (client: PgClient): Session => ({
     client,

@@ -22,6 +22,8 @@ import { type Database, durable, type Session } from './database.ts'
 
 /** What one tending brought. */
 export interface Tended {
+  /** The endpoints of the lease. */
+  readonly all: readonly number[]
   readonly gained: readonly StoredEndpoint[]
   readonly gone: readonly number[]
   readonly wanted: readonly number[]
@@ -37,14 +39,18 @@ export interface Leases {
   readonly left: number
   /** Milliseconds that the database's clock is ahead of this machine's. */
   readonly skew: number
-  /** The endpoints of this lease, as far as the relay was told. */
-  readonly held: ReadonlySet<number>
   /** Milliseconds of a whole lease. */
   readonly length: number
   /** Begins a lease, without any endpoint. */
   begin(): Promise<void>
-  /** Renews the lease, buries those that are over, and takes endpoints up to the quota. @throws LeaseLost */
+  /**
+   * Renews the lease, buries those that are over, and takes endpoints up to the quota. What it brought is brought again until
+   * `told` is called. Never while `release` runs: it would bring what is being released.
+   * @throws LeaseLost
+   */
   tend(now: number): Promise<Tended>
+  /** Says that the relay knows by now that it has these endpoints, and no others. */
+  told(endpoints: readonly number[]): void
   /**
    * Says that the lease was renewed by a statement.
    * @param asked when that was asked for, as `moment` gave it
@@ -81,7 +87,10 @@ export function createLeases(
   let id = ''
   let until: Moment = { monotonic: 0, wall: 0 }
   let skew = 0
+  /** The endpoints of this lease, as far as the relay was told. */
   let held = new Set<number>()
+  /** Earlier leases of this relay, which may still be there: nobody sends to their endpoints. */
+  const former = new Set<string>()
 
   const moment = (): Moment => ({ monotonic: clock.monotonic(), wall: clock.now() })
 
@@ -107,13 +116,13 @@ export function createLeases(
     renewed(asked)
   }
 
-  /** Those that are over, and those whose process died on this machine. */
+  /** Those that are over, those whose process died on this machine, and those that this relay has given up. */
   async function overdue(session: Session): Promise<readonly string[]> {
     const others = await session.rows(
       'SELECT id, process, expires_at < clock_timestamp() AS over FROM $schema.relays WHERE id <> $1',
       [id],
     )
-    const dead = others.filter((row) => isDead(ownerOf(row))).map((row) => text(row, 'id'))
+    const dead = others.filter((row) => former.has(text(row, 'id')) || isDead(ownerOf(row))).map((row) => text(row, 'id'))
     if (dead.length === 0 && others.every((row) => row['over'] === 'f')) return []
     // One that is being renewed at this moment is locked: it lives.
     const rows = await session.rows(
@@ -193,9 +202,6 @@ export function createLeases(
     get skew() {
       return skew
     },
-    get held() {
-      return held
-    },
     get length() {
       return length()
     },
@@ -204,6 +210,9 @@ export function createLeases(
 
     async begin() {
       const next = randomUUID()
+      if (id !== '') former.add(id)
+      // Until it is known to be there it may be there all the same.
+      former.add(next)
       const asked = moment()
       const [row = {}] = await database.transaction(async (session) => {
         await durable(session)
@@ -215,6 +224,7 @@ export function createLeases(
         )
       })
       compare(asked, number(row, 'time'))
+      former.delete(next)
       id = next
       held = new Set()
       renewed(asked)
@@ -233,6 +243,8 @@ export function createLeases(
           const all = [...owned, ...claimed]
           return {
             all,
+            dead,
+            gone: [...held].filter((ref) => !all.includes(ref)),
             gained: await endpoints(
               session,
               all.filter((ref) => !held.has(ref)),
@@ -241,11 +253,14 @@ export function createLeases(
             ...buried,
           }
         })
-        .then(({ all, ...tended }) => {
-          const gone = [...held].filter((ref) => !all.includes(ref))
-          held = new Set(all)
-          return { ...tended, gone }
+        .then(({ dead, ...tended }) => {
+          for (const buried of dead) former.delete(buried)
+          return tended
         }),
+
+    told(endpoints) {
+      held = new Set(endpoints)
+    },
 
     async release(refs) {
       for (const ref of refs) held.delete(ref)

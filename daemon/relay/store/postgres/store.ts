@@ -31,6 +31,16 @@ export interface SharedStore {
 /** What a relay calls out when it has changed something for others. */
 export const relayChannelOf = (schema: string): string => relaySchemaOf(schema)
 
+/** Runs one work after the other: what one of them finds in the database the next one must not have changed meanwhile. */
+function oneAtATime() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work)
+    last = result.catch(() => undefined)
+    return result
+  }
+}
+
 /** A lease is renewed this often within its time. */
 const renewals = 6
 /** Endpoints that are nobody's are looked for at most this often, in milliseconds: another relay may be about to take them. */
@@ -64,6 +74,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     for (const hint of channel === channelOf(database.schema) ? outboxHints : storeHints) hint()
   })
   const bodies = createBodies()
+  const alone = oneAtATime()
   let lost = false
   let tendedAt = Number.NEGATIVE_INFINITY
   /** Everything up to this version has been told. */
@@ -121,9 +132,12 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     const changed = version > seen ? await changes() : undefined
     const shaken = database.broken !== broken
     if (!tended && !changed && !shaken) return undefined
+    const removed = changed?.removed ?? []
+    if (removed.length > 0) await leases.release(removed)
+    // Nothing fails from here on: what is not told now would never be.
     broken = database.broken
     seen = version
-    if (changed && changed.removed.length > 0) await leases.release(changed.removed)
+    if (tended) leases.told(tended.all.filter((ref) => !removed.includes(ref)))
     return {
       lease: id,
       lost: false,
@@ -131,7 +145,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       touched: shaken ? 'all' : (changed?.touched ?? []),
       changed: changed?.changed ?? [],
       gained: tended?.gained ?? [],
-      gone: [...(tended?.gone ?? []), ...(changed?.removed ?? [])],
+      gone: [...(tended?.gone ?? []), ...removed],
       wanted: tended?.wanted ?? [],
       notices: tended?.notices ?? [],
     }
@@ -143,17 +157,19 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   }
 
   const store: RelayStore = {
-    async recover(now) {
-      await leases.begin()
-      lost = false
-      inFlight = undefined
-      const { version } = await state()
-      const tended = await tend(now)
-      seen = version
-      broken = database.broken
-      const time = Math.floor(clock.now() + leases.skew)
-      return { endpoints: tended.gained, time, interrupted: tended.interrupted, notices: tended.notices }
-    },
+    recover: (now) =>
+      alone(async () => {
+        await leases.begin()
+        lost = false
+        inFlight = undefined
+        const { version } = await state()
+        const tended = await tend(now)
+        leases.told(tended.all)
+        seen = version
+        broken = database.broken
+        const time = Math.floor(clock.now() + leases.skew)
+        return { endpoints: tended.gained, time, interrupted: tended.interrupted, notices: tended.notices }
+      }),
     endpoints: async () =>
       (await database.rows('SELECT * FROM $schema.endpoints WHERE removed_at IS NULL')).map(storedEndpointOf),
     async peek(endpoints, which, limit) {
@@ -195,15 +211,18 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       }
       return found
     },
-    async look() {
-      if (lost || leases.id === '') return undefined
-      return look().catch((error: unknown) => {
-        if (!(error instanceof LeaseLost)) throw error
-        lost = true
-        const nothing = { touched: [], changed: [], gained: [], gone: [], wanted: [], notices: [] }
-        return { lease: leases.id, lost: true, ...nothing }
-      })
-    },
+    look: () =>
+      alone(async () => {
+        if (lost || leases.id === '') return undefined
+        return look().catch((error: unknown) => {
+          // What was claimed by then has not been told: that comes soon.
+          tendedAt = Number.NEGATIVE_INFINITY
+          if (!(error instanceof LeaseLost)) throw error
+          lost = true
+          const nothing = { touched: [], changed: [], gained: [], gone: [], wanted: [], notices: [] }
+          return { lease: leases.id, lost: true, ...nothing }
+        })
+      }),
     get lease() {
       return leases.id
     },
@@ -211,7 +230,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       return lost ? 0 : leases.left
     },
     async release(endpoints) {
-      await leases.release(endpoints)
+      await alone(() => leases.release(endpoints))
       caller.call()
     },
     watch: watching(storeHints),
