@@ -16,13 +16,24 @@ export interface PoolOptions {
   readonly setup?: string
   /** Whether statements that do not need each other's answers travel together. */
   readonly pipeline?: boolean
+  /** Told of every connection that breaks while nobody uses it. */
+  readonly broke?: () => void
 }
 
 /**
  * A pool of the storage's own.
  * @throws TypeError when the package `pg` is not installed
  */
-export async function openPool({ url, size, patience, statementTimeout, name, setup, pipeline }: PoolOptions): Promise<PgPool> {
+export async function openPool({
+  url,
+  size,
+  patience,
+  statementTimeout,
+  name,
+  setup,
+  pipeline,
+  broke,
+}: PoolOptions): Promise<PgPool> {
   const { Pool } = await loadPg()
   const pool = new Pool({
     connectionString: url,
@@ -40,7 +51,7 @@ export async function openPool({ url, size, patience, statementTimeout, name, se
   // What is asked next waits for it; when it fails the connection is broken, and that is found out then.
   if (setup !== undefined) pool.on('connect', (client) => void client.query(setup).catch(() => undefined))
   // A connection that breaks while nobody uses it is taken out of the pool; without a listener it would end the process.
-  pool.on('error', () => undefined)
+  pool.on('error', () => broke?.())
   return pool
 }
 

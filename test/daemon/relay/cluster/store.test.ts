@@ -1,0 +1,148 @@
+/** What the store that relays share tells its relay, when others or the database get in between. */
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../../../daemon/relay/clock.ts'
+import { openPostgresStore } from '../../../../daemon/relay/store/postgres/store.ts'
+import type { News, Recovered, RelayStore } from '../../../../daemon/relay/store/store.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { endpoint, event, pass, until } from '../support.ts'
+import { cluster, clusterServer, times } from './support.ts'
+
+const postgres = await testPostgres()
+const server = await clusterServer(postgres)
+const blocker = await postgres.client()
+
+/** A relay's store, and which endpoints its relay believes to have after all that it was told. */
+async function member(schema: string) {
+  let ahead = 0
+  const { store, intake } = await openPostgresStore({
+    url: server.url,
+    schema,
+    clock: { ...systemClock, monotonic: () => systemClock.monotonic() + ahead },
+    lease: () => 3_600_000,
+  })
+  onTestFinished(() => store.close())
+  const believes = new Set<number>()
+  const hear = (news: News | Recovered | undefined) => {
+    if (!news) return
+    const gained = 'gained' in news ? news.gained : news.endpoints
+    for (const each of gained) believes.add(each.endpoint.ref)
+    if ('gone' in news) for (const ref of news.gone) believes.delete(ref)
+  }
+  hear(await store.recover(Date.now()))
+  return {
+    store,
+    intake,
+    believes,
+    hear,
+    /** Looks after so long that endpoints may be claimed. */
+    async look() {
+      ahead += 1000
+      hear(await store.look())
+    },
+    async takeAll() {
+      while ((await intake.next(Date.now(), 0)).taken) {}
+    },
+  }
+}
+
+const owned = async (group: Awaited<ReturnType<typeof cluster>>, store: RelayStore): Promise<ReadonlySet<number>> => {
+  const rows = await group.query('SELECT endpoint::int AS ref FROM $relay.leases WHERE relay = $1', [store.lease])
+  return new Set(rows.map(({ ref }) => Number(ref)))
+}
+
+/** Lets claims of endpoints wait from now on, as a slow disk or a lock would, until they are let go on. */
+async function holdClaims(group: Awaited<ReturnType<typeof cluster>>) {
+  await blocker.query('SELECT pg_advisory_lock(1)')
+  await group.query(`CREATE FUNCTION $relay.wait() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END'`)
+  await group.query(`CREATE TRIGGER wait BEFORE UPDATE ON $relay.leases FOR EACH ROW
+    WHEN (OLD.relay IS NULL AND NEW.relay IS NOT NULL) EXECUTE FUNCTION $relay.wait()`)
+  return {
+    waits: () =>
+      until(async () => {
+        const [row] = await group.query(`SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)
+        return Number(row?.['n']) > 0
+      }, 'a claim waits'),
+    goOn: () => blocker.query('SELECT pg_advisory_unlock(1)'),
+  }
+}
+
+test('an endpoint that is given away while others are being claimed is not believed to be gained', async () => {
+  const group = await cluster(server)
+  await group.append(...times(3).map((n) => endpoint(`http://127.0.0.1:1/${n}`, { id: `${n}` })))
+  const relay = await member(group.schema)
+  await relay.takeAll()
+  await relay.look()
+  expect(relay.believes.size).toBe(3)
+  const [given = 0] = relay.believes
+
+  const claims = await holdClaims(group)
+  await group.append(endpoint('http://127.0.0.1:1/new', { id: 'new' }))
+  await relay.takeAll()
+  const looking = relay.look()
+  await claims.waits()
+  relay.believes.delete(given)
+  const releasing = relay.store.release([given])
+  // It may wait for the claim, or come in between.
+  await Promise.race([releasing, pass(300)])
+  await claims.goOn()
+  await Promise.all([looking, releasing])
+  expect(relay.believes).toEqual(await owned(group, relay.store))
+  await relay.look()
+  expect(relay.believes).toEqual(await owned(group, relay.store))
+  expect(relay.believes.size).toBe(4)
+})
+
+test('what a look has claimed is told by a later one, when that look fails before its end', async () => {
+  const group = await cluster(server)
+  await group.append(...times(3).map((n) => endpoint(`http://127.0.0.1:1/${n}`, { id: `${n}` })))
+  const relay = await member(group.schema)
+  await relay.takeAll()
+  await relay.look()
+  expect(relay.believes.size).toBe(3)
+
+  await group.query(`CREATE FUNCTION $relay.fail() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100''; END'`)
+  await group.query('CREATE TRIGGER fail BEFORE DELETE ON $relay.leases FOR EACH ROW EXECUTE FUNCTION $relay.fail()')
+  await group.append({ kind: 'endpoint', action: 'remove', id: '0', network_id: '1' })
+  await group.append(endpoint('http://127.0.0.1:1/new', { id: 'new' }))
+  await relay.takeAll()
+  await expect(relay.look()).rejects.toThrow()
+  await group.query('DROP TRIGGER fail ON $relay.leases')
+  await relay.look()
+  await relay.look()
+  const names = async (refs: ReadonlySet<number>) =>
+    (await group.query('SELECT id FROM $relay.endpoints WHERE ref = ANY($1) ORDER BY id', [[...refs]])).map(({ id }) => id)
+  expect(await names(relay.believes)).toEqual(['1', '2', 'new'])
+  expect(await names(await owned(group, relay.store))).toEqual(['1', '2', 'new'])
+})
+
+test('a relay that begins a new lease gives up its old one: its endpoints wait for nobody', async () => {
+  const group = await cluster(server)
+  await group.append(...times(3).map((n) => endpoint(`http://127.0.0.1:1/${n}`, { id: `${n}` })))
+  const relay = await member(group.schema)
+  await relay.takeAll()
+  await relay.look()
+  relay.believes.clear()
+  relay.hear(await relay.store.recover(Date.now()))
+  expect(relay.believes.size).toBe(3)
+  expect(await group.query('SELECT id FROM $relay.relays')).toEqual([{ id: relay.store.lease }])
+})
+
+test('a relay learns what another one has taken over, an event for its endpoints as well as a new endpoint', async () => {
+  const group = await cluster(server)
+  await group.append(endpoint('http://127.0.0.1:1/0', { id: '0' }))
+  const holder = await member(group.schema)
+  const other = await member(group.schema)
+  await holder.takeAll()
+  for (const each of [holder, other]) await each.look()
+  const [has, hasNot] = holder.believes.size === 1 ? [holder, other] : [other, holder]
+  const [ref = 0] = has.believes
+  await group.append(event('a'))
+  await hasNot.takeAll()
+  expect(await has.store.look()).toMatchObject({ touched: [ref], changed: [] })
+  expect((await hasNot.store.look())?.touched ?? []).toEqual([])
+  await group.append(endpoint('http://127.0.0.1:1/changed', { id: '0' }))
+  await hasNot.takeAll()
+  expect(await has.store.look()).toMatchObject({ changed: [{ ref, url: 'http://127.0.0.1:1/changed' }] })
+})

@@ -1,0 +1,226 @@
+/** What the tests of several relays on one database share: real relays as processes, and a look into what they keep. */
+import { writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { onTestFinished } from 'vitest'
+import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { relayHome } from '../../../../daemon/relay/outbox-address.ts'
+import type { Settings } from '../../../../daemon/relay/settings.ts'
+import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
+import { type Command, run, scratch } from '../../../support/command.ts'
+import { type Answer, type Receiver, receiver, until } from '../support.ts'
+
+/** What a cluster needs of a PostgreSQL server; `query` may be asked again after the server was restarted. */
+export interface ClusterServer {
+  readonly url: string
+  newSchema(): string
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
+}
+
+/** A server as clusters take it, with one connection of the test file's own. */
+export async function clusterServer(server: {
+  readonly url: string
+  newSchema(): string
+  client(): Promise<pg.Client>
+}): Promise<ClusterServer> {
+  const client = await server.client()
+  return {
+    url: server.url,
+    newSchema: () => server.newSchema(),
+    query: async (sql, values = []) => (await client.query(sql, [...values])).rows,
+  }
+}
+
+/** A line of a relay's log. */
+export type Line = Readonly<Record<string, unknown>>
+
+export interface RelayProcess extends Command {
+  readonly pid: number
+  /** Everything that it has logged. */
+  log(): readonly Line[]
+  /** Its reasons for lines with this message. */
+  faults(): readonly string[]
+  /** Ends it as a crash does. */
+  kill(): Promise<void>
+  /** Asks it to end, and gives its exit code. */
+  stop(): Promise<number | null>
+}
+
+export interface RelayOptions {
+  readonly settings?: Partial<Settings>
+  /** The network between it and the database. */
+  readonly proxy?: { readonly url: string }
+  readonly flags?: readonly string[]
+}
+
+export interface Cluster {
+  readonly schema: string
+  /** What relays take as `--outbox`, and servers as `--storage`. */
+  readonly address: string
+  /** Puts records into the outbox, each in a commit of its own, one after the other. */
+  append(...records: readonly OutboxRecord[]): Promise<void>
+  /** Starts a relay and waits until it says that it has started. */
+  start(options?: RelayOptions): Promise<RelayProcess>
+  /** Rows; `$relay` stands for the schema of the relays, `$outbox` for that of the outbox. */
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
+  /** How many endpoints each relay has, by process; those that are nobody's under 0. */
+  shares(): Promise<Readonly<Record<number, number>>>
+  /** The process that has an endpoint. */
+  holder(endpoint: string): Promise<number | undefined>
+  /** How many deliveries wait. */
+  pending(): Promise<number>
+}
+
+/** Relays of tests try again soon and may send to this machine. */
+const settings: Partial<Settings> = {
+  allowHttp: true,
+  allowPrivate: true,
+  retrySchedule: [0, ...Array.from({ length: 60 }, () => 0.2)],
+}
+
+export async function cluster(server: ClusterServer): Promise<Cluster> {
+  const schema = server.newSchema()
+  const addressAt = (url: string) => `${url}?schema=${schema}`
+  const address = addressAt(server.url)
+  const directory = await scratch()
+  const storage = await postgresStorage({ url: server.url, schema, tables: [] })
+  let count = 0
+
+  const query: Cluster['query'] = (sql, values) =>
+    server.query(sql.replaceAll('$relay', `"${schema}_relay"`).replaceAll('$outbox', `"${schema}"`), values)
+  onTestFinished(async () => {
+    await storage.close()
+    await rm(relayHome(address), { recursive: true, force: true })
+  })
+
+  return {
+    schema,
+    address,
+    query,
+    async append(...records) {
+      for (const record of records) await storage.transaction((tx) => tx.append([record]))
+    },
+    async start(options = {}) {
+      const config = join(directory, `relay-${++count}.json`)
+      writeFileSync(config, JSON.stringify({ ...settings, ...options.settings }))
+      const outbox = addressAt(options.proxy?.url ?? server.url)
+      const relay = relayProcess(
+        run('folkmoot-relay', 'run', '--outbox', outbox, '--config', config, '--json', ...(options.flags ?? [])),
+      )
+      if (options.proxy) onTestFinished(() => rm(relayHome(outbox), { recursive: true, force: true }))
+      const started = () => relay.log().some(({ message }) => message === 'relay.started')
+      await until(() => {
+        if (relay.child.exitCode !== null) throw new Error(`the relay has ended: ${relay.out.stderr}`)
+        return started()
+      }, 'a relay has started')
+      return relay
+    },
+    async shares() {
+      const rows = await query(
+        `SELECT coalesce((r.process->>'pid')::int, 0) AS pid, count(*)::int AS n
+         FROM $relay.leases l LEFT JOIN $relay.relays r ON r.id = l.relay GROUP BY 1`,
+      )
+      return Object.fromEntries(rows.map(({ pid, n }) => [Number(pid), Number(n)]))
+    },
+    async holder(endpoint) {
+      const [row] = await query(
+        `SELECT (r.process->>'pid')::int AS pid FROM $relay.endpoints e JOIN $relay.leases l ON l.endpoint = e.ref
+         JOIN $relay.relays r ON r.id = l.relay WHERE e.id = $1 AND e.removed_at IS NULL`,
+        [endpoint],
+      )
+      return row ? Number(row['pid']) : undefined
+    },
+    async pending() {
+      const [row] = await query(`SELECT count(*)::int AS n FROM $relay.deliveries WHERE state = 'pending'`)
+      return Number(row?.['n'])
+    },
+  }
+}
+
+function relayProcess(command: Command): RelayProcess {
+  const { child, out, ended } = command
+  const log = (): readonly Line[] =>
+    out.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Line)
+  return {
+    ...command,
+    pid: child.pid ?? 0,
+    log,
+    faults: () =>
+      log()
+        .filter(({ message }) => message === 'fault')
+        .map(({ what, reason }) => `${what}: ${reason}`),
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** A receiver that keeps count of what it is being sent at once, by path. */
+export interface Watched extends Receiver {
+  /** The ids that came to a path, in their order. */
+  ids(path: string): readonly string[]
+  /** How many requests to a path are open. */
+  open(path: string): number
+  /** The most requests to a path that were open at once since it was last asked. */
+  most(path: string): number
+  /** The URL of a path. */
+  at(path: string): string
+}
+
+export async function watched(answer: Answer): Promise<Watched> {
+  const open = new Map<string, number>()
+  const most = new Map<string, number>()
+  const hook = await receiver()
+  hook.answer = (request, response) => {
+    const { path } = request
+    const now = (open.get(path) ?? 0) + 1
+    open.set(path, now)
+    most.set(path, Math.max(most.get(path) ?? 0, now))
+    response.on('close', () => open.set(path, (open.get(path) ?? 1) - 1))
+    current(request, response)
+  }
+  let current = answer
+  return {
+    ...hook,
+    received: hook.received,
+    get answer() {
+      return current
+    },
+    set answer(next) {
+      current = next
+    },
+    ids: (path) => hook.received.filter((each) => each.path === path).map(({ id }) => id),
+    open: (path) => open.get(path) ?? 0,
+    most(path) {
+      const result = most.get(path) ?? 0
+      most.set(path, open.get(path) ?? 0)
+      return result
+    },
+    at: (path) => new URL(path, hook.url).href,
+  }
+}
+
+/** Resolves when each relay has this many endpoints, whichever they are. */
+export function untilShared(group: Cluster, relays: readonly RelayProcess[], counts: readonly number[], seconds = 30) {
+  const wanted = JSON.stringify([...counts].sort())
+  return until(
+    async () => {
+      const shares = await group.shares()
+      const ours = relays.map(({ pid }) => shares[pid] ?? 0).sort()
+      return JSON.stringify(ours) === wanted && !(0 in shares)
+    },
+    `the relays have ${counts.join(', ')} endpoints`,
+    seconds,
+  )
+}
+
+export const times = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
