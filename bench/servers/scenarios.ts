@@ -1,0 +1,89 @@
+/** What the API's benchmark asks for. */
+import { firstMember } from './seeded.ts'
+import type { Server } from './start.ts'
+
+export interface Asked {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export interface Scenario {
+  readonly name: string
+  /** Which of the bare server's answers it gets. */
+  readonly kind: 'byId' | 'list' | 'shortList' | 'post'
+  /** One request; another one with each call, where there are several records to ask for. */
+  request(server: Server): Asked
+}
+
+/** Members on a page of the list that is walked; with 25 there are 4,000 pages of 100,000. */
+export const pageLength = 25
+export const wantedPage = 4_000
+
+const root = '/admin/v1/networks/1'
+const post = JSON.stringify({
+  space_id: '2001',
+  title: 'Morning light',
+  description: 'What the sea looked like at six, and which blues it took. '.repeat(12),
+})
+const bearer = ({ token }: Server) => ({ authorization: `Bearer ${token}` })
+
+/** @param latePath the path of a server's late page, as its own links said it */
+export function scenariosOf(latePath: (server: Server) => string): readonly Scenario[] {
+  const get = (server: Server, path: string): Asked => ({ method: 'GET', path, headers: bearer(server) })
+  return [
+    {
+      name: 'GET /members/{id}/, any of them',
+      kind: 'byId',
+      request: (server) => get(server, `${root}/members/${firstMember + Math.floor(Math.random() * (server.members || 1000))}/`),
+    },
+    { name: 'GET /members?per_page=100', kind: 'list', request: (server) => get(server, `${root}/members?per_page=100`) },
+    {
+      name: `GET /members?per_page=${pageLength}`,
+      kind: 'shortList',
+      request: (server) => get(server, `${root}/members?per_page=${pageLength}`),
+    },
+    { name: 'the same, a late page by its link', kind: 'shortList', request: (server) => get(server, latePath(server)) },
+    {
+      name: 'POST /posts',
+      kind: 'post',
+      request: (server) => ({
+        method: 'POST',
+        path: `${root}/posts`,
+        headers: { ...bearer(server), 'content-type': 'application/json' },
+        body: post,
+      }),
+    },
+  ]
+}
+
+/** A page late in a list. */
+export interface Deep {
+  /** Its number. */
+  readonly page: number
+  /** Path and query, as the link to it says them. */
+  readonly path: string
+}
+
+interface Page {
+  readonly items: readonly unknown[]
+  readonly links: { readonly next: string | null }
+}
+
+/** Follows `links.next` from the first page to the wanted one, or to the last that is full. */
+export async function walk(server: Server, tell: (sentence: string) => void): Promise<Deep> {
+  let next: string | null = `http://127.0.0.1:${server.port}${root}/members?per_page=${pageLength}`
+  let deep: Deep = { page: 0, path: '' }
+  while (next !== null && deep.page < wantedPage) {
+    const response = await fetch(next, { headers: bearer(server) })
+    if (!response.ok) throw new Error(`${next} is answered with ${response.status}`)
+    const { items, links } = (await response.json()) as Page
+    if (items.length < pageLength) break
+    const { pathname, search }: URL = new URL(next)
+    deep = { page: deep.page + 1, path: pathname + search }
+    if (deep.page % 500 === 0) tell(`${server.name}, ${server.members} members: page ${deep.page} by its link`)
+    next = links.next
+  }
+  return deep
+}

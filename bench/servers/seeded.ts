@@ -1,0 +1,65 @@
+/** The network that the API's benchmark asks about: one space, and as many members as are wanted. */
+import { performance } from 'node:perf_hooks'
+import type { Community } from '../../lib/index.ts'
+import type { Storage } from '../../lib/storage/contract.ts'
+import { scoped } from '../../lib/storage/scoped.ts'
+import { members, networks, spaces } from '../../lib/storage/tables.ts'
+
+/** Rows of one transaction, and how many of them are on their way at once. */
+const [inTransaction, atOnce] = [10_000, 500]
+/** The id of the first member; the others follow. The owner, who comes with the network, has a later one. */
+export const firstMember = 100_000
+
+const stamp = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }
+const bio = 'Paints by the sea, mostly in the morning, and writes about it in the evening. '.repeat(4)
+
+function memberAt(place: number) {
+  const email = `member${place}@example.org`
+  return {
+    ...stamp,
+    id: String(firstMember + place),
+    email,
+    email_key: email,
+    first_name: 'Bela',
+    // With a character outside of Latin-1, as names are.
+    last_name: `Birch – ${place}`,
+    bio,
+    location: 'Delft',
+    time_zone: 'Europe/Amsterdam',
+  }
+}
+
+/**
+ * Makes the network through the storage's own door, unless it is there.
+ * @param tell is told now and then how many members there are
+ * @returns the seconds that it took, the statistics of PostgreSQL included
+ */
+export async function seed(community: Community, storage: Storage, count: number, tell: (done: number) => void): Promise<number> {
+  const begun = performance.now()
+  const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Ash' }
+  await community.networks.create({ id: '1', subdomain: 'bench', title: 'Bench', service_plan: 'unlimited', owner })
+  await storage.transaction((tx) => scoped(tx, '1').insert(spaces, { ...stamp, id: '2001', name: 'Studio' }))
+  for (let first = 0; first < count; first += inTransaction) {
+    const end = Math.min(first + inTransaction, count)
+    await storage.transaction(async (storageTx) => {
+      const tx = scoped(storageTx, '1')
+      for (let place = first; place < end; place += atOnce) {
+        const length = Math.min(atOnce, end - place)
+        await Promise.all(Array.from({ length }, (_, index) => tx.insert(members, memberAt(place + index))))
+      }
+    })
+    tell(end)
+  }
+  // What PostgreSQL would do by itself within a minute.
+  await storage.transaction(async ({ native }) => {
+    if (isQueryable(native)) await native.query('ANALYZE')
+  })
+  return (performance.now() - begun) / 1000
+}
+
+/** Whether somebody was here before. */
+export const isSeeded = (storage: Storage): Promise<boolean> =>
+  storage.transaction(async (tx) => (await tx.get(networks, '1')) !== undefined, { readOnly: true })
+
+const isQueryable = (native: unknown): native is { query(text: string): Promise<unknown> } =>
+  typeof native === 'object' && native !== null && 'query' in native

@@ -1,0 +1,77 @@
+/** Starting the servers of the API's benchmark, each in a process of its own, and asking them what they used. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+
+export interface Server {
+  /** `bare`, `bare, stringifying`, or an engine. */
+  readonly name: string
+  /** 0: it has none. */
+  readonly members: number
+  readonly child: ChildProcess
+  readonly port: number
+  readonly token: string
+  readonly seedSeconds: number
+  readonly openSeconds: number
+}
+
+interface Said {
+  readonly seeded?: number
+  readonly seedSeconds?: number
+  readonly port?: number
+  readonly token?: string
+  readonly openSeconds?: number
+}
+
+/** A million members in memory are some gigabytes. */
+const execArgv = ['--max-old-space-size=8192']
+
+/**
+ * Starts a server, filling its storage first where it is empty.
+ * @param tell is told of progress in filling
+ * @throws when it ends before it listens; the message is its last words
+ */
+export async function start(
+  name: string,
+  members: number,
+  [file, ...args]: readonly [string, ...string[]],
+  tell: (sentence: string) => void,
+): Promise<Server> {
+  let seedSeconds = 0
+  for (;;) {
+    const child = fork(join(import.meta.dirname, file), args, { execArgv, stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })
+    let words = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      words = (words + text).slice(-2000)
+    })
+    const listening = await new Promise<Said | undefined>((resolve, reject) => {
+      child.on('message', (said: Said) => {
+        if (said.seeded) tell(`${name}: ${said.seeded.toLocaleString('en')} of ${members.toLocaleString('en')} members`)
+        if (said.seedSeconds) seedSeconds = said.seedSeconds
+        if (said.port) resolve(said)
+      })
+      child.once('exit', (code, signal) =>
+        code === 0 ? resolve(undefined) : reject(new Error(lastWords(words, code ?? signal))),
+      )
+    })
+    if (!listening) continue
+    child.removeAllListeners('message')
+    const { port = 0, token = '', openSeconds = 0 } = listening
+    return { name, members, child, port, token, seedSeconds, openSeconds }
+  }
+}
+
+/** The line of an error, of all that a process says when it dies. */
+function lastWords(words: string, code: number | string | null): string {
+  const line = words.split('\n').find((text) => /error:/i.test(text))
+  return (line ?? `it ended with ${code}`).trim()
+}
+
+/** Processor time in microseconds, on a shared machine a better measure than the clock; and memory in MiB. */
+export function usageOf({ child }: Pick<Server, 'child'>): Promise<{ readonly cpu: number; readonly mebibytes: number }> {
+  return new Promise((resolve) => {
+    child.once('message', ({ cpu, rss }: { cpu: NodeJS.CpuUsage; rss: number }) =>
+      resolve({ cpu: cpu.user + cpu.system, mebibytes: rss / 2 ** 20 }),
+    )
+    child.send('usage')
+  })
+}
