@@ -97,6 +97,11 @@ export class EndpointRun {
   update(endpoint: Endpoint): void {
     // One that was off may have a mountain waiting: it begins slowly.
     const slow = !this.active
+    if (this.endpoint.disabled !== null && endpoint.disabled === null) {
+      // Its days of failure are over, or the upkeep would disable it again at once.
+      this.failingSince = null
+      this.lastFailure = null
+    }
     this.endpoint = endpoint
     this.pace = this.#newPace(endpoint, slow)
     this.removed = false

@@ -475,7 +475,6 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       const run = runs.get(ref)
       if (!run) return
       run.update({ ...run.endpoint, disabled: null })
-      run.failingSince = null
       ready.add(run)
       wake()
     },

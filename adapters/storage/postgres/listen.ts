@@ -29,17 +29,18 @@ export function listenOn(url: string, channels: readonly string[], heard: (chann
       application_name: 'folkmoot-listener',
       keepAlive: true,
     })
-    const broken = new Promise<void>((resolve) => {
-      client.on('error', () => resolve())
-      client.on('end', () => resolve())
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    })
+    const { promise: broken, resolve } = Promise.withResolvers<void>()
+    const end = () => resolve()
+    client.on('error', end)
+    client.on('end', end)
+    signal.addEventListener('abort', end)
     client.on('notification', ({ channel }) => heard(channel))
     try {
       await client.connect()
       for (const channel of channels) await client.query(`LISTEN ${quoted(channel)}`)
       await broken
     } finally {
+      signal.removeEventListener('abort', end)
       await client.end().catch(() => undefined)
     }
   }

@@ -12,8 +12,8 @@ export interface PoolOptions {
   readonly statementTimeout: number
   /** How PostgreSQL's own views name the connections. Default `folkmoot`. */
   readonly name?: string
-  /** A statement that every new connection begins with. */
-  readonly setup?: string
+  /** Settings that every new connection begins with, as far as the database knows them. */
+  readonly settings?: Readonly<Record<string, string>>
   /** Whether statements that do not need each other's answers travel together. */
   readonly pipeline?: boolean
   /** Told of every connection that breaks while nobody uses it. */
@@ -30,7 +30,7 @@ export async function openPool({
   patience,
   statementTimeout,
   name,
-  setup,
+  settings = {},
   pipeline,
   broke,
 }: PoolOptions): Promise<PgPool> {
@@ -49,7 +49,9 @@ export async function openPool({
     ...(pipeline ? { pipeline } : {}),
   })
   // What is asked next waits for it; when it fails the connection is broken, and that is found out then.
-  if (setup !== undefined) pool.on('connect', (client) => void client.query(setup).catch(() => undefined))
+  pool.on('connect', (client) => {
+    for (const [setting, value] of Object.entries(settings)) void client.query(`SET ${setting} = ${value}`).catch(() => undefined)
+  })
   // A connection that breaks while nobody uses it is taken out of the pool; without a listener it would end the process.
   pool.on('error', () => broke?.())
   return pool

@@ -282,4 +282,28 @@ describe('the upkeep', () => {
     await all.append(endpoint(hook.url))
     await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered after all')
   })
+
+  it('forgives an endpoint that is registered again: its days of failure are over', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({
+      retrySchedule: [0, ...Array.from({ length: 200 }, () => 0.05)],
+      breakerThreshold: 100,
+      disableAfter: 0.3 / 86_400,
+    })
+    const disabled = () => all.notices.filter(({ kind }) => kind === 'endpoint.disabled')
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => {
+      all.relay.upkeep.giveUp()
+      return disabled().length > 0
+    }, 'it is given up')
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
+    hook.answer = (_, response) => void mayAnswer.then(() => response.writeHead(204).end())
+    const before = hook.received.length
+    await all.append(endpoint(hook.url))
+    await until(() => hook.received.length > before, 'it is sent to again')
+    all.relay.upkeep.giveUp()
+    answer()
+    await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered')
+    expect(disabled()).toHaveLength(1)
+  })
 })

@@ -44,7 +44,11 @@ export interface DatabaseOptions {
 /** Milliseconds to wait for a connection, and for a statement. */
 const patience = 5_000
 const statementTimeout = 10_000
-const setup = 'SET synchronous_commit = off'
+const settings = {
+  synchronous_commit: 'off',
+  // Every statement that counts has an index. A plan that was made while a table was small would scan it when it has grown.
+  enable_seqscan: 'off',
+}
 
 /**
  * Opens the database of an outbox, and makes the tables of its relays where they are missing.
@@ -69,7 +73,7 @@ export async function openDatabase({
     patience,
     statementTimeout,
     name: 'folkmoot-relay',
-    setup,
+    settings,
     broke: () => void broken++,
   })
 

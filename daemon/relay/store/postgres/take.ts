@@ -15,6 +15,8 @@ import type { Database, Session } from './database.ts'
 
 /** Commits taken over at once. */
 const commitsAtOnce = 500
+/** Deliveries of a removed endpoint that are dropped by one statement. */
+const droppedAtOnce = 10_000
 
 export interface Taking {
   readonly taken: Taken
@@ -118,12 +120,18 @@ export function createTaker(database: Database): Taker {
     )
     await session.rows('DELETE FROM $schema.leases WHERE endpoint = $1 AND relay IS NULL', [ref])
     await touch(session, [ref], version)
-    const [row = {}] = await session.rows(
-      `WITH dropped AS (DELETE FROM $schema.deliveries WHERE endpoint = $1 AND state = 'pending' RETURNING 1)
-       SELECT count(*) AS n FROM dropped`,
-      [ref],
-    )
-    return number(row, 'n')
+    for (let dropped = 0; ; ) {
+      // In parts, each far from the time-out of a statement.
+      const [row = {}] = await session.rows(
+        `WITH dropped AS (
+           DELETE FROM $schema.deliveries WHERE id IN (
+             SELECT id FROM $schema.deliveries WHERE endpoint = $1 AND state = 'pending' LIMIT ${droppedAtOnce}) RETURNING 1)
+         SELECT count(*) AS n FROM dropped`,
+        [ref],
+      )
+      dropped += number(row, 'n')
+      if (number(row, 'n') < droppedAtOnce) return dropped
+    }
   }
 
   async function go<T>(walk: Walk<T>, session: Session, now: number, due: number, version: number): Promise<T> {
@@ -160,7 +168,7 @@ export function createTaker(database: Database): Taker {
 
   return {
     async take(now, firstDelay) {
-      const [waiting] = await database.rows(`SELECT 1 FROM "${database.schema}"."outbox" LIMIT 1`)
+      const [waiting] = await database.rows(`SELECT 1 FROM "${database.schema}"."outbox" ORDER BY "seq" LIMIT 1`)
       if (!waiting) return undefined
       try {
         return await database.transaction((session) => takeIn(session, now, firstDelay).catch(forgetAnd))
