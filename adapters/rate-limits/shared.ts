@@ -4,13 +4,15 @@
  * Terms
  * - **Count**: the requests of one key in its minute, which begins with the first of them. The database says when it ends,
  *   by its own clock, so that the clocks of the machines do not matter.
- * - **Batch**: requests that are counted in one go. While one batch is under way the next one gathers, so a busy process asks
- *   the database once for many requests, and no request is let through before it has been counted.
+ * - **Batch**: requests that are counted in one go: those of one turn of the event loop, and those that came while the batch
+ *   before was under way. So a busy process asks the database once for many requests, and still none is let through before
+ *   it has been counted.
  * - **Spent**: a key whose count has reached its limit. It is refused from memory until its minute ends, so a flood of
  *   requests does not reach the database.
  * - **Alone**: while the database does not answer, each process counts for itself, in memory.
  */
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { RateCount, RateLimiter } from '../../lib/index.ts'
 import { StorageError } from '../../lib/storage/contract.ts'
 import { rateLimits } from './flexible.ts'
@@ -114,6 +116,8 @@ export function sharedRateLimits(counts: Counts, { warn, retryMilliseconds }: Sh
     isCounting = true
     try {
       while (gathering.size > 0) {
+        // Requests that have arrived together get here in one turn of the event loop, and into one batch.
+        await setImmediate()
         await countBatch()
         if (tryAt === undefined) tidy()
       }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import type { RateLimiter } from '../../../lib/index.ts'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createCommunity, type RateLimiter } from '../../../lib/index.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
 import { networks } from '../../../lib/storage/tables.ts'
 import { createTestCommunity, type TestCommunity } from '../../support/community.ts'
 
@@ -88,4 +90,16 @@ test('a request over the limit does nothing', async () => {
   const refused = await community.send('tags.create', { body: { title: 'x' } })
   expect({ status: refused.status, retryAfter: refused.headers.get('retry-after') }).toEqual({ status: 429, retryAfter: '1' })
   expect((await community.community.call('tags.list', { network: '1' })).items).toEqual([])
+})
+
+test('closing the community closes the rate limiter first, and then the storage', async () => {
+  const closed: string[] = []
+  const memory = memoryStorage()
+  const storage: Storage = {
+    transaction: (work, options) => memory.transaction(work, options),
+    close: async () => void closed.push('storage'),
+  }
+  const rateLimiter: RateLimiter = { ...counting().limiter, close: async () => void closed.push('rate limiter') }
+  await createCommunity({ storage, rateLimiter }).close()
+  expect(closed).toEqual(['rate limiter', 'storage'])
 })

@@ -1,0 +1,74 @@
+/** The examples of docs/embedding.md, run as they stand there by two processes at once. */
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openStorage } from '../../../daemon/server/storage-address.ts'
+import { createCommunity } from '../../../lib/index.ts'
+import { scratch } from '../../support/command.ts'
+import { testPostgres } from '../../support/postgres.ts'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '..', '..', '..')
+const server = await testPostgres()
+
+/** The example that defines this community, with the entries of the package as they are in the sources. */
+async function exampleOf(name: string): Promise<string> {
+  const page = await readFile(join(root, 'docs', 'embedding.md'), 'utf8')
+  const blocks = [...page.matchAll(/```[jt]s\n(.*?)```/gs)].map(([, code = '']) => code)
+  const example = blocks.find((code) => code.includes(`const ${name} = `)) ?? ''
+  const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  return `import { createCommunity } from 'folkmoot'\n${example}`.replace(/'folkmoot(\/[\w/-]+)?'/g, (_, below = '') => {
+    const built: string = exports[`.${below}`].default
+    return `'${pathToFileURL(join(root, built.replace('./dist/', '').replace(/\.js$/, '.ts')))}'`
+  })
+}
+
+/** What each process does: 60 requests, one after another, and ends when the community is closed. */
+const requests = (name: string) => `
+const left = []
+for (let n = 0; n < 60; n++) {
+  const request = new Request('https://api.test/admin/v1/networks/demo/me', { headers: { authorization: 'Bearer ' + process.env.TOKEN } })
+  const { status, headers } = await ${name}.fetch(request)
+  left.push([status, Number(headers.get('ratelimit-remaining'))])
+}
+await ${name}.close()
+console.log(JSON.stringify(left))`
+
+/** A database that nobody else uses, as the example uses the default schema. */
+async function newDatabase(): Promise<string> {
+  const admin = await server.client()
+  const name = `documented_${process.pid}`
+  await admin.query(`CREATE DATABASE ${name}`)
+  onTestFinished(async () => void (await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)))
+  const url = new URL(server.url)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+describe.each([
+  ['onOneMachine', (directory: string) => `sqlite:${join(directory, 'data', 'db.sqlite')}`],
+  ['onMany', newDatabase],
+])('%s', (name, makeDatabase) => {
+  test('two processes with the documented lines let through 100 requests together', async () => {
+    const directory = await scratch()
+    const address = await makeDatabase(directory)
+    const { storage } = await openStorage(address, undefined, () => {})
+    const community = createCommunity({ storage })
+    const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
+    const { network } = await community.networks.create({ subdomain: 'demo', title: 'Demo', owner })
+    const { token } = await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })
+    await community.close()
+
+    await writeFile(join(directory, 'example.mjs'), (await exampleOf(name)) + requests(name))
+    const start = () =>
+      run(process.execPath, ['example.mjs'], { cwd: directory, env: { ...process.env, DATABASE_URL: address, TOKEN: token } })
+    const outputs = await Promise.all([start(), start()])
+    const answers = outputs.flatMap(({ stdout }) => JSON.parse(stdout) as [number, number][])
+    const passed = answers.filter(([status]) => status === 200).map(([, remaining]) => remaining)
+    expect(passed.sort((a, b) => b - a)).toEqual(Array.from({ length: 100 }, (_, index) => 99 - index))
+    expect(answers.filter(([status]) => status === 429)).toHaveLength(20)
+  })
+})
