@@ -286,7 +286,7 @@ describe('the upkeep', () => {
   it('forgives an endpoint that is registered again: its days of failure are over', async () => {
     const hook = await receiver(status(500))
     const all = await bench({
-      retrySchedule: [0, ...Array.from({ length: 200 }, () => 0.05)],
+      retrySchedule: [0, ...Array.from({ length: 90 }, () => 0.1)],
       breakerThreshold: 100,
       disableAfter: 0.3 / 86_400,
     })
