@@ -4,6 +4,7 @@ import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
 import type { Settings } from '../options.ts'
 import type { Audience, EndpointUpsert } from '../outbox/record.ts'
+import { heldNetwork } from '../rules/members.ts'
 import type { Id } from '../storage/table.ts'
 import { type EndpointRow, webhookEndpoints } from '../storage/tables.ts'
 
@@ -43,6 +44,8 @@ export function endpointsOf({ clock }: Settings, runner: Runner): Endpoints {
     upsert: ({ network_id, ...given }) =>
       runner.work(network_id, now(), async (tx) => {
         const fields = checked(given)
+        // One endpoint for each address, and one order for what the relay is told of them.
+        await heldNetwork(tx)
         const known = (await tx.find(webhookEndpoints, {})).find((row) => row.url === fields.url)
         const stamp = { id: runner.newId(), created_at: now(), updated_at: now() }
         const row = known
@@ -55,12 +58,14 @@ export function endpointsOf({ clock }: Settings, runner: Runner): Endpoints {
     list: (network_id) => runner.read(network_id, (tx) => tx.find(webhookEndpoints, {})),
     remove: (network_id, id) =>
       runner.work(network_id, now(), async (tx) => {
+        await heldNetwork(tx)
         const row = found(await tx.remove(webhookEndpoints, id), 'Endpoint')
         await tx.append([{ kind: 'endpoint', action: 'remove', id, network_id }])
         return row
       }),
     republish: (network_id) =>
       runner.work(network_id, now(), async (tx) => {
+        await heldNetwork(tx)
         const rows = await tx.find(webhookEndpoints, {})
         if (rows.length > 0) await tx.append(rows.map(upsertOf))
       }),

@@ -3,12 +3,13 @@ import { fail, found, invalid } from '../errors.ts'
 import { IdInput, optional, ShortText } from '../fields.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
-import { restoreAccess } from '../rules/leaving.ts'
+import { paidPlans, restoreAccess } from '../rules/leaving.ts'
 import { emailKey, memberByAddress } from '../rules/members.ts'
 import { announceJoin } from '../rules/membership.ts'
 import { grantAccess, openPlan } from '../rules/plans.ts'
 import { profile } from '../rules/profile.ts'
 import { count } from '../storage/counter.ts'
+import { hold, won } from '../storage/hold.ts'
 import type { NewIn } from '../storage/table.ts'
 import { type InviteRow, invites, type MemberRow, members } from '../storage/tables.ts'
 import type { MakeFact } from './fact.ts'
@@ -21,14 +22,17 @@ export const acceptInviteOf = (fact: MakeFact) =>
     { invite: IdInput, first_name: optional(ShortText), last_name: optional(ShortText), ...profile },
     Member,
     async (call, { invite: id, ...told }) => {
-      const invite = found(await call.tx.get(invites, id), 'Invite')
-      const plan = invite.plan_id === null ? null : await openPlan(call, invite.plan_id)
+      const { plan_id, accepted_at } = found(await call.tx.get(invites, id), 'Invite')
+      const plan = plan_id === null ? null : await openPlan(call, plan_id)
+      if (accepted_at !== null) fail(invalid('invite'), 'The invite is accepted already')
       const accepted = { accepted_at: call.now, open_key: null, ...call.touch() }
-      if (!(await call.tx.update(invites, invite.id, accepted, { accepted_at: null })))
-        fail(invalid('invite'), 'The invite is accepted already')
+      const invite = won(await call.tx.update(invites, id, accepted, { accepted_at: null }), `invites ${id}`)
       const known = await memberByAddress(call.tx, invite.recipient_email)
       if (known?.state === 'banned') fail(invalid('invite'), 'The invite is for a member who is banned from this network')
-      const member = known?.state === 'active' ? known : await enrol(call, invite, known, told)
+      const member =
+        known?.state === 'active'
+          ? await hold(call.tx, members, known, { state: 'active' })
+          : await enrol(call, invite, known, told)
       if (plan) await grantAccess(call, member, plan, 'invite')
       return presentMember(call, member)
     },
@@ -55,11 +59,13 @@ async function enrol(
     member_type: 'full',
     state: 'active',
   } as const
+  const paid = known ? await paidPlans(call, known) : []
+  const again = { ...fields, role: 'contributor', ...call.touch() } as const
   const member = known
-    ? found(await call.tx.update(members, known.id, { ...fields, role: 'contributor', ...call.touch() }), 'Member')
+    ? won(await call.tx.update(members, known.id, again, { state: known.state }), `members ${known.id}`)
     : await call.tx.insert(members, { ...call.stamp(), ...fields })
   announceJoin(call, member)
-  if (known) await restoreAccess(call, member)
+  await restoreAccess(call, member, paid)
   if (invite.sender_id !== member.id) await count(call.tx, members, invite.sender_id, 'referral_count', 1)
   return member
 }

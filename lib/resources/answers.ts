@@ -15,15 +15,15 @@ import {
   ShortText,
   Title,
 } from '../fields.ts'
+import { compareIds } from '../kernel/ids.ts'
 import { type Emitter, operation } from '../operation.ts'
 import { Answer, presentAnswer } from '../records/answer.ts'
 import { presentMember } from '../records/member.ts'
 import { noValue, readAnswer, textOfAnswer, unsupported } from '../rules/answers.ts'
 import { choicesOf, updateCategories } from '../rules/categories.ts'
-import { activeMember } from '../rules/members.ts'
-import { addOption, fieldOf, isDropdown, optionTitled } from '../rules/options.ts'
+import { activeMember, heldMember } from '../rules/members.ts'
+import { addOption, fieldOf, heldField, isDropdown, optionTitled } from '../rules/options.ts'
 import { giveSegment, takeSegment } from '../rules/segments.ts'
-import { hold } from '../storage/hold.ts'
 import {
   type AnswerRow,
   answers,
@@ -102,7 +102,7 @@ export const upsertAnswer = operation({
   errors: [...missing, notAllowed, invalid('text', 'segment_ids', 'number', 'url', 'phone_number', 'end_date', 'day')],
   emits: ['CustomFieldResponseCreated', 'CustomFieldResponseUpdated', 'CustomFieldResponseRemoved'],
   async handle(call) {
-    const parties = await partiesOf(call, call.params)
+    const parties = await heldParties(call, call.params)
     const { field, member } = parties
     await permit(call, parties)
     const before = await lastAnswer(call, parties)
@@ -160,7 +160,7 @@ export const deleteAnswer = operation({
   errors: [...missing, notFound('Answer'), notAllowed, invalid('custom_field_id')],
   emits: ['CustomFieldResponseRemoved'],
   async handle(call) {
-    const parties = await partiesOf(call, call.params)
+    const parties = await heldParties(call, call.params)
     const { response_type } = parties.field
     if (response_type === 'tag' || response_type === 'badge') fail(invalid('custom_field_id'), unsupported(parties.field))
     await permit(call, parties)
@@ -190,6 +190,17 @@ async function partiesOf(
 }
 
 /**
+ * The same, held: they do not go meanwhile, and of two new answers at once the second one sees the first.
+ * @throws ApiError 404
+ */
+async function heldParties(
+  call: Pick<AnswerCall, 'tx'>,
+  { custom_field_id, member_id }: { readonly custom_field_id: string; readonly member_id: string },
+): Promise<Parties> {
+  return { field: await heldField(call, custom_field_id), member: await heldMember(call, member_id) }
+}
+
+/**
  * Hosts answer for everybody; members for themselves, where the field leaves it to them.
  * @throws ApiError 403
  */
@@ -199,9 +210,8 @@ async function permit({ tx, principal }: Pick<AnswerCall, 'tx' | 'principal'>, {
   if (!isHost && (actor?.id !== member.id || field.response_by === 'hosts_only')) fail(notAllowed)
 }
 
-/** The answer so far; the member is held, so that of two new answers at once the second one sees the first. */
+/** The answer so far. */
 async function lastAnswer({ tx }: Pick<AnswerCall, 'tx'>, { field, member }: Parties): Promise<Given | undefined> {
-  await hold(tx, members, member)
   const row = await tx.first(answers, { custom_field_id: field.id, member_id: member.id })
   return row && { row, chosen: await choicesOf(tx, field.id, member.id) }
 }
@@ -250,9 +260,10 @@ async function choose(
   former: readonly SegmentRow[],
   choices: readonly SegmentRow[],
 ): Promise<void> {
-  for (const option of former)
-    if (!choices.some((choice) => choice.id === option.id)) await takeSegment(call, member.id, option.id)
-  for (const option of choices) await giveSegment(call, member.id, option)
+  // Taken and given in one order: others leave with the same options, or change between them.
+  for (const option of [...former, ...choices].sort((a, b) => compareIds(a.id, b.id)))
+    if (choices.some(({ id }) => id === option.id)) await giveSegment(call, member.id, option)
+    else await takeSegment(call, member.id, option.id)
   if (field.primary) await updateCategories(call.tx, member.id)
 }
 

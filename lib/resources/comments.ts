@@ -6,6 +6,7 @@ import { Comment, presentComment } from '../records/comment.ts'
 import { linkedHtml } from '../rules/html.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { count } from '../storage/counter.ts'
+import { won } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { type CommentRow, comments, type PostRow, posts } from '../storage/tables.ts'
 
@@ -47,9 +48,10 @@ export const createComment = operation({
   emits: ['CommentCreated'],
   async handle(call) {
     const { tx, body } = call
-    const post = await postOf(call, call.params.post_id)
+    const post = found(await tx.update(posts, call.params.post_id, { last_activity_at: call.now }), 'Post')
     if (!post.comments_enabled) fail(invalid('text'), 'Comments on this post are switched off')
     const parent = body.reply_to_id === undefined ? undefined : await repliedTo(call, post.id, body.reply_to_id)
+    if (parent) won(await count(tx, comments, parent.id, 'reply_count', 1), `comments ${parent.id}`)
     const row = await tx.insert(comments, {
       ...call.stamp(),
       post_id: post.id,
@@ -59,8 +61,6 @@ export const createComment = operation({
       reply_to_id: parent?.id,
       depth: parent ? parent.depth + 1 : 1,
     })
-    if (parent) await count(tx, comments, parent.id, 'reply_count', 1)
-    await tx.update(posts, post.id, { last_activity_at: call.now })
     const comment = presentComment(call, row)
     call.emit('CommentCreated', comment)
     return comment
@@ -91,8 +91,8 @@ export const deleteComment = operation({
   async handle(call) {
     const post = await postOf(call, call.params.post_id)
     const comment = found(await commentOn(call, post.id, call.params.id), 'Comment')
-    found(await removeWithDependents(call.tx, comments, comment.id), 'Comment')
     if (comment.reply_to_id) await count(call.tx, comments, comment.reply_to_id, 'reply_count', -1)
+    found(await removeWithDependents(call.tx, comments, comment.id), 'Comment')
   },
 })
 

@@ -1,5 +1,6 @@
 import { fail, found, invalid, notFound } from '../errors.ts'
 import { clearable, IdInput, LongText, oneOf, optional, paged, request, ShortText } from '../fields.ts'
+import { compareIds } from '../kernel/ids.ts'
 import { type Context, operation } from '../operation.ts'
 import {
   CompletionCriteria,
@@ -12,9 +13,8 @@ import {
 } from '../records/coursework.ts'
 import { closeGap } from '../rules/places.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { Conflict } from '../storage/contract.ts'
 import { count } from '../storage/counter.ts'
-import { hold } from '../storage/hold.ts'
+import { held, hold, won } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { type CourseworkRow, courseworks, type SpaceRow, spaces } from '../storage/tables.ts'
 
@@ -189,9 +189,7 @@ function checkParent(type: CourseworkRow['type'], parent: CourseworkRow): void {
 
 /** Counts one child more; its place is the last. */
 async function lastPlace({ tx }: Pick<Context, 'tx'>, parent: CourseworkRow): Promise<number> {
-  const counted = await count(tx, courseworks, parent.id, 'children_count', 1)
-  if (!counted) throw new Conflict(`courseworks ${parent.id} has gone`)
-  return counted.children_count
+  return won(await count(tx, courseworks, parent.id, 'children_count', 1), `courseworks ${parent.id}`).children_count
 }
 
 /** Moves an item to the end of another parent; its old siblings close the gap. */
@@ -200,11 +198,12 @@ async function move(context: Pick<Context, 'tx'>, space: SpaceRow, item: Coursew
   const parent =
     (await itemOf(context, space.id, parent_id)) ?? fail(invalid('parent_id'), 'parent_id: there is no such item in this space')
   checkParent(item.type, parent)
+  // Both parents in one order: another item may be moving the other way.
+  for (const id of [parent.id, item.parent_id ?? parent.id].sort(compareIds)) await held(tx, courseworks, id)
   const position = await lastPlace(context, parent)
   if (item.parent_id) await count(tx, courseworks, item.parent_id, 'children_count', -1)
   const stillThere = { parent_id: item.parent_id, position: item.position }
-  const moved = await tx.update(courseworks, item.id, { parent_id: parent.id, position }, stillThere)
-  if (!moved) throw new Conflict(`courseworks ${item.id} has moved`)
+  won(await tx.update(courseworks, item.id, { parent_id: parent.id, position }, stillThere), `courseworks ${item.id}`)
   if (item.parent_id) await closeGap(tx, courseworks, { parent_id: item.parent_id }, item.position)
 }
 

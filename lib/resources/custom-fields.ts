@@ -15,11 +15,11 @@ import {
 } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { askable, CustomField, LocationGranularity, ResponseType } from '../records/custom-field.ts'
-import { forEachChooser, updateCategories } from '../rules/categories.ts'
-import { fieldOf, isDropdown, titleKey } from '../rules/options.ts'
+import { heldChoosers, updateCategories } from '../rules/categories.ts'
+import { heldNetwork } from '../rules/members.ts'
+import { fieldOf, heldField, isDropdown, titleKey } from '../rules/options.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { hold } from '../storage/hold.ts'
-import { type CustomFieldRow, customFields, networks, segments } from '../storage/tables.ts'
+import { type CustomFieldRow, customFields, segments } from '../storage/tables.ts'
 
 const mostOptions = 500
 
@@ -119,13 +119,14 @@ export const updateCustomField = operation({
   emits: ['CustomFieldNotificationRequested'],
   async handle(call) {
     const { notify_all_members, ...changes } = call.body
+    // The network first: there is one primary field, and another one may be made it at this moment.
+    if (changes.primary !== undefined) await heldNetwork(call.tx)
     const field = await hostsField(call, call.params.id)
     if (changes.primary && !isDropdown(field)) fail(invalid('primary'), 'primary is for dropdowns only')
     const former = changes.primary ? await formerPrimary(call, field) : undefined
     const changed = found(await call.tx.update(customFields, field.id, { ...changes, ...call.touch() }), 'Custom field')
     if (changed.primary !== field.primary)
-      for (const { id } of [...(former ? [former] : []), changed])
-        await forEachChooser(call.tx, id, (member_id) => updateCategories(call.tx, member_id))
+      for (const { id } of [...(former ? [former] : []), changed]) await updateChoosers(call, id)
     if (notify_all_members && changed.status === 'visible')
       call.emit('CustomFieldNotificationRequested', { custom_field: changed, network_id: call.network.id })
     return changed
@@ -143,24 +144,31 @@ export const deleteCustomField = operation({
     const field = await hostsField(call, call.params.id)
     if (field.primary) {
       await call.tx.update(customFields, field.id, { primary: false })
-      await forEachChooser(call.tx, field.id, (member_id) => updateCategories(call.tx, member_id))
+      await updateChoosers(call, field.id)
     }
     await removeWithDependents(call.tx, customFields, field.id)
   },
 })
 
-/** @throws ApiError 404, 403 for the network's own two fields */
+/**
+ * A field of the hosts' own, held.
+ * @throws ApiError 404, 403 for the network's own two fields
+ */
 async function hostsField(context: Pick<Context, 'tx'>, id: string): Promise<CustomFieldRow> {
-  const field = await fieldOf(context, id)
+  const field = await heldField(context, id)
   return field.response_type === 'tag' || field.response_type === 'badge' ? fail(notOfHosts) : field
+}
+
+/** Brings the categories of everybody who has chosen something in a dropdown up to date. */
+async function updateChoosers({ tx }: Pick<Context, 'tx'>, custom_field_id: string): Promise<void> {
+  for (const member_id of await heldChoosers(tx, { custom_field_id })) await updateCategories(tx, member_id)
 }
 
 /** Takes its rank from the field that was primary so far; the network is held, so that there are never two. */
 async function formerPrimary(
-  { tx, network, touch }: Pick<Context, 'tx' | 'network' | 'touch'>,
+  { tx, touch }: Pick<Context, 'tx' | 'touch'>,
   field: CustomFieldRow,
 ): Promise<CustomFieldRow | undefined> {
-  await hold(tx, networks, network)
   const former = (await tx.find(customFields, { where: { primary: true } })).find((other) => other.id !== field.id)
   return former && (await tx.update(customFields, former.id, { primary: false, ...touch() }))
 }

@@ -21,6 +21,7 @@ import { Event, type EventRecord, EventType, eventPayload, Frequency, presentEve
 import { summaryOf } from '../rules/posts.ts'
 import { checkedRule, moveOccurrences, once } from '../rules/recurrence.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
+import { held, won } from '../storage/hold.ts'
 import { type EventRow, events, posts, spaces } from '../storage/tables.ts'
 
 /** A comma list of which every part is one of `known`; kept without spaces and repetitions. A lone number counts as text. */
@@ -112,7 +113,7 @@ export const createEvent = operation({
   emits: ['EventCreated'],
   async handle(call) {
     const { title, description, space_id, time_zone = 'UTC', ...columns } = call.body
-    const space = await call.tx.get(spaces, space_id)
+    const space = await held(call.tx, spaces, space_id)
     if (!space) return fail(invalid('space_id'), `space_id: there is no space ${space_id} in this network`)
     const schedule = { ...once, ...withoutUndefined(columns), time_zone }
     const rule = checkedRule(call, schedule)
@@ -160,13 +161,15 @@ export const updateEvent = operation({
   emits: ['EventUpdated'],
   async handle(call) {
     const { title, description, ...columns } = call.body
-    const before = found(await call.tx.get(events, call.params.id), 'Event')
+    const { id } = found(await call.tx.get(events, call.params.id), 'Event')
+    const summary = description === undefined ? {} : { description, summary: summaryOf(description) }
+    won(await call.tx.update(posts, id, { title, ...summary, last_activity_at: call.now, ...call.touch() }), `posts ${id}`)
+    // As it is now that nobody else changes it, and nobody answers it.
+    const before = found(await held(call.tx, events, id), 'Event')
     const changes = columns.frequency === null ? { ...columns, ...once } : columns
     const schedule: EventRow = { ...before, ...withoutUndefined(changes) }
     const rule = checkedRule(call, schedule)
     const event = found(await call.tx.update(events, before.id, { ...changes, ...rule, ...call.touch() }), 'Event')
-    const summary = description === undefined ? {} : { description, summary: summaryOf(description) }
-    await call.tx.update(posts, event.id, { title, ...summary, last_activity_at: call.now, ...call.touch() })
     await moveOccurrences(call, before, event)
     call.emit('EventUpdated', await eventPayload(call, event))
     return presentEvent(call, event)
@@ -182,7 +185,8 @@ export const deleteEvent = operation({
   errors: [notFound('Event')],
   emits: ['EventCanceled'],
   async handle(call) {
-    const event = found(await call.tx.get(events, call.params.id), 'Event')
+    const post = await held(call.tx, posts, call.params.id)
+    const event = found(post && (await call.tx.get(events, post.id)), 'Event')
     call.emit('EventCanceled', await eventPayload(call, event))
     await removeWithDependents(call.tx, posts, event.id)
   },

@@ -4,6 +4,7 @@ import { type Context, operation } from '../operation.ts'
 import { Invite, presentInvite } from '../records/invite.ts'
 import { checkInvitable, invite, openKey, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
 import { emailKey } from '../rules/members.ts'
+import { won } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { type InviteRow, invites, members } from '../storage/tables.ts'
 
@@ -65,6 +66,7 @@ export const updateInvite = operation({
   emits: ['InviteEmailRequested'],
   async handle(call) {
     const before = await networkInvite(call, call.params.id)
+    if (before.accepted_at !== null) fail(invalid('id'), 'The invite is accepted already and cannot be changed')
     const { user_id, recipient_email = before.recipient_email, ...names } = call.body
     const target = { recipient_email, plan_id: null }
     const goesElsewhere = emailKey(recipient_email) !== before.email_key
@@ -76,8 +78,7 @@ export const updateInvite = operation({
       ...(goesElsewhere ? { email_key: emailKey(recipient_email), open_key: openKey(target), sent_at: call.now } : {}),
       ...call.touch(),
     }
-    const changed = await call.tx.update(invites, before.id, changes, { accepted_at: null })
-    if (!changed) return fail(invalid('id'), 'The invite is accepted already and cannot be changed')
+    const changed = won(await call.tx.update(invites, before.id, changes, { accepted_at: null }), `invites ${before.id}`)
     if (goesElsewhere) requestInviteMail(call, changed)
     return presentInvite(changed)
   },

@@ -1,9 +1,9 @@
-import { notFound } from '../errors.ts'
+import { fail, notFound } from '../errors.ts'
 import { IdInput, paged, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Badge } from '../records/segment.ts'
-import { activeMember } from '../rules/members.ts'
+import { activeMember, heldMember } from '../rules/members.ts'
 import { carriedSegment, carriedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
 
 const MemberBadge = request('MemberBadgeRequest', { badge_id: IdInput })
@@ -34,7 +34,7 @@ export const giveMemberBadge = operation({
   errors: [notFound('Member'), notFound('Badge')],
   emits: ['MemberBadgeAdded'],
   async handle(call) {
-    const member = await activeMember(call, call.params.member_id)
+    const member = await heldMember(call, call.params.member_id)
     const badge = await segmentOf(call, 'badge', call.body.badge_id)
     if (await giveSegment(call, member.id, badge))
       call.emit('MemberBadgeAdded', { member: presentMember(call, member), badge, network_id: call.network.id })
@@ -65,9 +65,9 @@ export const takeMemberBadge = operation({
   errors: [notFound('Member'), notFound('Badge')],
   emits: ['MemberBadgeRemoved'],
   async handle(call) {
-    const member = await activeMember(call, call.params.member_id)
+    const member = await heldMember(call, call.params.member_id)
     const badge = await carriedSegment(call, member.id, 'badge', call.params.badge_id)
-    await takeSegment(call, member.id, badge.id)
+    if (!(await takeSegment(call, member.id, badge.id))) fail(notFound('Badge'))
     call.emit('MemberBadgeRemoved', { member: presentMember(call, member), badge, network_id: call.network.id })
   },
 })

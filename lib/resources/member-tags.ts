@@ -1,9 +1,9 @@
-import { invalid, notFound } from '../errors.ts'
+import { fail, invalid, notFound } from '../errors.ts'
 import { IdInput, paged, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Tag } from '../records/segment.ts'
-import { activeMember } from '../rules/members.ts'
+import { activeMember, heldMember } from '../rules/members.ts'
 import { carriedSegment, carriedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
 
 const MemberTag = request('MemberTagAddRequest', { tag_id: IdInput })
@@ -33,7 +33,7 @@ export const giveMemberTag = operation({
   errors: [notFound('Member'), notFound('Tag')],
   emits: ['MemberTagAdded'],
   async handle(call) {
-    const member = await activeMember(call, call.params.member_id)
+    const member = await heldMember(call, call.params.member_id)
     const tag = await segmentOf(call, 'tag', call.body.tag_id)
     if (await giveSegment(call, member.id, tag))
       call.emit('MemberTagAdded', { member: presentMember(call, member), tag, network_id: call.network.id })
@@ -64,9 +64,9 @@ export const takeMemberTag = operation({
   errors: [notFound('Member'), notFound('Tag'), invalid('tag_id')],
   emits: ['MemberTagRemoved'],
   async handle(call) {
-    const member = await activeMember(call, call.params.member_id)
+    const member = await heldMember(call, call.params.member_id)
     const tag = await carriedSegment(call, member.id, 'tag', call.params.tag_id)
-    await takeSegment(call, member.id, tag.id)
+    if (!(await takeSegment(call, member.id, tag.id))) fail(notFound('Tag'))
     call.emit('MemberTagRemoved', { member: presentMember(call, member), tag, network_id: call.network.id })
   },
 })

@@ -2,10 +2,10 @@ import { fail, found, invalid, notFound } from '../errors.ts'
 import { BoolInput, BoolQuery, Email, IdInput, listOf, oneOf, optional, paged, request, ShortText, Title } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { Member, MemberRole, MemberUpdate, presentMember } from '../records/member.ts'
-import { endPayments, leaveNetwork, restoreAccess } from '../rules/leaving.ts'
-import { activeMember, changeMember, emailKey, keepAHost, memberByAddress } from '../rules/members.ts'
+import { endPayments, leaveNetwork, leaver, paidPlans, restoreAccess } from '../rules/leaving.ts'
+import { activeMember, changeMember, emailKey, memberByAddress } from '../rules/members.ts'
 import { announceJoin, joinSpace, spacesOf } from '../rules/membership.ts'
-import { Conflict } from '../storage/contract.ts'
+import { won } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members, type SpaceRow } from '../storage/tables.ts'
 
@@ -47,11 +47,12 @@ export const createMember = operation({
     if (known?.state === 'active') fail(invalid('email'), 'email is already a member of this network')
     if (known?.state === 'banned') fail(invalid('email'), 'email belongs to a member who is banned from this network')
     const fields = { ...names, email_key: emailKey(names.email), role, member_type }
+    const paid = known ? await paidPlans(call, known) : []
     // Who was taken out of the network may join again, and is the same member as before.
     const member = known ? await comeBack(call, known, fields) : await call.tx.insert(members, { ...call.stamp(), ...fields })
     if (member_type === 'full') announceJoin(call, member)
     for (const space of spaces) await joinSpace(call, member, space)
-    if (known) await restoreAccess(call, member)
+    await restoreAccess(call, member, paid)
     const record = presentMember(call, member)
     if (send_welcome_email)
       call.emit('WelcomeEmailRequested', { member: record, email: member.email, network_id: call.network.id })
@@ -112,8 +113,7 @@ export const deleteMember = operation({
   errors: [notFound('Member'), invalid('id')],
   emits: ['MemberLeft'],
   async handle(call) {
-    const member = await activeMember(call, call.params.id)
-    await keepAHost(call.tx, member)
+    const member = await leaver(call, call.params.id)
     await endPayments(call, member)
     await leaveNetwork(call, member, 'deleted')
   },
@@ -129,8 +129,7 @@ export const removeMemberFromNetwork = operation({
   errors: [notFound('Member'), invalid('id')],
   emits: ['MemberLeft'],
   async handle(call) {
-    const member = await activeMember(call, call.params.id)
-    await keepAHost(call.tx, member)
+    const member = await leaver(call, call.params.id)
     if (call.query.cancel_plans) await endPayments(call, member)
     await leaveNetwork(call, member, 'removed')
   },
@@ -138,9 +137,8 @@ export const removeMemberFromNetwork = operation({
 
 /** The member as they are from now on; guarded, so that they come back once and it is announced once. */
 async function comeBack({ tx, touch }: Context, known: MemberRow, fields: Partial<MemberRow>): Promise<MemberRow> {
-  const member = await tx.update(members, known.id, { ...fields, state: 'active', ...touch() }, { state: known.state })
-  if (!member) throw new Conflict(`members ${known.id} is back already`)
-  return member
+  const back = await tx.update(members, known.id, { ...fields, state: 'active', ...touch() }, { state: known.state })
+  return won(back, `members ${known.id}`)
 }
 
 /** The spaces of a limited member, who belongs to nothing else. */

@@ -1,8 +1,8 @@
 import { found, notFound } from '../errors.ts'
 import { IdInput } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
-import { activeMember } from '../rules/members.ts'
-import type { Id } from '../storage/table.ts'
+import { operation } from '../operation.ts'
+import { activeMember, heldMember } from '../rules/members.ts'
+import { held } from '../storage/hold.ts'
 import { mutes, posts } from '../storage/tables.ts'
 
 const whose = { user_id: IdInput }
@@ -16,7 +16,9 @@ export const mutePost = operation({
   query: whose,
   errors: [notFound('Post'), notFound('Member')],
   async handle(call) {
-    const key = await muteOf(call, call.params.post_id, call.query.user_id)
+    const member = await heldMember(call, call.query.user_id)
+    const post = found(await held(call.tx, posts, call.params.post_id), 'Post')
+    const key = { post_id: post.id, member_id: member.id }
     if (!(await call.tx.first(mutes, key))) await call.tx.insert(mutes, { ...call.stamp(), ...key })
   },
 })
@@ -30,14 +32,9 @@ export const unmutePost = operation({
   query: whose,
   errors: [notFound('Post'), notFound('Member')],
   async handle(call) {
-    const mute = await call.tx.first(mutes, await muteOf(call, call.params.post_id, call.query.user_id))
+    const post = found(await call.tx.get(posts, call.params.post_id), 'Post')
+    const member = await activeMember(call, call.query.user_id)
+    const mute = await call.tx.first(mutes, { post_id: post.id, member_id: member.id })
     if (mute) await call.tx.remove(mutes, mute.id)
   },
 })
-
-/** Whose mute of which post; both are there. */
-async function muteOf(context: Pick<Context, 'tx'>, post_id: Id, user_id: Id) {
-  const post = found(await context.tx.get(posts, post_id), 'Post')
-  const member = await activeMember(context, user_id)
-  return { post_id: post.id, member_id: member.id }
-}

@@ -3,7 +3,7 @@ import { IdInput, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
-import { activeMember } from '../rules/members.ts'
+import { activeMember, heldMember } from '../rules/members.ts'
 import { accessTo, grantAccess, openPlan } from '../rules/plans.ts'
 import { members, planMemberships, plans } from '../storage/tables.ts'
 
@@ -37,7 +37,7 @@ export const createPlanMember = operation({
   emits: ['MemberJoined'],
   async handle(call) {
     const plan = await openPlan(call, call.params.plan_id)
-    const member = await activeMember(call, call.query.user_id)
+    const member = await heldMember(call, call.query.user_id)
     // Clients take a refusal that says "already" for a success.
     if (await accessTo(call, { plan_id: plan.id, member_id: member.id }))
       fail(invalid('user_id'), 'The member is already a member of this plan')

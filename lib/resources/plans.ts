@@ -3,12 +3,10 @@ import { paged } from '../fields.ts'
 import { type Emitter, operation } from '../operation.ts'
 import { presentSubscription } from '../records/payment.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
-import { activeMember } from '../rules/members.ts'
-import { accessTo, endSubscription, liveStates, revokePurchase, takeOffPlan } from '../rules/plans.ts'
-import type { Id } from '../storage/table.ts'
+import { activeMember, heldMember } from '../rules/members.ts'
+import { accessTo, endSubscription, heldPayer, liveStates, revokePurchase, takeOffPlan } from '../rules/plans.ts'
 import {
   type MemberRow,
-  members,
   type PlanRow,
   planMemberships,
   plans,
@@ -76,20 +74,22 @@ export const archivePlan = operation({
     await refuseApple(call, plan)
     const announceCancel = (subscription: SubscriptionRow, member: MemberRow) =>
       call.emit('MemberSubscriptionCanceled', presentSubscription(call, subscription, member))
-    const memberOf = async ({ member_id }: { readonly member_id: Id }) => found(await call.tx.get(members, member_id), 'Member')
     const where = { plan_id: plan.id }
     await forEach(
       () => call.tx.find(planMemberships, { where, limit: batch }),
-      async (access) => {
-        const member = await memberOf(access)
-        await takeOffPlan(call, plan, member, access, (subscription) => announceCancel(subscription, member))
+      async (held) => {
+        const member = await heldPayer(call, held)
+        const access = await accessTo(call, held)
+        if (access) await takeOffPlan(call, plan, member, access, (subscription) => announceCancel(subscription, member))
       },
     )
     // Who has left the network has no access any more and may still be paying.
     await forEach(
       () => call.tx.find(subscriptions, { where: { ...where, status: liveStates }, limit: batch }),
       async (row) => {
-        announceCancel((await endSubscription(call, row)) ?? row, await memberOf(row))
+        const member = await heldPayer(call, row)
+        const ended = await endSubscription(call, row)
+        if (ended) announceCancel(ended, member)
       },
     )
     await forEach(
@@ -109,7 +109,7 @@ export const removePlanMember = operation({
   emits: ['MemberRemovedFromPlan'],
   async handle(call) {
     const plan = found(await call.tx.get(plans, call.params.plan_id), 'Plan')
-    const member = await activeMember(call, call.params.id)
+    const member = await heldMember(call, call.params.id)
     const key = { plan_id: plan.id, member_id: member.id }
     const access = (await accessTo(call, key)) ?? fail(invalid('id'), 'The member has no access to this plan')
     if (await call.tx.first(purchases, { ...key, revoked_at: null, payment_platform: 'apple' }))

@@ -2,8 +2,8 @@ import { fail, found, invalid, notFound } from '../errors.ts'
 import { BoolQuery, describe, IdInput, optional, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Purchase, presentPurchase, presentPurchases } from '../records/payment.ts'
-import { announceRemoval, endPaidAccess, revokePurchase } from '../rules/plans.ts'
-import { members, purchases } from '../storage/tables.ts'
+import { announceRemoval, endPaidAccess, heldPayer, revokePurchase } from '../rules/plans.ts'
+import { purchases } from '../storage/tables.ts'
 
 const immediate = describe(BoolQuery, 'End access without a grace period. There is none here: access always ends at once.')
 
@@ -54,9 +54,9 @@ export const revokePurchaseAccess = operation({
     const row = found(await call.tx.get(purchases, call.params.id), 'Purchase')
     if (row.payment_platform === 'apple')
       fail(invalid('id'), 'The purchase was made in the Apple App Store, and only there can it be given back')
+    const buyer = await heldPayer(call, row)
     const revoked = await revokePurchase(call, row)
     if (!revoked) return fail(invalid('id'), 'The purchase is revoked already')
-    const buyer = found(await call.tx.get(members, revoked.member_id), 'Member')
     if (await endPaidAccess(call, revoked)) announceRemoval(call, { kind: 'purchase', row: revoked }, buyer)
     return presentPurchase(call, revoked, buyer)
   },

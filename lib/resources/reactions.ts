@@ -3,8 +3,8 @@ import { found, invalid, notFound } from '../errors.ts'
 import { paged, publish, request } from '../fields.ts'
 import { type Emitter, operation } from '../operation.ts'
 import { presentReaction, Reaction } from '../records/reaction.ts'
-import { Conflict } from '../storage/contract.ts'
 import { count } from '../storage/counter.ts'
+import { held, won } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { comments, posts, type ReactionRow, reactions } from '../storage/tables.ts'
 
@@ -47,7 +47,7 @@ export const createPostReaction = operation({
   errors: [notFound('Post'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
-    const post = found(await call.tx.get(posts, call.params.post_id), 'Post')
+    const post = found(await held(call.tx, posts, call.params.post_id), 'Post')
     return react(call, { post_id: post.id }, post.space_id, call.body.emoji)
   },
 })
@@ -61,7 +61,7 @@ export const deletePostReaction = operation({
   errors: [notFound('Post'), notFound('Reaction')],
   emits: ['ReactionDeleted'],
   async handle(call) {
-    const post = found(await call.tx.get(posts, call.params.post_id), 'Post')
+    const post = found(await held(call.tx, posts, call.params.post_id), 'Post')
     await takeBack(call, { post_id: post.id })
   },
 })
@@ -92,7 +92,7 @@ export const createCommentReaction = operation({
   errors: [notFound('Comment'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
-    const comment = found(await call.tx.get(comments, call.params.comment_id), 'Comment')
+    const comment = found(await held(call.tx, comments, call.params.comment_id), 'Comment')
     return react(call, { comment_id: comment.id }, comment.space_id, call.body.emoji)
   },
 })
@@ -106,14 +106,14 @@ export const deleteCommentReaction = operation({
   errors: [notFound('Comment'), notFound('Reaction')],
   emits: ['ReactionDeleted'],
   async handle(call) {
-    const comment = found(await call.tx.get(comments, call.params.comment_id), 'Comment')
+    const comment = found(await held(call.tx, comments, call.params.comment_id), 'Comment')
     await takeBack(call, { comment_id: comment.id })
   },
 })
 
 type Target = { readonly post_id: Id } | { readonly comment_id: Id }
 
-/** One reaction per member and target: the same emoji again changes nothing, another one replaces it. */
+/** One reaction per member and target, which the caller holds: the same emoji again changes nothing, another one replaces it. */
 async function react(call: Emitter<'ReactionCreated' | 'ReactionDeleted'>, target: Target, space_id: Id, emoji: string) {
   const key = { ...target, member_id: call.principal.member_id }
   const before = await call.tx.first(reactions, key)
@@ -133,8 +133,8 @@ async function takeBack(call: Emitter<'ReactionDeleted'>, target: Target): Promi
 }
 
 async function remove(call: Emitter<'ReactionDeleted'>, reaction: ReactionRow): Promise<void> {
-  // Counted once, however many take it back at the same moment.
-  if (!(await call.tx.remove(reactions, reaction.id))) throw new Conflict(`reactions ${reaction.id} has gone`)
+  // Who leaves takes their reactions along, and may be doing so now.
+  won(await call.tx.remove(reactions, reaction.id), `reactions ${reaction.id}`)
   if (reaction.comment_id) await count(call.tx, comments, reaction.comment_id, 'cheer_count', -1)
   call.emit('ReactionDeleted', presentReaction(reaction))
 }

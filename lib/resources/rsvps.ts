@@ -5,7 +5,7 @@ import { eventPayload } from '../records/event.ts'
 import { presentMember } from '../records/member.ts'
 import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
 import { occurrencesAt, seriesOf } from '../rules/recurrence.ts'
-import { hold } from '../storage/hold.ts'
+import { held, hold, won } from '../storage/hold.ts'
 import {
   canceledInstances,
   type EventRow,
@@ -63,12 +63,10 @@ export const createRsvp = operation({
   emits: ['RsvpCreated', 'RsvpUpdated'],
   async handle(call) {
     const { status, member_id, instance_at } = call.body
-    const event = found(await call.tx.get(events, call.params.event_id), 'Event')
-    const guest = await guestOf(call, event, member_id)
-    admit(event)
+    found(await call.tx.get(events, call.params.event_id), 'Event')
+    const guest = await guestOf(call, call.params.event_id, member_id)
+    const event = await openEvent(call, call.params.event_id)
     const key = { event_id: event.id, member_id: guest.id, instance_at: await occurrenceOf(call, event, instance_at) }
-    // Of two answers at once the second one has to see the first.
-    await hold(call.tx, members, guest)
     const known = await call.tx.first(rsvps, key)
     const row = known
       ? found(await call.tx.update(rsvps, known.id, { status, ...call.touch() }), 'RSVP')
@@ -114,14 +112,16 @@ export const updateRsvp = operation({
   emits: ['RsvpUpdated'],
   async handle(call) {
     const { status, member_id, instance_at } = call.body
-    const { event, rsvp } = await rsvpOf(call, call.params)
-    const guest = await guestOf(call, event, member_id ?? rsvp.member_id)
-    admit(event)
+    const { rsvp } = await rsvpOf(call, call.params)
+    const guest = await guestOf(call, rsvp.event_id, member_id ?? rsvp.member_id)
+    const event = await openEvent(call, rsvp.event_id)
     const place = instance_at === undefined ? rsvp.instance_at : await occurrenceOf(call, event, instance_at)
     const other = await call.tx.first(rsvps, { event_id: event.id, member_id: guest.id, instance_at: place })
     if (other && other.id !== rsvp.id) fail(invalid('member_id'), 'member_id has answered already')
     const changes = { status, member_id: guest.id, instance_at: place, ...call.touch() }
-    const changed = await presentRsvp(call, event, found(await call.tx.update(rsvps, rsvp.id, changes), 'RSVP'))
+    const unchanged = { member_id: rsvp.member_id, instance_at: rsvp.instance_at }
+    const row = won(await call.tx.update(rsvps, rsvp.id, changes, unchanged), `rsvps ${rsvp.id}`)
+    const changed = await presentRsvp(call, event, row)
     call.emit('RsvpUpdated', changed)
     return changed
   },
@@ -136,9 +136,10 @@ export const deleteRsvp = operation({
   errors: [notFound('Event'), notFound('RSVP')],
   emits: ['RsvpDeleted'],
   async handle(call) {
+    found(await held(call.tx, events, call.params.event_id), 'Event')
     const { event, rsvp } = await rsvpOf(call, call.params)
     call.emit('RsvpDeleted', await presentRsvp(call, event, rsvp))
-    await call.tx.remove(rsvps, rsvp.id)
+    found(await call.tx.remove(rsvps, rsvp.id), 'RSVP')
   },
 })
 
@@ -153,24 +154,29 @@ async function rsvpOf(
 }
 
 /**
- * The member who answers. Who has left may not, nor a limited member of other spaces.
+ * The member who answers, held. Who has left may not, nor a limited member of other spaces.
  * @throws ApiError 404, 403
  */
-async function guestOf({ tx }: Pick<Context, 'tx'>, event: EventRow, member_id: string): Promise<MemberRow> {
+async function guestOf({ tx }: Pick<Context, 'tx'>, event_id: string, member_id: string): Promise<MemberRow> {
   const row = await tx.get(members, member_id)
   const member = found(row?.state === 'deleted' ? undefined : row, 'Member')
   if (member.state !== 'active') fail(outside)
   if (member.member_type === 'limited') {
-    const post = found(await tx.get(posts, event.id), 'Event')
+    const post = found(await tx.get(posts, event_id), 'Event')
     if (!(await tx.first(spaceMemberships, { space_id: post.space_id, member_id: member.id }))) fail(outside)
   }
-  return member
+  return hold(tx, members, member, { state: 'active', member_type: member.member_type })
 }
 
-/** @throws ApiError 403 when the event takes no answers */
-function admit(event: EventRow): void {
+/**
+ * An event that takes answers, held: it does not move, close or go meanwhile, and of two answers the second sees the first.
+ * @throws ApiError 404, 403
+ */
+async function openEvent({ tx }: Pick<Context, 'tx'>, id: string): Promise<EventRow> {
+  const event = found(await held(tx, events, id), 'Event')
   if (!event.rsvp_enabled) fail(disabled)
   if (event.rsvp_closed) fail(closed)
+  return event
 }
 
 /** What a timestamp is stored as: an event that takes place once has one occurrence, which needs no name. */

@@ -93,9 +93,10 @@ export const deleteSpace = operation({
   errors: [notFound('Space'), invalid('id')],
   async handle({ tx, params }) {
     const space = found(await tx.get(spaces, params.id), 'Space')
+    // From here on it is held, and nobody writes in it.
+    await changePlace(tx, space, { collection_id: null, position: null })
     if (await tx.first(posts, { space_id: space.id }))
       fail(invalid('id'), 'The space still holds posts, polls or events. Delete them first')
-    await changePlace(tx, space, { collection_id: null, position: null })
     await removeWithDependents(tx, spaces, space.id)
   },
 })

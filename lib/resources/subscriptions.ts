@@ -3,8 +3,8 @@ import { badRequest, fail, found, invalid, notFound } from '../errors.ts'
 import { IdInput, optional, paged, publish } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentSubscription, presentSubscriptions, Subscription } from '../records/payment.ts'
-import { endPaidAccess, endSubscription, liveStates } from '../rules/plans.ts'
-import { members, subscriptions } from '../storage/tables.ts'
+import { endPaidAccess, endSubscription, heldPayer, liveStates } from '../rules/plans.ts'
+import { subscriptions } from '../storage/tables.ts'
 
 const StatusFilter = publish(v.fallback(v.optional(v.picklist(['canceled'])), undefined), {
   type: 'string',
@@ -62,6 +62,7 @@ export const cancelSubscription = operation({
     const { when } = call.query
     if (when !== 'now' && when !== 'end_of_billing_cycle')
       return fail(badRequest(`when must be now or end_of_billing_cycle, got ${JSON.stringify(when.slice(0, 100))}`))
+    const subscriber = await heldPayer(call, found(await call.tx.get(subscriptions, call.params.id), 'Subscription'))
     const row = found(await call.tx.get(subscriptions, call.params.id), 'Subscription')
     const already = () => fail(invalid('id'), 'The subscription is canceled already')
     if (row.status !== 'active') return already()
@@ -74,7 +75,7 @@ export const cancelSubscription = operation({
         : await endSubscription(call, row)
     if (!canceled) return already()
     if (canceled.status === 'canceled') await endPaidAccess(call, canceled)
-    const record = presentSubscription(call, canceled, found(await call.tx.get(members, canceled.member_id), 'Member'))
+    const record = presentSubscription(call, canceled, subscriber)
     call.emit('MemberSubscriptionCanceled', record)
     return record
   },

@@ -1,7 +1,7 @@
 /** How spaces come into collections, leave them and take their places there, counted from 1. */
 import { fail, invalid } from '../errors.ts'
-import { Conflict } from '../storage/contract.ts'
-import { hold } from '../storage/hold.ts'
+import { compareIds } from '../kernel/ids.ts'
+import { held, hold, won } from '../storage/hold.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type CollectionRow, collections, type SpaceRow, spaces } from '../storage/tables.ts'
@@ -16,9 +16,11 @@ export async function moveToCollection(tx: ScopedTx, space: SpaceRow, collection
   if (collection_id === space.collection_id) return
   let position: number | null = null
   if (collection_id !== null) {
-    const collection = await tx.get(collections, collection_id)
-    if (!collection) return fail(invalid('collection_id'), 'collection_id: there is no such collection in this network')
-    await hold(tx, collections, collection)
+    const there = new Set<Id>()
+    // Both of them in one order: another space may be moving the other way.
+    for (const id of [collection_id, space.collection_id ?? collection_id].sort(compareIds))
+      if (await held(tx, collections, id)) there.add(id)
+    if (!there.has(collection_id)) fail(invalid('collection_id'), 'collection_id: there is no such collection in this network')
     const order = { by: 'position', direction: 'desc' } as const
     const [last] = await tx.find(spaces, { where: { collection_id }, order, limit: 1 })
     position = (last?.position ?? 0) + 1
@@ -38,7 +40,7 @@ export async function changePlace(
   const { id, collection_id, position } = space
   const collection = collection_id === null ? undefined : await tx.get(collections, collection_id)
   if (collection) await hold(tx, collections, collection)
-  if (!(await tx.update(spaces, id, to, { collection_id, position }))) throw new Conflict(`spaces ${id} has moved`)
+  won(await tx.update(spaces, id, to, { collection_id, position }), `spaces ${id}`)
   if (collection && position !== null) await closeGap(tx, spaces, { collection_id: collection.id }, position)
 }
 

@@ -1,14 +1,17 @@
 /** How members leave the network, what becomes of what they had there, and what they find when they come back. */
+import { compareIds } from '../kernel/ids.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { removeDependents } from '../storage/cascade.ts'
-import { Conflict } from '../storage/contract.ts'
 import { count } from '../storage/counter.ts'
+import { held, hold, won } from '../storage/hold.ts'
+import type { Id } from '../storage/table.ts'
 import {
   comments,
   type MemberRow,
   memberSegments,
   members,
+  type PlanRow,
   plans,
   purchases,
   reactions,
@@ -16,16 +19,26 @@ import {
   spaceMemberships,
   subscriptions,
 } from '../storage/tables.ts'
-import { endSubscription, grantAccess, liveStates, revokePurchase } from './plans.ts'
+import { activeMember, keepAHost } from './members.ts'
+import { endSubscription, grantAccess, liveStates, paidSource, revokePurchase } from './plans.ts'
 
 const batch = 200
 
 /**
+ * The member who is to leave, held, so that nothing more is given to them.
+ * @throws ApiError 404, 422 when it is the last host
+ */
+export async function leaver(context: Pick<Context, 'tx'>, id: Id): Promise<MemberRow> {
+  const member = await activeMember(context, id)
+  await keepAHost(context.tx, member)
+  return hold(context.tx, members, member, { state: 'active', role: member.role })
+}
+
+/**
  * Takes a member out of every space and out of the network, with all that goes along: memberships, reactions, tags, badges,
  * RSVPs, answers. What they wrote and what they paid for stays on record, and so does their row, which says from now on how
- * they left.
+ * they left. `leaver` holds them.
  * @param state how they left; a deleted account gives its address free
- * @throws Conflict when somebody else sent them away at the same moment; the kernel runs the work again
  */
 export async function leaveNetwork(
   call: Emitter<'MemberLeft'>,
@@ -36,14 +49,7 @@ export async function leaveNetwork(
   const { tx } = call
   const left = presentMember(call, member)
   const key = state === 'deleted' ? { email_key: null } : {}
-  // Guarded, so that of two who send the same member away one does it, and it is announced once.
-  const gone = await tx.update(
-    members,
-    member.id,
-    { state, ban_reason, categories: [], ...key, ...call.touch() },
-    { state: 'active' },
-  )
-  if (!gone) throw new Conflict(`members ${member.id} has left already`)
+  await tx.update(members, member.id, { state, ban_reason, categories: [], ...key, ...call.touch() })
   for (const membership of await tx.find(spaceMemberships, {
     where: { member_id: member.id },
     order: { by: 'space_id', direction: 'asc' },
@@ -51,8 +57,9 @@ export async function leaveNetwork(
     await tx.remove(spaceMemberships, membership.id)
     call.emit('MemberLeft', { member: left, space_id: membership.space_id, network_id: call.network.id })
   }
-  await uncount(call, member)
-  await removeDependents(tx, members, member.id)
+  await takeLikes(call, member)
+  await takeSegments(call, member)
+  await removeDependents(tx, members, member.id, [reactions.name, memberSegments.name])
   call.emit('MemberLeft', { member: left, space_id: call.network.id, network_id: call.network.id })
 }
 
@@ -65,33 +72,53 @@ export async function endPayments(context: Context, member: MemberRow): Promise<
     await revokePurchase(context, row)
 }
 
+/** The plans that somebody who has left goes on paying for, held; to be asked before the member is held. */
+export async function paidPlans({ tx }: Pick<Context, 'tx'>, { id: member_id }: MemberRow): Promise<readonly PlanRow[]> {
+  const subscribed = await tx.find(subscriptions, { where: { member_id, status: liveStates } })
+  const bought = await tx.find(purchases, { where: { member_id, revoked_at: null } })
+  const ids = [...subscribed, ...bought].flatMap(({ plan_id }) => plan_id ?? [])
+  const paid: PlanRow[] = []
+  for (const { id } of await tx.find(plans, { where: { id: [...new Set(ids)] } })) {
+    const plan = await held(tx, plans, id)
+    if (plan) paid.push(plan)
+  }
+  return paid
+}
+
 /** Opens the plans again that somebody who comes back has gone on paying for, with the spaces that those open. */
-export async function restoreAccess(call: Emitter<'MemberJoined'>, member: MemberRow): Promise<void> {
-  const { tx } = call
-  const subscribed = await tx.find(subscriptions, { where: { member_id: member.id, status: liveStates } })
-  const bought = await tx.find(purchases, { where: { member_id: member.id, revoked_at: null } })
-  const grounds = [
-    ...subscribed.map(({ plan_id }) => ({ plan_id, source: 'subscription' as const })),
-    ...bought.map(({ plan_id }) => ({ plan_id, source: 'purchase' as const })),
-  ]
-  for (const { plan_id, source } of grounds) {
-    const plan = plan_id === null ? undefined : await tx.get(plans, plan_id)
-    if (plan) await grantAccess(call, member, plan, source)
+export async function restoreAccess(call: Emitter<'MemberJoined'>, member: MemberRow, paid: readonly PlanRow[]): Promise<void> {
+  for (const plan of paid) {
+    const source = await paidSource(call, { plan_id: plan.id, member_id: member.id })
+    if (source) await grantAccess(call, member, plan, source)
   }
 }
 
-/** Takes what a member carries and likes out of the counts that others show. */
-async function uncount({ tx }: Pick<Context, 'tx'>, member: MemberRow): Promise<void> {
-  for (let after = '0'; ; ) {
-    const carried = await tx.find(memberSegments, { where: { member_id: member.id }, after, limit: batch })
-    for (const { segment_id } of carried) await count(tx, segments, segment_id, 'member_count', -1)
-    if (carried.length < batch) break
-    after = carried.at(-1)?.id ?? after
+/** Takes back whatever a member has liked, and out of the counts that comments show. */
+async function takeLikes({ tx }: Pick<Context, 'tx'>, { id: member_id }: MemberRow): Promise<void> {
+  for (;;) {
+    const given = await tx.find(reactions, { where: { member_id }, limit: batch })
+    // The comment first, as everywhere, and the comments in one order.
+    given.sort((a, b) => compareIds(a.comment_id ?? '', b.comment_id ?? ''))
+    for (const { id, comment_id } of given) {
+      if (comment_id) await count(tx, comments, comment_id, 'cheer_count', -1)
+      won(await tx.remove(reactions, id), `reactions ${id}`)
+    }
+    if (given.length < batch) return
   }
-  for (let after = '0'; ; ) {
-    const given = await tx.find(reactions, { where: { member_id: member.id }, after, limit: batch })
-    for (const { comment_id } of given) if (comment_id) await count(tx, comments, comment_id, 'cheer_count', -1)
-    if (given.length < batch) break
-    after = given.at(-1)?.id ?? after
+}
+
+/** Takes all tags, badges and options from a member, and out of the counts that they show. */
+async function takeSegments({ tx }: Pick<Context, 'tx'>, { id: member_id }: MemberRow): Promise<void> {
+  for (;;) {
+    const carried = await tx.find(memberSegments, {
+      where: { member_id },
+      order: { by: 'segment_id', direction: 'asc' },
+      limit: batch,
+    })
+    for (const { id, segment_id } of carried) {
+      await count(tx, segments, segment_id, 'member_count', -1)
+      won(await tx.remove(memberSegments, id), `member_segments ${id}`)
+    }
+    if (carried.length < batch) return
   }
 }

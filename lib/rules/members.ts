@@ -2,10 +2,10 @@ import type * as v from 'valibot'
 import { fail, found, invalid } from '../errors.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { type MemberRecord, type MemberUpdate, presentMember } from '../records/member.ts'
-import { hold } from '../storage/hold.ts'
+import { held, won } from '../storage/hold.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { type MemberRow, members, networks } from '../storage/tables.ts'
+import { type MemberRow, members, type NetworkRow, networks } from '../storage/tables.ts'
 
 /** What addresses are compared by: case does not matter. */
 export const emailKey = (email: string): string => email.toLowerCase()
@@ -21,6 +21,20 @@ export const memberByAddress = (tx: ScopedTx, email: string): Promise<MemberRow 
 export async function activeMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise<MemberRow> {
   const member = await tx.get(members, id)
   return found(member?.state === 'active' ? member : undefined, 'Member')
+}
+
+/**
+ * A member who is still there, held: they do not leave before the transaction ends, so that nothing is given to somebody who
+ * has gone.
+ * @throws ApiError 404
+ */
+export async function heldMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise<MemberRow> {
+  return found(await tx.update(members, id, { state: 'active' }, { state: 'active' }), 'Member')
+}
+
+/** The network itself, held: for rules about all of it. */
+export async function heldNetwork(tx: ScopedTx): Promise<NetworkRow> {
+  return found(await held(tx, networks, tx.network_id), 'Network')
 }
 
 /**
@@ -46,7 +60,8 @@ export async function changeMember(
     ...(rest.email ? { email_key: emailKey(rest.email) } : {}),
     ...call.touch(),
   }
-  const record = presentMember(call, found(await call.tx.update(members, member.id, patch, { state: 'active' }), 'Member'))
+  const unchanged = { state: 'active', role: member.role } as const
+  const record = presentMember(call, won(await call.tx.update(members, member.id, patch, unchanged), `members ${member.id}`))
   call.emit('MemberUpdated', { member: record, space_id, network_id: call.network.id })
   return record
 }
@@ -58,7 +73,7 @@ export async function changeMember(
 export async function keepAHost(tx: ScopedTx, member: MemberRow): Promise<void> {
   if (member.role !== 'host') return
   // Held, so that two hosts cannot go at the same moment, each counting on the other.
-  await hold(tx, networks, found(await tx.get(networks, tx.network_id), 'Network'))
+  await heldNetwork(tx)
   const hosts = await tx.find(members, { where: { state: 'active', role: 'host' }, limit: 2 })
   if (hosts.length < 2) fail(invalid('role'), 'This is the last host of the network. Make another member a host first')
 }

@@ -1,6 +1,7 @@
 /** How members join the network and its spaces, and leave a space: what several resources do alike, with the events that go with it. */
 import type { Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
+import { hold } from '../storage/hold.ts'
 import { type MemberRow, type SpaceRow, spaceMemberships, spaces } from '../storage/tables.ts'
 
 /** Says that a member has joined the network: the network's id stands for the space. */
@@ -9,12 +10,14 @@ export function announceJoin(call: Emitter<'MemberJoined'>, member: MemberRow): 
 }
 
 /**
- * Makes a member of a space, unless they are one.
+ * Makes a member of a space, unless they are one. The caller holds the member.
  * @returns whether they joined now
+ * @throws Conflict when the space has gone since it was read; the kernel runs the work again
  */
 export async function joinSpace(call: Emitter<'MemberJoined'>, member: MemberRow, space: SpaceRow): Promise<boolean> {
   const key = { space_id: space.id, member_id: member.id }
   if (await call.tx.first(spaceMemberships, key)) return false
+  await hold(call.tx, spaces, space)
   await call.tx.insert(spaceMemberships, { ...call.stamp(), ...key })
   call.emit('MemberJoined', { member: presentMember(call, member), space_id: space.id, network_id: call.network.id })
   return true

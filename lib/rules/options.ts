@@ -1,7 +1,7 @@
 /** The options of dropdowns. */
 import { fail, found, invalid } from '../errors.ts'
 import type { Context } from '../operation.ts'
-import { hold } from '../storage/hold.ts'
+import { held, hold } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { type CustomFieldRow, customFields, type SegmentRow, segments } from '../storage/tables.ts'
 
@@ -13,6 +13,14 @@ const batch = 200
  */
 export async function fieldOf({ tx }: Pick<Context, 'tx'>, id: Id): Promise<CustomFieldRow> {
   return found(await tx.get(customFields, id), 'Custom field')
+}
+
+/**
+ * The same, held: it gets no more options and answers from anybody else.
+ * @throws ApiError 404
+ */
+export async function heldField({ tx }: Pick<Context, 'tx'>, id: Id): Promise<CustomFieldRow> {
+  return found(await held(tx, customFields, id), 'Custom field')
 }
 
 /** Whether the answers to a custom field are options of its own. */

@@ -2,10 +2,11 @@
 import { fail, found, invalid } from '../errors.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { type AccessGround, presentRemoval } from '../records/payment.ts'
-import { hold } from '../storage/hold.ts'
+import { held } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import {
   type MemberRow,
+  members,
   type PlanMembershipRow,
   type PlanRow,
   type PurchaseRow,
@@ -28,8 +29,7 @@ export const liveStates = ['active', 'ending'] as const
  * @throws ApiError 404, 422 when it is archived
  */
 export async function openPlan({ tx }: Pick<Context, 'tx'>, id: Id): Promise<PlanRow> {
-  await hold(tx, plans, found(await tx.get(plans, id), 'Plan'))
-  const plan = found(await tx.get(plans, id), 'Plan')
+  const plan = found(await held(tx, plans, id), 'Plan')
   return plan.status === 'archived' ? fail(invalid('plan_id'), 'The plan is archived and takes no more members') : plan
 }
 
@@ -37,8 +37,13 @@ export async function openPlan({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Pla
 export const accessTo = ({ tx }: Pick<Context, 'tx'>, { plan_id, member_id }: Key): Promise<PlanMembershipRow | undefined> =>
   tx.first(planMemberships, { plan_id, member_id })
 
+/** The member whose payment it is, held, whether they are still there or not: what they pay and may use changes only so. */
+export async function heldPayer({ tx }: Pick<Context, 'tx'>, { member_id }: { readonly member_id: Id }): Promise<MemberRow> {
+  return found(await held(tx, members, member_id), 'Member')
+}
+
 /**
- * Opens a plan for a member, and the plan's spaces, unless it is open for them already.
+ * Opens a plan for a member, and the plan's spaces, unless it is open for them already. The caller holds both.
  * @param source by what; access that is there already keeps its own
  * @returns whether it was opened now
  */
@@ -61,7 +66,7 @@ export async function grantAccess(
 }
 
 /**
- * Ends the access that a payment gave, now that the payment has ended. What the host or an invite gave stays, and so does
+ * Ends the access that a payment gave, now that the payment has ended. The caller holds the member. What the host or an invite gave stays, and so does
  * what another payment of the member for the same plan still gives.
  * @returns whether access ended
  */
@@ -71,15 +76,14 @@ export async function endPaidAccess(context: Context, { plan_id, member_id }: Pi
   const key = { plan_id, member_id }
   const access = await accessTo(context, key)
   if (!access || access.source === 'direct' || access.source === 'invite') return false
-  // Two payments that end at once would each count on the other.
-  await hold(tx, planMemberships, access)
   const source = await paidSource(context, key)
   if (source === undefined) await tx.remove(planMemberships, access.id)
   else if (source !== access.source) await tx.update(planMemberships, access.id, { source, ...context.touch() })
   return source === undefined
 }
 
-async function paidSource({ tx }: Pick<Context, 'tx'>, key: Key): Promise<'subscription' | 'purchase' | undefined> {
+/** By what a member pays for a plan, if they do. */
+export async function paidSource({ tx }: Pick<Context, 'tx'>, key: Key): Promise<'subscription' | 'purchase' | undefined> {
   if (await tx.first(subscriptions, { ...key, status: liveStates })) return 'subscription'
   return (await tx.first(purchases, { ...key, revoked_at: null })) && 'purchase'
 }
@@ -96,7 +100,7 @@ export function revokePurchase({ tx, now, touch }: Context, row: PurchaseRow): P
 }
 
 /**
- * Takes a member off a plan: every payment for it ends, and with them the access.
+ * Takes a member off a plan: every payment for it ends, and with them the access. The caller holds the member.
  * @param announceCancel told of each subscription that this ends, before the removal is announced
  */
 export async function takeOffPlan(

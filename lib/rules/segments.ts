@@ -2,6 +2,7 @@
 import { found } from '../errors.ts'
 import type { Context, Page, Pager } from '../operation.ts'
 import { count } from '../storage/counter.ts'
+import { held, won } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { customFields, type MemberRow, memberSegments, members, type SegmentRow, segments } from '../storage/tables.ts'
 
@@ -19,31 +20,42 @@ export async function segmentOf({ tx }: Pick<Context, 'tx'>, kind: SegmentRow['k
 }
 
 /**
- * Gives a segment to a member, unless they carry it; its `member_count` goes up.
+ * The same, held: nobody gets it any more.
+ * @throws ApiError 404
+ */
+export async function heldSegment({ tx }: Pick<Context, 'tx'>, kind: SegmentRow['kind'], id: Id): Promise<SegmentRow> {
+  const segment = await held(tx, segments, id)
+  return found(segment?.kind === kind ? segment : undefined, recordNames[kind])
+}
+
+/**
+ * Gives a segment to a member, unless they carry it; its `member_count` goes up. The caller holds the member.
  * @returns whether they got it now
+ * @throws Conflict when the segment has gone since it was read; the kernel runs the work again
  */
 export async function giveSegment(context: Pick<Context, 'tx' | 'stamp'>, member_id: Id, segment: SegmentRow): Promise<boolean> {
   const key = { member_id, segment_id: segment.id }
   if (await context.tx.first(memberSegments, key)) return false
+  won(await count(context.tx, segments, segment.id, 'member_count', 1), `segments ${segment.id}`)
   await context.tx.insert(memberSegments, {
     ...context.stamp(),
     ...key,
     custom_field_id: segment.custom_field_id,
     kind: segment.kind,
   })
-  await count(context.tx, segments, segment.id, 'member_count', 1)
   return true
 }
 
 /**
- * Takes a segment from a member; its `member_count` goes down.
+ * Takes a segment from a member; its `member_count` goes down. The caller holds the member.
  * @returns whether they carried it
+ * @throws Conflict when somebody else took it at the same moment; the kernel runs the work again
  */
 export async function takeSegment({ tx }: Pick<Context, 'tx'>, member_id: Id, segment_id: Id): Promise<boolean> {
   const carried = await tx.first(memberSegments, { member_id, segment_id })
   if (!carried) return false
-  await tx.remove(memberSegments, carried.id)
   await count(tx, segments, segment_id, 'member_count', -1)
+  won(await tx.remove(memberSegments, carried.id), `member_segments ${carried.id}`)
   return true
 }
 

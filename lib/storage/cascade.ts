@@ -1,3 +1,4 @@
+import { held } from './hold.ts'
 import type { ScopedTx } from './scoped.ts'
 import type { Id, Row, Table } from './table.ts'
 import { tables } from './tables.ts'
@@ -14,10 +15,17 @@ const pointingTo = (name: string) =>
 
 /**
  * Removes or clears whatever points to a row, as the references of the tables say; batch by batch, all in the caller's
- * transaction. A `restrict` that still holds a row is the caller's to have checked: here it is a fault.
+ * transaction. The caller holds the row. A `restrict` that still holds a row is the caller's to have checked: here it is a fault.
+ * @param but tables that the caller sees to
  */
-export async function removeDependents(tx: ScopedTx, table: Pick<Table<Row>, 'name'>, id: Id): Promise<void> {
+export async function removeDependents(
+  tx: ScopedTx,
+  table: Pick<Table<Row>, 'name'>,
+  id: Id,
+  but: readonly string[] = [],
+): Promise<void> {
   for (const { table: dependent, column, onRemove } of pointingTo(table.name)) {
+    if (but.includes(dependent.name)) continue
     const where = { [column]: id }
     for (;;) {
       const rows = await tx.find(dependent, { where, limit: batch })
@@ -31,8 +39,14 @@ export async function removeDependents(tx: ScopedTx, table: Pick<Table<Row>, 'na
   }
 }
 
-/** Removes a row and whatever goes along with it. Gives the row back, or `undefined` when there was none. */
+/**
+ * Removes a row and whatever goes along with it. The row is held first, so that nothing comes to it meanwhile.
+ * Gives the row back, or `undefined` when there was none.
+ */
 export async function removeWithDependents<R extends Row, N>(tx: ScopedTx, table: Table<R, N>, id: Id): Promise<R | undefined> {
-  await removeDependents(tx, table, id)
+  if (pointingTo(table.name).length > 0) {
+    if (!(await held(tx, table, id))) return undefined
+    await removeDependents(tx, table, id)
+  }
   return tx.remove(table, id)
 }

@@ -6,7 +6,7 @@ import type { Id, Row, Table } from './table.ts'
 type CounterOf<R> = { [K in keyof R]: R[K] extends number ? K : never }[keyof R] & string
 
 /**
- * Adds to a counter of a row, if the row is there. Guarded by the value that was read, so that no count is lost.
+ * Adds to a counter of a row, if the row is there, and holds it. Guarded by the value that was read, so that no count is lost.
  * @throws Conflict when the row has gone since it was read; the kernel runs the work again
  */
 export async function count<R extends Row, N>(

@@ -32,6 +32,11 @@ export interface HostTable<R extends Row, Native = unknown> {
   insert?(native: Native, row: R): Promise<R>
   update?(native: Native, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
   remove?(native: Native, id: Id): Promise<R | undefined>
+  /**
+   * Keeps others from changing or removing a row until the transaction ends: `SELECT … FOR UPDATE`. Left out where transactions
+   * that write run one at a time anyway, as on SQLite, or where rows are neither changed nor removed.
+   */
+  hold?(native: Native, id: Id): Promise<void>
 }
 
 /** The rows of the tables that a host may have already. */
@@ -101,7 +106,10 @@ function doorOf(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
     },
     async update(table: Table, id: Id, patch: Patch<Row>, guard?: Where<Row>) {
       const host = own(table)
-      return host ? required(table, host.update)(native, id, patch, guard) : tx.update(table, id, patch, guard)
+      if (!host) return tx.update(table, id, patch, guard)
+      if (!guard || !changesNothing(patch, guard)) return required(table, host.update)(native, id, patch, guard)
+      await host.hold?.(native, id)
+      return matching(await required(table, host.get)(native, id), guard)
     },
     async remove(table: Table, id: Id) {
       const host = own(table)
@@ -110,6 +118,14 @@ function doorOf(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
   }
   return door as unknown as Tx
 }
+
+/** Whether a row is only to be held: a change to what it must be already. */
+const changesNothing = (patch: Patch<Row>, guard: Where<Row>): boolean =>
+  Object.entries(patch).every(([name, value]) => guard[name as keyof Row] === value)
+
+/** The row, if the guard holds. */
+const matching = (row: Row | undefined, guard: Where<Row>): Row | undefined =>
+  row && Object.entries(guard).every(([name, value]) => [value].flat().includes(row[name as keyof Row])) ? row : undefined
 
 /** @throws ApiError 403 when the host left it out */
 function required<F>({ name }: Pick<Table, 'name'>, provided: F | undefined): F {

@@ -5,6 +5,7 @@ import { IdInput, TimestampInput } from '../../fields.ts'
 import { eventPayload } from '../../records/event.ts'
 import { port } from '../../rules/ports.ts'
 import { occurrencesAt } from '../../rules/recurrence.ts'
+import { held } from '../../storage/hold.ts'
 import { canceledInstances, events } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
 
@@ -17,7 +18,7 @@ export const eventFacts = (fact: MakeFact) => ({
     { event_id: IdInput, instance_at: TimestampInput },
     catalogue.EventInstanceCanceled,
     async (call, { event_id, instance_at }) => {
-      const event = found(await call.tx.get(events, event_id), 'Event')
+      const event = found(await held(call.tx, events, event_id), 'Event')
       port(call, 'recurrence', 'instance_at')
       const event_instance =
         occurrencesAt(call, event, [instance_at]).get(instance_at) ??

@@ -5,7 +5,8 @@ import { IdInput, integerBetween, listOf, oneOf, optional, request, TimestampInp
 import { Member, presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
 import { profile } from '../../rules/profile.ts'
-import { Conflict, type Patch } from '../../storage/contract.ts'
+import type { Patch } from '../../storage/contract.ts'
+import { won } from '../../storage/hold.ts'
 import { type MemberRow, members } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
 
@@ -21,7 +22,8 @@ export const memberFacts = (fact: MakeFact) => ({
   memberProfile: fact({ member_id: IdInput, ...profile }, Member, async (call, { member_id, ...told }) => {
     const before = await activeMember(call, member_id)
     if (!differs(before, told)) return presentMember(call, before)
-    const record = presentMember(call, found(await call.tx.update(members, before.id, { ...told, ...call.touch() }), 'Member'))
+    const changes = { ...told, ...call.touch() }
+    const record = presentMember(call, found(await call.tx.update(members, before.id, changes, { state: 'active' }), 'Member'))
     call.emit('MemberUpdated', { member: record, space_id: null, network_id: call.network.id })
     return record
   }),
@@ -32,7 +34,7 @@ export const memberFacts = (fact: MakeFact) => ({
    */
   memberVisited: fact({ member_id: IdInput, visited_at: optional(TimestampInput) }, Member, async (call, told) => {
     const { id } = await activeMember(call, told.member_id)
-    const visited = await call.tx.update(members, id, { last_visited_at: told.visited_at ?? call.now })
+    const visited = await call.tx.update(members, id, { last_visited_at: told.visited_at ?? call.now }, { state: 'active' })
     return presentMember(call, found(visited, 'Member'))
   }),
 
@@ -50,9 +52,8 @@ export const memberFacts = (fact: MakeFact) => ({
       if (names.indexOf(before.ambassador_level) >= level)
         fail(invalid('level'), `The member has reached the level ${name} before`)
       const changes = { ambassador_level: name, referral_count, ...call.touch() }
-      const guard = { ambassador_level: before.ambassador_level }
-      const member = await call.tx.update(members, before.id, changes, guard)
-      if (!member) throw new Conflict(`member ${before.id} has risen at the same moment`)
+      const guard = { ambassador_level: before.ambassador_level, state: 'active' } as const
+      const member = won(await call.tx.update(members, before.id, changes, guard), `members ${before.id}`)
       const record = {
         member: presentMember(call, member),
         network_id: call.network.id,

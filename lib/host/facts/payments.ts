@@ -11,9 +11,10 @@ import {
   Subscription,
   snapshotOf,
 } from '../../records/payment.ts'
-import { activeMember } from '../../rules/members.ts'
-import { endPaidAccess, endSubscription, grantAccess, liveStates, openPlan } from '../../rules/plans.ts'
-import { Conflict, type Patch } from '../../storage/contract.ts'
+import { heldMember } from '../../rules/members.ts'
+import { endPaidAccess, endSubscription, grantAccess, heldPayer, liveStates, openPlan } from '../../rules/plans.ts'
+import type { Patch } from '../../storage/contract.ts'
+import { won } from '../../storage/hold.ts'
 import type { Id } from '../../storage/table.ts'
 import { members, type PlanRow, purchases, type SubscriptionRow, subscriptions } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
@@ -41,7 +42,7 @@ export const paymentFacts = (fact: MakeFact) => ({
     Subscription,
     async (call, { member_id, plan_id, purchased_at = call.now, ...fields }) => {
       const plan = subscribable(await openPlan(call, plan_id))
-      const member = await activeMember(call, member_id)
+      const member = await heldMember(call, member_id)
       const row = await call.tx.insert(subscriptions, {
         ...call.stamp(),
         ...fields,
@@ -84,7 +85,7 @@ export const paymentFacts = (fact: MakeFact) => ({
     const before = await uncanceled(call, subscription_id)
     const plan = subscribable(await openPlan(call, plan_id))
     if (plan.id === before.plan_id) fail(invalid('plan_id'), 'plan_id is the plan that the subscription is for already')
-    const member = await activeMember(call, before.member_id)
+    const member = await heldMember(call, before.member_id)
     const changes = { ...fields, plan_id: plan.id, plan: snapshotOf(plan), ...call.touch() }
     const row = await change(call, before, changes)
     await endPaidAccess(call, before)
@@ -105,6 +106,7 @@ export const paymentFacts = (fact: MakeFact) => ({
       const rows = await call.tx.find(subscriptions, { where: { status: 'ending' }, after, limit: batch })
       for (const row of rows) {
         if (row.current_period_end !== null && row.current_period_end > call.now) continue
+        await heldPayer(call, row)
         const over = await endSubscription(call, row)
         if (!over) continue
         await endPaidAccess(call, over)
@@ -134,7 +136,7 @@ export const paymentFacts = (fact: MakeFact) => ({
       const plan = await openPlan(call, plan_id)
       const { type, ...snapshot } = snapshotOf(plan)
       if (type === 'subscription') return fail(invalid('plan_id'), 'The plan is sold by subscription: record a subscription')
-      const member = await activeMember(call, member_id)
+      const member = await heldMember(call, member_id)
       const row = await call.tx.insert(purchases, {
         ...call.stamp(),
         ...fields,
@@ -167,13 +169,11 @@ async function uncanceled({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Subscrip
   )
 }
 
-/** Changes a subscription that goes on. One that is canceled at this moment is looked at again. */
+/** Changes a subscription that goes on. One that is canceled or moves to another plan at this moment is looked at again. */
 async function change(
   { tx }: Pick<Context, 'tx'>,
-  { id }: SubscriptionRow,
+  { id, plan_id }: SubscriptionRow,
   changes: Patch<SubscriptionRow>,
 ): Promise<SubscriptionRow> {
-  const changed = await tx.update(subscriptions, id, changes, { status: 'active' })
-  if (!changed) throw new Conflict(`subscription ${id} was canceled by somebody else`)
-  return changed
+  return won(await tx.update(subscriptions, id, changes, { status: 'active', plan_id }), `subscriptions ${id}`)
 }

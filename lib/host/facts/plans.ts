@@ -15,7 +15,8 @@ import {
 import { kindOfPayment } from '../../records/payment.ts'
 import { Plan, PricingType, presentPlan } from '../../records/plan.ts'
 import { spacesOf } from '../../rules/membership.ts'
-import { planSpaces, plans } from '../../storage/tables.ts'
+import { hold } from '../../storage/hold.ts'
+import { planSpaces, plans, spaces } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
 
 export const planFacts = (fact: MakeFact) => ({
@@ -50,7 +51,10 @@ export const planFacts = (fact: MakeFact) => ({
         pricing_type,
         multiple: opened.length > 1,
       })
-      for (const space of opened) await call.tx.insert(planSpaces, { ...call.stamp(), plan_id: plan.id, space_id: space.id })
+      for (const space of opened) {
+        await hold(call.tx, spaces, space)
+        await call.tx.insert(planSpaces, { ...call.stamp(), plan_id: plan.id, space_id: space.id })
+      }
       return presentPlan(call, plan)
     },
   ),

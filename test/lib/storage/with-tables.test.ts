@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { createCommunity } from '../../../lib/index.ts'
-import { withTables } from '../../../lib/storage/with-tables.ts'
+import type { MemberRow } from '../../../lib/storage/tables.ts'
+import { type HostTable, withTables } from '../../../lib/storage/with-tables.ts'
 import { temporaryDirectory } from '../../adapters/child.ts'
 import { hostMembers } from '../../examples/host-members.ts'
 import { request } from '../../support/community.ts'
@@ -15,7 +16,7 @@ const people = `CREATE TABLE people (person_no INTEGER PRIMARY KEY, mail TEXT NO
 const at = '2020-01-01T00:00:00.000Z'
 
 /** An application with people of its own, and the API on top of it. */
-async function application() {
+async function application(more: HostTable<MemberRow, DatabaseSync> = {}) {
   const path = join(temporaryDirectory(), 'app.sqlite')
   const database = new DatabaseSync(path)
   onTestFinished(() => database.close())
@@ -29,7 +30,10 @@ async function application() {
   // The network's owner is one of the host's people already, so the network is made without the host's table.
   const owner = { email: 'Ada@example.org', first_name: 'Ada', last_name: 'Lovelace' }
   await createCommunity({ storage }).networks.create({ id: '1', subdomain: 'app', title: 'App', owner, owner_id: '9' })
-  const community = createCommunity({ storage: withTables(storage, { members: hostMembers('1') }), allowHttp: true })
+  const community = createCommunity({
+    storage: withTables(storage, { members: { ...hostMembers('1'), ...more } }),
+    allowHttp: true,
+  })
   onTestFinished(() => community.close())
   const { token } = await community.keys.create({ network_id: '1', name: 'test', scopes: ['*'] })
   const send = (method: string, below: string, body?: unknown) =>
@@ -79,6 +83,23 @@ test("other tables stay the library's, and refer to the host's people", async ()
   expect(joined.status).toBeLessThan(300)
   const members = await send('GET', `/spaces/${space.body.id}/members`)
   expect(members.body.items.map(({ first_name }: Record<string, unknown>) => first_name)).toContain('Grace')
+})
+
+test("people who are given something are held by the host's own function, and are not changed", async () => {
+  const held: string[] = []
+  const { database, send } = await application({ hold: async (_native, id) => void held.push(id) })
+  const before = database.prepare('SELECT * FROM people').all()
+  const space = await send('POST', '/spaces', { name: 'Lobby' })
+  await send('POST', `/spaces/${space.body.id}/members`, { user_id: '10' })
+  expect(held).toEqual(['10'])
+  expect(database.prepare('SELECT * FROM people').all()).toEqual(before)
+})
+
+test('nothing is given to people who have gone, or to nobody', async () => {
+  const { send } = await application()
+  const space = await send('POST', '/spaces', { name: 'Lobby' })
+  for (const user_id of ['11', '12'])
+    expect((await send('POST', `/spaces/${space.body.id}/members`, { user_id })).status).toBe(404)
 })
 
 test('tables that nobody knows are refused by name', () => {

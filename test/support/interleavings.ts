@@ -1,0 +1,254 @@
+/**
+ * Two transactions on a real PostgreSQL, in every order that their steps can meet in: one is stopped before its n-th step, the
+ * other runs until it is done or waits for a lock of the first, and the first goes on. What comes of it must be what comes of
+ * running one after the other.
+ */
+import type pg from 'pg'
+import { postgresStorage } from '../../adapters/storage/postgres.ts'
+import { isApiError } from '../../lib/errors.ts'
+import { type Community, createCommunity } from '../../lib/index.ts'
+import { isoTime } from '../../lib/kernel/clock.ts'
+import type { Storage, Tx } from '../../lib/storage/contract.ts'
+import { tables } from '../../lib/storage/tables.ts'
+import { manualClock } from './clock.ts'
+import { testPorts } from './ports.ts'
+import type { TestPostgres } from './postgres.ts'
+import { createSeededCommunity } from './seed.ts'
+import { bentStorage } from './storage.ts'
+
+/** Something that is asked of a community. */
+export type Act = (community: Community) => Promise<unknown>
+
+/** What came of two acts. */
+export interface Outcome {
+  readonly answers: readonly [unknown, unknown]
+  /** The rows of each table that was written to. */
+  readonly rows: ReadonlyMap<string, readonly string[]>
+  readonly events: readonly string[]
+}
+
+interface Stop {
+  readonly step: number
+  readonly reached: () => void
+  readonly go: Promise<void>
+}
+
+/** Notes the tables that are written to. */
+const noting =
+  (written: Set<string>) =>
+  (tx: Tx): Partial<Tx> => ({
+    insert: (table, row) => {
+      written.add(table.name)
+      return tx.insert(table, row)
+    },
+    update: (table, id, patch, guard) => {
+      written.add(table.name)
+      return tx.update(table, id, patch, guard)
+    },
+    remove: (table, id) => {
+      written.add(table.name)
+      return tx.remove(table, id)
+    },
+    append: (records) => {
+      written.add('outbox')
+      return tx.append(records)
+    },
+  })
+
+/**
+ * A storage of which the next writing transaction can be stopped before one of its steps, the commit included.
+ * @param written is told of the tables that are written to
+ */
+function stoppable(database: Storage, written: Set<string>) {
+  const storage = bentStorage(database, { tx: noting(written) })
+  let next: Stop | undefined
+  let deadlocks = 0
+
+  async function stopped<T>(work: (tx: Tx) => Promise<T>, tx: Tx, { step, reached, go }: Stop): Promise<T> {
+    let steps = 0
+    const pass = async () => {
+      if (steps++ !== step) return
+      reached()
+      await go
+    }
+    const after = <T>(next: () => Promise<T>): Promise<T> => pass().then(next)
+    const slow: Tx = {
+      native: tx.native,
+      get: (table, id) => after(() => tx.get(table, id)),
+      find: (table, query) => after(() => tx.find(table, query)),
+      count: (table, where) => after(() => tx.count(table, where)),
+      insert: (table, row) => after(() => tx.insert(table, row)),
+      update: (table, id, patch, guard) => after(() => tx.update(table, id, patch, guard)),
+      remove: (table, id) => after(() => tx.remove(table, id)),
+      append: (records) => after(() => tx.append(records)),
+    }
+    const result = await work(slow)
+    await pass()
+    return result
+  }
+
+  return {
+    storage: bentStorage(storage, {
+      async transaction(work, options) {
+        const stop = options?.readOnly ? undefined : next
+        if (stop) next = undefined
+        try {
+          return await storage.transaction((tx) => (stop ? stopped(work, tx, stop) : work(tx)), options)
+        } catch (error) {
+          if (isDeadlock(error)) deadlocks++
+          throw error
+        }
+      },
+    }),
+    /** Stops the next writing transaction; one that is run again is not stopped again. */
+    stopAt(step: number) {
+      const reached = Promise.withResolvers<void>()
+      const go = Promise.withResolvers<void>()
+      next = { step, reached: reached.resolve, go: go.promise }
+      return {
+        reached: reached.promise,
+        go() {
+          next = undefined
+          go.resolve()
+        },
+      }
+    },
+    /** How often since the last call two transactions have waited for each other. */
+    deadlocks() {
+      const seen = deadlocks
+      deadlocks = 0
+      return seen
+    },
+  }
+}
+
+const isDeadlock = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && 'code' in error.cause && error.cause.code === '40P01'
+
+/** Ids that were made on the way differ from run to run. */
+const withoutNewIds = (text: string): string =>
+  text.replace(/\b\d{15,16}\b/g, 'new').replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'new')
+
+/**
+ * A seeded network on PostgreSQL, on which acts can be tried again and again.
+ * @param prepare makes what is not seeded
+ */
+export async function contestedNetwork<Made>(
+  server: TestPostgres,
+  prepare: (community: Community, owner: string) => Promise<Made>,
+) {
+  const schema = server.newSchema()
+  const application = `folkmoot ${schema}`
+  const url = new URL(server.url)
+  url.searchParams.set('application_name', application)
+  url.searchParams.set('options', '-c deadlock_timeout=50ms')
+  const clock = manualClock()
+  const faults: unknown[] = []
+  const written = new Set<string>()
+  const open = async () => {
+    const storage = stoppable(await postgresStorage({ url: url.href, schema, poolSize: 4 }), written)
+    const options = { clock, ports: testPorts().ports, hooks: { onError: (error: unknown) => void faults.push(error) } }
+    return { ...storage, options: { ...options, storage: storage.storage } }
+  }
+  const [first, second] = [await open(), await open()]
+  const { community, owner } = await createSeededCommunity(first.options)
+  const made = await prepare(community, owner.id)
+  const other = createCommunity(second.options)
+  const client = await server.client()
+
+  const at = (name: string) => `"${schema}"."${name}"`
+  const names = tables.map(({ name }) => name)
+  await client.query(`DELETE FROM ${at('outbox')}`)
+  // Noted already: requests by key write nothing of their own beside what is tried.
+  await client.query(`UPDATE ${at('api_keys')} SET "last_used_at" = $1`, [isoTime(clock.now())])
+  for (const name of names) await client.query(`CREATE TABLE ${at(`seeded_${name}`)} AS SELECT * FROM ${at(name)}`)
+  const seeded = new Map([...(await rowsOf(client, names, at))].map(([name, all]) => [name, linesOf(all).join()]))
+  written.clear()
+
+  /** What has become of the network, which is put back. */
+  async function outcome(answers: readonly [unknown, unknown]): Promise<Outcome> {
+    const changed = [...written].sort()
+    written.clear()
+    const found = await rowsOf(client, changed, at)
+    const statements = changed.flatMap((name) => [
+      `DELETE FROM ${at(name)}`,
+      ...(name === 'outbox' ? [] : [`INSERT INTO ${at(name)} SELECT * FROM ${at(`seeded_${name}`)}`]),
+    ])
+    await client.query(['BEGIN', ...statements, 'COMMIT'].join(';'))
+    // What was only held is as it was.
+    const rows = [...found].flatMap(([name, all]) => {
+      const lines = linesOf(all)
+      return name === 'outbox' || lines.join() === seeded.get(name) ? [] : [[name, lines] as const]
+    })
+    const records = (found.get('outbox') ?? []).flatMap(({ records }) => records as { body?: string }[])
+    const events = records.map((record) => withoutNewIds(String(record.body ?? JSON.stringify(record))))
+    return { answers, rows: new Map(rows), events: events.sort() }
+  }
+
+  /** Waits until somebody waits for a lock, or `end` is settled. */
+  async function blockedOr(end: Promise<unknown>): Promise<void> {
+    let ended = false
+    const over = end.then(() => {
+      ended = true
+    })
+    while (!ended) {
+      const { rows } = await client.query(
+        `SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`,
+        [application],
+      )
+      if (rows.length > 0) return
+      await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 1))])
+    }
+  }
+
+  return {
+    made,
+    faults,
+    deadlocks: () => first.deadlocks() + second.deadlocks(),
+    /** One act, and when it is done the other. */
+    async oneByOne(a: Act, b: Act): Promise<Outcome> {
+      const answerOfA = await answerOf(a, community)
+      return outcome([answerOfA, await answerOf(b, other)])
+    },
+    /** The other act while the first one is stopped before a step; `undefined` when it has no such step. */
+    async stoppedAt(step: number, a: Act, b: Act): Promise<Outcome | undefined> {
+      const stop = first.stopAt(step)
+      const doing = answerOf(a, community)
+      const isThere = await Promise.race([stop.reached.then(() => true), doing.then(() => false)])
+      if (!isThere) {
+        stop.go()
+        await outcome([undefined, undefined])
+        return undefined
+      }
+      const meanwhile = answerOf(b, other)
+      await blockedOr(meanwhile)
+      stop.go()
+      return outcome([await doing, await meanwhile])
+    },
+    async close() {
+      await community.close()
+      await other.close()
+    },
+  }
+}
+
+/** The answer; of several reasons to refuse a request any will do. */
+async function answerOf(act: Act, community: Community): Promise<unknown> {
+  const answer = await act(community).catch((error: unknown) => (isApiError(error) ? 'refused' : { fault: String(error) }))
+  return JSON.parse(withoutNewIds(JSON.stringify(answer ?? null)))
+}
+
+const linesOf = (rows: Rows): string[] => rows.map((row) => withoutNewIds(JSON.stringify(row))).sort()
+
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
+async function rowsOf(
+  client: pg.Client,
+  names: readonly string[],
+  at: (name: string) => string,
+): Promise<ReadonlyMap<string, Rows>> {
+  if (names.length === 0) return new Map()
+  const each = names.map((name) => `SELECT '${name}' AS name, coalesce(json_agg(t), '[]') AS rows FROM ${at(name)} t`)
+  const { rows } = await client.query(each.join(' UNION ALL '))
+  return new Map(rows.map(({ name, rows }) => [String(name), rows as Rows]))
+}
