@@ -53,8 +53,9 @@ const settings = {
 /**
  * Opens the database of an outbox, and makes the tables of its relays where they are missing.
  *
- * Its commits do not wait for the disk: what the last moments before a crash of the database had recorded is undone whole, a
- * transaction at a time, so events go back to the outbox and results are made again. Whoever needs more says so (`durable`).
+ * Its commits do not wait for the disk: results of the last moments before a crash of the database are undone, and made again.
+ * Whoever needs more says so (`durable`). That is who gives numbers to events and deliveries: a number that was forgotten is
+ * given again, and the answer to the one delivery would count for the other.
  *
  * @throws UsageError when tables are missing and are not to be made; StorageError `unavailable`, `newer` when a newer version has made the tables
  */

@@ -1,7 +1,7 @@
 /** The PostgreSQL store for an operator. */
 import { type OperatorStore, operatorStore } from '../operator.ts'
 import { number, text } from '../rows.ts'
-import { type DatabaseOptions, openDatabase } from './database.ts'
+import { type DatabaseOptions, durable, openDatabase } from './database.ts'
 import { nextVersion, touch } from './take.ts'
 
 /** Opens the store that the relays of a database share. @throws UsageError when no relay has ever run there, StorageError */
@@ -11,6 +11,7 @@ export async function openPostgresOperator(options: DatabaseOptions): Promise<Op
     rows: (sql, values = []) => database.rows(sql.replaceAll(/\?(\d+)/g, '$$$1'), values),
     makeDue: (deliveries) =>
       database.transaction(async (session) => {
+        await durable(session)
         const version = await nextVersion(session)
         const rows = await session.rows(
           `UPDATE $schema.deliveries d SET state = 'pending', lane = 0, due = g.due, attempts = 0, starts = 0

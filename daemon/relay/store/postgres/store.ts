@@ -7,7 +7,7 @@ import type { Intake } from '../../intake.ts'
 import { endpointOf, laneNumber, number, numberOrNull, outgoingOf, storedEndpointOf, waitingOf } from '../rows.ts'
 import { type Endpoint, LeaseLost, type News, type RelayStore } from '../store.ts'
 import { createBodies } from './bodies.ts'
-import { openDatabase } from './database.ts'
+import { durable, openDatabase } from './database.ts'
 import { createLeases } from './leases.ts'
 import { relaySchemaOf } from './schema.ts'
 import { createTaker, nextVersion, touch } from './take.ts'
@@ -243,6 +243,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     compact: async () => {},
     async enable(ref) {
       await database.transaction(async (session) => {
+        await durable(session)
         const version = await nextVersion(session)
         await session.rows('UPDATE $schema.endpoints SET disabled = NULL, defined = $2 WHERE ref = $1', [ref, version])
         await touch(session, [ref], version)

@@ -11,7 +11,7 @@ import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import { endpointOf, number, numberOrNull, text } from '../rows.ts'
 import type { Endpoint, Notice, Taken } from '../store.ts'
 import { type Addressed, Directory, noticeEvents, type Step, takeOver, type Walk } from '../take.ts'
-import type { Database, Session } from './database.ts'
+import { type Database, durable, type Session } from './database.ts'
 
 /** Commits taken over at once. */
 const commitsAtOnce = 500
@@ -150,6 +150,7 @@ export function createTaker(database: Database): Taker {
     if (!free) return undefined
     const { commits, damage } = await claimOutbox(session.client, commitsAtOnce, database.schema)
     if (commits.length + damage.length === 0) return undefined
+    await durable(session)
     await follow(session)
     const version = await nextVersion(session)
     const taken = await go(takeOver(commits.flat(), damage, directory), session, now, now + firstDelay, version)

@@ -1,6 +1,6 @@
 /** Records turns of the scheduler: one statement, which holds only as long as the lease does. */
 import { LeaseLost, type Result, type Turn } from '../store.ts'
-import type { Database, Session } from './database.ts'
+import { type Database, durable, type Session } from './database.ts'
 import { type Leases, renewal } from './leases.ts'
 import type { Taker } from './take.ts'
 
@@ -61,6 +61,7 @@ export async function recordTurn(
   if (turn.notices.length === 0) await record(database)
   else
     await database.transaction(async (session) => {
+      await durable(session)
       // First: whoever takes over holds the versions, and waits for rows of the turn.
       told = await taker.tell(session, turn.notices, now)
       await record(session)
