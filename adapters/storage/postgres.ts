@@ -5,7 +5,7 @@
  * Transactions that write run at READ COMMITTED: guards and unique keys are what keeps two of them apart, and a guard is
  * looked at again after waiting for a row. Those that only read have one snapshot for all that they read.
  */
-import { Conflict, type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
+import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { callerOver } from './postgres/caller.ts'
 import { isPipelined, type PgClient, type PgPool, send } from './postgres/client.ts'
@@ -16,9 +16,10 @@ import { applySteps, requireMigrated } from './postgres/migrate.ts'
 import { channelOf } from './postgres/outbox.ts'
 import { beginOn, openPool } from './postgres/pool.ts'
 import { inSession, type Language, type Transaction, transactionOn } from './postgres/transaction.ts'
+import { openView } from './postgres/view.ts'
 import { type Statement, statementsOf } from './sql/statements.ts'
 import type { TableShape } from './sql/values.ts'
-import { type View, viewsWith } from './sql/views.ts'
+import { viewsWith } from './sql/views.ts'
 
 export type { PgClient, PgPool } from './postgres/client.ts'
 export { migratePostgres, type PostgresMigration } from './postgres/migrate.ts'
@@ -63,9 +64,6 @@ export interface PostgresStorage extends Storage {
 /** Reads that share a view at most: they are answered one after another, on one of several connections. */
 const mostInView = 8
 
-const beginWrite = 'BEGIN'
-const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
-
 /**
  * Opens a PostgreSQL database, and makes what is missing in it.
  *
@@ -101,19 +99,11 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
     return task
   }
 
-  async function openView(): Promise<View> {
-    const { client, release } = await beginOn(pool, beginRead, patience)
-    return {
-      ...sharing(transactionOn(client, language)),
-      // Nobody has to wait for the end of a transaction that changed nothing.
-      end: () => void track(isBrokenAfter(client, 'COMMIT').then(release)),
-    }
-  }
   const most = isPipelined(pool) ? mostInView : 1
-  const views = viewsWith({ open: openView, most, statements: language.statements })
+  const views = viewsWith({ open: () => openView(pool, language, patience, track), most, statements: language.statements })
 
   async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const { client, release } = await beginOn(pool, beginWrite, patience)
+    const { client, release } = await beginOn(pool, 'BEGIN', patience)
     let broken = true
     try {
       const transaction = transactionOn(client, language)
@@ -123,7 +113,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
       if (transaction.appended) caller.call()
       return value
     } catch (error) {
-      if (!endsConnection(error)) broken = await isBrokenAfter(client, 'ROLLBACK')
+      if (!endsConnection(error)) broken = await isBrokenAfterUndoing(client)
       throw error
     } finally {
       release(broken)
@@ -159,26 +149,9 @@ async function commit(transaction: Transaction): Promise<void> {
   if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has undone the transaction')
 }
 
-/** The statements of a view: when one fails, its read is told why, and the others that the view was lost. */
-function sharing(transaction: Transaction): Transaction {
-  let failed = false
-  return {
-    ...transaction,
-    async query(statement) {
-      try {
-        return await transaction.query(statement)
-      } catch (error) {
-        if (failed) throw new Conflict('another read in the same view failed', { cause: error })
-        failed = true
-        throw error
-      }
-    },
-  }
-}
-
-/** Ends a transaction, and says whether the connection is of no more use. */
-const isBrokenAfter = (client: PgClient, end: 'COMMIT' | 'ROLLBACK'): Promise<boolean> =>
-  send(client, end).then(
+/** Undoes a transaction, and says whether the connection is of no more use. */
+const isBrokenAfterUndoing = (client: PgClient): Promise<boolean> =>
+  send(client, 'ROLLBACK').then(
     () => false,
     () => true,
   )

@@ -44,6 +44,9 @@ export function violatedIndex(error: unknown): string | undefined {
 /** Whether a storage error stands for a connection that is of no more use. */
 export const endsConnection = (error: unknown): boolean => error instanceof Error && isLost(error.cause)
 
+/** Whether a statement was not run because one before it had failed. */
+export const isInFailedTransaction = (error: unknown): boolean => codeOf(error) === '25P02'
+
 /** Whether there was no transaction to make a savepoint in. */
 export const isOutsideTransaction = (error: unknown): boolean => codeOf(error) === '25P01'
 
