@@ -28,72 +28,66 @@ export interface Outcome {
 }
 
 interface Stop {
+  /** Counted among the steps that have to do with what the other one touches. */
   readonly step: number
+  readonly other: Touched
   readonly reached: () => void
   readonly go: Promise<void>
 }
 
-/** Notes the tables that are written to. */
-const noting =
-  (written: Set<string>) =>
-  (tx: Tx): Partial<Tx> => ({
-    insert: (table, row) => {
-      written.add(table.name)
-      return tx.insert(table, row)
-    },
-    update: (table, id, patch, guard) => {
-      written.add(table.name)
-      return tx.update(table, id, patch, guard)
-    },
-    remove: (table, id) => {
-      written.add(table.name)
-      return tx.remove(table, id)
-    },
-    append: (records) => {
-      written.add('outbox')
-      return tx.append(records)
-    },
-  })
+/** The tables that are read and written in a transaction. */
+interface Touched {
+  readonly read: Set<string>
+  readonly written: Set<string>
+}
+
+/** A transaction of which every step is told before it is taken. */
+const told = (tx: Tx, tell: (table: string, writes: boolean) => Promise<void>): Tx => ({
+  native: tx.native,
+  get: (table, id) => tell(table.name, false).then(() => tx.get(table, id)),
+  find: (table, query) => tell(table.name, false).then(() => tx.find(table, query)),
+  count: (table, where) => tell(table.name, false).then(() => tx.count(table, where)),
+  insert: (table, row) => tell(table.name, true).then(() => tx.insert(table, row)),
+  update: (table, id, patch, guard) => tell(table.name, true).then(() => tx.update(table, id, patch, guard)),
+  remove: (table, id) => tell(table.name, true).then(() => tx.remove(table, id)),
+  append: (records) => tell('outbox', true).then(() => tx.append(records)),
+})
 
 /**
  * A storage of which the next writing transaction can be stopped before one of its steps, the commit included.
- * @param written is told of the tables that are written to
+ * @param touched is told of the tables that transactions read and write
  */
-function stoppable(database: Storage, written: Set<string>) {
-  const storage = bentStorage(database, { tx: noting(written) })
+function stoppable(database: Storage, touched: Touched) {
   let next: Stop | undefined
   let deadlocks = 0
 
-  async function stopped<T>(work: (tx: Tx) => Promise<T>, tx: Tx, { step, reached, go }: Stop): Promise<T> {
+  const note = (tx: Tx) =>
+    told(tx, async (table, writes) => {
+      touched[writes ? 'written' : 'read'].add(table)
+    })
+
+  async function stopped<T>(work: (tx: Tx) => Promise<T>, tx: Tx, { step, other, reached, go }: Stop): Promise<T> {
     let steps = 0
     const pass = async () => {
       if (steps++ !== step) return
       reached()
       await go
     }
-    const after = <T>(next: () => Promise<T>): Promise<T> => pass().then(next)
-    const slow: Tx = {
-      native: tx.native,
-      get: (table, id) => after(() => tx.get(table, id)),
-      find: (table, query) => after(() => tx.find(table, query)),
-      count: (table, where) => after(() => tx.count(table, where)),
-      insert: (table, row) => after(() => tx.insert(table, row)),
-      update: (table, id, patch, guard) => after(() => tx.update(table, id, patch, guard)),
-      remove: (table, id) => after(() => tx.remove(table, id)),
-      append: (records) => after(() => tx.append(records)),
-    }
-    const result = await work(slow)
+    // Before a step that the other one has nothing to do with, it is as before the next one.
+    const matters = (table: string, writes: boolean) =>
+      other.written.has(table) || (writes && table !== 'outbox' && other.read.has(table))
+    const result = await work(told(tx, async (table, writes) => (matters(table, writes) ? pass() : undefined)))
     await pass()
     return result
   }
 
   return {
-    storage: bentStorage(storage, {
+    storage: bentStorage(database, {
       async transaction(work, options) {
         const stop = options?.readOnly ? undefined : next
         if (stop) next = undefined
         try {
-          return await storage.transaction((tx) => (stop ? stopped(work, tx, stop) : work(tx)), options)
+          return await database.transaction((tx) => (stop ? stopped(work, note(tx), stop) : work(note(tx))), options)
         } catch (error) {
           if (isDeadlock(error)) deadlocks++
           throw error
@@ -101,10 +95,10 @@ function stoppable(database: Storage, written: Set<string>) {
       },
     }),
     /** Stops the next writing transaction; one that is run again is not stopped again. */
-    stopAt(step: number) {
+    stopAt(step: number, other: Touched) {
       const reached = Promise.withResolvers<void>()
       const go = Promise.withResolvers<void>()
-      next = { step, reached: reached.resolve, go: go.promise }
+      next = { step, other, reached: reached.resolve, go: go.promise }
       return {
         reached: reached.promise,
         go() {
@@ -144,9 +138,10 @@ export async function contestedNetwork<Made>(
   url.searchParams.set('options', '-c deadlock_timeout=50ms')
   const clock = manualClock()
   const faults: unknown[] = []
-  const written = new Set<string>()
+  const touched: Touched = { read: new Set(), written: new Set() }
+  const touchedBy = new Map<Act, Touched>()
   const open = async () => {
-    const storage = stoppable(await postgresStorage({ url: url.href, schema, poolSize: 4 }), written)
+    const storage = stoppable(await postgresStorage({ url: url.href, schema, poolSize: 4 }), touched)
     const options = { clock, ports: testPorts().ports, hooks: { onError: (error: unknown) => void faults.push(error) } }
     return { ...storage, options: { ...options, storage: storage.storage } }
   }
@@ -163,12 +158,12 @@ export async function contestedNetwork<Made>(
   await client.query(`UPDATE ${at('api_keys')} SET "last_used_at" = $1`, [isoTime(clock.now())])
   for (const name of names) await client.query(`CREATE TABLE ${at(`seeded_${name}`)} AS SELECT * FROM ${at(name)}`)
   const seeded = new Map([...(await rowsOf(client, names, at))].map(([name, all]) => [name, linesOf(all).join()]))
-  written.clear()
+  touched.written.clear()
 
   /** What has become of the network, which is put back. */
   async function outcome(answers: readonly [unknown, unknown]): Promise<Outcome> {
-    const changed = [...written].sort()
-    written.clear()
+    const changed = [...touched.written].sort()
+    touched.written.clear()
     const found = await rowsOf(client, changed, at)
     const statements = changed.flatMap((name) => [
       `DELETE FROM ${at(name)}`,
@@ -201,18 +196,32 @@ export async function contestedNetwork<Made>(
     }
   }
 
+  /** The answer to an act, while the tables that it touches are noted. */
+  async function noted(act: Act, by: Community): Promise<unknown> {
+    const before = new Set(touched.written)
+    for (const tables of [touched.read, touched.written]) tables.clear()
+    const answer = await answerOf(act, by)
+    const known = touchedBy.get(act)
+    touchedBy.set(act, {
+      read: new Set([...touched.read, ...(known?.read ?? [])]),
+      written: new Set([...touched.written, ...(known?.written ?? [])]),
+    })
+    for (const table of before) touched.written.add(table)
+    return answer
+  }
+
   return {
     made,
     faults,
     deadlocks: () => first.deadlocks() + second.deadlocks(),
     /** One act, and when it is done the other. */
     async oneByOne(a: Act, b: Act): Promise<Outcome> {
-      const answerOfA = await answerOf(a, community)
-      return outcome([answerOfA, await answerOf(b, other)])
+      const answerOfA = await noted(a, community)
+      return outcome([answerOfA, await noted(b, other)])
     },
-    /** The other act while the first one is stopped before a step; `undefined` when it has no such step. */
+    /** The other act while the first one is stopped before a step that has to do with it; `undefined` when it has no such step. */
     async stoppedAt(step: number, a: Act, b: Act): Promise<Outcome | undefined> {
-      const stop = first.stopAt(step)
+      const stop = first.stopAt(step, touchedBy.get(b) ?? touched)
       const doing = answerOf(a, community)
       const isThere = await Promise.race([stop.reached.then(() => true), doing.then(() => false)])
       if (!isThere) {
