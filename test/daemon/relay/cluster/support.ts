@@ -172,6 +172,8 @@ export interface Watched extends Receiver {
   open(path: string): number
   /** The most requests to a path that were open at once since it was last asked. */
   most(path: string): number
+  /** Events that came to a path while the same one was open there: two were sending it. */
+  readonly twice: readonly string[]
   /** The URL of a path. */
   at(path: string): string
 }
@@ -179,19 +181,27 @@ export interface Watched extends Receiver {
 export async function watched(answer: Answer): Promise<Watched> {
   const open = new Map<string, number>()
   const most = new Map<string, number>()
+  const running = new Set<string>()
+  const twice: string[] = []
   const hook = await receiver()
   hook.answer = (request, response) => {
-    const { path } = request
+    const { path, id } = request
+    const name = `${path} ${id}`
+    if (running.has(name)) twice.push(name)
+    running.add(name)
     const now = (open.get(path) ?? 0) + 1
     open.set(path, now)
     most.set(path, Math.max(most.get(path) ?? 0, now))
-    response.on('close', () => open.set(path, (open.get(path) ?? 1) - 1))
+    response.on('close', () => {
+      open.set(path, (open.get(path) ?? 1) - 1)
+      running.delete(name)
+    })
     current(request, response)
   }
   let current = answer
   return {
     ...hook,
-    received: hook.received,
+    twice,
     get answer() {
       return current
     },

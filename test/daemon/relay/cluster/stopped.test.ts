@@ -1,0 +1,130 @@
+/** A relay that stands still for longer than its lease, and goes on as if nothing had happened. */
+import type { ServerResponse } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import { testPostgres } from '../../../support/postgres.ts'
+import { endpoint, event, events, until } from '../support.ts'
+import { type Cluster, cluster, clusterServer, type RelayProcess, untilShared, watched } from './support.ts'
+
+const postgres = await testPostgres()
+const server = await clusterServer(postgres)
+
+/** Stops a relay where it is; it goes on when the test is over. */
+function freeze({ child }: RelayProcess): void {
+  child.kill('SIGSTOP')
+  onTestFinished(() => void child.kill('SIGCONT'))
+}
+
+const lostItsLease = (relay: RelayProcess) =>
+  until(() => relay.faults().some((fault) => /^the lease was lost/.test(fault)), 'it finds out that its lease is over')
+
+const registered = (group: Cluster, relays: readonly RelayProcess[]) =>
+  until(async () => {
+    const rows = await group.query(`SELECT (process->>'pid')::int AS pid FROM $relay.relays`)
+    return relays.every(({ pid }) => rows.some((row) => row['pid'] === pid))
+  }, 'all relays have a lease')
+
+/** Its lease is over soon, the other one's is not. */
+const shortly = { lease: 4, timeout: 2, breakerThreshold: 2, breakerCooldown: 0.1 }
+const steadily = { lease: 18, timeout: 9, breakerThreshold: 2, breakerCooldown: 0.1 }
+
+test('what it had in flight, a probe too, is sent by another relay alone; it sends nothing of that, and works again', async () => {
+  const held: ServerResponse[] = []
+  let mode: 'fail' | 'hold' | 'accept' = 'fail'
+  const hook = await watched(({ path }, response) => {
+    if (mode === 'accept') response.writeHead(204).end()
+    else if (mode === 'fail' && path === '/failing') response.writeHead(500).end()
+    else held.push(response)
+  })
+  const group = await cluster(server)
+  await group.append(
+    endpoint(hook.at('/failing'), { id: '1' }),
+    endpoint(hook.at('/fifo'), { id: '2', order: 'fifo' }),
+    endpoint(hook.at('/none'), { id: '3' }),
+  )
+  const stopped = await group.start({ settings: shortly })
+  await group.append(...events('e', 3))
+  await until(() => stopped.log().some(({ kind }) => kind === 'endpoint.opened'), 'the circuit is open')
+  await until(() => hook.open('/failing') === 0, 'no attempt is on its way')
+  mode = 'hold'
+  // Of the others, the attempts from before may have run out of time meanwhile: these are new ones.
+  const open = () => ['/failing', '/fifo', '/none'].map((path) => hook.open(path))
+  await until(() => open().join() === '1,1,3', 'a probe, the head of the queue and three events are in flight')
+  freeze(stopped)
+  const before = hook.received.length
+
+  const other = await group.start({ settings: steadily })
+  await until(() => open().join() === '2,2,6', 'another relay sends them, a probe too')
+  expect(await group.shares()).toEqual({ [other.pid]: 3 })
+  stopped.child.kill('SIGCONT')
+  await lostItsLease(stopped)
+  await until(() => open().join() === '1,1,3', 'it has let go of what it was sending')
+  await registered(group, [stopped, other])
+  expect(hook.received.length).toBe(before + 5)
+
+  for (const path of ['/failing', '/fifo']) expect(hook.most(path)).toBe(2)
+  for (const path of ['/failing', '/fifo']) expect(hook.most(path)).toBe(1)
+  mode = 'accept'
+  for (const response of held) response.writeHead(204).end()
+  await untilShared(group, [stopped, other], [1, 2])
+  await group.append(event('after'))
+  await until(() => ['/failing', '/fifo', '/none'].every((path) => hook.ids(path).includes('after')), 'both are at work')
+  await until(async () => (await group.pending()) === 0, 'everything is recorded')
+  expect(hook.most('/fifo')).toBe(1)
+  const rows = await group.query('SELECT DISTINCT state FROM $relay.deliveries')
+  expect(rows).toEqual([{ state: 'delivered' }])
+})
+
+test('what it had only recorded to be sent it does not send any more', async () => {
+  const hook = await watched((_, response) => void response.writeHead(204).end())
+  const group = await cluster(server)
+  await group.append(endpoint(hook.at('/'), { id: '1' }))
+  const stopped = await group.start({ settings: shortly })
+  await until(async () => (await group.holder('1')) === stopped.pid, 'it has the endpoint')
+
+  // What it records before it sends takes long, and meanwhile it is stopped.
+  const lock = await postgres.client()
+  await lock.query('SELECT pg_advisory_lock(7)')
+  await group.query(`CREATE FUNCTION $relay.wait() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NEW; END'`)
+  await group.query(`CREATE TRIGGER wait BEFORE UPDATE ON $relay.relays FOR EACH ROW
+    WHEN (NEW.in_flight <> '{}') EXECUTE FUNCTION $relay.wait()`)
+  await group.append(event('a'))
+  await until(async () => {
+    const [row] = await group.query(`SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)
+    return Number(row?.['n']) > 0
+  }, 'it records what it is about to send')
+  freeze(stopped)
+  await lock.query('SELECT pg_advisory_unlock(7)')
+
+  const other = await group.start({ settings: steadily })
+  await until(async () => (await group.pending()) === 0 && hook.received.length > 0, 'another relay has sent it')
+  stopped.child.kill('SIGCONT')
+  await lostItsLease(stopped)
+  await registered(group, [stopped, other])
+  expect(hook.ids('/')).toEqual(['a'])
+  await group.append(event('b'))
+  await until(() => hook.ids('/').includes('b'), 'the next one is sent')
+  expect(hook.ids('/')).toEqual(['a', 'b'])
+})
+
+test('of what it was about to send when the database took too long, nothing is forgotten', async () => {
+  const hook = await watched((_, response) => void response.writeHead(204).end())
+  const group = await cluster(server)
+  await group.append(endpoint(hook.at('/'), { id: '1' }))
+  const relay = await group.start({ settings: shortly })
+  await until(async () => (await group.holder('1')) === relay.pid, 'it has the endpoint')
+  // The first time takes so long that an attempt might last longer than what is left of the lease.
+  await group.query('CREATE TABLE $relay.slow ()')
+  await group.query(`CREATE FUNCTION $relay.wait() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN IF to_regclass(''$relay.slow'') IS NOT NULL THEN PERFORM pg_sleep(2); END IF; RETURN NEW; END'`)
+  await group.query(`CREATE TRIGGER wait BEFORE UPDATE ON $relay.relays FOR EACH ROW
+    WHEN (NEW.in_flight <> '{}') EXECUTE FUNCTION $relay.wait()`)
+  await group.append(event('a'))
+  await until(async () => {
+    const rows = await group.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)
+    return rows.length > 0
+  }, 'it records what it is about to send')
+  await group.query('DROP TABLE $relay.slow')
+  await until(() => hook.ids('/').includes('a'), 'it is sent all the same')
+  expect(hook.ids('/')).toEqual(['a'])
+})
