@@ -2,10 +2,11 @@
  * Rate limits for many machines: a table in the PostgreSQL database of the storage, which every process counts in. The table
  * is not logged, so counting syncs nothing; after a crash of the database it is empty, and the minutes begin anew.
  */
-import { StorageError } from '../../lib/storage/contract.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isStorageError, StorageError } from '../../lib/storage/contract.ts'
 import { type PgPool, send } from '../storage/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../storage/postgres/dialect.ts'
-import { unreachable } from '../storage/postgres/errors.ts'
+import { storageErrorOf, unreachable } from '../storage/postgres/errors.ts'
 import { applySteps, requireMigrated } from '../storage/postgres/migrate.ts'
 import { holdClient, openPool } from '../storage/postgres/pool.ts'
 import { nameOf } from '../storage/postgres/transaction.ts'
@@ -33,6 +34,8 @@ export interface PostgresRateLimitOptions {
 /** Milliseconds to connect in, and for a statement; those that nobody waits for any more end by themselves. */
 const connectTimeout = 5_000
 const statementTimeout = 10_000
+/** Milliseconds until a lost race or connection is tried again. */
+const pause = 5
 
 /**
  * Rate limits that all processes on one PostgreSQL database count together, to the request.
@@ -77,13 +80,15 @@ function postgresCounts(pool: PgPool, table: string, patience: number, prepared:
   const sweepAll = `DELETE FROM ${table} WHERE "key" IN
     (SELECT "key" FROM ${table} AS c WHERE NOT (${running('c')}) FOR UPDATE SKIP LOCKED)`
 
-  /** Runs a statement. A connection on which that fails, or takes too long, is thrown away. */
-  async function run(sql: string, values: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
-    const begun = performance.now()
-    const { client, release } = await holdClient(pool, patience)
+  /**
+   * Runs a statement. A connection on which that fails, or takes too long, is thrown away.
+   * @param deadline monotonic milliseconds
+   */
+  async function run(sql: string, values: readonly unknown[], deadline: number): Promise<readonly (readonly unknown[])[]> {
+    const { client, release } = await holdClient(pool, Math.max(1, Math.ceil(deadline - performance.now())))
     const { promise: late, reject } = Promise.withResolvers<never>()
     const tooLate = () => reject(new StorageError('unavailable', `PostgreSQL did not answer in ${patience} ms`))
-    const timer = setTimeout(tooLate, patience - (performance.now() - begun))
+    const timer = setTimeout(tooLate, deadline - performance.now())
     let broken = true
     try {
       const { rows } = await Promise.race([send(client, sql, values, prepared ? nameOf(sql) : undefined), late])
@@ -95,11 +100,24 @@ function postgresCounts(pool: PgPool, table: string, patience: number, prepared:
     }
   }
 
+  /** The same, again after a lost race or connection: what was lost on its way may be counted twice, but never not at all. */
+  async function runPersistently(sql: string, values: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
+    const deadline = performance.now() + patience
+    for (;;) {
+      try {
+        return await run(sql, values, deadline)
+      } catch (error) {
+        const known = storageErrorOf(error)
+        const lost = isStorageError(known) && known.code === 'conflict'
+        if (!lost || performance.now() + pause > deadline) throw unreachable(error)
+        await sleep(pause)
+      }
+    }
+  }
+
   return {
     async add(requests) {
-      const rows = await run(addAll, [[...requests.keys()], [...requests.values()]]).catch((error: unknown) => {
-        throw unreachable(error)
-      })
+      const rows = await runPersistently(addAll, [[...requests.keys()], [...requests.values()]])
       return new Map(
         rows.map(([key, used, left]): [string, Used] => [
           String(key),
@@ -108,7 +126,7 @@ function postgresCounts(pool: PgPool, table: string, patience: number, prepared:
       )
     },
     async sweep() {
-      await run(sweepAll, [])
+      await run(sweepAll, [], performance.now() + patience)
     },
   }
 }

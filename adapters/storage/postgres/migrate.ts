@@ -44,7 +44,8 @@ export async function applySteps(
   tables: readonly TableShape[],
   dryRun = false,
 ): Promise<readonly string[]> {
-  const { client, release } = await beginOn(pool, 'BEGIN', patience)
+  // Whatever the database's default: what another process has just made must be seen once the lock is there.
+  const { client, release } = await beginOn(pool, 'BEGIN ISOLATION LEVEL READ COMMITTED', patience)
   let broken = true
   try {
     const missing = await stepsFor(client, schema, tables)
