@@ -49,15 +49,25 @@ const types = { getTypeParser: () => (text: string) => text }
  * @param name names it as a prepared one, which a connection parses once
  */
 export function send(client: PgClient, text: string, values: readonly unknown[] = [], name?: string): Promise<PgResult> {
-  if (client.pipeline) gather(client)
   return client.query({ text, values: [...values], rowMode: 'array', types, ...(name === undefined ? {} : { name }) })
+}
+
+/** What `statements` sends goes out as one write: each by itself would wake PostgreSQL up. */
+export function together<T>(client: PgClient, statements: () => T): T {
+  const stream = client.pipeline ? client.connection?.stream : undefined
+  stream?.cork()
+  try {
+    return statements()
+  } finally {
+    stream?.uncork()
+  }
 }
 
 const gathering = new WeakSet<PgClient>()
 
-/** What is sent until nothing is left to run goes out as one: each piece by itself would wake PostgreSQL up. */
-function gather(client: PgClient): void {
-  const stream = client.connection?.stream
+/** The same for what is sent from now on until nothing is left to run in this turn of the event loop. */
+export function gather(client: PgClient): void {
+  const stream = client.pipeline ? client.connection?.stream : undefined
   if (!stream || gathering.has(client)) return
   gathering.add(client)
   stream.cork()

@@ -7,7 +7,7 @@ import { keyOfIndex } from '../sql/schema.ts'
 import { type Executor, openSession } from '../sql/session.ts'
 import type { Statement, Statements } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
-import { type PgClient, type PgResult, send } from './client.ts'
+import { type PgClient, type PgResult, send, together } from './client.ts'
 import { storageErrorOf, violatedIndex } from './errors.ts'
 
 /** What the statements of one storage have in common. */
@@ -105,11 +105,13 @@ export function transactionOn(client: PgClient, { dialect, statements, prepared,
 
     async attempt(statement, table) {
       check()
-      const begun = sendInOrder(client, 'SAVEPOINT attempt')
-      const answer = run(statement)
-      const released = sendInOrder(client, 'RELEASE attempt')
+      const sent = together(client, () => [
+        sendInOrder(client, 'SAVEPOINT attempt'),
+        run(statement),
+        sendInOrder(client, 'RELEASE attempt'),
+      ])
       try {
-        return (await inOrder([begun, answer, released]))[1].rows
+        return (await inOrder(sent))[1]?.rows ?? []
       } catch (error) {
         const violation = violationOf(error, dialect, table)
         if (!violation) throw failed(error)
@@ -125,8 +127,9 @@ export function transactionOn(client: PgClient, { dialect, statements, prepared,
     },
 
     async endWith(statement) {
-      const last = records.length > 0 ? run(statements.append(records)) : undefined
-      return (await inOrder([last, sendInOrder(client, statement)]))[1]
+      if (records.length === 0) return sendInOrder(client, statement)
+      const sent = together(client, () => [run(statements.append(records)), sendInOrder(client, statement)] as const)
+      return (await inOrder(sent))[1]
     },
   }
 }

@@ -1,7 +1,7 @@
 /** Views: transactions that only read, each for several reads at once. */
 import { Conflict } from '../../../lib/storage/contract.ts'
 import type { View } from '../sql/views.ts'
-import { isPipelined, type PgClient, type PgPool, send } from './client.ts'
+import { gather, isPipelined, type PgClient, type PgPool, send } from './client.ts'
 import { isInFailedTransaction, isLost, unreachable } from './errors.ts'
 import { beginOn, type Held, holdClient } from './pool.ts'
 import { type Language, type Transaction, transactionOn } from './transaction.ts'
@@ -48,6 +48,7 @@ async function beginEarly(pool: PgPool, patience: number): Promise<Early | undef
     throw unreachable(error)
   })
   if (!held) return undefined
+  gather(held.client)
   const begun = send(held.client, begin).then(
     () => held,
     (error: unknown) => {
@@ -70,6 +71,7 @@ function statementsOn(client: PgClient, begun: Held | Promise<Held>, language: L
   /** Nothing was read yet on a connection whose BEGIN failed, so another one does as well. */
   async function answerTo(statement: Parameters<Transaction['query']>[0]) {
     if (late) return late.query(statement)
+    gather(client)
     const answer = first.query(statement)
     answer.catch(() => undefined)
     const held = await begun
