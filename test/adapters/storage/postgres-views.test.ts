@@ -66,10 +66,11 @@ test('a read that fails is told why; those that shared its view have lost a race
 test('a connection that breaks under several reads is a lost race for each of them', async () => {
   const { storage } = await open()
   await insertAndTell(storage, 1)
+  const { promise: broken, resolve: isBroken } = Promise.withResolvers<void>()
   const reads = Array.from({ length: 3 }, (_, place) =>
     read(storage, async (tx) => {
-      if (place === 0) await admin.query('SELECT pg_terminate_backend($1, 5000)', [await processOf(tx)])
-      else await tx.get(things, '1')
+      if (place === 0) await admin.query('SELECT pg_terminate_backend($1, 5000)', [await processOf(tx)]).then(() => isBroken())
+      await broken
       return tx.count(things, {})
     }),
   )
