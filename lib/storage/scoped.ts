@@ -67,9 +67,9 @@ class NetworkTx implements ScopedTx {
   insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
     const given = row as Readonly<Record<string, unknown>>
     const whole: Record<string, unknown> = {}
-    for (const [name, column] of Object.entries(table.columns)) {
+    for (const name in table.columns) {
       const value = given[name]
-      whole[name] = name === 'network_id' ? this.network_id : value === undefined ? column.default : value
+      whole[name] = name === 'network_id' ? this.network_id : value === undefined ? table.columns[name]?.default : value
     }
     return this.#tx.insert(table, whole as unknown as R)
   }
@@ -97,12 +97,14 @@ const isTooLong = (value: unknown): boolean => typeof value === 'string' && valu
 
 /** The same condition; an id that no row can have matches none. */
 function storable<R extends Row, N>(table: Table<R, N>, where: Where<R> | undefined): Where<R> | undefined {
-  const isTooWide = ([name, value]: [string, unknown]): boolean =>
+  const isTooWide = (name: string, value: unknown): boolean =>
     table.columns[name]?.type === 'id' && (Array.isArray(value) ? value.some(isTooLong) : isTooLong(value))
-  const entries = Object.entries(where ?? {})
-  if (!entries.some(isTooWide)) return where
-  const narrowed = entries.map((entry) =>
-    isTooWide(entry) ? [entry[0], [entry[1]].flat().filter((value) => !isTooLong(value))] : entry,
-  )
-  return Object.fromEntries(narrowed) as Where<R>
+  const all: Readonly<Record<string, unknown>> = where ?? {}
+  let narrowed: Record<string, unknown> | undefined
+  for (const name in all)
+    if (isTooWide(name, all[name])) {
+      narrowed ??= { ...all }
+      narrowed[name] = [all[name]].flat().filter((value) => !isTooLong(value))
+    }
+  return narrowed ? (narrowed as Where<R>) : where
 }
