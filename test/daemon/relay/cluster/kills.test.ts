@@ -1,0 +1,180 @@
+/** Relays and API servers on one database that are killed at random, while requests go on. */
+import { env } from 'node:process'
+import { expect, onTestFinished, test } from 'vitest'
+import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { createCommunity } from '../../../../lib/index.ts'
+import { type Command, run } from '../../../support/command.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { endpoint, events, pass, until } from '../support.ts'
+import { type Cluster, cluster, clusterServer, type RelayProcess, times, untilShared, type Watched, watched } from './support.ts'
+
+const server = await clusterServer(await testPostgres())
+
+/** `FOLKMOOT_KILL_ROUNDS=100` for the long run. */
+const rounds = Number(env['FOLKMOOT_KILL_ROUNDS'] ?? 8)
+const perEndpoint = 8
+
+const below = (limit: number): number => Math.floor(Math.random() * limit)
+
+/** A delivery that is in flight at a third death would rightly be set aside: those of two are let through first. */
+const untilNoneIsSuspect = (group: Cluster) =>
+  until(async () => {
+    const rows = await group.query(`SELECT 1 FROM $relay.deliveries WHERE state = 'pending' AND starts > 1`)
+    return rows.length === 0
+  }, 'what was in flight at two deaths is delivered')
+
+/** What has to hold however often relays die: nothing was sent twice at once, and no more often than it was in flight. */
+function expectFewRepeats(hook: Watched, path: string, most: number): void {
+  const ids = hook.ids(path)
+  expect(ids.length - new Set(ids).size, `events that came to ${path} again`).toBeLessThanOrEqual(most)
+}
+
+/** The events of the outbox in the order in which they were taken over, those of these types. */
+async function taken(group: Cluster): Promise<readonly string[]> {
+  return (await group.query('SELECT event_id FROM $relay.events ORDER BY seq')).map(({ event_id }) => String(event_id))
+}
+
+test(`three relays and two servers, killed in ${rounds} rounds, deliver every event of an acknowledged request, and none besides`, {
+  timeout: 120_000 + rounds * 15_000,
+}, async () => {
+  const group = await cluster(server)
+  const hook = await watched((_, response) => void setTimeout(() => response.writeHead(204).end(), 2))
+  const storage = await postgresStorage({ url: server.url, schema: group.schema })
+  const community = createCommunity({ storage, allowHttp: true })
+  onTestFinished(() => community.close())
+  const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
+  const { network } = await community.networks.create({ subdomain: 'kills', title: 'Demo', service_plan: 'unlimited', owner })
+  const { token } = await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })
+  const paths = { all: ['/1', '/2', '/fifo'], posts: '/posts' }
+  for (const path of [...paths.all, paths.posts])
+    await community.endpoints.upsert({
+      network_id: network.id,
+      url: hook.at(path),
+      key: 'key',
+      order: path === '/fifo' ? 'fifo' : 'none',
+      ...(path === paths.posts ? { events: ['PostCreated'] } : {}),
+    })
+
+  const serve = () => run('folkmoot', 'serve', '--storage', group.address, '--port', '0', '--json', '--allow-http')
+  const urlOf = async (command: Command) => String(JSON.parse(await command.firstLine()).url)
+  const servers = [serve(), serve()]
+  const urls = await Promise.all(servers.map(urlOf))
+  const relays: RelayProcess[] = await Promise.all(times(3).map(() => group.start()))
+
+  async function send(path: string, body: object): Promise<string | undefined> {
+    try {
+      const answer = await fetch(`${urls[below(urls.length)]}/admin/v1/networks/${network.id}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      return answer.status === 201 ? String(JSON.parse(await answer.text()).id) : undefined
+    } catch {
+      return undefined
+    }
+  }
+  const space_id = await send('/spaces', { name: 'Garden' })
+  expect(space_id).toBeDefined()
+  const acknowledged = { posts: [] as string[], members: [] as string[] }
+  let asked = 0
+  let going = true
+  const writing = Promise.all(
+    times(3).map(async () => {
+      while (going) {
+        const n = ++asked
+        const member = n % 3 === 0
+        const id = member
+          ? await send('/members', { email: `m${n}@example.org`, first_name: 'M', last_name: `${n}` })
+          : await send('/posts', { space_id, title: `Post ${n}` })
+        if (id !== undefined) acknowledged[member ? 'members' : 'posts'].push(id)
+        await pass(200)
+      }
+    }),
+  )
+
+  let kills = 0
+  for (const _ of times(rounds)) {
+    await untilNoneIsSuspect(group)
+    const before = hook.received.length
+    await until(() => hook.received.length >= before + 12, 'some are delivered')
+    const dying = below(relays.length)
+    await relays[dying]?.kill()
+    kills++
+    const other = below(servers.length)
+    if (below(2) === 0) {
+      servers[other]?.child.kill('SIGKILL')
+      await servers[other]?.ended
+      servers[other] = serve()
+      urls[other] = await urlOf(servers[other])
+    }
+    relays[dying] = await group.start()
+  }
+  going = false
+  await writing
+
+  const received = (path: string, type: string): readonly string[] =>
+    hook.received
+      .filter((each) => each.path === path)
+      .map(({ body }) => JSON.parse(body))
+      .filter(({ event_type }) => event_type === type)
+      .map(({ payload }) => String(payload.member?.id ?? payload.id))
+  const missing = () => [
+    ...[...paths.all, paths.posts].flatMap((path) => {
+      const ids = new Set(received(path, 'PostCreatedHook'))
+      return acknowledged.posts.filter((id) => !ids.has(id)).map((id) => `${path} post ${id}`)
+    }),
+    ...paths.all.flatMap((path) => {
+      const ids = new Set(received(path, 'MemberJoinedHook'))
+      return acknowledged.members.filter((id) => !ids.has(id)).map((id) => `${path} member ${id}`)
+    }),
+  ]
+  await until(async () => (await group.pending()) === 0, 'everything is recorded', 90)
+  expect(missing()).toEqual([])
+  expect(acknowledged.posts.length).toBeGreaterThan(5 * rounds)
+
+  const rowsOf = async (table: string, ids: readonly string[]) =>
+    (await group.query(`SELECT id::text FROM $outbox.${table} WHERE id = ANY($1::bigint[])`, [ids])).length
+  for (const path of paths.all) {
+    const posts = [...new Set(received(path, 'PostCreatedHook'))]
+    const members = [...new Set(received(path, 'MemberJoinedHook'))]
+    expect([await rowsOf('posts', posts), await rowsOf('members', members)]).toEqual([posts.length, members.length])
+  }
+  expect(await group.query('SELECT DISTINCT state FROM $relay.deliveries')).toEqual([{ state: 'delivered' }])
+  expect(hook.twice).toEqual([])
+  for (const path of ['/1', '/2', '/posts']) expectFewRepeats(hook, path, kills * perEndpoint)
+  expectFewRepeats(hook, '/fifo', kills)
+  expect([...new Set(hook.ids('/fifo'))]).toEqual(await taken(group))
+  for (const relay of relays) expect(await relay.stop()).toBe(0)
+})
+
+test(`endpoints that want order get it from three relays that are killed ${rounds} times`, {
+  timeout: 120_000 + rounds * 15_000,
+}, async () => {
+  const group = await cluster(server)
+  const hook = await watched((_, response) => void setTimeout(() => response.writeHead(204).end(), 2))
+  const paths = times(6).map((n) => `/${n}`)
+  await group.append(...paths.map((path, n) => endpoint(hook.at(path), { id: `${n}`, order: 'fifo' })))
+  const relays = await Promise.all(times(3).map(() => group.start()))
+  await untilShared(group, relays, [2, 2, 2])
+
+  const sent: string[] = []
+  for (const round of times(rounds)) {
+    await untilNoneIsSuspect(group)
+    const batch = events(`r${round}-`, 10)
+    await group.append(...batch)
+    sent.push(...batch.map(({ event_id }) => event_id))
+    const some = below(paths.length * batch.length)
+    const before = hook.received.length
+    await until(async () => hook.received.length >= before + some || (await group.pending()) === 0, 'some are delivered')
+    const dying = below(relays.length)
+    await relays[dying]?.kill()
+    relays[dying] = await group.start()
+  }
+  await until(async () => (await group.pending()) === 0, 'everything is recorded', 60)
+  for (const path of paths) {
+    expect([...new Set(hook.ids(path))]).toEqual(sent)
+    expectFewRepeats(hook, path, rounds)
+    expect(hook.most(path)).toBe(1)
+  }
+  expect(hook.twice).toEqual([])
+})
