@@ -1,11 +1,29 @@
 import { defineConfig } from 'vitest/config'
 
+/** The generated tests of every operation, which run on the databases as well as in memory. */
+const generated = ['access', 'answers', 'bodies', 'contract', 'events', 'paging', 'paths'].map(
+  (name) => `test/contract/${name}.test.ts`,
+)
+
+const onEngine = (name: string) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: generated,
+    env: { FOLKMOOT_TEST_STORAGE: name },
+    ...(name === 'postgres' ? { globalSetup: ['test/support/postgres-for-engines.ts'] } : {}),
+  },
+})
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     reporters: ['default', './test/support/plain-reporter.ts'],
     // Real processes, real files, shared machines: a test is slow only when it hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    projects: [
+      { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'] } },
+      ...['lowdb', 'sqlite', 'postgres'].map(onEngine),
+    ],
   },
 })

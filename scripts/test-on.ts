@@ -15,7 +15,7 @@ if (!['lowdb', 'sqlite', 'postgres'].includes(engine)) {
 const server = engine === 'postgres' && !process.env['DATABASE_URL'] ? await startPostgres() : undefined
 try {
   const which = words.length > 0 ? words : ['test/contract', 'test/lib']
-  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...which], {
+  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'all', ...which], {
     stdio: 'inherit',
     env: { ...process.env, FOLKMOOT_TEST_STORAGE: engine, ...(server ? { DATABASE_URL: server.url } : {}) },
   })

@@ -1,5 +1,6 @@
-/** Every operation succeeds with its documented status and with exactly the documented record. */
+/** Every operation succeeds with its documented status and with exactly the documented record, on every engine. */
 import { expect, test } from 'vitest'
+import { operations } from '../../lib/operations.ts'
 import { requestSchemas } from '../support/examples.ts'
 import { at, problemsOf } from '../support/json-schema.ts'
 import { createSeededCommunity } from '../support/seed.ts'
@@ -27,4 +28,23 @@ test.each(routeIds)('%s answers with its documented status and exactly its docum
   }
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
   expect(problemsOf(document, schema, answer.body)).toEqual([])
+})
+
+test('every operation is tried', () => {
+  expect(new Set(routeIds.map((id) => exampleOf(id).route.operation.id)).size).toBe(operations.length)
+})
+
+test('texts of any script come back as they went in, and those that no database keeps are refused', async () => {
+  const seeded = await createSeededCommunity()
+  for (const [title, status] of [
+    ['Grüße aus 東京 👩‍👩‍👧', 201],
+    [`'; DROP TABLE members; --`, 201],
+    ['\ud800', 422],
+    ['a\0b', 422],
+  ] as const) {
+    const answer = await sendExample(seeded, 'tags.create', { body: { title } })
+    expect(answer.status).toBe(status)
+    if (status === 201) expect(answer.body.title).toBe(title)
+  }
+  expect(seeded.faults).toEqual([])
 })

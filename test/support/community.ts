@@ -2,8 +2,9 @@ import { type Community, createCommunity, type Options } from '../../lib/index.t
 import { routesOf } from '../../lib/kernel/table.ts'
 import type { EventRecord, OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Id } from '../../lib/storage/table.ts'
+import type { MemberRow, NetworkRow } from '../../lib/storage/tables.ts'
 import { manualClock } from './clock.ts'
-import { testStorage } from './engines.ts'
+import { type Copies, testStorage } from './engines.ts'
 import type { Json } from './json.ts'
 import { testPorts } from './ports.ts'
 
@@ -29,12 +30,26 @@ export interface SeenEvent {
   readonly payload: Json
 }
 
+/** A network that is there already. */
+export interface Prepared {
+  readonly network: NetworkRow
+  readonly owner: MemberRow
+  /** A token with every scope. */
+  readonly token: string
+  readonly copies: Copies
+}
+
 /**
  * A community of its own for one test: a storage in memory (or the engine under test), a clock that stands still, network 1 (`demo`) with its owner.
  * @param options what the community is created with, beside the test's own storage and clock
  * @param scopes what the test's token may do
+ * @param prepared the network, where it need not be made
  */
-export async function createTestCommunity(options: Partial<Options> = {}, scopes: readonly string[] = ['*']) {
+export async function createTestCommunity(
+  options: Partial<Options> = {},
+  scopes: readonly string[] = ['*'],
+  prepared?: Prepared,
+) {
   const records: OutboxRecord[] = []
   const outbox = {
     append: async (commits: readonly (readonly OutboxRecord[])[]) => {
@@ -44,7 +59,7 @@ export async function createTestCommunity(options: Partial<Options> = {}, scopes
   }
   const clock = manualClock()
   const faults: unknown[] = []
-  const storage = options.storage ?? (await testStorage(outbox))
+  const storage = options.storage ?? (await (prepared?.copies ?? testStorage)(outbox))
   const community = createCommunity({
     clock,
     hooks: { onError: (error) => faults.push(error) },
@@ -52,17 +67,19 @@ export async function createTestCommunity(options: Partial<Options> = {}, scopes
     ...options,
     storage,
   })
-  const { network, owner } = await community.networks.create({
-    id: '1',
-    subdomain: 'demo',
-    title: 'Demo',
-    service_plan: 'unlimited',
-    member_email_visibility: true,
-    owner: { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' },
-  })
+  const { network, owner } =
+    prepared ??
+    (await community.networks.create({
+      id: '1',
+      subdomain: 'demo',
+      title: 'Demo',
+      service_plan: 'unlimited',
+      member_email_visibility: true,
+      owner: { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' },
+    }))
   const newToken = async (held: readonly string[]) =>
     (await community.keys.create({ network_id: network.id, name: 'test', scopes: held, member_id: owner.id })).token
-  const token = await newToken(scopes)
+  const token = prepared && scopes.join() === '*' ? prepared.token : await newToken(scopes)
   const send = sender(community, token)
   const events = (audience = 'integration'): SeenEvent[] =>
     records

@@ -1,27 +1,43 @@
-/** The storage under the test communities: memory, unless `FOLKMOOT_TEST_STORAGE` names another engine (`scripts/test-on.ts`). */
-import { mkdtempSync, rmSync } from 'node:fs'
+/**
+ * The storage under the test communities: memory, unless `FOLKMOOT_TEST_STORAGE` names another engine. The generated tests of
+ * `test/contract` run on all four (`vitest.config.ts`), any others with `scripts/test-on.ts`.
+ */
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
+import { tables } from '../../lib/storage/tables.ts'
+import { bentStorage } from './storage.ts'
 
-const engine = process.env['FOLKMOOT_TEST_STORAGE'] ?? 'memory'
+export const engine = process.env['FOLKMOOT_TEST_STORAGE'] ?? 'memory'
 const directories: string[] = []
 let count = 0
 
+// A disk in memory, where there is one: what is written here has to survive nothing.
+const disk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
 function newDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'folkmoot-engine-'))
+  const directory = mkdtempSync(join(disk, 'folkmoot-engine-'))
   directories.push(directory)
   // With the test, after its storage is closed: what is registered first ends last. Of a whole file's storage, at the exit.
-  try {
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  } catch {}
+  withTest(() => rmSync(directory, { recursive: true, force: true }))
   return directory
+}
+
+/** At the end of the test, if there is one; what a whole file shares stays until its process ends. */
+function withTest(work: () => unknown): boolean {
+  try {
+    onTestFinished(async () => void (await work()))
+    return true
+  } catch {
+    return false
+  }
 }
 
 // Tests do not close their communities one by one: in memory there is nothing to close.
@@ -31,9 +47,7 @@ process.on('exit', () => {
 
 /** Closed with the test that opened it; one that a whole file shares stays open until its process ends. */
 function closing(storage: Storage): Storage {
-  try {
-    onTestFinished(() => storage.close())
-  } catch {}
+  withTest(() => storage.close())
   return storage
 }
 
@@ -60,11 +74,84 @@ function telling(storage: Storage, outbox: OutboxWriter): Storage {
 export async function testStorage(outbox: OutboxWriter): Promise<Storage> {
   if (engine === 'lowdb') return closing(await lowdbStorage({ path: join(newDirectory(), 'db.json'), outbox }))
   if (engine === 'sqlite') return telling(closing(await sqliteStorage({ path: join(newDirectory(), 'db.sqlite') })), outbox)
-  if (engine === 'postgres') {
-    const url = process.env['DATABASE_URL']
-    if (!url) throw new Error('FOLKMOOT_TEST_STORAGE=postgres needs DATABASE_URL: run node scripts/test-on.ts postgres')
-    const schema = `engine_${process.pid}_${++count}`
-    return telling(closing(await postgresStorage({ url, schema, poolSize: 3 })), outbox)
-  }
+  if (engine === 'postgres') return telling(closing(await postgresStorage({ ...server(), schema: newSchema() })), outbox)
   return memoryStorage({ outbox })
+}
+
+const newSchema = () => `engine_${process.pid}_${++count}`
+
+function server() {
+  const url = process.env['DATABASE_URL'] ?? inject('postgres')
+  if (!url) throw new Error('FOLKMOOT_TEST_STORAGE=postgres needs DATABASE_URL: run node scripts/test-on.ts postgres')
+  return { url, poolSize: 3 }
+}
+
+/** Storages that begin with the same rows. */
+export type Copies = (outbox: OutboxWriter) => Promise<Storage>
+
+/**
+ * Fills a storage of the engine under test once, for copies that cost much less than filling each.
+ * @param fill is given the storage; nobody hears of the events
+ */
+export async function copiesOf(fill: (storage: Storage) => Promise<void>): Promise<Copies> {
+  if (engine === 'postgres') return copiesOnPostgres(fill)
+  const directory = mkdtempSync(join(disk, 'folkmoot-engine-'))
+  directories.push(directory)
+  const template = join(directory, 'template')
+  const storage =
+    engine === 'lowdb' ? await lowdbStorage({ path: template, outbox: silent }) : await sqliteStorage({ path: template })
+  await fill(storage)
+  await storage.close()
+  return async (outbox) => {
+    const path = join(newDirectory(), 'db')
+    copyFileSync(template, path)
+    return engine === 'lowdb'
+      ? closing(await lowdbStorage({ path, outbox }))
+      : telling(closing(await sqliteStorage({ path })), outbox)
+  }
+}
+
+const silent: OutboxWriter = { append: async () => {}, close: async () => {} }
+
+/** A schema for each copy that is in use at a time; when its test is over, the tables that were written to are put back. */
+async function copiesOnPostgres(fill: (storage: Storage) => Promise<void>): Promise<Copies> {
+  const template = newSchema()
+  const filled = await postgresStorage({ ...server(), schema: template })
+  await fill(filled)
+  await filled.close()
+  const free: (() => Promise<Storage>)[] = []
+
+  async function another(): Promise<() => Promise<Storage>> {
+    const schema = newSchema()
+    const database = await postgresStorage({ ...server(), schema })
+    const written = new Set(tables.map(({ name }) => name))
+    const storage = bentStorage(database, {
+      tx: (tx) => ({
+        insert: (table, row) => tx.insert(noted(table), row),
+        update: (table, id, patch, guard) => tx.update(noted(table), id, patch, guard),
+        remove: (table, id) => tx.remove(noted(table), id),
+      }),
+    })
+    function noted<T extends { readonly name: string }>(table: T): T {
+      written.add(table.name)
+      return table
+    }
+    return async () => {
+      const statements = [...written].flatMap((name) => [
+        `DELETE FROM "${schema}"."${name}"`,
+        `INSERT INTO "${schema}"."${name}" SELECT * FROM "${template}"."${name}"`,
+      ])
+      written.clear()
+      if (statements.length > 0)
+        await database.transaction((tx) => (tx.native as { query(text: string): Promise<unknown> }).query(statements.join(';')))
+      return storage
+    }
+  }
+
+  return async (outbox) => {
+    const refreshed = free.pop() ?? (await another())
+    const storage = await refreshed()
+    withTest(() => free.push(refreshed))
+    return telling(storage, outbox)
+  }
 }

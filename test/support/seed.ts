@@ -32,7 +32,8 @@ import {
   spaces,
   subscriptions,
 } from '../../lib/storage/tables.ts'
-import { createTestCommunity } from './community.ts'
+import { createTestCommunity, type Prepared, type TestCommunity } from './community.ts'
+import { copiesOf, engine } from './engines.ts'
 
 /** The ids of the seeded records that examples and tests name. */
 export const seeded = {
@@ -85,9 +86,31 @@ export const seeded = {
  * @param scopes what the test's token may do
  */
 export async function createSeededCommunity(options: Partial<Options> = {}, scopes: readonly string[] = ['*']) {
+  if (engine !== 'memory' && !options.storage) {
+    prepared ??= prepare()
+    return createTestCommunity(options, scopes, await prepared)
+  }
   const test = await createTestCommunity(options, scopes)
-  await test.storage.transaction((tx) => seed(scoped(tx, test.network.id), test.owner.id, test.clock.now()))
+  await seedNetwork(test)
   return test
+}
+
+let prepared: Promise<Prepared> | undefined
+
+const seedNetwork = ({ storage, network, owner, clock }: TestCommunity) =>
+  storage.transaction((tx) => seed(scoped(tx, network.id), owner.id, clock.now()))
+
+/** The seeded network, to be copied. */
+async function prepare(): Promise<Prepared> {
+  let network: Omit<Prepared, 'copies'> | undefined
+  const copies = await copiesOf(async (storage) => {
+    const test = await createTestCommunity({ storage })
+    await seedNetwork(test)
+    network = test
+  })
+  if (!network) throw new Error('the network is made when this is reached')
+  const { token, owner } = network
+  return { copies, token, owner, network: network.network }
 }
 
 const day = 24 * 60 * 60 * 1000
