@@ -47,10 +47,11 @@ export async function openPool({
     application_name: name ?? 'folkmoot',
     keepAlive: true,
     ...(pipeline ? { pipeline } : {}),
-  })
-  // What is asked next waits for it; when it fails the connection is broken, and that is found out then.
-  pool.on('connect', (client) => {
-    for (const [setting, value] of Object.entries(settings)) void client.query(`SET ${setting} = ${value}`).catch(() => undefined)
+    // Nobody gets the connection before; when this fails because it is broken, that is found out then.
+    onConnect: async (client) => {
+      for (const [setting, value] of Object.entries(settings))
+        await client.query(`SET ${setting} = ${value}`).catch(() => undefined)
+    },
   })
   // A connection that breaks while nobody uses it is taken out of the pool; without a listener it would end the process.
   pool.on('error', () => broke?.())

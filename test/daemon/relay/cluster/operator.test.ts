@@ -1,0 +1,123 @@
+/** What an operator sees of several relays, and does to them, by the command line and by the control port of any of them. */
+import { expect, test } from 'vitest'
+import { controlKey } from '../../../../daemon/relay/control.ts'
+import { run } from '../../../support/command.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { endpoint, event, events, until } from '../support.ts'
+import { type Cluster, cluster, clusterServer, type RelayProcess, times, untilShared, watched } from './support.ts'
+
+const server = await clusterServer(await testPostgres())
+
+async function command(group: Cluster, ...args: readonly string[]) {
+  const child = run('folkmoot-relay', ...args, '--outbox', group.address, '--json')
+  const code = await child.ended
+  const lines = child.out.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+  return { code, lines, errors: child.out.stderr }
+}
+
+/** Asks the control port of a relay. */
+async function control(group: Cluster, relay: RelayProcess, method: string, path: string, body?: object) {
+  const port = relay.log().find(({ message }) => message === 'relay.started')?.['control']
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${controlKey(group.address)}` },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  return { status: answer.status, body: await answer.json() }
+}
+
+/** Three relays, an endpoint for each, and a receiver that refuses everything at first. */
+async function three() {
+  const hook = await watched((_, response) => void response.writeHead(500).end())
+  const group = await cluster(server)
+  const settings = { retrySchedule: [0, 0.05], breakerThreshold: 1000 }
+  const relays = await Promise.all(times(3).map(() => group.start({ settings, flags: ['--control-port', '0'] })))
+  const paths = times(3).map((n) => `/${n}`)
+  await group.append(...paths.map((path, n) => endpoint(hook.at(path), { id: `${n}` })))
+  await untilShared(group, relays, [1, 1, 1])
+  /** The relay that has an endpoint, and one that has not. */
+  const around = async (id: string) => {
+    const pid = await group.holder(id)
+    const [holder, other] = [relays.find((relay) => relay.pid === pid), relays.find((relay) => relay.pid !== pid)]
+    if (!holder || !other) throw new Error(`no relay has endpoint ${id}`)
+    return { holder, other }
+  }
+  return { hook, group, relays, paths, around }
+}
+
+const untilDead = (group: Cluster, count: number) =>
+  until(async () => {
+    const [row] = await group.query(`SELECT count(*)::int AS n FROM $relay.deliveries WHERE state = 'dead'`)
+    return Number(row?.['n']) === count
+  }, `${count} deliveries are dead`)
+
+test('status, dead, deliveries and check speak of all relays and of what all of them did', async () => {
+  const { group, relays } = await three()
+  await group.append(...events('e', 4))
+  await untilDead(group, 12)
+
+  const status = await command(group, 'status')
+  expect(status.code).toBe(0)
+  expect(status.lines[0].running).toBe(true)
+  const pids = status.lines[0].relays.map(({ pid }: { pid: number }) => pid)
+  expect(pids.sort()).toEqual(relays.map(({ pid }) => pid).sort())
+  expect(status.lines[0].endpoints).toMatchObject(times(3).map((n) => ({ endpoint_id: `${n}`, pending: 0, dead: 4 })))
+
+  const dead = await command(group, 'dead')
+  expect(dead.lines).toHaveLength(12)
+  for (const { state, history } of dead.lines) expect([state, history.length]).toEqual(['dead', 2])
+  const deliveries = await command(group, 'deliveries', '--event', 'e2')
+  expect(deliveries.lines.map(({ endpoint_id }) => endpoint_id).sort()).toEqual(['0', '1', '2'])
+  expect(await command(group, 'check', '--allow-http', '--allow-private')).toEqual({
+    code: 0,
+    errors: '',
+    lines: [{ ok: true, endpoints: 3, waiting_commits: 0, problems: [] }],
+  })
+
+  await relays[0]?.stop()
+  expect((await command(group, 'status')).lines[0].relays).toHaveLength(2)
+  await Promise.all(relays.map((relay) => relay.stop()))
+  expect((await command(group, 'status')).lines[0]).toMatchObject({ running: false, pid: null, relays: [] })
+})
+
+test('a replay reaches the relay that has the endpoint, from the command line and from the control port of any relay', async () => {
+  const { hook, group, paths, around } = await three()
+  await group.append(...events('e', 4))
+  await untilDead(group, 12)
+  hook.answer = (_, response) => void response.writeHead(204).end()
+  for (const path of paths) expect(hook.ids(path)).toHaveLength(8)
+
+  expect((await command(group, 'replay', '--event', 'e2')).lines).toEqual([{ replayed: 3 }])
+  await until(() => paths.every((path) => hook.ids(path).at(-1) === 'e2'), 'it is sent to all')
+  for (const [n, path] of paths.entries()) {
+    const { other } = await around(`${n}`)
+    expect(await control(group, other, 'POST', '/replay', { endpoint: `${n}`, event: 'e1' })).toEqual({
+      status: 200,
+      body: { replayed: 1 },
+    })
+    await until(() => hook.ids(path).at(-1) === 'e1', 'it is sent to this one')
+  }
+  for (const path of paths) expect(hook.ids(path)).toHaveLength(10)
+  await untilDead(group, 6)
+})
+
+test('an endpoint that was disabled is enabled by any relay, and the one that has it sends what waited', async () => {
+  const { hook, group, around } = await three()
+  hook.answer = ({ path }, response) => void response.writeHead(path === '/1' ? 410 : 204).end()
+  await group.append(event('gone'))
+  const { holder, other } = await around('1')
+  await until(() => holder.log().some(({ kind }) => kind === 'endpoint.disabled'), 'it is disabled')
+  await group.append(event('waits'))
+  await until(() => hook.ids('/0').includes('waits') && hook.ids('/2').includes('waits'), 'the others get the next one')
+  expect((await command(group, 'status')).lines[0].endpoints[1]).toMatchObject({ state: 'disabled', pending: 2 })
+  expect(hook.ids('/1')).toEqual(['gone'])
+
+  hook.answer = (_, response) => void response.writeHead(204).end()
+  expect((await control(group, other, 'POST', '/networks/1/endpoints/1/enable')).status).toBe(200)
+  await until(() => hook.ids('/1').length === 3, 'what waited is sent')
+  expect([...hook.ids('/1')].sort()).toEqual(['gone', 'gone', 'waits'])
+  expect((await command(group, 'status')).lines[0].endpoints[1]).toMatchObject({ state: 'active' })
+})
