@@ -1,0 +1,51 @@
+/** Endpoints that a relay gives up, and that are enabled through another one. */
+import { expect, onTestFinished, test } from 'vitest'
+import { type Relay, startRelay } from '../../../../daemon/relay/relay.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { endpoint, event, status, until } from '../support.ts'
+import { cluster, clusterServer, times, watched } from './support.ts'
+
+const server = await clusterServer(await testPostgres())
+
+test('an endpoint that was given up after days and is enabled by another relay is not given up again at once', async () => {
+  const hook = await watched(status(500))
+  const group = await cluster(server)
+  const second = 1 / 86_400
+  const start = () =>
+    startRelay({
+      outbox: group.address,
+      settings: {
+        allowHttp: true,
+        allowPrivate: true,
+        retrySchedule: [0, ...times(90).map(() => 0.1)],
+        breakerThreshold: 1000,
+        disableAfter: second,
+      },
+    })
+  const relays: Relay[] = [await start(), await start()]
+  onTestFinished(async () => {
+    for (const relay of relays) await relay.close(0)
+  })
+  await group.append(endpoint(hook.at('/'), { id: '1' }), event('a'))
+  const holder = () => relays.find(({ scheduler }) => [...scheduler.endpoints].length > 0)
+  await until(() => holder() !== undefined && hook.received.length > 0, 'it is being sent')
+  const disabled = async () => {
+    const [row] = await group.query('SELECT disabled FROM $relay.endpoints')
+    return row?.['disabled'] ?? null
+  }
+  await until(async () => {
+    holder()?.upkeep.giveUp()
+    return (await disabled()) !== null
+  }, 'it is given up')
+
+  // From now on nothing is answered: no attempt speaks for the endpoint or against it.
+  hook.answer = () => {}
+  const [run] = holder()?.scheduler.endpoints ?? []
+  const other = relays.find((relay) => relay !== holder())
+  const before = hook.received.length
+  await other?.enable(run?.endpoint.ref ?? 0)
+  await until(() => hook.received.length > before, 'it is sent to again')
+  holder()?.upkeep.giveUp()
+  await holder()?.scheduler.stop(0)
+  expect(await disabled()).toBeNull()
+})
