@@ -11,6 +11,8 @@ export interface Attempt {
   readonly endpoint: { readonly ref: number; readonly url: string; readonly key: string; readonly secrets: readonly string[] }
   readonly event_id: string
   readonly body: Uint8Array
+  /** Asked when there is a connection, which may take long: whether it may still be sent. Default: it may. */
+  readonly isAllowed?: () => boolean
 }
 
 export interface Courier {
@@ -38,7 +40,7 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
   const connections = openConnections(settings, resolve)
   const running = new Set<(error: Error) => void>()
 
-  function post({ endpoint, event_id, body }: Attempt): Promise<Outcome> {
+  function post({ endpoint, event_id, body, isAllowed = () => true }: Attempt): Promise<Outcome> {
     const started = clock.monotonic()
     const ended = (result: Outcome['result'], reason: string, status: number | null = null, retryAfter?: number): Outcome => ({
       result,
@@ -103,6 +105,7 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
               controller = given
               // It waited for a connection until its time was over: it must not go out now.
               if (settled) given.abort(new Error('deadline'))
+              else if (!isAllowed()) stop(new Aborted())
             },
             onRequestUpgrade(_, code, __, socket) {
               socket.destroy()

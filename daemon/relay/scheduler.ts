@@ -401,8 +401,10 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (!outgoing)
       return arrive({ result: 'fault', status: null, reason: 'no such event', retryAfter: undefined, milliseconds: 0 })
     const { ref, url, key, secrets } = run.endpoint
+    // This process may be stopped while it waits for a connection, too.
+    const isAllowed = () => store.leasedFor > margin
     courier
-      .send({ endpoint: { ref, url, key, secrets }, event_id: outgoing.event_id, body: outgoing.body })
+      .send({ endpoint: { ref, url, key, secrets }, event_id: outgoing.event_id, body: outgoing.body, isAllowed })
       .then(arrive)
       .catch((error: unknown) => {
         events.onFault('an attempt failed in an unforeseen way', error)

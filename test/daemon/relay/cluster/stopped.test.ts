@@ -1,6 +1,10 @@
 /** A relay that stands still for longer than its lease, and goes on as if nothing had happened. */
+import type { LookupAddress } from 'node:dns'
 import type { ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../../../daemon/relay/clock.ts'
+import { createCourier } from '../../../../daemon/relay/deliver.ts'
+import { defaultSettings } from '../../../../daemon/relay/settings.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { endpoint, event, events, until } from '../support.ts'
 import { type Cluster, cluster, clusterServer, type RelayProcess, untilShared, watched } from './support.ts'
@@ -127,4 +131,32 @@ test('of what it was about to send when the database took too long, nothing is f
   await group.query('DROP TABLE $relay.slow')
   await until(() => hook.ids('/').includes('a'), 'it is sent all the same')
   expect(hook.ids('/')).toEqual(['a'])
+})
+
+test('an attempt that gets its connection only when the lease is over is not made', async () => {
+  const hook = await watched((_, response) => void response.writeHead(204).end())
+  const { promise: found, resolve: find } = Promise.withResolvers<readonly LookupAddress[]>()
+  const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true }
+  const courier = createCourier(
+    () => settings,
+    systemClock,
+    () => found,
+    'test',
+  )
+  onTestFinished(() => courier.close())
+  let leased = true
+  const send = (event_id: string) =>
+    courier.send({
+      endpoint: { ref: 1, url: `http://hook.example:${hook.port}/`, key: 'key', secrets: [] },
+      event_id,
+      body: Buffer.from(JSON.stringify({ event_id })),
+      isAllowed: () => leased,
+    })
+  const late = send('late')
+  leased = false
+  find([{ address: '127.0.0.1', family: 4 }])
+  expect(await late).toMatchObject({ result: 'aborted' })
+  leased = true
+  expect(await send('next')).toMatchObject({ result: 'delivered' })
+  expect(hook.ids('/')).toEqual(['next'])
 })
