@@ -98,7 +98,7 @@ async function startEngine(engine: string, members: number): Promise<void> {
     done(`${engine} has ${whole(members)} members`)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    filled.push([engine, whole(members), { colSpan: 4, content: `not possible: ${reason.slice(0, 90)}` }])
+    filled.push([engine, whole(members), { colSpan: 4, content: `not possible: ${reason.slice(0, 120)}` }])
     done(`${engine} cannot hold ${whole(members)} members: ${reason}`)
   }
 }

@@ -87,6 +87,7 @@ function viewOver(connection: Connection, readers: Readers): View {
   }
   return {
     ...executorOver(connection),
+    begun() {},
     end() {
       // SQLite ends a transaction by itself when it must give it up.
       if (connection.database.isTransaction) connection.run('COMMIT')

@@ -60,10 +60,10 @@ export async function start(
   }
 }
 
-/** The line of an error, of all that a process says when it dies. */
+/** An error and its deepest cause, of all that a process says when it dies. */
 function lastWords(words: string, code: number | string | null): string {
-  const line = words.split('\n').find((text) => /error:/i.test(text))
-  return (line ?? `it ended with ${code}`).trim()
+  const lines = words.split('\n').flatMap((line) => /\w*Error: .*/.exec(line)?.[0] ?? [])
+  return lines.length === 0 ? `it ended with ${code}` : [...new Set([lines[0], lines.at(-1)])].join('; ')
 }
 
 /** Processor time in microseconds, on a shared machine a better measure than the clock; and memory in MiB. */

@@ -52,27 +52,22 @@ export function send(client: PgClient, text: string, values: readonly unknown[] 
   return client.query({ text, values: [...values], rowMode: 'array', types, ...(name === undefined ? {} : { name }) })
 }
 
-/** What `statements` sends goes out as one write: each by itself would wake PostgreSQL up. */
-export function together<T>(client: PgClient, statements: () => T): T {
+/**
+ * Keeps what is sent from now on, so that it goes out as one: each piece by itself would wake PostgreSQL up.
+ * @returns lets it go
+ */
+export function keep(client: PgClient): () => void {
   const stream = client.pipeline ? client.connection?.stream : undefined
   stream?.cork()
+  return () => stream?.uncork()
+}
+
+/** Sends what `statements` sends as one. */
+export function together<T>(client: PgClient, statements: () => T): T {
+  const letGo = keep(client)
   try {
     return statements()
   } finally {
-    stream?.uncork()
+    letGo()
   }
-}
-
-const gathering = new WeakSet<PgClient>()
-
-/** The same for what is sent from now on until nothing is left to run in this turn of the event loop. */
-export function gather(client: PgClient): void {
-  const stream = client.pipeline ? client.connection?.stream : undefined
-  if (!stream || gathering.has(client)) return
-  gathering.add(client)
-  stream.cork()
-  process.nextTick(() => {
-    gathering.delete(client)
-    stream.uncork()
-  })
 }

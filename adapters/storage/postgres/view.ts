@@ -1,7 +1,7 @@
 /** Views: transactions that only read, each for several reads at once. */
 import { Conflict } from '../../../lib/storage/contract.ts'
 import type { View } from '../sql/views.ts'
-import { gather, isPipelined, type PgClient, type PgPool, send } from './client.ts'
+import { isPipelined, keep, type PgClient, type PgPool, send } from './client.ts'
 import { isInFailedTransaction, isLost, unreachable } from './errors.ts'
 import { beginOn, type Held, holdClient } from './pool.ts'
 import { type Language, type Transaction, transactionOn } from './transaction.ts'
@@ -32,7 +32,7 @@ export async function openView(
     )
     release(broken)
   }
-  return { ...transaction, end: () => ended(end().catch(() => undefined)) }
+  return { ...transaction, begun: early?.letGo ?? (() => {}), end: () => ended(end().catch(() => undefined)) }
 }
 
 /** A connection on which the first statements travel with the BEGIN. */
@@ -40,6 +40,8 @@ interface Early {
   readonly client: PgClient
   /** The connection on which it has begun: another one, when the first turned out to be gone. */
   readonly begun: Promise<Held>
+  /** Sends the BEGIN, and with it what was asked until now. */
+  letGo(): void
 }
 
 async function beginEarly(pool: PgPool, patience: number): Promise<Early | undefined> {
@@ -48,7 +50,7 @@ async function beginEarly(pool: PgPool, patience: number): Promise<Early | undef
     throw unreachable(error)
   })
   if (!held) return undefined
-  gather(held.client)
+  const letGo = keep(held.client)
   const begun = send(held.client, begin).then(
     () => held,
     (error: unknown) => {
@@ -58,8 +60,10 @@ async function beginEarly(pool: PgPool, patience: number): Promise<Early | undef
     },
   )
   // Whoever reads is told; without a read there is nobody to tell.
-  begun.catch(() => undefined)
-  return { client: held.client, begun }
+  const known = begun.catch(() => undefined)
+  // A `pg` before 8.23 takes the option and does not know it.
+  if (!held.client.pipeline) await known
+  return { client: held.client, begun, letGo }
 }
 
 /** The statements of a view: when one fails, its read is told why, and the others that the view was lost. */
@@ -71,7 +75,6 @@ function statementsOn(client: PgClient, begun: Held | Promise<Held>, language: L
   /** Nothing was read yet on a connection whose BEGIN failed, so another one does as well. */
   async function answerTo(statement: Parameters<Transaction['query']>[0]) {
     if (late) return late.query(statement)
-    gather(client)
     const answer = first.query(statement)
     answer.catch(() => undefined)
     const held = await begun

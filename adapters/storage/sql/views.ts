@@ -12,6 +12,8 @@ import { type Executor, openSession } from './session.ts'
 import type { Statement, Statements } from './statements.ts'
 
 export interface View extends Executor {
+  /** Every read has asked for what it wants first. */
+  begun(): void
   /** Nobody reads from it any longer. */
   end(): void
 }
@@ -47,7 +49,9 @@ export function viewsWith({ open, most, statements }: ViewOptions): Views {
       const view = await open()
       try {
         const executor = reads.length === 1 ? view : remembering(view)
-        await Promise.all(reads.map(({ run }) => run(executor)))
+        const ends = reads.map(({ run }) => run(executor))
+        view.begun()
+        await Promise.all(ends)
       } finally {
         view.end()
       }
@@ -68,9 +72,15 @@ export function viewsWith({ open, most, statements }: ViewOptions): Views {
   return {
     read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>()
-      const run = (view: Executor) => {
+      const run = async (view: Executor) => {
         const session = openSession(view, statements, true)
-        return work(session.tx).finally(session.end).then(resolve, reject)
+        try {
+          resolve(await work(session.tx))
+        } catch (error) {
+          reject(error)
+        } finally {
+          session.end()
+        }
       }
       // Not before the end of the turn: what arrives later in it may know of commits that a view from now on would not show.
       if (arrived.length === 0) setImmediate(beginAll)
