@@ -132,7 +132,8 @@ export const deleteCollection = operation({
   async handle({ tx, params }) {
     const collection = found(await tx.get(collections, params.id), 'Collection')
     await hold(tx, collections, collection)
-    if (await tx.first(spaces, { collection_id: collection.id }))
+    const order = { by: 'position', direction: 'asc' } as const
+    if ((await tx.find(spaces, { where: { collection_id: collection.id }, order, limit: 1 })).length > 0)
       fail(invalid('id'), 'The collection still holds spaces. Move or delete them first')
     await tx.remove(collections, collection.id)
   },

@@ -76,7 +76,7 @@ export const archivePlan = operation({
       call.emit('MemberSubscriptionCanceled', presentSubscription(call, subscription, member))
     const where = { plan_id: plan.id }
     await forEach(
-      () => call.tx.find(planMemberships, { where, limit: batch }),
+      () => call.tx.find(planMemberships, { where, order: { by: 'member_id', direction: 'asc' }, limit: batch }),
       async (held) => {
         const member = await heldPayer(call, held)
         const access = await accessTo(call, held)

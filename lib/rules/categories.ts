@@ -1,5 +1,4 @@
 /** The categories of members: what they have chosen in the network's primary custom field, if it has one. */
-import { compareIds } from '../kernel/ids.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { customFields, memberSegments, members, type SegmentRow, segments } from '../storage/tables.ts'
@@ -30,13 +29,14 @@ export async function heldChoosers(
 ): Promise<readonly Id[]> {
   const ids = new Set<Id>()
   for (let after = '0'; ; ) {
-    const chosen = await tx.find(memberSegments, { where, after, limit: batch })
+    // Whoever has chosen several options is found with the first of them.
+    const order = { by: 'member_id', direction: 'asc' } as const
+    const chosen = await tx.find(memberSegments, { where, order, after, limit: batch })
     for (const { member_id } of chosen) ids.add(member_id)
     if (chosen.length < batch) break
-    after = chosen.at(-1)?.id ?? after
+    after = chosen.at(-1)?.member_id ?? after
   }
   const there: Id[] = []
-  for (const id of [...ids].sort(compareIds))
-    if (await tx.update(members, id, { state: 'active' }, { state: 'active' })) there.push(id)
+  for (const id of ids) if (await tx.update(members, id, { state: 'active' }, { state: 'active' })) there.push(id)
   return there
 }

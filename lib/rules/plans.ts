@@ -56,7 +56,8 @@ export async function grantAccess(
   const key = { plan_id: plan.id, member_id: member.id }
   if (await accessTo(call, key)) return false
   await call.tx.insert(planMemberships, { ...call.stamp(), ...key, source })
-  const opened = await call.tx.find(planSpaces, { where: { plan_id: plan.id } })
+  const order = { by: 'space_id', direction: 'asc' } as const
+  const opened = await call.tx.find(planSpaces, { where: { plan_id: plan.id }, order })
   const places = await spacesOf(
     call.tx,
     opened.map((row) => row.space_id),

@@ -27,5 +27,6 @@ export function requestNotification(
 
 /** The members who have switched off the notifications of a post. */
 export async function mutedBy({ tx }: Pick<Context, 'tx'>, post: PostRow): Promise<Id[]> {
-  return (await tx.find(mutes, { where: { post_id: post.id } })).map((mute) => mute.member_id)
+  const order = { by: 'member_id', direction: 'asc' } as const
+  return (await tx.find(mutes, { where: { post_id: post.id }, order })).map((mute) => mute.member_id)
 }

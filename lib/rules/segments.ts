@@ -59,14 +59,15 @@ export async function takeSegment({ tx }: Pick<Context, 'tx'>, member_id: Id, se
   return true
 }
 
-/** Does something for every member who carries a segment, in the order in which they got it. */
+/** Does something for every member who carries a segment, in ascending order of their ids. */
 export async function forEachCarrier(
   { tx }: Pick<Context, 'tx'>,
   segment_id: Id,
   work: (member: MemberRow) => void | Promise<void>,
 ): Promise<void> {
   for (let after = '0'; ; ) {
-    const carried = await tx.find(memberSegments, { where: { segment_id }, after, limit: batch })
+    const order = { by: 'member_id', direction: 'asc' } as const
+    const carried = await tx.find(memberSegments, { where: { segment_id }, order, after, limit: batch })
     const carriers = await tx.find(members, { where: { id: carried.map((row) => row.member_id) } })
     const memberOf = new Map(carriers.map((member) => [member.id, member]))
     for (const { member_id } of carried) {
@@ -74,7 +75,7 @@ export async function forEachCarrier(
       if (member) await work(member)
     }
     if (carried.length < batch) return
-    after = carried.at(-1)?.id ?? after
+    after = carried.at(-1)?.member_id ?? after
   }
 }
 

@@ -5,13 +5,24 @@ import { tables } from './tables.ts'
 
 const batch = 200
 
-/** The tables and columns that point to a table, as `tables.ts` declares them. */
+/** The tables and columns that point to a table, as `tables.ts` declares them, and an order in which an index has their rows. */
 const pointingTo = (name: string) =>
   (tables as readonly Table<Row>[]).flatMap((table) =>
     Object.entries(table.columns)
       .filter(([, column]) => column.references?.table === name)
-      .map(([column, { references }]) => ({ table, column: column as keyof Row & string, onRemove: references?.onRemove })),
+      .map(([column, { references }]) => ({
+        table,
+        column: column as keyof Row & string,
+        onRemove: references?.onRemove,
+        order: { by: orderOf(table, column), direction: 'asc' as const },
+      })),
   )
+
+/** Without it a database may look for the lowest ids in all of a table, and read most of it. */
+function orderOf({ unique, indexes }: Table<Row>, column: string): keyof Row & string {
+  const key = [...indexes, ...unique].find((columns) => columns[1] === column)
+  return (key?.[2] ?? 'id') as keyof Row & string
+}
 
 /**
  * Removes or clears whatever points to a row, as the references of the tables say; batch by batch, all in the caller's
@@ -24,11 +35,11 @@ export async function removeDependents(
   id: Id,
   but: readonly string[] = [],
 ): Promise<void> {
-  for (const { table: dependent, column, onRemove } of pointingTo(table.name)) {
+  for (const { table: dependent, column, onRemove, order } of pointingTo(table.name)) {
     if (but.includes(dependent.name)) continue
     const where = { [column]: id }
     for (;;) {
-      const rows = await tx.find(dependent, { where, limit: batch })
+      const rows = await tx.find(dependent, { where, order, limit: batch })
       if (rows.length === 0) break
       if (onRemove === 'restrict') throw new Error(`${table.name} ${id} is still referred to by ${dependent.name}.${column}`)
       for (const row of rows) {

@@ -167,7 +167,7 @@ export const customFields = table(
     status: defaultsTo(text<'visible' | 'hidden' | 'billing_disabled'>(), 'visible'),
     primary: defaultsTo(boolean(), false),
   },
-  { indexes: [['response_type']] },
+  { indexes: [['response_type'], ['primary']] },
 )
 
 /** A value of a custom field that members carry: a tag, a badge, or a dropdown's option. */
@@ -438,7 +438,7 @@ export const subscriptions = table(
     trial_end: nullable(timestamp()),
     purchased_at: timestamp(),
   },
-  { indexes: [['status'], ['member_id'], ['status', 'member_id'], ['plan_id', 'member_id']] },
+  { indexes: [['status'], ['member_id'], ['status', 'member_id'], ['plan_id', 'member_id'], ['plan_id', 'status']] },
 )
 
 export const purchases = table(
