@@ -11,7 +11,7 @@ import { type Cluster, cluster, clusterServer, type RelayProcess, times, untilSh
 const server = await clusterServer(await testPostgres())
 
 /** `FOLKMOOT_KILL_ROUNDS=100` for the long run. */
-const rounds = Number(env['FOLKMOOT_KILL_ROUNDS'] ?? 8)
+const rounds = Number(env['FOLKMOOT_KILL_ROUNDS'] ?? 6)
 const perEndpoint = 8
 
 const below = (limit: number): number => Math.floor(Math.random() * limit)
