@@ -35,10 +35,10 @@ test('every fact checks the network, and whom and what it is about', async () =>
     refusal(404, 'Coursework not found'),
   )
   for (const wrong of [
-    record.planChanged({ network: '1', subscription_id: nobody, plan_id: nobody }),
-    record.subscriptionRenewed({ network: '1', subscription_id: nobody, current_period_end: now }),
+    () => record.planChanged({ network: '1', subscription_id: nobody, plan_id: nobody }),
+    () => record.subscriptionRenewed({ network: '1', subscription_id: nobody, current_period_end: now }),
   ])
-    await expect(wrong).rejects.toMatchObject(refusal(404, 'Subscription not found'))
+    await expect(wrong()).rejects.toMatchObject(refusal(404, 'Subscription not found'))
   await expect(record.courseProgress({ ...told, space_id: nobody, progress_percent: 101 })).rejects.toMatchObject(
     refusal(422, 'progress_percent must be a whole number from 0 to 100'),
   )
