@@ -11,7 +11,7 @@ const onEngine = (name: string) => ({
     name,
     include: generated,
     env: { FOLKMOOT_TEST_STORAGE: name },
-    ...(name === 'postgres' ? { globalSetup: ['test/support/postgres-for-engines.ts'] } : {}),
+    globalSetup: ['test/support/engines-setup.ts'],
   },
 })
 

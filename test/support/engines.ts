@@ -2,7 +2,7 @@
  * The storage under the test communities: memory, unless `FOLKMOOT_TEST_STORAGE` names another engine. The generated tests of
  * `test/contract` run on all four (`vitest.config.ts`), any others with `scripts/test-on.ts`.
  */
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
@@ -19,12 +19,14 @@ export const engine = process.env['FOLKMOOT_TEST_STORAGE'] ?? 'memory'
 const directories: string[] = []
 let count = 0
 
-// A disk in memory, where there is one: what is written here has to survive nothing.
-const disk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+function anyDirectory(): string {
+  const directory = mkdtempSync(join(inject('directory') ?? tmpdir(), 'folkmoot-engine-'))
+  directories.push(directory)
+  return directory
+}
 
 function newDirectory(): string {
-  const directory = mkdtempSync(join(disk, 'folkmoot-engine-'))
-  directories.push(directory)
+  const directory = anyDirectory()
   // With the test, after its storage is closed: what is registered first ends last. Of a whole file's storage, at the exit.
   withTest(() => rmSync(directory, { recursive: true, force: true }))
   return directory
@@ -95,9 +97,7 @@ export type Copies = (outbox: OutboxWriter) => Promise<Storage>
  */
 export async function copiesOf(fill: (storage: Storage) => Promise<void>): Promise<Copies> {
   if (engine === 'postgres') return copiesOnPostgres(fill)
-  const directory = mkdtempSync(join(disk, 'folkmoot-engine-'))
-  directories.push(directory)
-  const template = join(directory, 'template')
+  const template = join(anyDirectory(), 'template')
   const storage =
     engine === 'lowdb' ? await lowdbStorage({ path: template, outbox: silent }) : await sqliteStorage({ path: template })
   await fill(storage)
