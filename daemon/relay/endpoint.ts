@@ -93,12 +93,15 @@ export class EndpointRun {
     return createPace(() => (endpoint.order === 'fifo' ? 1 : this.#settings().perEndpoint), endpoint.rate_per_second, slow)
   }
 
-  /** Takes on what the outbox says about the endpoint from now on. */
-  update(endpoint: Endpoint): void {
+  /**
+   * Takes on what the outbox says about the endpoint from now on.
+   * @returns whether it was disabled until now: its days of failure are over, or the upkeep would disable it again at once
+   */
+  update(endpoint: Endpoint): boolean {
     // One that was off may have a mountain waiting: it begins slowly.
     const slow = !this.active
-    if (this.endpoint.disabled !== null && endpoint.disabled === null) {
-      // Its days of failure are over, or the upkeep would disable it again at once.
+    const forgiven = this.endpoint.disabled !== null && endpoint.disabled === null
+    if (forgiven) {
       this.failingSince = null
       this.lastFailure = null
     }
@@ -107,6 +110,7 @@ export class EndpointRun {
     this.removed = false
     // It may have been removed and made again in one go: then what was read ahead is gone from the store.
     this.refresh()
+    return forgiven
   }
 
   get active(): boolean {

@@ -86,6 +86,8 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   const ready = createReady()
   /** Endpoints that are wanted for another relay. */
   const leaving = new Set<EndpointRun>()
+  /** Endpoints whose days of failure are over: their state is to be recorded. */
+  const forgiven = new Set<EndpointRun>()
   const heard: News[] = []
   /** Whether the lease of everything here is over. */
   let lost = false
@@ -215,7 +217,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   function change(endpoint: Endpoint): void {
     const run = runs.get(endpoint.ref)
     if (!run) return
-    run.update(endpoint)
+    if (run.update(endpoint)) forgiven.add(run)
     ready.add(run)
   }
 
@@ -240,6 +242,8 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     const now = timeline()
     const gathering = gather(toDisable)
     toDisable = new Map()
+    for (const run of forgiven) gathering.states.set(run.endpoint.ref, run.state())
+    forgiven.clear()
     const landed = landings
     landings = []
     for (const landing of landed)
@@ -476,8 +480,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     enable(ref) {
       const run = runs.get(ref)
       if (!run) return
-      run.update({ ...run.endpoint, disabled: null })
-      ready.add(run)
+      change({ ...run.endpoint, disabled: null })
       wake()
     },
     async stop(grace) {

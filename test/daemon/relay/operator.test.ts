@@ -306,4 +306,23 @@ describe('the upkeep', () => {
     await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered')
     expect(disabled()).toHaveLength(1)
   })
+
+  it('remembers over a restart that an endpoint was forgiven', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0, 0.1, 0.1, 3600], breakerThreshold: 100, disableAfter: 0.05 / 86_400 })
+    const disabled = () => all.notices.filter(({ kind }) => kind === 'endpoint.disabled')
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => {
+      all.relay.upkeep.giveUp()
+      return disabled().length > 0
+    }, 'it is given up')
+    await all.append(endpoint(hook.url))
+    const stored = async () => (await all.relay.store.endpoints())[0]
+    await until(async () => (await stored())?.endpoint.disabled === null, 'it is registered again')
+    await until(async () => (await stored())?.state?.failingSince === null, 'that is recorded')
+    await all.restart()
+    all.relay.upkeep.giveUp()
+    await pass(50)
+    expect(disabled()).toHaveLength(1)
+  })
 })
