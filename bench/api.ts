@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: the API over memory, lowdb, SQLite and PostgreSQL against a bare node:http server that returns the same
- * bytes, and one that makes them of the same values with each answer. All in one run, rounds interleaved over all servers and
+ * bytes, and one that makes them of the same values with each answer. All in one run, rounds over all requests, servers and
  * sizes, medians shown. Compare ratios within one run, never figures of two runs.
  *
  * Options: --members 1000,100000,1000000 (1000), --engines memory,lowdb,sqlite,postgres, --seconds N (of each measurement, 2),
@@ -135,22 +135,27 @@ try {
     head: ['', 'server', 'members', 'requests/s', '× bare', '× stringifying', 'p99 ms', 'CPU µs each', '× bare'],
     style: { head: [], border: [] },
   })
-  const seen = new Map<string, Map<Server, Figures>>()
-  for (const scenario of scenarios) {
-    const rows = new Map<Server, Figures[]>(all.map((server) => [server, []]))
-    for (let round = 0; round < rounds; round++)
-      for (const [server, figures] of rows) {
-        tell(`${scenario.name}: round ${round + 1} of ${rounds}, ${server.name} ${server.members || ''}`)
+  const figures = new Map(scenarios.map(({ name }) => [name, new Map(all.map((server): [Server, Figures[]] => [server, []]))]))
+  for (let round = 0; round < rounds; round++) {
+    // Round after round over everything, so that figures of two requests may be compared as well.
+    for (const { name, request } of scenarios)
+      for (const [server, found] of figures.get(name) ?? []) {
+        tell(`round ${round + 1} of ${rounds}: ${name}, ${server.name} ${server.members || ''}`)
         // Code is warm and connections are made before the first round counts.
-        if (round === 0) await load(server, scenario.request, Math.min(1, seconds))
-        figures.push(await load(server, scenario.request, seconds))
+        if (round === 0) await load(server, request, Math.min(1, seconds))
+        found.push(await load(server, request, seconds))
       }
-    const middle = new Map([...rows].map(([server, figures]) => [server, median(figures)]))
-    seen.set(scenario.name, middle)
+    done(`round ${round + 1} of ${rounds} done; load average ${loadavg()[0]?.toFixed(1)}`)
+  }
+
+  const seen = new Map<string, ReadonlyMap<Server, Figures>>()
+  for (const [name, found] of figures) {
+    const middle = new Map([...found].map(([server, each]) => [server, median(each)]))
+    seen.set(name, middle)
     const [limit, second] = [middle.get(bare), middle.get(stringifying)]
     for (const [server, { perSecond, p99, cpu }] of middle)
       table.push([
-        scenario.name,
+        name,
         server.name,
         server.members ? whole(server.members) : '',
         whole(perSecond),
@@ -160,7 +165,6 @@ try {
         whole(cpu),
         ((limit?.cpu ?? 0) / cpu).toFixed(2),
       ])
-    done(`measured ${scenario.name}; load average ${loadavg()[0]?.toFixed(1)}`)
   }
   console.log(table.toString())
   for (const sentence of conclusions(seen)) console.log(sentence)

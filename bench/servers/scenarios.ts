@@ -1,5 +1,5 @@
 /** What the API's benchmark asks for. */
-import { firstMember } from './seeded.ts'
+import { firstMember, firstSpace, spaceCount } from './seeded.ts'
 import type { Server } from './start.ts'
 
 export interface Asked {
@@ -22,11 +22,11 @@ export const pageLength = 25
 export const wantedPage = 4_000
 
 const root = '/admin/v1/networks/1'
-const post = JSON.stringify({
-  space_id: '2001',
+const post = {
   title: 'Morning light',
   description: 'What the sea looked like at six, and which blues it took. '.repeat(12),
-})
+}
+const anyOf = (first: number, count: number): string => String(first + Math.floor(Math.random() * count))
 const bearer = ({ token }: Server) => ({ authorization: `Bearer ${token}` })
 
 /** @param latePath the path of a server's late page, as its own links said it */
@@ -36,7 +36,7 @@ export function scenariosOf(latePath: (server: Server) => string): readonly Scen
     {
       name: 'GET /members/{id}/, any of them',
       kind: 'byId',
-      request: (server) => get(server, `${root}/members/${firstMember + Math.floor(Math.random() * (server.members || 1000))}/`),
+      request: (server) => get(server, `${root}/members/${anyOf(firstMember, server.members || 1000)}/`),
     },
     { name: 'GET /members?per_page=100', kind: 'list', request: (server) => get(server, `${root}/members?per_page=100`) },
     {
@@ -52,7 +52,7 @@ export function scenariosOf(latePath: (server: Server) => string): readonly Scen
         method: 'POST',
         path: `${root}/posts`,
         headers: { ...bearer(server), 'content-type': 'application/json' },
-        body: post,
+        body: JSON.stringify({ ...post, space_id: anyOf(firstSpace, spaceCount) }),
       }),
     },
   ]

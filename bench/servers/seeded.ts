@@ -1,4 +1,4 @@
-/** The network that the API's benchmark asks about: one space, and as many members as are wanted. */
+/** The network that the API's benchmark asks about: some spaces, and as many members as are wanted. */
 import { performance } from 'node:perf_hooks'
 import type { Community } from '../../lib/index.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
@@ -9,6 +9,8 @@ import { members, networks, spaces } from '../../lib/storage/tables.ts'
 const [inTransaction, atOnce] = [10_000, 500]
 /** The id of the first member; the others follow. The owner, who comes with the network, has a later one. */
 export const firstMember = 100_000
+/** The id of the first space, and how many there are: posts of one space wait for each other. */
+export const [firstSpace, spaceCount] = [2_000, 50]
 
 const stamp = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }
 const bio = 'Paints by the sea, mostly in the morning, and writes about it in the evening. '.repeat(4)
@@ -38,7 +40,11 @@ export async function seed(community: Community, storage: Storage, count: number
   const begun = performance.now()
   const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Ash' }
   await community.networks.create({ id: '1', subdomain: 'bench', title: 'Bench', service_plan: 'unlimited', owner })
-  await storage.transaction((tx) => scoped(tx, '1').insert(spaces, { ...stamp, id: '2001', name: 'Studio' }))
+  await storage.transaction(async (storageTx) => {
+    const tx = scoped(storageTx, '1')
+    for (let place = 0; place < spaceCount; place++)
+      await tx.insert(spaces, { ...stamp, id: String(firstSpace + place), name: `Studio ${place}` })
+  })
   for (let first = 0; first < count; first += inTransaction) {
     const end = Math.min(first + inTransaction, count)
     await storage.transaction(async (storageTx) => {

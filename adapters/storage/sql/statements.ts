@@ -7,6 +7,8 @@ import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } fr
 export interface Statement {
   readonly sql: string
   readonly values: readonly Parameter[]
+  /** Asks for one row at most. */
+  readonly single?: boolean
 }
 
 export interface RowQuery {
@@ -184,7 +186,7 @@ export function statementsOf(dialect: Dialect) {
     if (after !== undefined) values.push(placeIn(table, order?.by ?? 'id', after))
     if (limit !== undefined) values.push(limit)
     if (offset > 0) values.push(offset)
-    return { sql, values }
+    return { sql, values, single: limit === 1 }
   }
 
   return {
@@ -193,7 +195,9 @@ export function statementsOf(dialect: Dialect) {
 
     get(table: TableShape, id: string): Statement {
       const wanted = encodeWanted(dialect, 'id', id)
-      return wanted === undefined ? written(table, { where: { id } }) : { sql: preparedOf(table).get, values: [wanted] }
+      return wanted === undefined
+        ? written(table, { where: { id } })
+        : { sql: preparedOf(table).get, values: [wanted], single: true }
     },
 
     find: (table: TableShape, query: RowQuery): Statement => plain(table, query) ?? written(table, query),

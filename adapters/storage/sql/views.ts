@@ -91,16 +91,20 @@ export function viewsWith({ open, most, statements }: ViewOptions): Views {
   }
 }
 
-/** Statements whose rows a view keeps; what many reads at once have in common is little: who calls, and for which network. */
+/** Rows that a view keeps. */
 const mostRemembered = 32
 
-/** The same view, which asks the database once for what several reads want to know. */
+/**
+ * The same view, which asks the database once for a row that several reads want. What many reads at once have in common is
+ * little: who calls, and for which network; lists are not worth keeping.
+ */
 function remembering(view: View): Executor {
   const known = new Map<string, Map<string, ReturnType<Executor['query']>>>()
   let count = 0
 
   function query(statement: Statement): ReturnType<Executor['query']> {
-    const { sql, values } = statement
+    const { sql, values, single } = statement
+    if (!single) return view.query(statement)
     const wanted = JSON.stringify(values)
     const asked = known.get(sql)?.get(wanted)
     if (asked) return asked
