@@ -14,8 +14,8 @@ import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import pg from 'pg'
 import { startPostgres } from '../test/support/postgres-server.ts'
-import { type Figures, load, median } from './servers/load.ts'
-import { type Deep, pageLength, scenariosOf, walk, wantedPage } from './servers/scenarios.ts'
+import { type Figures, load, median, middle } from './servers/load.ts'
+import { type Deep, scenariosOf, walk, wantedPage } from './servers/scenarios.ts'
 import { type Server, start, usageOf } from './servers/start.ts'
 
 const { values } = parseArgs({
@@ -77,6 +77,9 @@ async function dropSchema(schema: string): Promise<void> {
   await client.end()
 }
 
+/** Of each request the figures of each server, a round each. */
+type Measured = ReadonlyMap<string, ReadonlyMap<Server, Figures[]>>
+
 const servers: Server[] = []
 const deep = new Map<Server, Deep>()
 const filled = new Table({
@@ -116,7 +119,8 @@ try {
   for (const members of sizes) for (const engine of engines) await startEngine(engine, members)
   const [model] = servers
   if (!model) throw new Error('there is no engine to measure')
-  const scenarios = scenariosOf((server) => deep.get(server)?.path ?? deep.get(model)?.path ?? '')
+  const groups = scenariosOf((server) => deep.get(server)?.path ?? deep.get(model)?.path ?? '')
+  const scenarios = groups.flat()
   const answers: Record<string, string> = {}
   for (const { kind, request } of scenarios) {
     const { method, path, headers, body } = request(model)
@@ -125,7 +129,8 @@ try {
   }
   const bare = await startBare('bare node:http', [], answers)
   const stringifying = await startBare('bare, stringifying', ['stringify'], answers)
-  const all = [bare, stringifying, ...servers]
+  // The sizes of an engine one after the other, to be compared.
+  const all = [bare, stringifying, ...engines.flatMap((engine) => servers.filter(({ name }) => name === engine))]
 
   console.log(
     `Node ${process.version}, 32 connections, ${rounds} rounds of ${seconds} s, medians; load average ${loadavg()[0]?.toFixed(1)}`,
@@ -135,25 +140,27 @@ try {
     head: ['', 'server', 'members', 'requests/s', '× bare', '× stringifying', 'p99 ms', 'CPU µs each', '× bare'],
     style: { head: [], border: [] },
   })
-  const figures = new Map(scenarios.map(({ name }) => [name, new Map(all.map((server): [Server, Figures[]] => [server, []]))]))
+  const figures: Measured = new Map(scenarios.map(({ name }) => [name, new Map(all.map((server) => [server, []]))]))
   for (let round = 0; round < rounds; round++) {
-    // Round after round over everything, so that figures of two requests may be compared as well.
-    for (const { name, request } of scenarios)
-      for (const [server, found] of figures.get(name) ?? []) {
-        tell(`round ${round + 1} of ${rounds}: ${name}, ${server.name} ${server.members || ''}`)
-        // Code is warm and connections are made before the first round counts.
-        if (round === 0) await load(server, request, Math.min(1, seconds))
-        found.push(await load(server, request, seconds))
-      }
+    // Round after round over everything, so that all of it has the same good and bad moments.
+    for (const group of groups)
+      for (const server of all)
+        for (const { name, request } of group) {
+          tell(`round ${round + 1} of ${rounds}: ${name}, ${server.name} ${server.members || ''}`)
+          // Code is warm and connections are made before the first round counts.
+          if (round === 0) await load(server, request, Math.min(1, seconds))
+          figures
+            .get(name)
+            ?.get(server)
+            ?.push(await load(server, request, seconds))
+        }
     done(`round ${round + 1} of ${rounds} done; load average ${loadavg()[0]?.toFixed(1)}`)
   }
 
-  const seen = new Map<string, ReadonlyMap<Server, Figures>>()
   for (const [name, found] of figures) {
-    const middle = new Map([...found].map(([server, each]) => [server, median(each)]))
-    seen.set(name, middle)
-    const [limit, second] = [middle.get(bare), middle.get(stringifying)]
-    for (const [server, { perSecond, p99, cpu }] of middle)
+    const medians = new Map([...found].map(([server, each]) => [server, median(each)]))
+    const [limit, second] = [medians.get(bare), medians.get(stringifying)]
+    for (const [server, { perSecond, p99, cpu }] of medians)
       table.push([
         name,
         server.name,
@@ -167,33 +174,37 @@ try {
       ])
   }
   console.log(table.toString())
-  for (const sentence of conclusions(seen)) console.log(sentence)
+  for (const sentence of conclusions(figures)) console.log(sentence)
 } finally {
   for (const close of closing.reverse()) await close()
 }
 
-/** What must not grow: a page with its place in the list, a record with the number of records. */
-function conclusions(seen: ReadonlyMap<string, ReadonlyMap<Server, Figures>>): string[] {
-  const [byId, , first, late] = [...seen.values()]
-  const compared = (what: string, a: Figures | undefined, b: Figures | undefined): string[] =>
-    a && b ? [`${what}: time × ${(b.perSecond / a.perSecond).toFixed(2)}, CPU × ${(a.cpu / b.cpu).toFixed(2)}`] : []
-  const pages = servers.flatMap((server) => {
-    const { page } = deep.get(server) ?? { page: 0 }
-    const which = page === wantedPage ? `page ${whole(page)}` : `page ${page}, the last full one,`
-    const what = `${server.name}, ${whole(server.members)} members: ${which} ÷ first page, of ${pageLength}`
+/**
+ * What must not grow: a page with its place in the list, a record with the number of records. Each is the median of what the
+ * rounds say, the two things having been measured close together.
+ */
+function conclusions(figures: Measured): string[] {
+  const [byId, , first, late] = [...figures.values()]
+  const compared = (what: string, a: readonly Figures[] = [], b: readonly Figures[] = []): string => {
+    const ratio = (of: (one: Figures, other: Figures) => number): string =>
+      middle(a.flatMap((one, round) => (b[round] ? [of(one, b[round])] : []))).toFixed(2)
+    return `${what}: time × ${ratio((x, y) => y.perSecond / x.perSecond)}, CPU × ${ratio((x, y) => x.cpu / y.cpu)}`
+  }
+  const pageNames = (page: number): string => {
+    if (page === 0) return 'the same page twice'
+    return page === wantedPage ? `page ${whole(page)} ÷ first page` : `page ${page}, the last full one, ÷ first page`
+  }
+  const pages = [...(first?.keys() ?? [])].map((server) => {
+    const members = server.members ? ` of ${whole(server.members)}` : ''
+    const what = `${server.name}${members}, ${pageNames(deep.get(server)?.page ?? 0)}`
     return compared(what, late?.get(server), first?.get(server))
   })
   const records = engines.flatMap((engine) => {
     const [small, ...larger] = servers.filter(({ name }) => name === engine).toSorted((a, b) => a.members - b.members)
-    return larger.flatMap((large) =>
-      small
-        ? compared(
-            `${engine}: a record by id of ${whole(large.members)} ÷ of ${whole(small.members)}`,
-            byId?.get(large),
-            byId?.get(small),
-          )
-        : [],
-    )
+    return larger.map((large) => {
+      const what = `${engine}, a record by id of ${whole(large.members)} ÷ of ${whole(small?.members ?? 0)}`
+      return compared(what, byId?.get(large), small && byId?.get(small))
+    })
   })
   return [...pages, ...records]
 }

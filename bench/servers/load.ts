@@ -37,7 +37,9 @@ export async function load(server: Server, request: (server: Server) => Asked, s
   }
 }
 
-const middle = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+/** The one in the middle. */
+export const middle = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
 /** The median of each figure. */
 export const median = (all: readonly Figures[]): Figures => ({

@@ -29,33 +29,43 @@ const post = {
 const anyOf = (first: number, count: number): string => String(first + Math.floor(Math.random() * count))
 const bearer = ({ token }: Server) => ({ authorization: `Bearer ${token}` })
 
-/** @param latePath the path of a server's late page, as its own links said it */
-export function scenariosOf(latePath: (server: Server) => string): readonly Scenario[] {
+/**
+ * What is asked, in groups: what stands in one is measured one right after the other, to be compared.
+ * @param latePath the path of a server's late page, as its own links said it
+ */
+export function scenariosOf(latePath: (server: Server) => string): readonly (readonly Scenario[])[] {
   const get = (server: Server, path: string): Asked => ({ method: 'GET', path, headers: bearer(server) })
-  return [
-    {
-      name: 'GET /members/{id}/, any of them',
-      kind: 'byId',
-      request: (server) => get(server, `${root}/members/${anyOf(firstMember, server.members || 1000)}/`),
-    },
-    { name: 'GET /members?per_page=100', kind: 'list', request: (server) => get(server, `${root}/members?per_page=100`) },
-    {
-      name: `GET /members?per_page=${pageLength}`,
-      kind: 'shortList',
-      request: (server) => get(server, `${root}/members?per_page=${pageLength}`),
-    },
-    { name: 'the same, a late page by its link', kind: 'shortList', request: (server) => get(server, latePath(server)) },
-    {
-      name: 'POST /posts',
-      kind: 'post',
-      request: (server) => ({
-        method: 'POST',
-        path: `${root}/posts`,
-        headers: { ...bearer(server), 'content-type': 'application/json' },
-        body: JSON.stringify({ ...post, space_id: anyOf(firstSpace, spaceCount) }),
-      }),
-    },
-  ]
+  const byId: Scenario = {
+    name: 'GET /members/{id}/, any of them',
+    kind: 'byId',
+    request: (server) => get(server, `${root}/members/${anyOf(firstMember, server.members || 1000)}/`),
+  }
+  const list: Scenario = {
+    name: 'GET /members?per_page=100',
+    kind: 'list',
+    request: (server) => get(server, `${root}/members?per_page=100`),
+  }
+  const first: Scenario = {
+    name: `GET /members?per_page=${pageLength}`,
+    kind: 'shortList',
+    request: (server) => get(server, `${root}/members?per_page=${pageLength}`),
+  }
+  const late: Scenario = {
+    name: 'the same, a late page by its link',
+    kind: 'shortList',
+    request: (server) => get(server, latePath(server)),
+  }
+  const posted: Scenario = {
+    name: 'POST /posts',
+    kind: 'post',
+    request: (server) => ({
+      method: 'POST',
+      path: `${root}/posts`,
+      headers: { ...bearer(server), 'content-type': 'application/json' },
+      body: JSON.stringify({ ...post, space_id: anyOf(firstSpace, spaceCount) }),
+    }),
+  }
+  return [[byId], [list], [first, late], [posted]]
 }
 
 /** A page late in a list. */
