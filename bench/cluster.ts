@@ -3,8 +3,12 @@
  * on the same PostgreSQL. All post the same events of 1 KiB over keep-alive to the same receiver, which checks that it got
  * every id. In one run, rounds interleaved, medians shown. Compare ratios within one run, never figures of two runs.
  *
+ * Answered at once, one process can keep a small machine busy. So they are measured once more with a receiver that takes its
+ * time, as receivers do: then the limit is what each process may have in flight.
+ *
  * PostgreSQL comes from npm.
- * Options: --count N (events of a backlog, 20000), --rounds N (3), --in-flight N (64, of each relay), --relays 1,2,4
+ * Options: --count N (events of a backlog, 20000), --slow-count N (events for the slow receiver, 5000), --answer-after N
+ * (milliseconds of the slow receiver, 100), --rounds N (3), --in-flight N (64, of each process), --relays 1,2,4
  */
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
@@ -12,53 +16,61 @@ import { type Measured, median, startPostgres, startReceiver, whole } from './re
 
 const text = (value: string) => ({ type: 'string', default: value }) as const
 const { values } = parseArgs({
-  options: { count: text('20000'), rounds: text('3'), 'in-flight': text('64'), relays: text('1,2,4') },
+  options: {
+    ...{ count: text('20000'), 'slow-count': text('5000'), 'answer-after': text('100') },
+    ...{ rounds: text('3'), 'in-flight': text('64'), relays: text('1,2,4') },
+  },
 })
 const [count, rounds, inFlight] = [Number(values.count), Number(values.rounds), Number(values['in-flight'])]
+const [slowCount, slowness] = [Number(values['slow-count']), Number(values['answer-after'])]
 
 const postgres = await startPostgres()
 const receiver = await startReceiver()
 
 let runs = 0
-function relays(number: number): Promise<Measured> {
+function relays(number: number, events: number, answerAfter: number): Promise<Measured> {
   const keptAt = `${postgres.url}?schema=bench_${runs++}`
   const tasks = Array.from({ length: number }, (_, place) => ({
-    count: place === 0 ? count : 0,
+    count: place === 0 ? events : 0,
     keptAt,
     inFlight,
     perSecond: null,
   }))
   return receiver.measure(
-    count,
+    events,
     tasks.map((task) => ({ file: 'cluster.ts', task })),
+    answerAfter,
   )
 }
-const alone = (file: string): Promise<Measured> =>
-  receiver.measure(count, [{ file, task: { count, keptAt: postgres.url, inFlight, perSecond: null } }])
+const alone = (file: string, events: number, answerAfter: number): Promise<Measured> =>
+  receiver.measure(events, [{ file, task: { count: events, keptAt: postgres.url, inFlight, perSecond: null } }], answerAfter)
 
+type Sending = (events: number, answerAfter: number) => Promise<Measured>
 const bare = 'bare signed undici loop'
 const peer = 'graphile-worker'
-const senders: ReadonlyMap<string, () => Promise<Measured>> = new Map([
-  [bare, () => alone('bare.ts')],
-  [peer, () => alone('graphile.ts')],
-  ...values.relays.split(',').map((number) => [`folkmoot-relay × ${number}`, () => relays(Number(number))] as const),
+const senders: ReadonlyMap<string, Sending> = new Map([
+  [bare, (events: number, answerAfter: number) => alone('bare.ts', events, answerAfter)],
+  [peer, (events: number, answerAfter: number) => alone('graphile.ts', events, answerAfter)],
+  ...values.relays
+    .split(',')
+    .map((number): [string, Sending] => [
+      `folkmoot-relay × ${number}`,
+      (events, answerAfter) => relays(Number(number), events, answerAfter),
+    ]),
 ])
 
-try {
-  console.log(
-    `Node ${process.version}, PostgreSQL with its defaults, events of 1 KiB to 16 endpoints, ${inFlight} in flight per process, signed, keep-alive; a backlog of ${whole(count)}, ${rounds} rounds, medians`,
-  )
+/** Measures all of them, and prints a table. */
+async function compare(title: string, events: number, answerAfter: number): Promise<void> {
   const seen = new Map<string, Measured[]>()
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds; round++)
     for (const [name, measure] of senders) {
-      seen.set(name, [...(seen.get(name) ?? []), await measure()])
-      console.log(`round ${round + 1} of ${rounds}, ${name}: done`)
+      seen.set(name, [...(seen.get(name) ?? []), await measure(events, answerAfter)])
+      console.log(`${title}, round ${round + 1} of ${rounds}, ${name}: done`)
     }
-  }
   const middle = (name: string, figure: 'perSecond' | 'peakMiB' | 'deliveries') =>
     median((seen.get(name) ?? []).map((one) => one[figure]))
   const table = new Table({
-    head: ['sender', 'deliveries/s', '× bare', '× graphile-worker', 'peak MiB', 'sent twice'],
+    head: [title, 'deliveries/s', '× bare', '× graphile-worker', 'peak MiB', 'sent twice'],
     style: { head: [], border: [] },
   })
   for (const name of senders.keys())
@@ -68,9 +80,17 @@ try {
       (middle(name, 'perSecond') / middle(bare, 'perSecond')).toFixed(2),
       (middle(name, 'perSecond') / middle(peer, 'perSecond')).toFixed(2),
       whole(middle(name, 'peakMiB')),
-      whole(middle(name, 'deliveries') - count),
+      whole(middle(name, 'deliveries') - events),
     ])
   console.log(table.toString())
+}
+
+try {
+  console.log(
+    `Node ${process.version}, PostgreSQL with its defaults, events of 1 KiB to 16 endpoints, ${inFlight} in flight per process, signed, keep-alive; ${rounds} rounds, medians`,
+  )
+  await compare(`${whole(count)} events, answered at once`, count, 0)
+  await compare(`${whole(slowCount)} events, answered after ${slowness} ms`, slowCount, slowness)
 } finally {
   receiver.stop()
   await postgres.stop()

@@ -9,7 +9,8 @@ import { asSender, eventOf, inGroups, key, secret } from './made.ts'
 const endpoints = 16
 
 await asSender(async ({ count, url, keptAt, inFlight }) => {
-  const settings = { allowHttp: true, allowPrivate: true, perEndpoint: Math.ceil(inFlight / endpoints), maxInFlight: inFlight }
+  // What each relay may have in flight is the limit, however few endpoints are its share.
+  const settings = { allowHttp: true, allowPrivate: true, perEndpoint: inFlight, maxInFlight: inFlight }
   const start = async () => {
     await startRelay({ outbox: keptAt, settings, onFault: (what, error) => console.error(what, error) })
   }

@@ -67,10 +67,19 @@ export interface Measured extends Received {
   readonly peakMiB: number
 }
 
+/** A sender in a process of its own: its program, and what it is to do. */
+export interface Sender {
+  readonly file: string
+  readonly task: Omit<Task, 'url'>
+}
+
 export interface Receiver {
   readonly url: string
-  /** Starts these senders at once, each with its task, and waits until every event has come. */
-  measure(events: number, senders: readonly { readonly file: string; readonly task: Omit<Task, 'url'> }[]): Promise<Measured>
+  /**
+   * Starts these senders at once, each with its task, and waits until every event has come.
+   * @param answerAfter milliseconds that the receiver takes for an answer
+   */
+  measure(events: number, senders: readonly Sender[], answerAfter?: number): Promise<Measured>
   stop(): void
 }
 
@@ -80,8 +89,8 @@ export async function startReceiver(): Promise<Receiver> {
   const url = `http://127.0.0.1:${port}/hook`
   return {
     url,
-    async measure(events, senders) {
-      receiver.send({ expect: events })
+    async measure(events, senders, answerAfter = 0) {
+      receiver.send({ expect: events, answerAfter })
       await message(receiver)
       const children: ChildProcess[] = []
       for (const { file, task } of senders) {

@@ -3,6 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 let wanted = 0
+/** Milliseconds that an answer takes. */
+let slowness = 0
 let seen = new Set<string>()
 let deliveries = 0
 let lags: number[] = []
@@ -12,7 +14,8 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
     const now = Date.now()
-    response.writeHead(204).end()
+    if (slowness === 0) response.writeHead(204).end()
+    else setTimeout(() => response.writeHead(204).end(), slowness)
     const { event_id, payload } = JSON.parse(Buffer.concat(chunks).toString('utf8'))
     deliveries++
     seen.add(event_id)
@@ -27,8 +30,9 @@ function report(at: number): void {
   process.send?.({ at, distinct: seen.size, deliveries, p50: quantile(0.5), p99: quantile(0.99) })
 }
 
-process.on('message', ({ expect }: { expect: number }) => {
+process.on('message', ({ expect, answerAfter = 0 }: { expect: number; answerAfter?: number }) => {
   wanted = expect
+  slowness = answerAfter
   seen = new Set()
   deliveries = 0
   lags = []

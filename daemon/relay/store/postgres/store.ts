@@ -80,6 +80,8 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   /** Everything up to this version has been told. */
   let seen = 0
   let broken = 0
+  /** How many relays there were at the last look. */
+  let company = 0
   /** As it was recorded last. */
   let inFlight: ReadonlySet<number> | undefined
 
@@ -95,12 +97,13 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     return tended
   }
 
-  async function state(): Promise<{ version: number; free: boolean }> {
+  async function state(): Promise<{ version: number; free: boolean; relays: number }> {
     const [row = {}] = await database.rows(
-      `SELECT value AS version, EXISTS (SELECT 1 FROM $schema.leases WHERE relay IS NULL) AS free
+      `SELECT value AS version, EXISTS (SELECT 1 FROM $schema.leases WHERE relay IS NULL) AS free,
+         (SELECT count(*) FROM $schema.relays) AS relays
        FROM $schema.meta WHERE name = 'version'`,
     )
-    return { version: number(row, 'version'), free: row['free'] === 't' }
+    return { version: number(row, 'version'), free: row['free'] === 't', relays: number(row, 'relays') }
   }
 
   /** What was touched since `seen`: deliveries of these, and the endpoints that are defined anew. */
@@ -124,9 +127,10 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
 
   async function look(): Promise<News | undefined> {
     const { id } = leases
-    const { version, free } = await state()
+    const { version, free, relays } = await state()
     const since = clock.monotonic() - tendedAt
-    const due = since >= leases.length / renewals || (free && since >= claimInterval)
+    // When a relay comes or goes, the shares are others.
+    const due = since >= leases.length / renewals || relays !== company || (free && since >= claimInterval)
     const now = Math.floor(clock.now() + leases.skew)
     const tended = due ? await tend(now) : undefined
     const changed = version > seen ? await changes() : undefined
@@ -137,6 +141,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     // Nothing fails from here on: what is not told now would never be.
     broken = database.broken
     seen = version
+    company = relays
     if (tended) leases.told(tended.all.filter((ref) => !removed.includes(ref)))
     return {
       lease: id,
