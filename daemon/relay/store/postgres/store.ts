@@ -167,10 +167,11 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
         await leases.begin()
         lost = false
         inFlight = undefined
-        const { version } = await state()
+        const { version, relays } = await state()
         const tended = await tend(now)
         leases.told(tended.all)
         seen = version
+        company = relays
         broken = database.broken
         const time = Math.floor(clock.now() + leases.skew)
         return { endpoints: tended.gained, time, interrupted: tended.interrupted, notices: tended.notices }
