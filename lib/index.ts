@@ -15,7 +15,7 @@ export type { Answer, Incoming } from './kernel/exchange.ts'
 export type { RateCount, RateLimiter } from './kernel/rate-limit.ts'
 export type { AnyOperation, Principal } from './operation.ts'
 export type { OperationId, OperationInput, OperationResult } from './operations.ts'
-export type { BeforeHook, CommittedEvent, Hooks, HostPrincipal, Limits, Options } from './options.ts'
+export type { BeforeHook, CommittedEvent, FaultContext, Hooks, HostPrincipal, Limits, Options } from './options.ts'
 export type {
   AssetStore,
   Download,

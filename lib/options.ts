@@ -1,6 +1,7 @@
 import { defaultTextLimits, type TextLimits } from './fields.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { RateLimiter } from './kernel/rate-limit.ts'
+import { type Report, reporterOf } from './kernel/report.ts'
 import type { AnyOperation, PermalinkKind, Principal } from './operation.ts'
 import { type Ports, portMethods } from './ports.ts'
 import type { Storage } from './storage/contract.ts'
@@ -38,13 +39,28 @@ export interface CommittedEvent {
   readonly payload: unknown
 }
 
+/** Where a fault happened; what does not apply is left out. */
+export interface FaultContext {
+  /** The request that was answered with it. The client has the same `request_id`. */
+  readonly request_id?: string
+  /** The operation, as in `members.create`. */
+  readonly operation?: string
+  /** The event that `hooks.after` was given. */
+  readonly event_id?: string
+  /** Work that no request waits for: `hooks.after`, `last use of key 7`, … */
+  readonly task?: string
+}
+
 export interface Hooks {
   /** Inside the transaction, before the operation: throw an `ApiError` to veto it. */
   readonly before?: (call: BeforeHook) => void | Promise<void>
   /** After the commit, best effort: whoever needs certainty reads the outbox. What it throws goes to `onError`. */
   readonly after?: (event: CommittedEvent) => void | Promise<void>
-  /** Every fault that was answered with a 500, and everything that went wrong where nobody was waiting. */
-  readonly onError?: (error: unknown, about: { readonly request_id: string; readonly operation?: string }) => void
+  /**
+   * Every fault that was answered with a 500 or a 503, and everything that went wrong where nobody was waiting. Without it
+   * faults go to `console.error`; `() => {}` silences them.
+   */
+  readonly onError?: (error: unknown, about: FaultContext) => void
 }
 
 export interface Limits extends TextLimits {
@@ -94,8 +110,8 @@ export interface Settings {
   readonly rateLimiter: RateLimiter | undefined
   readonly authenticate: Options['authenticate']
   readonly hooks: Hooks
-  /** Tells `hooks.onError`, which cannot make matters worse: what it throws itself is dropped. */
-  readonly report: NonNullable<Hooks['onError']>
+  /** Tells `hooks.onError`, or the console. */
+  readonly report: Report
   readonly permalink: NonNullable<Options['permalink']>
   readonly ports: Ports
   readonly clock: Clock
@@ -199,7 +215,7 @@ export function settings(options: Options): Settings {
     rateLimiter: options.rateLimiter,
     authenticate: options.authenticate,
     hooks: options.hooks ?? {},
-    report: reporter(options.hooks),
+    report: reporterOf(options.hooks),
     permalink: options.permalink ?? (({ kind, id, subdomain }) => `https://${subdomain}.example/${kind}/${id}`),
     ports: options.ports ?? {},
     clock: options.clock ?? systemClock,
@@ -219,12 +235,3 @@ const isOrigin = (text: string): boolean =>
 /** The same without what is undefined: a default that is spelled out is a default. */
 const defined = <T extends object>(options: T): Partial<T> =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
-
-// The request that failed still has to be answered, and nobody waits for the rest: there is no one left to tell.
-const reporter =
-  (hooks: Hooks | undefined): Settings['report'] =>
-  (error, about) => {
-    try {
-      void Promise.resolve(hooks?.onError?.(error, about)).catch(() => {})
-    } catch {}
-  }

@@ -5,6 +5,7 @@ import { toNodeListener } from '../../adapters/http/node.ts'
 import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../adapters/ports/index.ts'
 import { withoutPassword } from '../../adapters/storage/postgres/address.ts'
 import { type Community, createCommunity, type RateLimiter } from '../../lib/index.ts'
+import { placeOf } from '../../lib/kernel/report.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { fault, type Output } from '../output.ts'
 import { checkUrl, type GuardSettings, guardedLookup } from '../relay/guard.ts'
@@ -160,8 +161,7 @@ function communityOf(
     rateLimiter,
     ports: ports({ assets, download }),
     hooks: {
-      onError: (error, about) =>
-        out.warn(`fault ${about.request_id}${about.operation ? ` in ${about.operation}` : ''}: ${fault(error)}`),
+      onError: (error, about) => out.warn(`fault in ${placeOf(about)}: ${fault(error)}`),
     },
   })
 }

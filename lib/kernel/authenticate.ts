@@ -132,7 +132,7 @@ function noteUses({ storage, report }: Settings) {
       .transaction((tx) => tx.update(apiKeys, key.id, { last_used_at: minute }))
       .then(
         () => undefined,
-        (error: unknown) => report(error, { request_id: `last use of key ${key.id}` }),
+        (error: unknown) => report(error, { task: `last use of key ${key.id}` }),
       )
       .finally(() => pending.delete(write))
     pending.add(write)

@@ -67,7 +67,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
     const { payload } = JSON.parse(event.body) as { payload: unknown }
     const told = Promise.resolve()
       .then(() => hooks.after?.({ network_id, event_id, event_type, event_timestamp, payload }))
-      .catch((error: unknown) => settings.report(error, { request_id: event_id }))
+      .catch((error: unknown) => settings.report(error, { task: 'hooks.after', event_id }))
       .finally(() => pending.delete(told))
     pending.add(told)
   }
@@ -108,7 +108,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       try {
         await operation.discard?.(prepared as never, { ports: settings.ports } as never)
       } catch (error) {
-        settings.report(error, { request_id: crypto.randomUUID(), operation: operation.id })
+        settings.report(error, { operation: operation.id, task: 'discard' })
       }
     }
     try {

@@ -1,0 +1,32 @@
+import type { FaultContext, Hooks } from '../options.ts'
+
+/** Tells of a fault. It never throws, and nobody waits for it. */
+export type Report = (error: unknown, about: FaultContext) => void
+
+/** What a fault happened in, for a line of a log. */
+export const placeOf = ({ operation, task, event_id, request_id }: FaultContext): string =>
+  [operation, task, event_id && `event ${event_id}`, request_id && `request ${request_id}`]
+    .filter((part) => part !== undefined)
+    .join(', ')
+
+// Without a hook a fault would otherwise leave no trace: the client gets a `request_id` and nothing else.
+const toConsole: Report = (error, about) => console.error(`folkmoot: fault in ${placeOf(about)}:`, error)
+
+/**
+ * Faults go to `hooks.onError`, or to `console.error` where there is none. What the hook itself throws is a fault as well:
+ * both then go to the console.
+ */
+export function reporterOf({ onError }: Hooks = {}): Report {
+  if (!onError) return toConsole
+  return (error, about) => {
+    const failed = (thrown: unknown) => {
+      toConsole(error, about)
+      toConsole(thrown, { task: 'hooks.onError' })
+    }
+    try {
+      Promise.resolve(onError(error, about)).catch(failed)
+    } catch (thrown) {
+      failed(thrown)
+    }
+  }
+}
