@@ -1,0 +1,18 @@
+/**
+ * The one form of `--json` in both programs: a list is one object per line (nothing at all when it is empty), a single thing
+ * is one object, and an error is `{"error": "…"}` on standard error.
+ */
+
+/** One object per line. */
+export const jsonLines = (records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('')
+
+/** Why a program ended, for standard error: a sentence for people, an object for programs. */
+export const errorLine = (program: string, message: string, json: boolean): string =>
+  json ? jsonLines([{ error: message }]) : `${program}: ${message}\n`
+
+/** Whether the command line asks for JSON; errors of the command line itself need to know it too. */
+export const wantsJson = (args: readonly string[]): boolean => args.includes('--json')
+
+/** What commander says of a wrong command line, in the form that was asked for. */
+export const usageLine = (program: string, text: string, json: boolean): string =>
+  errorLine(program, text.trim().replace(/^error: /, ''), json)

@@ -1,0 +1,126 @@
+/** Tables of both programs, for people: they fit a terminal, and say times as people do. */
+import Table from 'cli-table3'
+
+/** What stands in a cell; a Date is shown as the time from now, null as a dash. */
+export type Cell = string | number | Date | null
+
+export interface Column<Row> {
+  readonly title: string
+  readonly cell: (row: Row) => Cell
+  /** How it gives way when the table is too wide: `cut` by default, `wrap` onto more lines, `whole` never (ids that people copy). */
+  readonly fits?: 'cut' | 'wrap' | 'whole'
+  /** `spare`: left out when the others do not fit, the last one first. `wide`: shown with --wide only. */
+  readonly shown?: 'always' | 'spare' | 'wide'
+}
+
+export interface TableOptions {
+  /** The sentence instead of a table without rows. */
+  readonly empty: string
+  /** Milliseconds since 1970, for times. */
+  readonly now: number
+  /** All columns, nothing shortened, times as ISO 8601. */
+  readonly wide?: boolean | undefined
+  /** Columns of the terminal. */
+  readonly width?: number
+}
+
+/** The widest that a table is without --wide. */
+const maxWidth = 100
+/** A shortened column keeps at least this much. */
+const leastWidth = { cut: 12, wrap: 24 }
+const gap = '  '
+
+/** A table that fits, or the sentence for an empty one; it ends with a newline. */
+export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], options: TableOptions): string {
+  const { empty, now, wide = false, width = maxWidth } = options
+  if (rows.length === 0) return `${empty}\n`
+  const written = columns
+    .filter(({ shown }) => wide || shown !== 'wide')
+    .map(({ title, cell, fits = 'cut', shown = 'always' }) => {
+      const cells = rows.map((row) => writtenCell(cell(row), now, wide))
+      return { title, cells, fits, spare: shown === 'spare', natural: Math.max(...[title, ...cells].map(widthOf)) }
+    })
+  const fitted = wide ? written.map((column) => ({ ...column, width: column.natural })) : narrowed(written, width)
+  const made = new Table({
+    head: fitted.map(({ title }) => title),
+    colWidths: fitted.map((column) => column.width),
+    chars: noFrame,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  })
+  for (const row of rows.keys())
+    made.push(fitted.map(({ cells, fits }) => ({ content: cells[row] ?? '', wordWrap: fits === 'wrap' })))
+  const lines = made.toString().split('\n')
+  const short = fitted.length < written.length || fitted.some((column) => column.width < column.natural && column.fits !== 'wrap')
+  return `${lines.map((line) => `${line.trimEnd()}\n`).join('')}${short ? '(shortened; --wide shows everything)\n' : ''}`
+}
+
+interface Written {
+  readonly title: string
+  readonly cells: readonly string[]
+  readonly fits: 'cut' | 'wrap' | 'whole'
+  readonly spare: boolean
+  readonly natural: number
+}
+
+const total = (widths: readonly number[]): number => widths.reduce((sum, each) => sum + each, (widths.length - 1) * gap.length)
+
+/** Leaves columns out and narrows others until they fit. */
+function narrowed<Each extends Written>(columns: readonly Each[], width: number): readonly (Each & { readonly width: number })[] {
+  const least = columns.map(({ fits, natural, title }) =>
+    fits === 'whole' ? natural : Math.min(natural, Math.max(leastWidth[fits], widthOf(title))),
+  )
+  const spare = columns.findLastIndex((column) => column.spare)
+  if (total(least) > width && spare >= 0) return narrowed(columns.toSpliced(spare, 1), width)
+  const floor = total(least) > width ? columns.map(() => 3) : least
+  const widths = columns.map(({ natural }) => natural)
+  for (let over = total(widths) - width; over > 0; over--) {
+    const slack = widths.map((each, index) => (each > (floor[index] ?? 0) ? each : 0))
+    const widest = slack.indexOf(Math.max(...slack))
+    widths[widest] = (widths[widest] ?? 0) - 1
+  }
+  return columns.map((column, index) => ({ ...column, width: widths[index] ?? 0 }))
+}
+
+/** A cell as text. Text from outside must not move the cursor, change colours or turn the direction of somebody's terminal. */
+function writtenCell(cell: Cell, now: number, wide: boolean): string {
+  if (cell === null) return '–'
+  if (cell instanceof Date) return wide ? cell.toISOString() : relativeTime(cell.getTime(), now)
+  return plain(String(cell))
+}
+
+/** Text from outside without what a terminal obeys. */
+export const plain = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '?')
+
+/** A time that may be missing, as a cell. */
+export const time = (iso: string | null): Date | null => (iso === null ? null : new Date(iso))
+
+/** How long ago, or in how long: `12 s ago`, `in 5 min`, `now`. */
+export function relativeTime(at: number, now: number): string {
+  const seconds = Math.round(Math.abs(at - now) / 1000)
+  if (seconds === 0) return 'now'
+  const [size, unit] = units.find(([, , below]) => seconds < below) ?? [86_400, 'd']
+  const amount = `${Math.floor(seconds / size)} ${unit}`
+  return at > now ? `in ${amount}` : `${amount} ago`
+}
+
+/** Seconds of a unit, its name, and the seconds from which on the next one is used. */
+const units = [
+  [1, 's', 120],
+  [60, 'min', 7200],
+  [3600, 'h', 172_800],
+] as const
+
+const wideCharacter =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
+const segments = new Intl.Segmenter()
+
+/** Columns that a text takes in a terminal. */
+export function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length
+  return [...segments.segment(text)].reduce((sum, { segment }) => sum + (wideCharacter.test(segment) ? 2 : 1), 0)
+}
+
+const noFrame = {
+  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '' },
+  ...{ 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: gap },
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { errorLine, jsonLines, usageLine } from '../../daemon/json.ts'
+import { type Column, relativeTime, table, time, widthOf } from '../../daemon/table.ts'
+
+interface Thing {
+  readonly id: string
+  readonly name: string
+  readonly at: string | null
+  readonly error: string
+}
+
+const now = Date.parse('2026-11-21T10:00:00.000Z')
+const thing = (change: Partial<Thing> = {}): Thing => ({ id: '7', name: 'a name', at: null, error: 'none', ...change })
+const columns: readonly Column<Thing>[] = [
+  { title: 'id', cell: ({ id }) => id, fits: 'whole' },
+  { title: 'name', cell: ({ name }) => name },
+  { title: 'at', cell: ({ at }) => time(at) },
+  { title: 'error', cell: ({ error }) => error, fits: 'wrap' },
+  { title: 'more', cell: ({ name }) => name, shown: 'spare', fits: 'whole' },
+  { title: 'all', cell: ({ id }) => `all of ${id}`, shown: 'wide' },
+]
+const shown = (rows: readonly Thing[], wide = false) => table(columns, rows, { now, wide, empty: 'There is nothing.' })
+const linesOf = (text: string) => text.trimEnd().split('\n')
+
+describe('a table', () => {
+  it('has one line for the heading and one for each row', () => {
+    expect(linesOf(shown([thing(), thing({ id: '8', at: '2026-11-21T09:59:48.000Z' })]))).toEqual([
+      'id  name    at        error  more',
+      '7   a name  –         none   a name',
+      '8   a name  12 s ago  none   a name',
+    ])
+  })
+
+  it('says a sentence when there is nothing in it', () => {
+    expect(shown([])).toBe('There is nothing.\n')
+  })
+
+  it('is at most 100 columns wide: it leaves spare columns out, cuts text, wraps what is worth it, and keeps ids', () => {
+    const id = '6191cd4e-661a-4019-8612-b390a945a09f'
+    const text = shown([thing({ id, name: 'n'.repeat(80), error: 'it did not work '.repeat(20) }), thing({ id: '8' })])
+    const lines = linesOf(text)
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(100)
+    expect(lines[0]).not.toContain('more')
+    expect(text).toContain(id)
+    expect(text).toContain('…')
+    expect(text.match(/work/g)).toHaveLength(20)
+    expect(lines.at(-1)).toBe('(shortened; --wide shows everything)')
+  })
+
+  it('fits with more ids than there is room for', () => {
+    const many = Array.from({ length: 9 }, (_, index) => ({ ...columns[0], title: `id ${index}` })) as Column<Thing>[]
+    const text = table(many, [thing({ id: 'x'.repeat(40) })], { now, empty: '' })
+    for (const line of linesOf(text)) expect(widthOf(line)).toBeLessThanOrEqual(100)
+  })
+
+  it('counts wide characters as the terminal does', () => {
+    const lines = linesOf(shown([thing({ name: '日本語の名前'.repeat(9), error: 'why '.repeat(40) })]))
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(100)
+  })
+
+  it('shows everything with --wide, times included', () => {
+    const at = '2026-11-21T09:59:48.000Z'
+    const lines = linesOf(shown([thing({ name: 'n'.repeat(80), at, error: 'e'.repeat(200) })], true))
+    expect(lines).toHaveLength(2)
+    for (const part of ['n'.repeat(80), at, 'e'.repeat(200), 'all of 7']) expect(lines[1]).toContain(part)
+  })
+
+  it('lets no text from outside move the cursor, change colours or turn the direction', () => {
+    const text = shown([thing({ name: '\u001b[31mred\u202e\u0085\r\n\u2028' })])
+    expect(text).toContain('?[31mred?????')
+    expect(linesOf(text)).toHaveLength(2)
+  })
+})
+
+it.each([
+  [0, 'now'],
+  [-12_000, '12 s ago'],
+  [-119_000, '119 s ago'],
+  [-300_000, '5 min ago'],
+  [300_000, 'in 5 min'],
+  [7_200_000, 'in 2 h'],
+  [-172_800_000, '2 d ago'],
+  [1e15, 'in 11574074 d'],
+])('a time %i ms from now is %j', (offset, words) => {
+  expect(relativeTime(now + offset, now)).toBe(words)
+})
+
+it('JSON is one object per line, and an error is one object', () => {
+  expect(jsonLines([])).toBe('')
+  expect(jsonLines([{ a: 1 }, { b: '\n' }])).toBe('{"a":1}\n{"b":"\\n"}\n')
+  expect(errorLine('folkmoot', 'no such file', true)).toBe('{"error":"no such file"}\n')
+  expect(errorLine('folkmoot', 'no such file', false)).toBe('folkmoot: no such file\n')
+  expect(usageLine('folkmoot', "error: unknown option '--x'\n", true)).toBe('{"error":"unknown option \'--x\'"}\n')
+})
