@@ -85,16 +85,19 @@ export interface Options {
   readonly trustProxy?: boolean
   /** The JSON type of ids in every record and payload. */
   readonly ids?: 'string' | 'number'
+  /** Sizes and rates; each that is left out keeps its default. */
   readonly limits?: Partial<Limits>
   /** Counts requests; `folkmoot/rate-limits` makes some. Closed with the community. Without one, requests are not limited. */
   readonly rateLimiter?: RateLimiter
   /** The host's own keys, asked before ours. `undefined`: not one of the host's. */
   readonly authenticate?: (token: string) => Promise<HostPrincipal | 'expired' | undefined>
+  /** Functions of the host that run around operations. */
   readonly hooks?: Hooks
   /** The public address of a record's page in the host's product. */
   readonly permalink?: (page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string
   /** Libraries for files, recurrence rules and phone numbers; `ports()` of `folkmoot/ports`. */
   readonly ports?: Ports
+  /** Where the time comes from; the system's clock by default. For tests. */
   readonly clock?: Clock
 }
 

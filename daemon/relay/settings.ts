@@ -10,8 +10,9 @@ export interface Settings {
   readonly breakerCooldown: number
   /** Consecutive failures that open a circuit. */
   readonly breakerThreshold: number
-  /** Attempts in flight, over all endpoints and to one. */
+  /** Attempts in flight, over all endpoints. */
   readonly maxInFlight: number
+  /** Attempts in flight to one endpoint. */
   readonly perEndpoint: number
   /** Allow `http:` besides `https:`. */
   readonly allowHttp: boolean

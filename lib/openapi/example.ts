@@ -1,0 +1,73 @@
+/** Example values for a JSON Schema of ours: what a webhook body or a record may look like. The same each time. */
+import type { JsonSchema } from '../fields.ts'
+
+const byName: Readonly<Record<string, string>> = {
+  email: 'ada@example.org',
+  member_email: 'ada@example.org',
+  recipient_email: 'ada@example.org',
+  first_name: 'Ada',
+  member_first_name: 'Ada',
+  recipient_first_name: 'Ada',
+  last_name: 'Ash',
+  member_last_name: 'Ash',
+  recipient_last_name: 'Ash',
+  name: 'Ada Ash',
+  time_zone: 'Europe/Berlin',
+  color: '#336699',
+  currency: 'usd',
+  country: 'DE',
+}
+
+const byFormat: Readonly<Record<string, string>> = {
+  'date-time': '2026-11-20T10:00:00.000Z',
+  uuid: '6191cd4e-661a-4019-8612-b390a945a09f',
+  uri: 'https://example.org/page',
+  email: 'ada@example.org',
+}
+
+/** Records hold records, at most this deep. */
+const maxDepth = 12
+
+/**
+ * A value that the schema allows, with every field present and not null.
+ * @param schema a JSON Schema as `schemaWriter` writes it
+ * @param components what its references point to, by name
+ * @throws Error for a schema that refers to itself, or to nothing
+ */
+export function exampleOf(schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>): unknown {
+  return value(schema, '', 0)
+
+  function value(given: JsonSchema, name: string, depth: number): unknown {
+    if (depth > maxDepth) throw new Error(`the schema of ${name} refers to itself`)
+    const { $ref, enum: choices, anyOf, items, properties, example } = given
+    if (typeof $ref === 'string') {
+      const target = components[$ref.slice($ref.lastIndexOf('/') + 1)]
+      if (!target) throw new Error(`${$ref} refers to nothing`)
+      return value(target, name, depth + 1)
+    }
+    if ('const' in given) return given['const']
+    if (Array.isArray(choices)) return choices[0]
+    if (Array.isArray(anyOf)) return value(anyOf[0], name, depth + 1)
+    if (example !== undefined) return example
+    switch ([given['type']].flat()[0]) {
+      case 'object':
+        return Object.fromEntries(
+          Object.entries((properties ?? {}) as Record<string, JsonSchema>).map(([key, field]) => [
+            key,
+            value(field, key, depth + 1),
+          ]),
+        )
+      case 'array':
+        return items ? [value(items as JsonSchema, name, depth + 1)] : []
+      case 'integer':
+      case 'number':
+        return typeof given['minimum'] === 'number' ? Math.max(1, given['minimum']) : 1
+      case 'boolean':
+        return true
+      case 'null':
+        return null
+      default:
+        return byFormat[String(given['format'])] ?? byName[name] ?? name.replace(/_/g, ' ')
+    }
+  }
+}

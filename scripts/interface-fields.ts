@@ -1,0 +1,45 @@
+/** Reads the fields of an interface, with their doc comments, from its source. For reference pages. */
+
+export interface Field {
+  readonly name: string
+  readonly optional: boolean
+  readonly type: string
+  /** The doc comment as one line. */
+  readonly text: string
+}
+
+/**
+ * The fields of an interface, in their order.
+ * @param source TypeScript as this project formats it: one field begins on each line
+ * @param name the interface's name
+ * @throws Error when the source has no such interface, or a field without a doc comment
+ */
+export function fieldsOf(source: string, name: string): readonly Field[] {
+  const lines = source.split('\n')
+  const start = lines.findIndex((line) => line.startsWith(`export interface ${name} `))
+  if (start === -1) throw new Error(`there is no interface ${name}`)
+  const fields: Field[] = []
+  let comment: string[] = []
+  for (let at = start + 1; lines[at] !== '}'; at++) {
+    const line = lines[at] ?? ''
+    const isComment = /^\s*(?:\/\*\*|\*)/.test(line)
+    if (isComment) {
+      if (line.trim().startsWith('/**')) comment = []
+      comment.push(line.replace(/^\s*\/?\*+\/?\s?/, '').replace(/\s*\*\/$/, ''))
+      continue
+    }
+    const field = /^ {2}(?:readonly )?(\w+)(\??)(?:: ?(.*)|\(.*)$/.exec(line)
+    if (!field) continue
+    const [, key = '', mark = '', begin = ''] = field
+    const type = [begin]
+    while (/^ {4}/.test(lines[at + 1] ?? '') || /^ {2}[}|]/.test(lines[at + 1] ?? '')) type.push((lines[++at] ?? '').trim())
+    const text = comment
+      .filter((part) => !part.startsWith('@'))
+      .join(' ')
+      .trim()
+    if (text === '') throw new Error(`${name}.${key} has no doc comment`)
+    fields.push({ name: key, optional: mark === '?', type: type.join(' ').trim(), text })
+    comment = []
+  }
+  return fields
+}
