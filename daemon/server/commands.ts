@@ -1,5 +1,4 @@
-/** The commands that open the storage, do one thing, and close it again: networks, keys, endpoints, spec. */
-import { memoryStorage } from '../../adapters/storage/memory.ts'
+/** The commands that open the storage, do one thing, and close it again: networks, keys, endpoints. */
 import { type Community, createCommunity, type NetworkRow } from '../../lib/index.ts'
 import { type Output, tableOf } from '../output.ts'
 import { UsageError } from '../usage.ts'
@@ -163,11 +162,4 @@ export function removeEndpoint(id: string, flags: KeyFlags, out: Output): Promis
     } = await community.endpoints.remove((await networkOf(community, flags.network)).id, id)
     show(out, flags.json, endpoint, () => `Endpoint ${endpoint.id} (${endpoint.url}) is removed.`)
   })
-}
-
-/** `folkmoot spec`: the OpenAPI document of the API, or of its webhooks. */
-export async function printSpec({ webhooks }: { readonly webhooks?: boolean }, out: Output): Promise<void> {
-  const community = createCommunity({ storage: memoryStorage() })
-  out.line(JSON.stringify(community.openapi(webhooks ? 'webhooks' : 'api'), null, 2))
-  await community.close()
 }

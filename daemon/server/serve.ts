@@ -9,16 +9,15 @@ import { placeOf } from '../../lib/kernel/report.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { fault, type Output } from '../output.ts'
 import { checkUrl, type GuardSettings, guardedLookup } from '../relay/guard.ts'
-import { type Relay, startRelay } from '../relay/relay.ts'
+import type { Relay } from '../relay/relay.ts'
 import { systemResolve } from '../relay/resolve.ts'
 import { UsageError } from '../usage.ts'
 import { assetsPath, withAssets } from './assets.ts'
 import { banner, scroll } from './banner.ts'
 import { demoNetwork } from './demo/made.ts'
-import { seedDemo } from './demo/seed.ts'
 import { listen } from './listen.ts'
 import { openRateLimits } from './rate-limits.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import type { Receiver } from './receiver.ts'
 import { openStorage } from './storage-address.ts'
 import { startUpkeep } from './upkeep.ts'
 
@@ -90,7 +89,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     )
     opened.push(() => made.close(), startUpkeep(made, out))
 
-    const token = flags.demo ? await seedDemo(made, storage) : undefined
+    const token = flags.demo ? await (await import('./demo/seed.ts')).seedDemo(made, storage) : undefined
     const ownReceiver = flags.demo && flags.relay && !flags.json && flags.webhookUrl.length === 0
     const receiver = ownReceiver ? await registerReceiver(made, out) : undefined
     if (receiver) opened.push(() => receiver.close())
@@ -171,6 +170,7 @@ const isSecured = (flags: ServeFlags): boolean => Boolean(flags.tlsCert || flags
 /** The built-in receiver of the demo, as an endpoint for every event. Receivers of earlier starts are gone with their ports. */
 async function registerReceiver(community: Community, out: Output): Promise<Receiver> {
   const key = crypto.randomUUID()
+  const { startReceiver } = await import('./receiver.ts')
   const receiver = await startReceiver(key, (delivery) => out.line(scroll(delivery)))
   for (const { id, url } of await community.endpoints.list(demoNetwork.id))
     if (/^http:\/\/127\.0\.0\.1:\d+\/webhooks$/.test(url)) await community.endpoints.remove(demoNetwork.id, id)
@@ -187,7 +187,8 @@ function reach(flags: ServeFlags): { readonly allowHttp: boolean; readonly allow
   return { allowHttp: local, allowPrivate: local }
 }
 
-function relayOf(outbox: string, flags: ServeFlags, out: Output): Promise<Relay> {
+async function relayOf(outbox: string, flags: ServeFlags, out: Output): Promise<Relay> {
+  const { startRelay } = await import('../relay/relay.ts')
   return startRelay({
     outbox,
     settings: reach(flags),

@@ -1,17 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { openOutbox } from '../../adapters/outbox/file.ts'
-import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
-import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isPostgresAddress, postgresAddress, withoutPassword } from '../../adapters/storage/postgres/address.ts'
-import { postgresStorage } from '../../adapters/storage/postgres.ts'
-import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { UsageError } from '../usage.ts'
-
-/** What `--storage` takes, for help and messages. */
-export const storageForms = 'lowdb:PATH, memory:, sqlite:PATH or postgres://…'
+import { storageForms } from './address.ts'
 
 /** A storage that is open, and where the relay finds its outbox. */
 export interface OpenStorage {
@@ -20,10 +13,8 @@ export interface OpenStorage {
   readonly outbox: string
 }
 
-export const defaultStorage = 'lowdb:./data/db.json'
-
 /**
- * Opens the storage that a command line names.
+ * Opens the storage that a command line names. Only its own engine is loaded.
  * @param address `lowdb:PATH`, `memory:`, `sqlite:PATH` or `postgres://…` (`?schema=NAME` for another schema)
  * @param outboxDirectory where the outbox of a storage without one of its own is; beside the file by default
  * @param warn is told what the operator should know
@@ -38,10 +29,14 @@ export async function openStorage(
   const [kind, path] = [address.slice(0, address.indexOf(':')), address.slice(address.indexOf(':') + 1)]
   if (kind === 'memory') {
     const directory = resolve(outboxDirectory ?? (await mkdtemp(join(tmpdir(), 'folkmoot-outbox-'))))
+    const { openOutbox } = await import('../../adapters/outbox/file.ts')
+    const { memoryStorage } = await import('../../adapters/storage/memory.ts')
     const storage = memoryStorage({ outbox: await openOutbox({ directory }) })
     return { storage: outboxDirectory ? storage : leavingNothing(storage, directory), outbox: directory }
   }
   if (kind === 'lowdb' && path !== '') {
+    const { openOutbox } = await import('../../adapters/outbox/file.ts')
+    const { lowdbStorage } = await import('../../adapters/storage/lowdb.ts')
     const file = resolve(path)
     const directory = resolve(outboxDirectory ?? join(dirname(file), 'outbox'))
     const outbox = await openOutbox({ directory })
@@ -57,7 +52,11 @@ export async function openStorage(
   // Events stand in a table there, so that they commit with the rows.
   if (outboxDirectory !== undefined)
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
-  if (kind === 'sqlite') return { storage: await sqliteStorage({ path }), outbox: `sqlite:${resolve(path)}` }
+  if (kind === 'sqlite') {
+    const { sqliteStorage } = await import('../../adapters/storage/sqlite.ts')
+    return { storage: await sqliteStorage({ path }), outbox: `sqlite:${resolve(path)}` }
+  }
+  const { postgresStorage } = await import('../../adapters/storage/postgres.ts')
   return { storage: await postgresStorage(postgresAddress(address)), outbox: address }
 }
 

@@ -1,0 +1,49 @@
+/** The server's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault. */
+import { CommanderError } from 'commander'
+import { isApiError } from '../../lib/errors.ts'
+import { isStorageError } from '../../lib/storage/contract.ts'
+import type { Output } from '../output.ts'
+import { createProgram } from '../server/program.ts'
+import type { Running } from '../server/serve.ts'
+import { UsageError } from '../usage.ts'
+
+const out: Output = {
+  line: (text) => void process.stdout.write(`${text}\n`),
+  warn: (text) => void process.stderr.write(`${text}\n`),
+}
+
+/** One line of the terminal, written over and over. */
+const redraw = (line: string): void => void process.stderr.write(`\r\x1b[K${line}`)
+
+/** Ends the server on SIGTERM and SIGINT; a second signal ends it at once. */
+function endOnSignal(running: Running): void {
+  let ending = false
+  const end = () => {
+    if (ending) process.exit(1)
+    ending = true
+    running.close().then(
+      () => process.exit(0),
+      (error: unknown) => exit(error),
+    )
+  }
+  process.on('SIGTERM', end)
+  process.on('SIGINT', end)
+}
+
+function exit(error: unknown): void {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2
+    return
+  }
+  const expected = error instanceof UsageError || isStorageError(error) || isApiError(error)
+  out.warn(
+    expected ? `folkmoot: ${(error as Error).message}` : `folkmoot: ${error instanceof Error ? error.stack : String(error)}`,
+  )
+  process.exitCode = expected ? 2 : 1
+}
+
+// A reader that has gone away (`| head`) is no fault.
+process.stdout.on('error', () => {})
+await createProgram({ out, draw: process.stderr.isTTY ? redraw : undefined, started: endOnSignal })
+  .parseAsync()
+  .catch(exit)

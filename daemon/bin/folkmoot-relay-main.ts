@@ -1,0 +1,72 @@
+/** The relay's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault. */
+import { readFileSync } from 'node:fs'
+import process from 'node:process'
+import { CommanderError } from 'commander'
+import { pino } from 'pino'
+import { isStorageError } from '../../lib/storage/contract.ts'
+import { createProgram } from '../relay/commands/program.ts'
+import { SettingsError } from '../relay/settings.ts'
+import { UsageError } from '../usage.ts'
+
+// Not in step with the deliveries: a reader that falls behind loses lines, and never holds a delivery up.
+const output = pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1024 })
+// A reader that went away (`| head`) must not end deliveries.
+output.on('error', () => undefined)
+
+/** The version in the nearest package.json: it lies two levels up from the sources, three from what is built. */
+function packageVersion(): string {
+  for (const at of ['../../package.json', '../../../package.json']) {
+    try {
+      const { version } = JSON.parse(readFileSync(new URL(at, import.meta.url), 'utf8')) as { readonly version?: unknown }
+      if (typeof version === 'string') return version
+    } catch {
+      // Not there: the next one.
+    }
+  }
+  return 'unknown'
+}
+
+const usage = ['locked', 'newer', 'damaged', 'unavailable']
+
+/** What a person can do something about, as opposed to a fault of ours. */
+const isUsage = (error: unknown): error is Error =>
+  error instanceof UsageError || error instanceof SettingsError || (isStorageError(error) && usage.includes(error.code))
+
+try {
+  const program = createProgram({
+    output,
+    progress(done, of) {
+      if (!process.stderr.isTTY || of < 2000) return
+      const filled = Math.round((done / of) * 30)
+      process.stderr.write(`\r[${'#'.repeat(filled)}${' '.repeat(30 - filled)}] ${done} of ${of}${done < of ? '' : '\n'}`)
+    },
+    onSignal: (signal, done) => process.on(signal, done),
+    failed: () => {
+      process.exitCode = 1
+    },
+    serviceManager: {
+      socket: process.env['NOTIFY_SOCKET'],
+      // Meant for another process when it names one.
+      watchdog: [undefined, String(process.pid)].includes(process.env['WATCHDOG_PID'])
+        ? Number(process.env['WATCHDOG_USEC'] ?? 0)
+        : undefined,
+    },
+    version: packageVersion(),
+  })
+  await program.parseAsync(process.argv)
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
+  else if (isUsage(error)) {
+    process.stderr.write(`folkmoot-relay: ${error.message}\n`)
+    process.exitCode = 2
+  } else {
+    process.stderr.write(`folkmoot-relay: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    process.exitCode = 1
+  }
+} finally {
+  try {
+    output.flushSync()
+  } catch {
+    // Nobody reads any more, or nothing was written.
+  }
+}
