@@ -2,16 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
 import type { Answer, Incoming } from '../../lib/kernel/exchange.ts'
-import { readBody } from './node-body.ts'
-
-/** What Express and its like add to a request. All of it may be missing. */
-interface HostRequest extends IncomingMessage {
-  /** The whole path, where a framework has cut its mount point off `url`. */
-  readonly originalUrl?: string
-  /** What a body parser made of the body. */
-  readonly body?: unknown
-  readonly rawBody?: unknown
-}
+import { type HostRequest, handedOver, readBody } from './node-body.ts'
 
 /** Continues with the host's next handler. */
 export type Next = (error?: unknown) => void
@@ -41,10 +32,14 @@ export function communityMiddleware(
 }
 
 function answer(community: Pick<Community, 'serve'>, request: IncomingMessage, response: ServerResponse): void {
-  community.serve(toIncoming(request)).then((result) => {
-    if (finished.length === 0) setImmediate(writeFinished)
-    finished.push({ request, response, result })
-  })
+  community.serve(toIncoming(request)).then(
+    (result) => {
+      if (finished.length === 0) setImmediate(writeFinished)
+      finished.push({ request, response, result })
+    },
+    // Nothing can be said about a request that was never carried out; but its client need not wait.
+    () => response.destroy(),
+  )
 }
 
 interface Finished {
@@ -72,6 +67,7 @@ function writeFinished(): void {
 /** A request without a `Request`: building one costs more than the rest of a read. */
 function toIncoming(request: HostRequest): Incoming {
   const { path, search } = address(request)
+  const handed = handedOver(request)
   return {
     method: request.method ?? 'GET',
     path,
@@ -79,7 +75,7 @@ function toIncoming(request: HostRequest): Incoming {
     secure: 'encrypted' in request.socket && request.socket.encrypted === true,
     header: (name) => header(request, name),
     read: (limit) => readBody(request, limit),
-    parsedBody: request.rawBody instanceof Uint8Array ? undefined : request.body,
+    ...(handed?.kind === 'parsed' ? { parsedBody: handed.value } : {}),
   }
 }
 

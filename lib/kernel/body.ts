@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
 import type { Fields, TextLimits } from '../fields.ts'
 import type { Limits } from '../options.ts'
-import type { Incoming } from './exchange.ts'
+import { hostReadBody, type Incoming } from './exchange.ts'
 import { sha256 } from './sha256.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -17,7 +17,10 @@ const isJson = (type: string): boolean => /^\s*application\/(?:[\w.+-]+\+)?json\
  */
 export async function readJson(incoming: Incoming, limit: number, wanted = 'application/json'): Promise<unknown> {
   const type = incoming.header('content-type')
-  if (incoming.parsedBody !== undefined) return isJson(type ?? 'application/json') ? incoming.parsedBody : notJson(type, wanted)
+  if (incoming.parsedBody !== undefined) {
+    if (sizeOfParsed(incoming, limit) > limit) fail(tooLargeBody(limit))
+    return isJson(type ?? 'application/json') ? incoming.parsedBody : notJson(type, wanted)
+  }
   const bytes = await readBytes(incoming, limit)
   if (bytes.length === 0) return undefined
   if (type && !isJson(type)) return notJson(type, wanted)
@@ -40,7 +43,16 @@ const notJson = (type: string | null, wanted: string): never => {
 
 async function readBytes(incoming: Incoming, limit: number): Promise<Uint8Array> {
   const bytes = Number(incoming.header('content-length') ?? 0) > limit ? undefined : await incoming.read(limit)
-  return bytes ?? fail(tooLarge(`The body is larger than ${limit} bytes`))
+  return bytes ?? fail(tooLargeBody(limit))
+}
+
+const tooLargeBody = (limit: number) => tooLarge(`The body is larger than ${limit} bytes`)
+
+/** How large a body was that the host has parsed: as announced, or else as it would be written again. */
+function sizeOfParsed(incoming: Incoming, limit: number): number {
+  const announced = Number(incoming.header('content-length') ?? Number.NaN)
+  if (announced > limit || (announced >= 0 && incoming.header('content-encoding') === null)) return announced
+  return JSON.stringify(incoming.parsedBody)?.length ?? 0
 }
 
 const isForm = (type: string | null): type is string => /^\s*multipart\/form-data\s*;/i.test(type ?? '')
@@ -53,7 +65,8 @@ const isForm = (type: string | null): type is string => /^\s*multipart\/form-dat
 export async function readForm(incoming: Incoming, limits: Limits): Promise<unknown> {
   const type = incoming.header('content-type')
   if (!isForm(type)) return readJson(incoming, limits.bodyBytes, 'multipart/form-data or application/json')
-  if (incoming.parsedBody !== undefined) fail(badRequest('The form was read by a body parser of the host, which keeps no files'))
+  // A parser keeps no files, or keeps them where nobody but the host finds them.
+  if (incoming.parsedBody !== undefined) throw hostReadBody()
   const bytes = await readBytes(incoming, limits.assetBytes + limits.bodyBytes)
   return nested(await parseForm(bytes, type))
 }

@@ -18,6 +18,7 @@ export interface Incoming {
    * The body's bytes; called at most once.
    * @param limit refuse a body of more bytes than this
    * @returns `undefined` when the body is larger
+   * @throws Error when the host has read the body before: see `hostReadBody`
    */
   read(limit: number): Promise<Uint8Array | undefined>
   /** What the host's own parser has already made of a JSON body; `undefined` when none has run. */
@@ -31,6 +32,12 @@ export interface Answer {
   /** `null` where there is no body. */
   readonly body: string | null
 }
+
+/** A fault of the host's set-up, for `onError`: an empty body in place of the one that was sent would change nothing without a word. */
+export const hostReadBody = (): Error =>
+  new Error(
+    'The host has read the body before the community. Mount the community before the body parser, or keep the bytes in `request.rawBody` or the parsed value in `request.body`; for `fetch`, pass a request whose body is unread',
+  )
 
 const json = { 'content-type': 'application/json; charset=utf-8' }
 
@@ -48,7 +55,10 @@ export function fromRequest(request: Request): Incoming {
     search: url.search,
     secure: url.protocol === 'https:',
     header: (name) => (name === 'host' ? (request.headers.get('host') ?? url.host) : request.headers.get(name)),
-    read: (limit) => readStream(request.body, limit),
+    read: async (limit) => {
+      if (request.bodyUsed || request.body?.locked) throw hostReadBody()
+      return readStream(request.body, limit)
+    },
   }
 }
 
