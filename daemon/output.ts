@@ -1,4 +1,5 @@
 import Table from 'cli-table3'
+import { isApiError } from '../lib/index.ts'
 
 /** Where a command writes. Only `daemon/bin` knows the process's own. */
 export interface Output {
@@ -17,5 +18,6 @@ export function tableOf(head: readonly string[], rows: readonly (readonly (strin
 
 /** What went wrong, in one line for the operator. */
 export function fault(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  return isApiError(error) && error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }

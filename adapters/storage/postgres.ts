@@ -140,7 +140,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   }
 }
 
-/** @throws StorageError `unavailable` when the commit may or may not have come through */
+/** @throws StorageError `unknown` when the commit may or may not have come through */
 async function commit(transaction: Transaction): Promise<void> {
   const { command } = await transaction.endWith('COMMIT').catch((error: unknown) => {
     throw commitError(error)

@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander'
 import { isApiError } from '../../lib/errors.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
-import type { Output } from '../output.ts'
+import { fault, type Output } from '../output.ts'
 import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve.ts'
 import { UsageError } from '../usage.ts'
@@ -37,7 +37,7 @@ function exit(error: unknown): void {
   }
   const expected = error instanceof UsageError || isStorageError(error) || isApiError(error)
   out.warn(
-    expected ? `folkmoot: ${(error as Error).message}` : `folkmoot: ${error instanceof Error ? error.stack : String(error)}`,
+    expected ? `folkmoot: ${fault(error)}` : `folkmoot: ${error instanceof Error ? error.stack : String(error)}`,
   )
   process.exitCode = expected ? 2 : 1
 }

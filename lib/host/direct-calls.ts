@@ -5,6 +5,7 @@ import { pageLinks, readPaging } from '../kernel/page.ts'
 import type { Runner } from '../kernel/run.ts'
 import { apiRoot, isPaged, present } from '../kernel/serve.ts'
 import { routesOf } from '../kernel/table.ts'
+import { refusingTrouble } from '../kernel/trouble.ts'
 import type { AnyOperation, Principal } from '../operation.ts'
 import type { Settings } from '../options.ts'
 import type { Id } from '../storage/table.ts'
@@ -47,16 +48,18 @@ export function directCalls(operations: readonly AnyOperation[], settings: Setti
     const principal: Principal = { key_id: null, member_id: actor.id, scopes: ['*'] }
     const [params, query] = [texts(input.params), texts(input.query)]
     const paging = readPaging(isPaged(operation.returns) ? query : {})
-    const outcome = await runner.run({
-      operation,
-      params,
-      query: operation.query ? parseQuery(operation.query, query, limits) : {},
-      body: operation.body ? parseInput(operation.body, input.body, limits) : undefined,
-      paging,
-      principal,
-      network,
-      now: isoTime(clock.now()),
-    })
+    const outcome = await refusingTrouble(() =>
+      runner.run({
+        operation,
+        params,
+        query: operation.query ? parseQuery(operation.query, query, limits) : {},
+        body: operation.body ? parseInput(operation.body, input.body, limits) : undefined,
+        paging,
+        principal,
+        network,
+        now: isoTime(clock.now()),
+      }),
+    )
     if (outcome.kind === 'replay' || outcome.result === undefined) return undefined
     const below = operation.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '')
     const address = {

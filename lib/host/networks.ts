@@ -1,6 +1,7 @@
 import { fail, invalid } from '../errors.ts'
 import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
+import { refusingTrouble } from '../kernel/trouble.ts'
 import type { Settings } from '../options.ts'
 import { scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -62,14 +63,16 @@ export function networksOf({ storage, clock }: Settings, runner: Runner): Networ
         return { network, owner: await tx.insert(members, { ...row, role: 'host' }) }
       })
     },
-    list: () => storage.transaction((tx) => tx.find(networks, {}), { readOnly: true }),
+    list: () => refusingTrouble(() => storage.transaction((tx) => tx.find(networks, {}), { readOnly: true })),
     find: (name) =>
-      storage.transaction(
-        async (tx) => {
-          const [bySubdomain] = await tx.find(networks, { where: { subdomain: name }, limit: 1 })
-          return bySubdomain ?? scoped(tx, name).get(networks, name)
-        },
-        { readOnly: true },
+      refusingTrouble(() =>
+        storage.transaction(
+          async (tx) => {
+            const [bySubdomain] = await tx.find(networks, { where: { subdomain: name }, limit: 1 })
+            return bySubdomain ?? scoped(tx, name).get(networks, name)
+          },
+          { readOnly: true },
+        ),
       ),
   }
 }

@@ -7,6 +7,7 @@ import { type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type Input, makeCall, makeContext } from './context.ts'
 import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
+import { isOutcomeUnknown, refusingTrouble } from './trouble.ts'
 
 /** How often a transaction is run at most. */
 const mostRuns = 5
@@ -22,7 +23,7 @@ export interface Runner {
   run(input: Input, repeat?: { readonly key: Repeatable; readonly answerOf: (result: unknown) => FirstAnswer }): Promise<Outcome>
   /**
    * Runs the host's own work in a transaction of a network, with the events that it emits.
-   * @throws ApiError 422 when a unique key is taken
+   * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
    */
   work<T>(network_id: Id, now: string, body: (tx: ScopedTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
   /** Runs the host's own look at a network, which changes nothing. */
@@ -104,30 +105,51 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       if (repeat) await keepAnswer(tx, repeat.key, repeat.answerOf(result), context.stamp())
       return { kind: 'result', result }
     }
+    /** Once a commit may have come through, what was prepared may belong to it. */
+    let mayBeWritten = false
     const undo = async () => {
+      if (mayBeWritten) return
       try {
         await operation.discard?.(prepared as never, { ports: settings.ports } as never)
       } catch (error) {
         settings.report(error, { operation: operation.id, task: 'discard' })
       }
     }
+    const attempt = async (): Promise<Outcome> => {
+      try {
+        return await transact(work, operation.method === 'GET')
+      } catch (error) {
+        mayBeWritten = isOutcomeUnknown(error)
+        if (!mayBeWritten || !repeat) throw error
+        // The key stands for what was sent: run again, the work finds its answer, or does it for the first time.
+        return await transact(work, false).catch((later: unknown) => {
+          throw isApiError(later) ? later : error
+        })
+      }
+    }
     try {
-      const outcome = await transact(work, operation.method === 'GET')
+      const outcome = await attempt()
       if (outcome.kind === 'replay') await undo()
       return outcome
     } catch (error) {
       await undo()
-      if (repeat && refusal && refusal === error) await keepRefusal(input, repeat.key, refusal)
-      throw error
+      if (!repeat || !refusal || refusal !== error) throw error
+      // The same request may have been answered while this one ran: two of them get one answer.
+      const earlier = await keepRefusal(input, repeat.key, refusal)
+      if (!earlier) throw error
+      return { kind: 'replay', answer: earlier }
     }
   }
 
-  async function keepRefusal({ network, now }: Input, key: Repeatable, refusal: ApiError): Promise<void> {
+  /** Keeps a refusal, unless there is an answer by now: then gives that. */
+  async function keepRefusal({ network, now }: Input, key: Repeatable, refusal: ApiError): Promise<FirstAnswer | undefined> {
     const answer = { status: refusal.status, body: JSON.stringify(refusal.body) }
     const stamp = { id: newId(), created_at: now, updated_at: now }
-    await transact(async (tx) => {
+    return transact(async (tx) => {
       const network_tx = scoped(tx, network.id)
-      if (!(await firstAnswer(network_tx, key, now))) await keepAnswer(network_tx, key, answer, stamp)
+      const earlier = await firstAnswer(network_tx, key, now)
+      if (!earlier) await keepAnswer(network_tx, key, answer, stamp)
+      return earlier
     }, false)
   }
 
@@ -135,14 +157,16 @@ export function runner(settings: Settings, newId: () => Id): Runner {
     run,
     newId,
     work: (network_id, now, body) =>
-      transact(async (storageTx, commit) => {
-        const tx = scoped(storageTx, network_id)
-        const emissions: Emission[] = []
-        const result = await body(tx, (emission) => emissions.push(emission))
-        if (emissions.length > 0) await publish(tx, emissions, now, commit)
-        return result
-      }, false),
-    read: (network_id, body) => transact((storageTx) => body(scoped(storageTx, network_id)), true),
+      refusingTrouble(() =>
+        transact(async (storageTx, commit) => {
+          const tx = scoped(storageTx, network_id)
+          const emissions: Emission[] = []
+          const result = await body(tx, (emission) => emissions.push(emission))
+          if (emissions.length > 0) await publish(tx, emissions, now, commit)
+          return result
+        }, false),
+      ),
+    read: (network_id, body) => refusingTrouble(() => transact((storageTx) => body(scoped(storageTx, network_id)), true)),
     settled: () => Promise.all(pending),
   }
 }

@@ -2,7 +2,6 @@ import { ApiError, fail, isApiError, notFound } from '../errors.ts'
 import type { Paged } from '../fields.ts'
 import type { AnyOperation, Page } from '../operation.ts'
 import type { Settings } from '../options.ts'
-import { isStorageError } from '../storage/contract.ts'
 import { authenticator, bearerToken } from './authenticate.ts'
 import { authorise } from './authorise.ts'
 import { parseInput, parseQuery, printOf, readForm, readJson, readOptionalJson } from './body.ts'
@@ -15,6 +14,7 @@ import { limitRate } from './rate-limit.ts'
 import type { Runner } from './run.ts'
 import { projection } from './serialise.ts'
 import { type Route, routeTable } from './table.ts'
+import { retryAfter, storageTrouble } from './trouble.ts'
 
 /** Documents that anybody may read, by their path below the base path. */
 export type Documents = ReadonlyMap<string, () => string>
@@ -110,7 +110,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     const request_id = crypto.randomUUID()
     settings.report(error, { request_id, ...(route ? { operation: route.id } : {}) })
     const later = storageTrouble(error)
-    if (later) return jsonAnswer(503, JSON.stringify({ error: later, request_id }), { ...headers, 'retry-after': '5' })
+    if (later) return jsonAnswer(503, JSON.stringify({ error: later, request_id }), { ...headers, 'retry-after': retryAfter })
     return jsonAnswer(500, JSON.stringify({ error: 'Internal server error', request_id }), headers)
   }
 
@@ -156,11 +156,3 @@ const readDocument = (incoming: Incoming, document: () => string): Answer => {
 
 const wrongMethod = (incoming: Incoming, allow: string): ApiError =>
   new ApiError(405, { error: `${incoming.method} is not possible here; possible: ${allow}` }, { allow })
-
-const storageTrouble = (error: unknown): string | undefined => {
-  if (!isStorageError(error)) return undefined
-  if (error.code === 'full') return 'The storage is full; nothing was written'
-  if (error.code === 'unavailable' || error.code === 'closed' || error.code === 'conflict')
-    return 'The storage is busy or cannot be reached; nothing was written. Try again'
-  return undefined
-}

@@ -71,11 +71,12 @@ export interface Tx {
 export interface Storage {
   /**
    * Runs `work` atomically: its rows and records are durable when this resolves, and nothing of it happened when this
-   * rejects. Whatever `work` throws comes through unchanged. Transactions never nest.
+   * rejects, unless with `unknown`. Whatever `work` throws comes through unchanged. Transactions never nest.
    *
    * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path
    * @throws Conflict when the caller must run the work again
-   * @throws StorageError `full`, `unavailable` or `closed`
+   * @throws StorageError `full`, `unavailable` or `closed`; nothing was written
+   * @throws StorageError `unknown` when the commit was sent and its outcome is not known: all of it was written, or nothing
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: { readonly readOnly?: boolean }): Promise<T>
   /** Waits for running transactions, then frees files, sockets and locks. May be called again. */
@@ -92,13 +93,23 @@ export interface OutboxWriter {
   close(): Promise<void>
 }
 
-export type StorageErrorCode = 'unique' | 'conflict' | 'full' | 'unavailable' | 'damaged' | 'locked' | 'newer' | 'closed'
+export type StorageErrorCode =
+  | 'unique'
+  | 'conflict'
+  | 'full'
+  | 'unavailable'
+  | 'unknown'
+  | 'damaged'
+  | 'locked'
+  | 'newer'
+  | 'closed'
 
 const brand = Symbol.for('folkmoot.StorageError')
 
 /**
  * What a storage throws of its own accord. `code` says which: `unique`, `conflict` (run it again), `full` (no space left),
- * `unavailable` (the database cannot be reached or is out of connections: try again later), `damaged` (a file that is not
+ * `unavailable` (the database cannot be reached or is out of connections: try again later), `unknown` (the commit was sent and
+ * its outcome is not known: never thrown when it is certain that nothing was written), `damaged` (a file that is not
  * ours or not whole; it was left alone), `locked` (another process holds it), `newer` (written by a newer version), `closed`.
  */
 export class StorageError extends Error {

@@ -9,6 +9,13 @@ export interface Proxy {
   cut(): void
   /** Lets nothing through any more, and tells nobody, until `mend`. */
   silence(): void
+  /**
+   * Breaks the connection at the COMMIT of a transaction in which the client has sent this text, so often: before the COMMIT
+   * reaches the database, or before its answer reaches the client. Needs statements that are not prepared.
+   */
+  loseCommits(text: string, what: 'request' | 'answer', times: number): void
+  /** Calls back at each commit that is lost. */
+  onLost(callback: () => void): void
   /** Connections made from now on work. Those that were silenced stay silent. */
   mend(): void
 }
@@ -18,6 +25,8 @@ export async function proxyTo(url: string): Promise<Proxy> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   let state: 'open' | 'cut' | 'silent' = 'open'
+  let lost: () => void = () => {}
+  let losing = { text: '', what: 'answer' as 'request' | 'answer', times: 0 }
 
   const hold = (socket: Socket) => {
     sockets.add(socket)
@@ -30,13 +39,24 @@ export async function proxyTo(url: string): Promise<Proxy> {
     const far = connect(Number(target.port), target.hostname)
     hold(far)
     let dead = false
+    let marked = false
+    /** Whether the connection ends here, and these bytes with it. */
+    const isLost = (bytes: Buffer, what: 'request' | 'answer'): boolean => {
+      if (losing.times === 0) return false
+      if (what === 'request') marked ||= bytes.includes(losing.text)
+      if (!marked || losing.what !== what || !bytes.includes('COMMIT')) return false
+      losing.times--
+      near.destroy()
+      lost()
+      return true
+    }
     for (const [from, to] of [
       [near, far],
       [far, near],
     ] as const) {
       from.on('data', (bytes) => {
         dead ||= state === 'silent'
-        if (!dead) to.write(bytes)
+        if (!dead && !isLost(bytes, from === near ? 'request' : 'answer')) to.write(bytes)
       })
       from.on('close', () => to.destroy())
     }
@@ -62,6 +82,12 @@ export async function proxyTo(url: string): Promise<Proxy> {
     },
     silence() {
       state = 'silent'
+    },
+    loseCommits(text, what, times) {
+      losing = { text, what, times }
+    },
+    onLost(callback) {
+      lost = callback
     },
     mend() {
       state = 'open'

@@ -40,6 +40,7 @@ interface Waiter {
 }
 
 const durable: Fate = { durable: true }
+const notKept = 'the commit could not be made durable; nothing of it was kept'
 
 /**
  * A storage over tables in memory.
@@ -128,32 +129,37 @@ export function transactionsInMemory(
         newestDurable = last
         settleWaiters(() => durable)
       } catch (cause) {
-        await undoFrom(group, cause)
+        await undoFrom(group, last, cause)
       }
     }
     persisting = false
   }
 
   /** Takes a group back that could not be made durable, and all that was done on top of it in the meantime. */
-  async function undoFrom(group: readonly LoggedCommit[], cause: unknown) {
-    const error = isStorageError(cause)
-      ? cause
-      : new StorageError('unavailable', 'the commit could not be made durable; nothing of it was kept', { cause })
+  async function undoFrom(group: readonly LoggedCommit[], last: number, cause: unknown) {
+    const error = isStorageError(cause) ? cause : new StorageError('unavailable', notKept, { cause })
     // First in the queue: what runs now finishes, and is undone with the rest; what waits must not build on it.
     const turn = turns.exclusive('first')
     if (turn) await turn
     undo([...group, ...unpersisted].flatMap(({ changes }) => changes))
     unpersisted = []
     newestDurable = newest
+    // What was done on top of the group was never sent to the disk, so nothing of it can be there.
+    const errorOf = (commit: number) =>
+      commit > last && error.code === 'unknown' ? new StorageError('unavailable', notKept, { cause }) : error
     // Readers run again before any writer does: on tables that are durable all through, so once more is enough.
-    settleWaiters((reader) => ({ durable: false, error, turn: reader ? turns.shared('first') : undefined }))
+    settleWaiters(({ reader, commit }) => ({
+      durable: false,
+      error: errorOf(commit),
+      turn: reader ? turns.shared('first') : undefined,
+    }))
     turns.endExclusive()
   }
 
-  function settleWaiters(fate: (reader: boolean) => Fate) {
+  function settleWaiters(fate: (waiter: Waiter) => Fate) {
     const due = waiters.filter(({ commit }) => commit <= newestDurable)
     waiters = waiters.filter(({ commit }) => commit > newestDurable)
-    for (const { reader, settle } of due) settle(fate(reader))
+    for (const waiter of due) waiter.settle(fate(waiter))
   }
 
   return {

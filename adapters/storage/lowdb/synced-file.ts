@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Adapter } from 'lowdb'
+import { StorageError } from '../../../lib/storage/contract.ts'
 import { errorCode, type FileSystem, type OpenFile } from '../../outbox/file-system.ts'
 import { storageError } from '../../outbox/segment.ts'
 
@@ -22,8 +23,8 @@ export interface SyncedFile<T> extends Adapter<T> {
  * @param parse makes the content of the bytes
  * @param files the file system
  * @returns an adapter whose `write` takes the content before it first awaits, and whose methods reject with StorageError
- *   `full` or `unavailable`, or with what `parse` throws. A `write` that rejects has left the old content, unless nothing but
- *   the last step failed, the sync of the directory: then the next write settles which content it is.
+ *   `full` or `unavailable`, or with what `parse` throws. A `write` that rejects has left the old content, unless it rejects
+ *   with `unknown`: the last step failed, the sync of the directory. Then the next write settles which content it is.
  */
 export function syncedFile<T>(path: string, parse: (bytes: Uint8Array) => T, files: FileSystem): SyncedFile<T> {
   const temporary = `${path}.tmp`
@@ -70,8 +71,14 @@ export function syncedFile<T>(path: string, parse: (bytes: Uint8Array) => T, fil
         await clean().catch(() => undefined)
         throw storageError(`${path} cannot be written; it still holds what was committed before`, error)
       }
-      await files.syncDirectory(dirname(path)).catch((error: unknown) => {
-        throw storageError(`the directory of ${path} cannot be synced`, error)
+      await files.syncDirectory(dirname(path)).catch((cause: unknown) => {
+        throw new StorageError(
+          'unknown',
+          `the directory of ${path} cannot be synced, so it may hold the new content or the old`,
+          {
+            cause,
+          },
+        )
       })
       size = bytes.length
     },

@@ -21,6 +21,9 @@ const resultCode = (error: unknown): number | undefined =>
 /** Another connection holds the database at this moment. */
 export const isBusy = (error: unknown): boolean => resultCode(error) === 5 || resultCode(error) === 6
 
+/** Reading from or writing to the disk failed. */
+export const isDiskError = (error: unknown): boolean => resultCode(error) === 10
+
 /** An error of SQLite as a `StorageError`, where it has a code; any other error as it is. */
 export function storageErrorOf(error: unknown, path: string): unknown {
   const result = resultCode(error)

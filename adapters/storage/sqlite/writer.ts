@@ -9,7 +9,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { isStorageError, StorageError } from '../../../lib/storage/contract.ts'
 import type { Connection } from './connection.ts'
-import { isBusy, storageErrorOf } from './errors.ts'
+import { isBusy, isDiskError, storageErrorOf } from './errors.ts'
 
 /** More than these do not wait for each other. */
 const mostInGroup = 128
@@ -100,7 +100,7 @@ export function writerOver(connection: Connection, path: string, patience: numbe
         }
         await setImmediate()
       } while (queue[0] && !queue[0].alone && jobs.length < mostInGroup)
-      connection.run('COMMIT')
+      commit()
     } catch (error) {
       if (database.isTransaction) connection.run('ROLLBACK')
       const known = storageErrorOf(error, path)
@@ -111,6 +111,18 @@ export function writerOver(connection: Connection, path: string, patience: numbe
       return
     }
     for (const { tell } of ends) tell()
+  }
+
+  /** @throws StorageError `unknown` after an error of the disk: the log may hold the commit, and a crash would bring it back */
+  function commit(): void {
+    try {
+      connection.run('COMMIT')
+    } catch (error) {
+      if (!isDiskError(error)) throw error
+      throw new StorageError('unknown', `${path}: the disk failed in the commit; whether it came through is not known`, {
+        cause: error,
+      })
+    }
   }
 
   function next(taken: number): Job | undefined {

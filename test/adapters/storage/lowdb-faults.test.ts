@@ -119,12 +119,20 @@ describe('lowdb on a disk that fails', () => {
     let broken = false
     const files: FileSystem = {
       ...nodeFileSystem,
-      syncDirectory: (directory) => (broken ? Promise.reject(failure('EIO')) : nodeFileSystem.syncDirectory(directory)),
+      async syncDirectory(directory) {
+        if (!broken) return nodeFileSystem.syncDirectory(directory)
+        if (onTop.length === 0) onTop.push(insert(storage, thing(3)))
+        throw failure('EIO')
+      },
     }
+    const onTop: Promise<unknown>[] = []
     const storage = await openLowdb({ path, files })
     await insert(storage, thing(1))
     broken = true
-    await expect(insert(storage, thing(2))).rejects.toMatchObject({ code: 'unavailable' })
+    const failing = insert(storage, thing(2))
+    // A crash would find the second thing in the file; the third one was never written.
+    await expect(failing).rejects.toMatchObject({ code: 'unknown' })
+    await expect(onTop[0]).rejects.toMatchObject({ code: 'unavailable' })
     expect(await thingIds(storage)).toEqual(['1'])
     broken = false
     await storage.close()

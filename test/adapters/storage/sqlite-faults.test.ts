@@ -4,6 +4,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
+import { type Connection, openConnection } from '../../../adapters/storage/sqlite/connection.ts'
+import { writerOver } from '../../../adapters/storage/sqlite/writer.ts'
 import { type SqliteOptions, type SqliteStorage, sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { isUniqueViolation } from '../../../lib/storage/contract.ts'
 import { startChild, temporaryDirectory } from '../child.ts'
@@ -75,6 +77,27 @@ test('a full disk refuses the transaction, keeps what was there, and is no troub
   await limit(1_000_000)
   await insertAndTell(storage, 3)
   expect(await thingIds(storage)).toEqual(['1', '3'])
+})
+
+test('a disk that fails in the commit leaves it open whether that came through, and other trouble does not', async () => {
+  const path = file()
+  const connection = openConnection(path)
+  onTestFinished(() => connection.close())
+  connection.run('CREATE TABLE notes (text)')
+  const failing = (errcode: number): Connection => ({
+    ...connection,
+    run(sql) {
+      if (sql === 'COMMIT') throw Object.assign(new Error('disk trouble'), { errcode })
+      connection.run(sql)
+    },
+  })
+  const commit = (over: Connection) =>
+    writerOver(over, path, 100).transaction(async () => connection.run("INSERT INTO notes VALUES ('x')"))
+  // SQLITE_IOERR_FSYNC, SQLITE_FULL.
+  await expect(commit(failing(1034))).rejects.toMatchObject({ code: 'unknown' })
+  await expect(commit(failing(13))).rejects.toMatchObject({ code: 'full' })
+  await commit(connection)
+  expect(connection.query({ sql: 'SELECT text FROM notes', values: [] })).toEqual([['x']])
 })
 
 test('another process that writes is waited for, without holding up this one, and not for ever', async () => {

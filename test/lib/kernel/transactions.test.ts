@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { ApiError } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { Conflict, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import { createTestCommunity } from '../../support/community.ts'
@@ -100,6 +101,11 @@ test.each([
   ['full', 'The storage is full; nothing was written'],
   ['unavailable', 'The storage is busy or cannot be reached; nothing was written. Try again'],
   ['closed', 'The storage is busy or cannot be reached; nothing was written. Try again'],
+  [
+    'unknown',
+    'The storage gave no answer, so this may have been written. ' +
+      'Repeat the request with the same Idempotency-Key; if it had none, look first whether it was written',
+  ],
 ] as const)('a storage that is %s is a 503, and the operator learns why', async (code, error) => {
   const troubles: (() => unknown)[] = []
   const { send, faults } = await createTestCommunity({ storage: troubled('segments', troubles) })
@@ -110,6 +116,20 @@ test.each([
   expect(answer.headers.get('retry-after')).toBe('5')
   expect(faults).toEqual([trouble])
   expect((await send('tags.list')).body.items).toEqual([])
+})
+
+test('a direct call throws what the request would have been answered, with the reason as its cause', async () => {
+  const troubles: (() => unknown)[] = []
+  const { community } = await createTestCommunity({ storage: troubled('segments', troubles) })
+  const trouble = new StorageError('unavailable', 'disk /dev/sda1 of db-7.internal')
+  troubles.push(() => trouble)
+  const refused = await community.call('tags.create', { network: '1', body: { title: 'x' } }).catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(ApiError)
+  expect(refused).toMatchObject({
+    status: 503,
+    body: { error: 'The storage is busy or cannot be reached; nothing was written. Try again' },
+    cause: trouble,
+  })
 })
 
 test('an outbox that is full takes the rows of the transaction with it', async () => {
