@@ -36,9 +36,7 @@ function exit(error: unknown): void {
     return
   }
   const expected = error instanceof UsageError || isStorageError(error) || isApiError(error)
-  out.warn(
-    expected ? `folkmoot: ${fault(error)}` : `folkmoot: ${error instanceof Error ? error.stack : String(error)}`,
-  )
+  out.warn(expected ? `folkmoot: ${fault(error)}` : `folkmoot: ${error instanceof Error ? error.stack : String(error)}`)
   process.exitCode = expected ? 2 : 1
 }
 
