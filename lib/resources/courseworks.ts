@@ -18,6 +18,9 @@ import { held, hold, won } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { type CourseworkRow, courseworks, type SpaceRow, spaces } from '../storage/tables.ts'
 
+/** How many sections may stand in each other. */
+const mostLevels = 10
+
 const changeable = {
   parent_id: optional(IdInput),
   title: optional(ShortText),
@@ -74,9 +77,11 @@ export const createCoursework = operation({
       ...rest
     } = call.body
     const space = await spaceOf(call, call.params.space_id)
+    if (rest.type === 'section') await hold(tx, spaces, space)
     const parent =
       parent_id === undefined ? await overviewOf(call, space) : found(await itemOf(call, space.id, parent_id), 'Parent')
     checkParent(rest.type, parent)
+    if (rest.type === 'section') checkDepth((await sectionsAbove(call, parent)).length + 1)
     const item = await tx.insert(courseworks, {
       ...call.stamp(),
       ...rest,
@@ -175,16 +180,50 @@ async function overviewOf({ tx, stamp }: Pick<Context, 'tx' | 'stamp'>, space: S
 }
 
 /**
- * What may stand where: sections under the overview, lessons and quizzes under the overview or a section. So no item can
- * ever come to stand under itself.
+ * What may stand where: everything under the overview or a section.
  * @throws ApiError 422
  */
 function checkParent(type: CourseworkRow['type'], parent: CourseworkRow): void {
   if (type === 'overview') fail(invalid('parent_id'), 'parent_id: the overview cannot be moved')
   if (parent.type === 'lesson' || parent.type === 'quiz')
     fail(invalid('parent_id'), `parent_id must name a section or the overview, not a ${parent.type}`)
-  if (type === 'section' && parent.type === 'section')
-    fail(invalid('parent_id'), 'parent_id must name the overview: a section cannot stand under another one')
+}
+
+/** @throws ApiError 422 */
+function checkDepth(levels: number): void {
+  if (levels > mostLevels) fail(invalid('parent_id'), `parent_id: sections stand in each other at most ${mostLevels} levels deep`)
+}
+
+/** A section and the sections that hold it, nearest first; none for the overview. */
+async function sectionsAbove(context: Pick<Context, 'tx'>, from: CourseworkRow): Promise<CourseworkRow[]> {
+  const above: CourseworkRow[] = []
+  for (let item: CourseworkRow | undefined = from; item?.type === 'section'; ) {
+    above.push(item)
+    item = item.parent_id === null ? undefined : await context.tx.get(courseworks, item.parent_id)
+  }
+  return above
+}
+
+/** How many levels of sections an item comes to, itself included. */
+async function levelsOf({ tx }: Pick<Context, 'tx'>, item: CourseworkRow): Promise<number> {
+  let levels = 0
+  for (let level = item.type === 'section' ? [item] : []; level.length > 0; levels++) {
+    const where = { parent_id: level.map(({ id }) => id), type: 'section' } as const
+    level = await tx.find(courseworks, { where })
+  }
+  return levels
+}
+
+/**
+ * Refuses a section that would come to stand under itself, or too deep. The space is held, so that of two sections that move
+ * into each other the second one sees the first.
+ * @throws ApiError 422
+ */
+async function checkPlace(context: Pick<Context, 'tx'>, item: CourseworkRow, parent: CourseworkRow): Promise<void> {
+  const above = await sectionsAbove(context, parent)
+  if (above.some(({ id }) => id === item.id))
+    fail(invalid('parent_id'), 'parent_id must not name the section itself or anything under it')
+  checkDepth(above.length + (await levelsOf(context, item)))
 }
 
 /** Counts one child more; its place is the last. */
@@ -195,9 +234,11 @@ async function lastPlace({ tx }: Pick<Context, 'tx'>, parent: CourseworkRow): Pr
 /** Moves an item to the end of another parent; its old siblings close the gap. */
 async function move(context: Pick<Context, 'tx'>, space: SpaceRow, item: CourseworkRow, parent_id: Id): Promise<void> {
   const { tx } = context
+  if (item.type === 'section') await hold(tx, spaces, space)
   const parent =
     (await itemOf(context, space.id, parent_id)) ?? fail(invalid('parent_id'), 'parent_id: there is no such item in this space')
   checkParent(item.type, parent)
+  if (item.type === 'section') await checkPlace(context, item, parent)
   // Both parents in one order: another item may be moving the other way.
   for (const id of [parent.id, item.parent_id ?? parent.id].sort(compareIds)) await held(tx, courseworks, id)
   const position = await lastPlace(context, parent)

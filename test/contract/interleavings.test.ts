@@ -328,6 +328,8 @@ const content: readonly Pair[] = [
   ['a lesson that moves, and another that goes', moveItem(lesson, made.chapter), deleteItem(quiz)],
   ['a lesson that moves, twice', moveItem(lesson, made.chapter), moveItem(lesson, made.chapter)],
   ['a lesson that moves, and the end of where it goes', moveItem(lesson, made.chapter), deleteItem(made.chapter)],
+  ['two sections that move into each other', moveItem(section, made.chapter), moveItem(made.chapter, section)],
+  ['a section that moves, and the end of where it goes', moveItem(section, made.chapter), deleteItem(made.chapter)],
   ['two lessons that cross', moveItem(lesson, made.chapter), moveItem(made.page, section)],
 ]
 

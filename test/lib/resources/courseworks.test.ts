@@ -120,7 +120,7 @@ test.each([
   expect(await list()).toEqual([])
 })
 
-test('lessons and quizzes stand under the overview or a section, sections under the overview', async () => {
+test('lessons, quizzes and sections stand under the overview or a section', async () => {
   const { create, made } = await course()
   const section = await made('section', 'S')
   const lesson = await made('lesson', 'L', section)
@@ -129,7 +129,7 @@ test('lessons and quizzes stand under the overview or a section, sections under 
     ['lesson', section.parent_id, 201, 'overview'],
     ['section', section.parent_id, 201, 'overview'],
     ['quiz', section.id, 201, 'section'],
-    ['section', section.id, 422, 'parent_id must name the overview: a section cannot stand under another one'],
+    ['section', section.id, 201, 'section'],
     ['lesson', lesson.id, 422, 'parent_id must name a section or the overview, not a lesson'],
     ['section', quiz.id, 422, 'parent_id must name a section or the overview, not a quiz'],
   ] as const
@@ -200,11 +200,12 @@ test('what cannot stand under a parent cannot move there either', async () => {
   const { test, made, update, show } = await course()
   const [one, two] = [await made('section', 'S'), await made('section', 'T')]
   const lesson = await made('lesson', 'L', one)
+  const inner = await made('section', 'I', await made('section', 'J', one))
   const other = await newSpace(test, 'Light')
   const elsewhere = (await test.send('courseworks.create', { params: { space_id: other.id }, body: { type: 'section' } })).body
   const refusals = [
-    [one.id, two.id, 'parent_id must name the overview: a section cannot stand under another one'],
-    [one.id, one.id, 'parent_id must name the overview: a section cannot stand under another one'],
+    [one.id, one.id, 'parent_id must not name the section itself or anything under it'],
+    [one.id, inner.id, 'parent_id must not name the section itself or anything under it'],
     [one.id, lesson.id, 'parent_id must name a section or the overview, not a lesson'],
     [lesson.id, lesson.id, 'parent_id must name a section or the overview, not a lesson'],
     [one.parent_id, two.id, 'parent_id: the overview cannot be moved'],
@@ -213,8 +214,34 @@ test('what cannot stand under a parent cannot move there either', async () => {
   ]
   for (const [id, parent_id, error] of refusals)
     expect(await update(id, { title: 'Moved', parent_id })).toMatchObject({ status: 422, body: { error } })
-  expect(await show(one.id)).toEqual({ ...one, children_count: 1 })
+  expect(await show(one.id)).toEqual({ ...one, children_count: 2 })
   expect(await show(lesson.id)).toEqual(lesson)
+})
+
+test('a section moves into another one with everything under it, and comes out again', async () => {
+  const { made, update, show, under } = await course()
+  const [one, two] = [await made('section', 'S'), await made('section', 'T')]
+  await made('lesson', 'A', two)
+  expect(await update(two.id, { parent_id: one.id })).toMatchObject({
+    status: 200,
+    body: { parent_type: 'section', position: 1 },
+  })
+  expect(await under(one)).toBe('T')
+  expect(await under(two)).toBe('A')
+  await update(two.id, { parent_id: one.parent_id })
+  expect(await under(await show(one.parent_id))).toBe('ST')
+})
+
+test('sections stand in each other ten levels deep and no deeper, created or moved', async () => {
+  const { create, made, update } = await course()
+  const chain = [await made('section', '1')]
+  for (let level = 2; level <= 10; level++) chain.push(await made('section', `${level}`, chain.at(-1)))
+  const tooDeep = { status: 422, body: { error: 'parent_id: sections stand in each other at most 10 levels deep' } }
+  expect(await create('section', { parent_id: chain.at(-1)?.id })).toMatchObject(tooDeep)
+  expect(await create('lesson', { parent_id: chain.at(-1)?.id })).toMatchObject({ status: 201 })
+  const loose = await made('section', 'loose')
+  expect(await update(chain[0].id, { parent_id: loose.id })).toMatchObject(tooDeep)
+  expect(await update(chain[1].id, { parent_id: loose.id })).toMatchObject({ status: 200 })
 })
 
 test('deleting an item closes the gap among its siblings', async () => {
