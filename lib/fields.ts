@@ -158,6 +158,25 @@ export const Email = publish(
   { type: 'string', format: 'email', maxLength: 254 },
 )
 
+/** An e-mail address in a query. A `+` that was not percent-encoded arrives as a blank, which no address holds. */
+export const EmailQuery = publish(
+  v.pipe(
+    v.string('must be an e-mail address'),
+    v.transform((text) => text.trim().replaceAll(' ', '+')),
+    Email,
+  ),
+  { type: 'string', format: 'email', maxLength: 254 },
+)
+
+/** The same, to look for: what can be no address is found nowhere. */
+export const EmailFilter = publish(
+  v.pipe(
+    ShortText,
+    v.transform((text) => text.trim().replaceAll(' ', '+')),
+  ),
+  { type: 'string', maxLength: { limit: 'title' } },
+)
+
 const longestUrl = 2048
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 

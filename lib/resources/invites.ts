@@ -1,9 +1,10 @@
 import { conflict, fail, found, invalid, notFound } from '../errors.ts'
-import { Email, IdInput, optional, paged, request, ShortText } from '../fields.ts'
+import { Email, EmailFilter, IdInput, optional, paged, request, ShortText } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { Invite, presentInvite } from '../records/invite.ts'
 import { checkInvitable, invite, openKey, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
 import { emailKey } from '../rules/members.ts'
+import { openPlan } from '../rules/plans.ts'
 import { won } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { type InviteRow, invites, members } from '../storage/tables.ts'
@@ -24,7 +25,7 @@ export const listInvites = operation({
   path: '/invites',
   scope: 'invites:read',
   summary: 'List the invites to the network; those to a plan are listed there.',
-  query: { email: optional(ShortText) },
+  query: { email: optional(EmailFilter) },
   returns: paged(Invite),
   handle: (call) => {
     const { email } = call.query
@@ -59,16 +60,19 @@ export const updateInvite = operation({
   path: '/invites/:id/',
   also: { id: 'invites.replace', method: 'PUT' },
   scope: 'invites:write',
-  summary: 'Change an invite that nobody has accepted; a new address gets the mail.',
+  summary: 'Change an invite that nobody has accepted, to the network or to a plan; a new address gets the mail.',
   body: InviteUpdate,
   returns: Invite,
-  errors: [notFound('Invite'), invalid('id', 'recipient_email', 'user_id')],
+  errors: [notFound('Invite'), notFound('Plan'), invalid('id', 'plan_id', 'recipient_email', 'user_id')],
   emits: ['InviteEmailRequested'],
   async handle(call) {
-    const before = await networkInvite(call, call.params.id)
+    const { plan_id } = await inviteOf(call, call.params.id)
+    // The plan first, as everywhere: nobody more is invited to one that is archived meanwhile.
+    if (plan_id !== null && call.body.recipient_email !== undefined) await openPlan(call, plan_id)
+    const before = await inviteOf(call, call.params.id)
     if (before.accepted_at !== null) fail(invalid('id'), 'The invite is accepted already and cannot be changed')
     const { user_id, recipient_email = before.recipient_email, ...names } = call.body
-    const target = { recipient_email, plan_id: null }
+    const target = { recipient_email, plan_id }
     const goesElsewhere = emailKey(recipient_email) !== before.email_key
     if (goesElsewhere) await checkInvitable(call, 'recipient_email', target)
     const changes = {
@@ -89,17 +93,15 @@ export const deleteInvite = operation({
   method: 'DELETE',
   path: '/invites/:id/',
   scope: 'invites:write',
-  summary: 'Delete an invite that nobody has accepted.',
+  summary: 'Delete an invite that nobody has accepted, to the network or to a plan.',
   errors: [notFound('Invite'), accepted],
   async handle(call) {
-    if (!(await withdrawInvite(call, await networkInvite(call, call.params.id)))) fail(accepted)
+    if (!(await withdrawInvite(call, await inviteOf(call, call.params.id)))) fail(accepted)
   },
 })
 
-async function networkInvite({ tx }: Pick<Context, 'tx'>, id: Id): Promise<InviteRow> {
-  const row = await tx.get(invites, id)
-  return found(row?.plan_id === null ? row : undefined, 'Invite')
-}
+/** Any invite of the network, one to a plan as well: clients find them in either list and change them here. */
+const inviteOf = async ({ tx }: Pick<Context, 'tx'>, id: Id): Promise<InviteRow> => found(await tx.get(invites, id), 'Invite')
 
 /** The member who is recorded as the inviter. */
 async function inviter({ tx }: Pick<Context, 'tx'>, user_id: Id): Promise<Id> {

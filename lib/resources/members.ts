@@ -1,5 +1,18 @@
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { BoolInput, BoolQuery, Email, IdInput, listOf, oneOf, optional, paged, request, ShortText, Title } from '../fields.ts'
+import {
+  BoolInput,
+  BoolQuery,
+  Email,
+  EmailFilter,
+  IdInput,
+  listOf,
+  oneOf,
+  optional,
+  paged,
+  request,
+  ShortText,
+  Title,
+} from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { Member, MemberRole, MemberUpdate, presentMember } from '../records/member.ts'
 import { endPayments, leaveNetwork, leaver, paidPlans, restoreAccess } from '../rules/leaving.ts'
@@ -24,9 +37,14 @@ export const listMembers = operation({
   method: 'GET',
   path: '/members',
   scope: 'members:read',
-  summary: 'List the members of the network.',
+  summary: 'List the members of the network, or the one with an e-mail address.',
+  query: { email: optional(EmailFilter) },
   returns: paged(Member),
-  handle: (call) => call.page(members, { where: { state: 'active' } }, (rows) => rows.map((row) => presentMember(call, row))),
+  handle: (call) => {
+    const { email } = call.query
+    const where = { state: 'active', ...(email === undefined ? {} : { email_key: emailKey(email) }) } as const
+    return call.page(members, { where }, (rows) => rows.map((row) => presentMember(call, row)))
+  },
 })
 
 export const createMember = operation({
@@ -67,7 +85,7 @@ export const memberByEmail = operation({
   path: '/members/by_email',
   scope: 'members:read',
   summary: 'Find a member by e-mail address.',
-  query: { email: ShortText },
+  query: { email: EmailFilter },
   returns: Member,
   errors: [notFound('Member')],
   async handle(call) {

@@ -1,5 +1,5 @@
 import { conflict, fail, found, invalid, notFound } from '../errors.ts'
-import { Email, IdInput, LongText, optional, paged } from '../fields.ts'
+import { EmailQuery, IdInput, LongText, optional, paged } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { Invite, presentInvite } from '../records/invite.ts'
 import { checkInvitable, invite, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
@@ -30,7 +30,7 @@ export const createPlanInvite = operation({
   path: '/plans/:plan_id/invites',
   scope: 'invites:write',
   summary: 'Invite somebody to a plan, by e-mail address or as a member.',
-  query: { email: optional(Email), user_id: optional(IdInput), message: optional(LongText) },
+  query: { email: optional(EmailQuery), user_id: optional(IdInput), message: optional(LongText) },
   returns: Invite,
   errors: [notFound('Plan'), invalid('email', 'user_id')],
   emits: ['InviteEmailRequested'],

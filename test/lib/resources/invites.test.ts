@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTestCommunity, nobody } from '../../support/community.ts'
+import { createTestCommunity, nobody, request } from '../../support/community.ts'
 import { ban, createMembers } from '../../support/members.ts'
 
 const email = 'Katherine@example.org'
@@ -133,11 +133,9 @@ test('an accepted invite stays listed, and can neither be changed nor deleted', 
   expect((await send('invites.list')).body.items).toEqual([made])
 })
 
-test('what is no invite to the network is a 404', async () => {
-  const { send, record } = await setUp()
-  const plan = await record.plan({ network: '1', name: 'Patron' })
-  const { body: planInvite } = await send('plan_invites.create', { params: { plan_id: plan.id }, query: { email } })
-  for (const id of [nobody, planInvite.id, '18446744073709551615'])
+test('what is no invite of the network is a 404', async () => {
+  const { send } = await setUp()
+  for (const id of [nobody, '18446744073709551615'])
     for (const [operation, parts] of [
       ['invites.update', { body: { recipient_first_name: 'Kate' } }],
       ['invites.delete', {}],
@@ -145,4 +143,47 @@ test('what is no invite to the network is a 404', async () => {
       const answer = await send(operation, { params: { id }, ...parts })
       expect([answer.status, answer.body]).toEqual([404, { error: 'Invite not found' }])
     }
+})
+
+test('an invite to a plan is changed and deleted here too, and stays one to the plan', async () => {
+  const { send, record, mails } = await setUp()
+  const plan = await record.plan({ network: '1', name: 'Patron' })
+  const params = { plan_id: plan.id }
+  const { body: made } = await send('plan_invites.create', { params, query: { email } })
+  const change = (body: object) => send('invites.update', { params: { id: made.id }, body })
+  expect((await change({ recipient_first_name: 'Kate' })).body).toEqual({ ...made, recipient_first_name: 'Kate' })
+  const moved = await change({ recipient_email: 'kj@example.org' })
+  expect(moved).toMatchObject({ status: 200, body: { id: made.id, recipient_email: 'kj@example.org' } })
+  expect(mails().map(({ payload }) => [payload.recipient_email, payload.plan_id])).toEqual([
+    [email, plan.id],
+    ['kj@example.org', plan.id],
+  ])
+  expect((await send('plan_invites.list', { params })).body.items).toEqual([moved.body])
+  expect((await send('invites.list')).body.items).toEqual([])
+  expect((await send('invites.delete', { params: { id: made.id } })).status).toBe(204)
+  expect((await send('plan_invites.list', { params })).body.items).toEqual([])
+})
+
+test('an invite to an archived plan gets no other address', async () => {
+  const { send, record } = await setUp()
+  const plan = await record.plan({ network: '1', name: 'Patron' })
+  const { body: made } = await send('plan_invites.create', { params: { plan_id: plan.id }, query: { email } })
+  await send('plans.archive', { params: { id: plan.id } })
+  const change = (body: object) => send('invites.update', { params: { id: made.id }, body })
+  expect(await change({ recipient_email: 'kj@example.org' })).toMatchObject({
+    status: 422,
+    body: { error: 'The plan is archived and takes no more members' },
+  })
+  expect((await change({ recipient_first_name: 'Kate' })).status).toBe(200)
+})
+
+test('a plus in an address that was not percent-encoded is a plus', async () => {
+  const { community, token, invite, record } = await setUp()
+  const { body: made } = await invite({ recipient_email: 'k+j@example.org' })
+  const ask = (method: string, path: string) =>
+    request(community, method, `/admin/v1/networks/1${path}`, { headers: { authorization: `Bearer ${token}` } })
+  expect((await ask('GET', '/invites?email=k+j@example.org')).body.items).toEqual([made])
+  const plan = await record.plan({ network: '1', name: 'Patron' })
+  const invited = await ask('POST', `/plans/${plan.id}/invites?email=d+v@example.org`)
+  expect(invited).toMatchObject({ status: 200, body: { recipient_email: 'd+v@example.org' } })
 })

@@ -10,7 +10,7 @@ import {
   segments,
   subscriptions,
 } from '../../../lib/storage/tables.ts'
-import { createTestCommunity, nobody, type TestCommunity } from '../../support/community.ts'
+import { createTestCommunity, nobody, request, type TestCommunity } from '../../support/community.ts'
 import { idsOf, neighbour, newComment, newMember, newPost, newSpace, now, typesOf } from '../../support/records.ts'
 
 const grace = { email: 'Grace@Example.org', first_name: 'Grace', last_name: 'Hopper' }
@@ -117,6 +117,27 @@ test('a member is found by their address, whatever its case', async () => {
     body: { error: 'Member not found' },
   })
   expect(await test.send('members.by_email')).toMatchObject({ status: 422, body: { error: 'email is required' } })
+})
+
+test('the list is filtered by address: one member or none, never everybody', async () => {
+  const test = await createTestCommunity()
+  const member = await newMember(test, 'grace')
+  const found = async (email: string) => idsOf(await test.send('members.list', { query: { email } }))
+  expect(await found('GRACE@example.org')).toEqual([member.id])
+  for (const email of ['nobody@example.org', 'grace', '']) expect(await found(email)).toEqual([])
+  await test.send('members.remove_from_network', { params: { id: member.id } })
+  expect(await found('grace@example.org')).toEqual([])
+})
+
+test('a plus in an address that was not percent-encoded is a plus', async () => {
+  const test = await createTestCommunity()
+  const member = await newMember(test, 'grace+navy')
+  const ask = (path: string) =>
+    request(test.community, 'GET', `/admin/v1/networks/1${path}?email=grace+navy@example.org`, {
+      headers: { authorization: `Bearer ${test.token}` },
+    })
+  expect((await ask('/members')).body.items).toMatchObject([{ id: member.id }])
+  expect((await ask('/members/by_email')).body.id).toBe(member.id)
 })
 
 test('addresses are masked without the plan for it, and empty without consent', async () => {
