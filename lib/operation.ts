@@ -164,7 +164,7 @@ export interface Declaration<
   /** Query parameters beside `page` and `per_page`, which every list has. On a request without a body schema they may also stand in a JSON body. */
   readonly query?: Q
   readonly body?: B
-  /** The body may also come as `multipart/form-data`: files arrive as `File`, every other field as text. */
+  /** The body may also come as a form, `multipart/form-data` or urlencoded: files arrive as `File`, every other field as text. */
   readonly form?: true
   readonly returns?: R
   /** When there may be nothing to return although `returns` is set, as a sentence; then `undefined` is answered with 204. */

@@ -56,25 +56,36 @@ function sizeOfParsed(incoming: Incoming, limit: number): number {
 }
 
 const isForm = (type: string | null): type is string => /^\s*multipart\/form-data\s*;/i.test(type ?? '')
+const isUrlEncoded = (type: string | null): boolean => /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type ?? '')
+const formTypes = 'multipart/form-data, application/x-www-form-urlencoded or application/json'
 
 /**
- * Reads a form with files, or a JSON body in its place. The fields of a form come as texts, its files as `File`.
+ * Reads a form with files, or a form without any or a JSON body in its place. The fields of a form come as texts, its files as
+ * `File`.
  * @param limits `assetBytes` for a form with all of its files, beside `bodyBytes` for the rest of it
- * @throws ApiError 413 too large, 415 neither of the two, 400 broken
+ * @throws ApiError 413 too large, 415 none of them, 400 broken
  */
 export async function readForm(incoming: Incoming, limits: Limits): Promise<unknown> {
   const type = incoming.header('content-type')
-  if (!isForm(type)) return readJson(incoming, limits.bodyBytes, 'multipart/form-data or application/json')
+  if (isUrlEncoded(type)) return readUrlEncoded(incoming, limits.bodyBytes)
+  if (!isForm(type)) return readJson(incoming, limits.bodyBytes, formTypes)
   // A parser keeps no files, or keeps them where nobody but the host finds them.
   if (incoming.parsedBody !== undefined) throw hostReadBody()
   const bytes = await readBytes(incoming, limits.assetBytes + limits.bodyBytes)
-  return nested(await parseForm(bytes, type))
+  return nested((await parseForm(bytes, type)).entries())
+}
+
+async function readUrlEncoded(incoming: Incoming, limit: number): Promise<unknown> {
+  const { parsedBody } = incoming
+  if (typeof parsedBody === 'object' && parsedBody !== null) return nested(Object.entries(parsedBody))
+  const bytes = await readBytes(incoming, limit)
+  return nested(new URLSearchParams(new TextDecoder().decode(bytes)))
 }
 
 /** The fields of a form, those called `name[key]` gathered into an object; of a field that comes twice, the last. */
-function nested(form: FormData): Record<string, unknown> {
+function nested(form: Iterable<[string, unknown]>): Record<string, unknown> {
   const fields = new Map<string, unknown>()
-  for (const [name, value] of form.entries()) {
+  for (const [name, value] of form) {
     const [, outer, inner] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
     if (!outer || !inner) fields.set(name, value)
     else {

@@ -119,7 +119,7 @@ function describeOperation(operation: AnyOperation, id: string, writer: SchemaWr
 }
 
 const bodyContent = ({ form }: AnyOperation, schema: JsonSchema) =>
-  form ? { 'multipart/form-data': { schema }, ...json(schema) } : json(schema)
+  form ? { 'multipart/form-data': { schema }, 'application/x-www-form-urlencoded': { schema }, ...json(schema) } : json(schema)
 
 const requiresBody = (body: v.GenericSchema): boolean =>
   Object.values((body as { entries?: v.ObjectEntries }).entries ?? {}).some((field) => !isOptional(field as v.GenericSchema))

@@ -166,7 +166,7 @@ export const updateEvent = operation({
     won(await call.tx.update(posts, id, { title, ...summary, last_activity_at: call.now, ...call.touch() }), `posts ${id}`)
     // As it is now that nobody else changes it, and nobody answers it.
     const before = found(await held(call.tx, events, id), 'Event')
-    const changes = columns.frequency === null ? { ...columns, ...once } : columns
+    const changes = columns.frequency === null ? { ...columns, ...once } : { ...columns, ...otherEnd(columns) }
     const schedule: EventRow = { ...before, ...withoutUndefined(changes) }
     const rule = checkedRule(call, schedule)
     const event = found(await call.tx.update(events, before.id, { ...changes, ...rule, ...call.touch() }), 'Event')
@@ -191,6 +191,17 @@ export const deleteEvent = operation({
     await removeWithDependents(call.tx, posts, event.id)
   },
 })
+
+interface Ends {
+  readonly recurrence_count?: number | null | undefined
+  readonly recur_until?: string | null | undefined
+}
+
+/** A series ends by its count or by its date: the one that is given takes the place of the other. */
+function otherEnd({ recurrence_count, recur_until }: Ends): Partial<Ends> {
+  if (recurrence_count && recur_until === undefined) return { recur_until: null }
+  return recur_until && recurrence_count === undefined ? { recurrence_count: null } : {}
+}
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 

@@ -38,9 +38,9 @@ export const createPlanMember = operation({
   async handle(call) {
     const plan = await openPlan(call, call.params.plan_id)
     const member = await heldMember(call, call.query.user_id)
-    // Clients take a refusal that says "already" for a success.
+    // Clients look for these very words and take them for a success.
     if (await accessTo(call, { plan_id: plan.id, member_id: member.id }))
-      fail(invalid('user_id'), 'The member is already a member of this plan')
+      fail(invalid('user_id'), 'User already has access to this plan (already assigned)')
     if (plan.pricing_type !== 'free' && plan.pricing_type !== 'nonpaid')
       fail(
         invalid('plan_id'),

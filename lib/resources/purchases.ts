@@ -55,8 +55,7 @@ export const revokePurchaseAccess = operation({
     if (row.payment_platform === 'apple')
       fail(invalid('id'), 'The purchase was made in the Apple App Store, and only there can it be given back')
     const buyer = await heldPayer(call, row)
-    const revoked = await revokePurchase(call, row)
-    if (!revoked) return fail(invalid('id'), 'The purchase is revoked already')
+    const revoked = found(await revokePurchase(call, row), 'Purchase')
     if (await endPaidAccess(call, revoked)) announceRemoval(call, { kind: 'purchase', row: revoked }, buyer)
     return presentPurchase(call, revoked, buyer)
   },

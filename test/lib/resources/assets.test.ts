@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Options } from '../../../lib/index.ts'
+import { fromRequest } from '../../../lib/kernel/exchange.ts'
 import { assets } from '../../../lib/storage/tables.ts'
 import { createTestCommunity, request } from '../../support/community.ts'
 import type { Json } from '../../support/json.ts'
@@ -115,13 +116,43 @@ test('what is neither a form nor JSON is 415, and a broken form 400', async () =
     })
   expect(await post('image/png')).toMatchObject({
     status: 415,
-    body: { error: 'Content-Type must be multipart/form-data or application/json, got image/png' },
+    body: {
+      error: 'Content-Type must be multipart/form-data, application/x-www-form-urlencoded or application/json, got image/png',
+    },
   })
   expect(await post('multipart/form-data; boundary=x')).toMatchObject({
     status: 400,
     body: { error: 'The body is not a valid multipart/form-data form' },
   })
   expect(files.size).toBe(0)
+})
+
+test.each(['application/x-www-form-urlencoded', 'Application/X-WWW-Form-Urlencoded; charset=UTF-8'])(
+  'a download may be asked for in a form without files: %s',
+  async (type) => {
+    const { community, token, stored } = await withStore()
+    const form = { asset_style: 'cover', source_url: downloadable, 'metadata[is_main_image]': 'true' }
+    const answer = await request(community, 'POST', '/admin/v1/networks/1/assets', {
+      body: String(new URLSearchParams(form)),
+      headers: { authorization: `Bearer ${token}`, 'content-type': type },
+    })
+    expect(answer).toMatchObject({ status: 201, body: { name: 'rose.png' } })
+    expect(await stored()).toMatchObject([{ asset_style: 'cover', metadata: { is_main_image: 'true' } }])
+  },
+)
+
+test('a form without files that the host has parsed is taken as it is', async () => {
+  const { community, token } = await withStore()
+  const answer = await community.serve({
+    ...fromRequest(
+      new Request('https://api.test/admin/v1/networks/1/assets', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-www-form-urlencoded' },
+      }),
+    ),
+    parsedBody: { asset_style: 'cover', source_url: downloadable },
+  })
+  expect(answer.status).toBe(201)
 })
 
 test('a form is for uploads only', async () => {
@@ -184,6 +215,10 @@ test('a direct call takes a file', async () => {
 test('both forms of an upload are published', async () => {
   const { community } = await withStore()
   const { post } = (community.openapi() as Json).paths['/admin/v1/networks/{network_id}/assets']
-  expect(Object.keys(post.requestBody.content)).toEqual(['multipart/form-data', 'application/json'])
+  expect(Object.keys(post.requestBody.content)).toEqual([
+    'multipart/form-data',
+    'application/x-www-form-urlencoded',
+    'application/json',
+  ])
   expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['201', '400', '401', '413', '415', '422']))
 })

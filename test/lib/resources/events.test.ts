@@ -167,12 +167,15 @@ test('frequency null makes it an event that takes place once', async () => {
   expect(body).toMatchObject({ frequency: null, interval: null, recurrence_rule: null })
 })
 
-test('one end of the series takes the place of the other when the other is cleared', async () => {
+test('one end of the series takes the place of the other; both at once are refused', async () => {
   const { send, params } = await withEvent({ frequency: 'daily', recurrence_count: 3 })
+  const change = async (body: object) => (await send('events.update', { params, body })).body
   const recur_until = '2026-12-24T00:00:00Z'
-  expect((await send('events.update', { params, body: { recur_until } })).status).toBe(422)
-  const { body } = await send('events.update', { params, body: { recur_until, recurrence_count: null } })
-  expect(body.recurrence_rule).toBe('FREQ=DAILY;INTERVAL=1;UNTIL=20261224T000000Z')
+  expect((await change({ recur_until })).recurrence_rule).toBe('FREQ=DAILY;INTERVAL=1;UNTIL=20261224T000000Z')
+  expect((await change({ recurrence_count: 5 })).recurrence_rule).toBe('FREQ=DAILY;INTERVAL=1;COUNT=5')
+  expect((await change({ title: 'Weeding' })).recurrence_rule).toBe('FREQ=DAILY;INTERVAL=1;COUNT=5')
+  expect((await change({ recurrence_count: null, recur_until })).recurrence_rule).toContain('UNTIL')
+  expect((await change({ recurrence_count: 2, recur_until })).error).toContain('both end the series')
 })
 
 test('a deleted event is canceled, and its RSVPs and comments go with it', async () => {

@@ -51,7 +51,7 @@ test('who has access already is told so', async () => {
   await give(grace.id)
   newEvents()
   const again = await give(grace.id)
-  expect([again.status, again.body]).toEqual([422, { error: 'The member is already a member of this plan' }])
+  expect([again.status, again.body]).toEqual([422, { error: 'User already has access to this plan (already assigned)' }])
   expect(newEvents()).toEqual([])
 })
 

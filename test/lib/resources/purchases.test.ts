@@ -91,12 +91,12 @@ test.each([{}, { immediate: 'true' }, { immediate: 'false' }])(
   },
 )
 
-test('a purchase is revoked once', async () => {
+test('a purchase is revoked once: the second time it is not found', async () => {
   const { revoke, newEvents } = await setUp()
   await revoke()
   newEvents()
   const again = await revoke()
-  expect([again.status, again.body]).toEqual([422, { error: 'The purchase is revoked already' }])
+  expect([again.status, again.body]).toEqual([404, { error: 'Purchase not found' }])
   expect(newEvents()).toEqual([])
 })
 
