@@ -77,7 +77,10 @@ export async function readForm(incoming: Incoming, limits: Limits): Promise<unkn
 
 async function readUrlEncoded(incoming: Incoming, limit: number): Promise<unknown> {
   const { parsedBody } = incoming
-  if (typeof parsedBody === 'object' && parsedBody !== null) return nested(Object.entries(parsedBody))
+  if (typeof parsedBody === 'object' && parsedBody !== null) {
+    if (sizeOfParsed(incoming, limit) > limit) fail(tooLargeBody(limit))
+    return nested(Object.entries(parsedBody))
+  }
   const bytes = await readBytes(incoming, limit)
   return nested(new URLSearchParams(new TextDecoder().decode(bytes)))
 }
