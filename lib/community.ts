@@ -105,7 +105,7 @@ export function createCommunity(options: Options): Community {
   const owns = (pathname: string): boolean => {
     if (!pathname.startsWith(basePath)) return false
     const path = pathname.slice(basePath.length)
-    return path === apiRoot || path.startsWith(`${apiRoot}/`) || path.replace(/\/+$/, '') === webhooksSpec
+    return path === apiRoot || path.startsWith(`${apiRoot}/`) || path === webhooksSpec || path === `${webhooksSpec}/`
   }
 
   const fetch = async (request: Request) => toResponse(await serve(fromRequest(request)), request.method)

@@ -1,8 +1,8 @@
 /** node:http and node:https, and every framework that hands on their requests: Express, Connect, Polka, … */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
-import type { Answer, Incoming } from '../../lib/kernel/exchange.ts'
-import { type HostRequest, handedOver, readBody } from './node-body.ts'
+import type { Answer } from '../../lib/kernel/exchange.ts'
+import { address, toIncoming } from './node-request.ts'
 
 /** Continues with the host's next handler. */
 export type Next = (error?: unknown) => void
@@ -62,45 +62,6 @@ function writeFinished(): void {
       // The connection is beyond help.
       response.destroy()
     }
-}
-
-/** A request without a `Request`: building one costs more than the rest of a read. */
-function toIncoming(request: HostRequest): Incoming {
-  const { path, search } = address(request)
-  const handed = handedOver(request)
-  return {
-    method: request.method ?? 'GET',
-    path,
-    search,
-    secure: 'encrypted' in request.socket && request.socket.encrypted === true,
-    header: (name) => header(request, name),
-    read: (limit) => readBody(request, limit),
-    ...(handed?.kind === 'parsed' ? { parsedBody: handed.value } : {}),
-  }
-}
-
-function address(request: HostRequest): { path: string; search: string } {
-  const url = request.originalUrl ?? request.url ?? '/'
-  // A client that takes us for a proxy sends the whole address.
-  const begin = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
-  const query = url.indexOf('?')
-  if (begin === -1) return { path: '/', search: '' }
-  return query === -1 ? { path: url.slice(begin), search: '' } : { path: url.slice(begin, query), search: url.slice(query) }
-}
-
-function header(request: IncomingMessage, name: string): string | null {
-  const value = request.headers[name]
-  if (value === undefined) return name === 'host' ? header(request, ':authority') : null
-  // Node keeps the first of two Authorization headers and drops the other without a word; both must be seen to be refused.
-  if (name === 'authorization') return allOf(request.rawHeaders, name)
-  return typeof value === 'string' ? value : value.join(', ')
-}
-
-function allOf(rawHeaders: readonly string[], name: string): string {
-  const values: string[] = []
-  for (let place = 0; place < rawHeaders.length; place += 2)
-    if (rawHeaders[place]?.toLowerCase() === name) values.push(rawHeaders[place + 1] ?? '')
-  return values.join(', ')
 }
 
 /** How long a refused upload may go on before its connection is cut, in milliseconds. */

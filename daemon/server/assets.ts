@@ -3,6 +3,10 @@ import { open } from 'node:fs/promises'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { pipeline } from 'node:stream'
+import { toIncoming } from '../../adapters/http/node-request.ts'
+import { isApiError } from '../../lib/errors.ts'
+import { jsonAnswer } from '../../lib/kernel/exchange.ts'
+import { requireHttps } from '../../lib/kernel/https.ts'
 
 export const assetsPath = '/assets/'
 
@@ -24,18 +28,36 @@ const shown: Readonly<Record<string, string>> = {
 /**
  * Serves the files of uploads below `/assets/`, and leaves every other request to the next listener.
  * @param directory where `directoryAssets` keeps them
+ * @param https whether plain HTTP is refused here as everywhere else
  */
-export function withAssets(directory: string, next: RequestListener): RequestListener {
+export function withAssets(directory: string, https: HttpsSettings, next: RequestListener): RequestListener {
   return (request, response) => {
     const path = request.url?.split('?', 1)[0] ?? '/'
-    if (path.startsWith(assetsPath)) void serveFile(join(directory, path.slice(assetsPath.length)), path, request, response)
-    else next(request, response)
+    if (!path.startsWith(assetsPath)) return next(request, response)
+    const file = join(directory, path.slice(assetsPath.length))
+    serveFile(file, path, https, request, response).catch((error: unknown) => {
+      if (response.headersSent || !isApiError(error)) response.destroy()
+      else writeJson(response, error.status, error.body)
+    })
   }
 }
 
-async function serveFile(file: string, path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const refuse = (status: number, error: string) =>
-    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify({ error }))
+export type HttpsSettings = Parameters<typeof requireHttps>[1]
+
+const writeJson = (response: ServerResponse, status: number, body: object): void => {
+  const { headers, body: text } = jsonAnswer(status, JSON.stringify(body))
+  response.writeHead(status, headers).end(text)
+}
+
+async function serveFile(
+  file: string,
+  path: string,
+  https: HttpsSettings,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  requireHttps(toIncoming(request), https)
+  const refuse = (status: number, error: string) => writeJson(response, status, { error })
   if (request.method !== 'GET' && request.method !== 'HEAD') return void refuse(405, `${request.method} is not possible here`)
   // The names that the store gives, and nothing that could lead out of its directory.
   if (!/^\/assets\/[\w-]+(?:\.[\w-]+)+$/.test(path) || path.endsWith('.part')) return void refuse(404, 'File not found')

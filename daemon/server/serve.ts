@@ -67,7 +67,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
   const community = Promise.withResolvers<Community>()
   community.promise.catch(() => {})
   const listener = toNodeListener({ serve: async (incoming) => (await community.promise).serve(incoming) })
-  const listening = await listen(withAssets(files, listener), flags)
+  const listening = await listen(withAssets(files, httpsOf(flags), listener), flags)
   // What was opened is closed in the opposite order, also when a later step fails; first of all, nothing new comes in.
   const opened: (() => Promise<unknown>)[] = []
   const close = async () => {
@@ -155,8 +155,7 @@ function communityOf(
   return createCommunity({
     storage,
     ...(flags.publicUrl ? { publicUrl: flags.publicUrl } : {}),
-    allowHttp: flags.allowHttp ?? false,
-    trustProxy: flags.trustProxy ?? false,
+    ...httpsOf(flags),
     rateLimiter,
     ports: ports({ assets, download }),
     hooks: {
@@ -164,6 +163,8 @@ function communityOf(
     },
   })
 }
+
+const httpsOf = (flags: ServeFlags) => ({ allowHttp: flags.allowHttp ?? false, trustProxy: flags.trustProxy ?? false })
 
 const isSecured = (flags: ServeFlags): boolean => Boolean(flags.tlsCert || flags.allowHttp || flags.trustProxy)
 

@@ -16,6 +16,7 @@ const isJson = (type: string): boolean => /^\s*application\/(?:[\w.+-]+\+)?json\
  * @throws ApiError 413 too large, 415 not JSON, 400 broken JSON
  */
 export async function readJson(incoming: Incoming, limit: number, wanted = 'application/json'): Promise<unknown> {
+  refuseEncoded(incoming)
   const type = incoming.header('content-type')
   if (incoming.parsedBody !== undefined) {
     if (sizeOfParsed(incoming, limit) > limit) fail(tooLargeBody(limit))
@@ -35,6 +36,13 @@ export async function readJson(incoming: Incoming, limit: number, wanted = 'appl
 export async function readOptionalJson(incoming: Incoming, limit: number): Promise<unknown> {
   const type = incoming.header('content-type')
   return type && !isJson(type) && incoming.parsedBody === undefined ? undefined : readJson(incoming, limit)
+}
+
+/** Nothing is inflated: a small body could become a huge one. */
+function refuseEncoded(incoming: Incoming): void {
+  const encoding = incoming.header('content-encoding')?.trim() ?? ''
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return
+  throw new ApiError(415, { error: `Content-Encoding must be identity, got ${encoding.slice(0, 100)}. Send the body as it is` })
 }
 
 const notJson = (type: string | null, wanted: string): never => {
@@ -67,6 +75,7 @@ const formTypes = 'multipart/form-data, application/x-www-form-urlencoded or app
  */
 export async function readForm(incoming: Incoming, limits: Limits): Promise<unknown> {
   const type = incoming.header('content-type')
+  refuseEncoded(incoming)
   if (isUrlEncoded(type)) return readUrlEncoded(incoming, limits.bodyBytes)
   if (!isForm(type)) return readJson(incoming, limits.bodyBytes, formTypes)
   // A parser keeps no files, or keeps them where nobody but the host finds them.

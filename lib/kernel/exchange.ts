@@ -39,7 +39,12 @@ export const hostReadBody = (): Error =>
     'The host has read the body before the community. Mount the community before the body parser, or keep the bytes in `request.rawBody` or the parsed value in `request.body`; for `fetch`, pass a request whose body is unread',
   )
 
-const json = { 'content-type': 'application/json; charset=utf-8' }
+// Answers hold what one key may see: no cache keeps them, and no browser takes them for anything but JSON.
+const json = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}
 
 /** An answer whose body is already JSON. */
 export function jsonAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {

@@ -1,4 +1,4 @@
-import { accessError } from '../errors.ts'
+import { accessError, badRequest, fail } from '../errors.ts'
 import type { Settings } from '../options.ts'
 import type { Incoming } from './exchange.ts'
 
@@ -16,6 +16,14 @@ const isSecure = (incoming: Incoming, { trustProxy }: Pick<Settings, 'trustProxy
 export function requireHttps(incoming: Incoming, settings: Pick<Settings, 'trustProxy' | 'allowHttp'>): void {
   if (settings.allowHttp || isSecure(incoming, settings)) return
   throw accessError(403, 'https_required', 'Only HTTPS is accepted. Call the same address with https.')
+}
+
+/**
+ * Refuses a second `Host` header: a proxy may have gone by the one, and links would be made of the other (RFC 9112, 3.2).
+ * @throws ApiError 400
+ */
+export function requireOneHost(incoming: Incoming): void {
+  if (incoming.header('host')?.includes(',')) fail(badRequest('A request must have one Host header, got several'))
 }
 
 // A host name or address with an optional port, and nothing that could carry a path or markup into a link.

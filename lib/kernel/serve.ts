@@ -7,7 +7,7 @@ import { authorise } from './authorise.ts'
 import { parseInput, parseQuery, printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { isoTime } from './clock.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
-import { originOf, requireHttps } from './https.ts'
+import { originOf, requireHttps, requireOneHost } from './https.ts'
 import { type FirstAnswer, readRepeatable } from './idempotency.ts'
 import { type Paging, pageLinks, readPaging } from './page.ts'
 import { limitRate } from './rate-limit.ts'
@@ -37,9 +37,10 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     let route: Route | undefined
     try {
       requireHttps(incoming, settings)
+      requireOneHost(incoming)
       const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
       const address = splitPath(path)
-      const document = address ? undefined : documents.get(path.replace(/\/+$/, ''))
+      const document = address ? undefined : documents.get(withoutSlash(path))
       if (document) return readDocument(incoming, document)
       const matched = address && match(incoming.method, address.below)
       if (!address || matched?.kind === 'unknown')
@@ -95,7 +96,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
         ? await readRepeatable(incoming.header('idempotency-key'), caller.countedBy, [
             id,
             // With and without a trailing slash it is the same request.
-            incoming.path.replace(/\/+$/, ''),
+            withoutSlash(incoming.path),
             incoming.search,
             operation.form ? await printOf(body) : (body ?? stray),
           ])
@@ -146,6 +147,9 @@ const splitPath = (path: string): { network: string; below: string } | undefined
   const network = path.slice(networksRoot.length, end === -1 ? undefined : end)
   return network === '' ? undefined : { network, below: end === -1 ? '/' : path.slice(end) }
 }
+
+// Not by /\/+$/: on a path of nothing but slashes its cost grows with the square of their number, before any token is seen.
+const withoutSlash = (path: string): string => (path.endsWith('/') ? path.slice(0, -1) : path)
 
 const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path)
 

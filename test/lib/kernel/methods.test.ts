@@ -90,3 +90,35 @@ test('the documents can be read without a token, with and without a trailing sla
     expect({ status: post.status, allow: post.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD' })
   }
 })
+
+test('answers are kept by no cache and taken for nothing but JSON', async () => {
+  const { community, token } = await createTestCommunity()
+  const headers = { authorization: `Bearer ${token}` }
+  const seen = [
+    await request(community, 'GET', tags, { headers }),
+    await request(community, 'GET', tags),
+    await request(community, 'GET', '/admin/v1/nothing'),
+    await request(community, 'GET', '/admin/v1/spec.json'),
+  ].map((answer) => [answer.status, answer.headers.get('cache-control'), answer.headers.get('x-content-type-options')])
+  expect(seen).toEqual([200, 401, 404, 200].map((status) => [status, 'no-store', 'nosniff']))
+})
+
+test('a body with a Content-Encoding is refused, whatever it is; identity is none', async () => {
+  const { community, token } = await createTestCommunity()
+  const post = (encoding: string, body: string | FormData = '{"title":"Oil"}', path = tags) =>
+    request(community, 'POST', path, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-encoding': encoding,
+        ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
+      },
+      body,
+    })
+  for (const encoding of ['gzip', 'deflate', 'br', 'zstd', 'gzip, identity', 'GZIP'])
+    expect(await post(encoding)).toMatchObject({
+      status: 415,
+      body: { error: `Content-Encoding must be identity, got ${encoding}. Send the body as it is` },
+    })
+  expect((await post('gzip', new FormData(), '/admin/v1/networks/1/assets')).status).toBe(415)
+  expect((await post('identity')).status).toBe(201)
+})

@@ -26,7 +26,11 @@ test('a token of another network gets, byte for byte, the answer of a network th
   const missing = await raw(community, '/admin/v1/networks/2/members', token)
   expect(missing).toEqual({
     status: 404,
-    headers: { 'content-type': 'application/json; charset=utf-8' },
+    headers: {
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    },
     text: '{"error":"Network not found"}',
   })
   for (const name of ['1', 'demo', 'nothing-here', '18446744073709551615', '01', 'DEMO', '%00', 'a%2fb'])

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http'
+import type { Incoming } from '../../lib/kernel/exchange.ts'
+import { type HostRequest, handedOver, readBody } from './node-body.ts'
+
+/** A request without a `Request`: building one costs more than the rest of a read. */
+export function toIncoming(request: HostRequest): Incoming {
+  const { path, search } = address(request)
+  const handed = handedOver(request)
+  return {
+    method: request.method ?? 'GET',
+    path,
+    search,
+    secure: 'encrypted' in request.socket && request.socket.encrypted === true,
+    header: (name) => header(request, name),
+    read: (limit) => readBody(request, limit),
+    ...(handed?.kind === 'parsed' ? { parsedBody: handed.value } : {}),
+  }
+}
+
+/** The path and the query of a request, as called. */
+export function address(request: HostRequest): { path: string; search: string } {
+  const url = request.originalUrl ?? request.url ?? '/'
+  // A client that takes us for a proxy sends the whole address.
+  const begin = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
+  const query = url.indexOf('?')
+  if (begin === -1) return { path: '/', search: '' }
+  return query === -1 ? { path: url.slice(begin), search: '' } : { path: url.slice(begin, query), search: url.slice(query) }
+}
+
+function header(request: IncomingMessage, name: string): string | null {
+  const value = request.headers[name]
+  if (value === undefined) return name === 'host' ? header(request, ':authority') : null
+  // Node keeps the first of two such headers and drops the other without a word; both must be seen to be refused.
+  if (name === 'authorization' || name === 'host') return allOf(request.rawHeaders, name)
+  return typeof value === 'string' ? value : value.join(', ')
+}
+
+function allOf(rawHeaders: readonly string[], name: string): string {
+  const values: string[] = []
+  for (let place = 0; place < rawHeaders.length; place += 2)
+    if (rawHeaders[place]?.toLowerCase() === name) values.push(rawHeaders[place + 1] ?? '')
+  return values.join(', ')
+}
