@@ -2,12 +2,17 @@
  * One endpoint at run time: what waits for it, what is in flight, and whether, when and what it may be sent next.
  */
 import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
+import type { Outcome } from './outcome.ts'
 import { createPace, type Pace } from './pace.ts'
+import type { Standpoint } from './ready.ts'
 import type { Settings } from './settings.ts'
+import type { Standing } from './shares.ts'
 import type { Endpoint, EndpointState, Lane, Notice, RelayStore, StoredEndpoint, Waiting } from './store/store.ts'
 
 /** Of the deliveries that wait, only so many per lane are in memory. */
 const batch = 32
+/** An attempt that is over within so many milliseconds was quick. */
+const quickMs = 1000
 /** Notices of one kind about one endpoint are at least this far apart, in milliseconds. */
 const noticeInterval = 3_600_000
 /** Of four starts, this many are first attempts while both lanes have work. */
@@ -51,8 +56,9 @@ export class EndpointRun {
   failingSince: number | null
   lastFailure: number | null
   lastError: string | null
-  /** Whether the scheduler's ring holds it. */
-  queued = false
+  /** Where it stands among those that may have something to send. */
+  queued: Standpoint | undefined
+  standing: Standing
   /** When the scheduler asks again by itself. */
   wakeAt = Number.POSITIVE_INFINITY
   removed = false
@@ -81,16 +87,17 @@ export class EndpointRun {
       timeline,
       state?.breaker,
     )
-    this.pace = this.#newPace(endpoint, state?.breaker.open === true)
+    this.pace = this.#newPace(endpoint)
     this.pausedUntil = state?.pausedUntil ?? 0
     this.lastSuccess = state?.lastSuccess ?? null
     this.failingSince = state?.failingSince ?? null
     this.lastFailure = state?.lastFailure ?? null
     this.lastError = state?.lastError ?? null
+    this.standing = this.lastSuccess !== null && this.failingSince === null ? 'quick' : 'slow'
   }
 
-  #newPace(endpoint: Endpoint, slow: boolean): Pace {
-    return createPace(() => (endpoint.order === 'fifo' ? 1 : this.#settings().perEndpoint), endpoint.rate_per_second, slow)
+  #newPace(endpoint: Endpoint): Pace {
+    return createPace(() => (endpoint.order === 'fifo' ? 1 : this.#settings().perEndpoint), endpoint.rate_per_second)
   }
 
   /**
@@ -98,15 +105,13 @@ export class EndpointRun {
    * @returns whether it was disabled until now: its days of failure are over, or the upkeep would disable it again at once
    */
   update(endpoint: Endpoint): boolean {
-    // One that was off may have a mountain waiting: it begins slowly.
-    const slow = !this.active
     const forgiven = this.endpoint.disabled !== null && endpoint.disabled === null
     if (forgiven) {
       this.failingSince = null
       this.lastFailure = null
     }
     this.endpoint = endpoint
-    this.pace = this.#newPace(endpoint, slow)
+    this.pace = this.#newPace(endpoint)
     this.removed = false
     // It may have been removed and made again in one go: then what was read ahead is gone from the store.
     this.refresh()
@@ -115,6 +120,11 @@ export class EndpointRun {
 
   get active(): boolean {
     return !this.removed && !this.leaving && this.endpoint.enabled && this.endpoint.disabled === null
+  }
+
+  /** Takes note of how long an attempt took. */
+  answered({ result, milliseconds }: Outcome): void {
+    if (result !== 'aborted') this.standing = result !== 'timeout' && milliseconds < quickMs ? 'quick' : 'slow'
   }
 
   state(): EndpointState {

@@ -3,6 +3,7 @@ import type { Ticket, Transition } from './breaker.ts'
 import type { EndpointRun } from './endpoint.ts'
 import type { RelayEvents } from './events.ts'
 import { isEndpointFailure, type Outcome } from './outcome.ts'
+import type { Holder } from './shares.ts'
 import type { EndpointState, Notice, Outgoing, Result, Waiting } from './store/store.ts'
 import { judge } from './verdict.ts'
 
@@ -16,6 +17,8 @@ export interface Flight {
   readonly ticket: Ticket
   readonly outgoing: Outgoing | undefined
   readonly started: number
+  /** Whose share of the slots it is in. */
+  readonly holder: Holder
 }
 
 /** A delivery that is back. */
@@ -72,9 +75,10 @@ export async function settleLanding(
     transition = await run.breaker.record(ticket, waiting.event, failed, () =>
       run.hasOther(waiting.event, now).catch(() => false),
     )
-  const wasFailing = run.failingSince !== null
+  // The first success of all is written too: after a restart it says that the endpoint is quick as a rule.
+  const isNews = run.failingSince !== null || run.lastSuccess === null
   note(run, ticket, outcome, failed, transition, now)
-  if (outcome.result !== 'delivered' || transition || wasFailing) gathering.states.set(run.endpoint.ref, run.state())
+  if (outcome.result !== 'delivered' || transition || isNews) gathering.states.set(run.endpoint.ref, run.state())
 
   const { network_id, id } = run.endpoint
   const about = { network_id, endpoint_id: id, event_id: outgoing?.event_id ?? null }
@@ -110,7 +114,7 @@ function note(
   if (failed) {
     run.failingSince ??= now
     run.lastFailure = now
-    run.pace.failed()
+    run.pace.failed(run.standing === 'slow')
   }
 }
 

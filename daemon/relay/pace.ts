@@ -8,18 +8,22 @@ export interface Pace {
   started(now: number): void
   /** A round of successes, as many as the limit, doubles the limit. */
   succeeded(): void
-  /** Halves the limit: an endpoint that begins to fail or hang gives its slots to others before its circuit opens. */
-  failed(): void
+  /**
+   * An endpoint that begins to fail or hang gives its slots to others before its circuit opens: the limit is halved.
+   * @param slow it took its time to fail: it begins anew with one
+   */
+  failed(slow: boolean): void
   /** Slow start: 1, then 2, 4, 8. */
   restart(): void
 }
 
 /**
+ * Begins slowly: of an endpoint that nobody has heard of yet it is not known whether it answers at all.
  * @param ceiling attempts in flight at most, read anew at each use
  * @param ratePerSecond starts per second at most; null: no limit
  */
-export function createPace(ceiling: () => number, ratePerSecond: number | null, slow = false): Pace {
-  let allowed = slow ? 1 : Number.POSITIVE_INFINITY
+export function createPace(ceiling: () => number, ratePerSecond: number | null): Pace {
+  let allowed = 1
   let successes = 0
   let nextStart = 0
   const limit = (): number => Math.min(allowed, ceiling())
@@ -42,9 +46,9 @@ export function createPace(ceiling: () => number, ratePerSecond: number | null, 
       successes = 0
       allowed = limit() * 2
     },
-    failed() {
+    failed(slow) {
       successes = 0
-      allowed = Math.max(1, Math.floor(limit() / 2))
+      allowed = slow ? 1 : Math.max(1, Math.floor(limit() / 2))
     },
     restart() {
       successes = 0

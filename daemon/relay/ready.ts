@@ -1,14 +1,23 @@
-/** The endpoints that may have something to send, in turns, and when to look at the others again. */
+/**
+ * The endpoints that may have something to send, in turns, and when to look at the others again.
+ *
+ * Turns go over the networks, then over the endpoints of a network. Quick endpoints and slow ones stand in lines of their own,
+ * so that nobody has to pass a thousand that may not start to find the one that may.
+ */
 import type { EndpointRun } from './endpoint.ts'
+import { createLine, type Line, type Place } from './line.ts'
+import type { Shares, Standing } from './shares.ts'
 import { createWakeTimes } from './wake-times.ts'
 
 export interface Ready {
-  /** Puts an endpoint at the end, once. */
+  /** Puts an endpoint at the end of its network's line, once. */
   add(run: EndpointRun): void
-  /** The first ones, which stay where they are. */
+  /** The first ones that may start, which stay where they are. */
   upcoming(count: number): readonly EndpointRun[]
-  /** Takes the first one; it is to be put back, or to sleep. */
+  /** Takes the first one that may start; it is to be put back, or to sleep. */
   next(): EndpointRun | undefined
+  /** Slots have become free: networks that had their share are asked again. */
+  reopen(): void
   /** Leaves an endpoint out until a time of the timeline, or until it is added. */
   sleep(run: EndpointRun, until: number): void
   /** Adds those whose time has come. */
@@ -17,23 +26,111 @@ export interface Ready {
   readonly earliest: number
 }
 
-export function createReady(): Ready {
-  const ring: EndpointRun[] = []
+/** The endpoints of one network and one standing. */
+interface Crowd {
+  readonly network: string
+  readonly standing: Standing
+  readonly runs: Line<EndpointRun>
+  /** Among the networks; missing while the network has its share. */
+  place: Place<Crowd> | undefined
+}
+
+/** Where an endpoint stands. */
+export interface Standpoint {
+  readonly crowd: Crowd
+  readonly place: Place<EndpointRun>
+}
+
+interface Side {
+  readonly standing: Standing
+  /** The networks that are to be asked, in turns. */
+  readonly turns: Line<Crowd>
+  readonly crowds: Map<string, Crowd>
+}
+
+const sideOf = (standing: Standing): Side => ({ standing, turns: createLine(), crowds: new Map() })
+
+export function createReady(shares: Pick<Shares, 'open' | 'allows'>): Ready {
+  const quick = sideOf('quick')
+  const slow = sideOf('slow')
+  let parked: Crowd[] = []
+  let slowNext = false
   const wakeTimes = createWakeTimes<EndpointRun>()
 
+  function crowdOf({ endpoint: { network_id: network }, standing }: EndpointRun): Crowd {
+    const { crowds, turns } = standing === 'quick' ? quick : slow
+    const known = crowds.get(network)
+    if (known) return known
+    const crowd: Crowd = { network, standing, runs: createLine(), place: undefined }
+    crowd.place = turns.add(crowd)
+    crowds.set(network, crowd)
+    return crowd
+  }
+
+  function leave(run: EndpointRun, { crowd, place }: Standpoint): void {
+    run.queued = undefined
+    crowd.runs.remove(place)
+    if (crowd.runs.first) return
+    const { crowds, turns } = crowd.standing === 'quick' ? quick : slow
+    crowds.delete(crowd.network)
+    if (crowd.place) turns.remove(crowd.place)
+    crowd.place = undefined
+  }
+
   function add(run: EndpointRun): void {
-    if (run.queued) return
-    run.queued = true
-    ring.push(run)
+    const { queued } = run
+    if (queued?.crowd.standing === run.standing) return
+    if (queued) leave(run, queued)
+    const crowd = crowdOf(run)
+    run.queued = { crowd, place: crowd.runs.add(run) }
+  }
+
+  function nextOf({ standing, turns }: Side): EndpointRun | undefined {
+    while (shares.open(standing)) {
+      const crowd = turns.first?.value
+      const run = crowd?.runs.first?.value
+      if (!crowd?.place || !run?.queued) return undefined
+      turns.remove(crowd.place)
+      if (shares.allows(crowd)) {
+        crowd.place = turns.add(crowd)
+        leave(run, run.queued)
+        return run
+      }
+      crowd.place = undefined
+      parked.push(crowd)
+    }
+    return undefined
   }
 
   return {
     add,
-    upcoming: (count) => ring.slice(0, count),
+    upcoming(count) {
+      const found: EndpointRun[] = []
+      // Of each network first its first one, then its second one, as the turns will go.
+      let places: Place<EndpointRun>[] = []
+      for (const { standing, turns } of [quick, slow]) {
+        if (!shares.open(standing)) continue
+        for (let turn = turns.first, left = count; turn && left > 0; turn = turn.after, left--)
+          if (turn.value.runs.first && shares.allows(turn.value)) places.push(turn.value.runs.first)
+      }
+      while (places.length > 0 && found.length < count) {
+        found.push(...places.map(({ value }) => value))
+        places = places.flatMap(({ after }) => after ?? [])
+      }
+      return found.slice(0, count)
+    },
     next() {
-      const run = ring.shift()
-      if (run) run.queued = false
-      return run
+      slowNext = !slowNext
+      return slowNext ? (nextOf(slow) ?? nextOf(quick)) : (nextOf(quick) ?? nextOf(slow))
+    },
+    reopen() {
+      const waiting = parked
+      parked = []
+      for (const crowd of waiting) {
+        // Empty ones have been given up; there may be another one of the same network by now.
+        const { crowds, turns } = crowd.standing === 'quick' ? quick : slow
+        if (crowds.get(crowd.network) === crowd) crowd.place ??= turns.add(crowd)
+      }
     },
     sleep(run, until) {
       // One entry per endpoint: each new event for one whose circuit is open would otherwise add another.

@@ -15,6 +15,7 @@ import { type Flight, type Gathering, gather, type Landing, settleLanding } from
 import type { Outcome } from './outcome.ts'
 import { createReady } from './ready.ts'
 import type { Settings } from './settings.ts'
+import { createShares, type Holder } from './shares.ts'
 import {
   type Endpoint,
   type Lane,
@@ -74,6 +75,8 @@ export interface Scheduler {
 
 type Departure = Omit<Flight, 'outgoing'>
 
+const holderOf = ({ endpoint, standing }: EndpointRun): Holder => ({ network: endpoint.network_id, standing })
+
 function without(flying: ReadonlySet<number>, landed: readonly Landing[]): ReadonlySet<number> {
   const left = new Set(flying)
   for (const { waiting } of landed) left.delete(waiting.delivery)
@@ -83,7 +86,8 @@ function without(flying: ReadonlySet<number>, landed: readonly Landing[]): Reado
 export function createScheduler(parts: SchedulerParts, recovered: Recovered): Scheduler {
   const { store, courier, clock, timeline, settings, events, random } = parts
   const runs = new Map<number, EndpointRun>()
-  const ready = createReady()
+  const shares = createShares(() => settings().maxInFlight)
+  const ready = createReady(shares)
   /** Endpoints that are wanted for another relay. */
   const leaving = new Set<EndpointRun>()
   /** Endpoints whose days of failure are over: their state is to be recorded. */
@@ -94,7 +98,6 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   let landings: Landing[] = []
   let toDisable = new Map<number, string>()
   let flying: ReadonlySet<number> = new Set()
-  let occupied = 0
   let retries = 0
   let suspects = 0
   let running = false
@@ -177,7 +180,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     landings = []
     toDisable = new Map()
     flying = new Set()
-    occupied = 0
+    shares.clear()
     retries = 0
     suspects = 0
   }
@@ -307,17 +310,17 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (run) ready.add(run)
   }
 
-  /** Round robin over the endpoints that may have something; each keeps its place until it says that it has nothing. */
+  /** In turns over the endpoints that may have something; each comes again until it says that it has nothing. */
   async function choose(now: number): Promise<Flight[]> {
     const starting: Departure[] = []
     const { maxInFlight } = settings()
     const monotonic = clock.monotonic()
     const mostRetries = Math.max(1, Math.floor(maxInFlight * retryShare))
-    await feedAll('first', maxInFlight - occupied, now, monotonic)
-    await feedAll('retry', Math.min(maxInFlight - occupied, mostRetries - retries), now, monotonic)
-    while (occupied < maxInFlight) {
-      const run = ready.next()
-      if (!run) break
+    ready.reopen()
+    const free = maxInFlight - shares.taken
+    await feedAll('first', free, now, monotonic)
+    await feedAll('retry', Math.min(free, mostRetries - retries), now, monotonic)
+    for (let run = ready.next(); run; run = ready.next()) {
       try {
         const next = await run.next({ now, monotonic, retriesFull: retries >= mostRetries, suspectInFlight: suspects > 0 })
         if (next.kind === 'wait') ready.sleep(run, next.until)
@@ -354,16 +357,17 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   }
 
   function depart(run: EndpointRun, waiting: Waiting, ticket: Ticket, started: number): Departure {
-    occupied++
+    const holder = holderOf(run)
+    shares.take(holder)
     if (waiting.lane === 'retry') retries++
     if (isSuspect(waiting)) suspects++
-    return { run, waiting, ticket, started }
+    return { run, waiting, ticket, started, holder }
   }
 
   /** Takes back what `depart` did. */
-  function returned({ run, waiting }: Departure): void {
+  function returned({ run, waiting, holder }: Departure): void {
     run.inFlight.delete(waiting.delivery)
-    occupied--
+    shares.giveBack(holder)
     if (waiting.lane === 'retry') retries--
     if (isSuspect(waiting)) suspects--
   }
@@ -420,6 +424,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     const { run, waiting, ticket, outcome } = landing
     returned(landing)
     run.settling.add(waiting.delivery)
+    run.answered(outcome)
     ready.add(run)
     if (outcome.result === 'aborted') {
       run.expect(waiting.lane, waiting.due)

@@ -14,7 +14,6 @@ import { bench, endpoint, event, events, receiver, status, until } from './suppo
 describe('one endpoint', () => {
   it('that hangs, or many of them, do not keep the others waiting', async () => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
-    // Ten that hang could fill all 40 slots twice over.
     const { append, attempts } = await bench({ timeout: 60, maxInFlight: 100, perEndpoint: 8 })
     const dead = Array.from({ length: 10 }, (_, index) => endpoint(hanging.url, { id: `${100 + index}` }))
     const alive = Array.from({ length: 10 }, (_, index) => endpoint(healthy.url, { id: `${200 + index}` }))
@@ -22,7 +21,8 @@ describe('one endpoint', () => {
     await until(() => healthy.received.length === 500, 'the healthy ones have everything')
     // None of the others has even timed out.
     expect(attempts.every(({ state }) => state === 'delivered')).toBe(true)
-    expect(hanging.received.length).toBe(80)
+    // Each begins with one.
+    expect(hanging.received.length).toBe(10)
   })
 
   it('that is dead, one that drips and one that fails do not touch 97 healthy ones', async () => {
@@ -40,10 +40,10 @@ describe('one endpoint', () => {
     const ofHealthy = () => attempts.filter(({ endpoint_id }) => Number(endpoint_id) >= 100)
     await until(() => ofHealthy().length === 97 * 30, 'and all of it is recorded')
     expect(ofHealthy().every(({ state, attempt }) => state === 'delivered' && attempt === 1)).toBe(true)
-    // What each of the bad ones may cost: its own eight places, and no more than opens its circuit.
-    expect(dripping.received).toHaveLength(8)
+    // What each of the bad ones may cost: one slot, and no more than opens its circuit.
+    expect(dripping.received).toHaveLength(1)
     expect(failing.received.length).toBeLessThanOrEqual(13)
-    expect(relay.scheduler.inFlight).toBe(8)
+    expect(relay.scheduler.inFlight).toBe(1)
   })
 
   it('is one of thousands at no great cost', async () => {

@@ -104,18 +104,26 @@ describe('timeline', () => {
 })
 
 describe('createPace', () => {
-  it('halves with failures and doubles with rounds of successes', () => {
+  it('begins with one, doubles with rounds of successes and halves with failures', () => {
     const pace = createPace(() => 8, null)
     const limits = [pace.limit]
-    for (let count = 0; count < 4; count++) {
-      pace.failed()
-      limits.push(pace.limit)
-    }
-    for (let count = 0; count < 7; count++) {
+    for (let count = 0; count < 8; count++) {
       pace.succeeded()
       limits.push(pace.limit)
     }
-    expect(limits).toEqual([8, 4, 2, 1, 1, 2, 2, 4, 4, 4, 4, 8])
+    for (let count = 0; count < 4; count++) {
+      pace.failed(false)
+      limits.push(pace.limit)
+    }
+    expect(limits).toEqual([1, 2, 2, 4, 4, 4, 4, 8, 8, 4, 2, 1, 1])
+  })
+
+  it('begins anew with one when it took its time to fail', () => {
+    const pace = createPace(() => 8, null)
+    for (let count = 0; count < 7; count++) pace.succeeded()
+    expect(pace.limit).toBe(8)
+    pace.failed(true)
+    expect(pace.limit).toBe(1)
   })
 
   it('spaces starts evenly', () => {
