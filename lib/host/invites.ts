@@ -27,7 +27,7 @@ export const acceptInviteOf = (fact: MakeFact) =>
       if (accepted_at !== null) fail(invalid('invite'), 'The invite is accepted already')
       const accepted = { accepted_at: call.now, open_key: null, ...call.touch() }
       const invite = won(await call.tx.update(invites, id, accepted, { accepted_at: null }), `invites ${id}`)
-      const known = await memberByAddress(call.tx, invite.recipient_email)
+      const known = await recipientOf(call, invite)
       if (known?.state === 'banned') fail(invalid('invite'), 'The invite is for a member who is banned from this network')
       const member =
         known?.state === 'active'
@@ -37,6 +37,12 @@ export const acceptInviteOf = (fact: MakeFact) =>
       return presentMember(call, member)
     },
   )
+
+/** Who was invited: the member whose address it was, whatever it is by now, or whoever has the address. */
+async function recipientOf({ tx }: Pick<Context, 'tx'>, { recipient_id, recipient_email }: InviteRow) {
+  const member = recipient_id === null ? undefined : await tx.get(members, recipient_id)
+  return member?.state === 'active' ? member : memberByAddress(tx, recipient_email)
+}
 
 type Names = { readonly first_name?: string | undefined; readonly last_name?: string | undefined }
 type Profile = Partial<Pick<NewIn<typeof members>, 'commercial_email_consent' | 'time_zone' | 'location' | 'bio' | 'avatar'>>

@@ -1,6 +1,8 @@
 import type * as v from 'valibot'
 import { describe, Id, orNull, record, Text, Timestamp } from '../fields.ts'
-import type { InviteRow } from '../storage/tables.ts'
+import { visibleEmail } from '../kernel/mask.ts'
+import type { Context } from '../operation.ts'
+import { type InviteRow, type MemberRow, members } from '../storage/tables.ts'
 
 export const Invite = record('InviteResponse', {
   id: Id,
@@ -14,5 +16,31 @@ export const Invite = record('InviteResponse', {
 })
 export type InviteRecord = v.InferOutput<typeof Invite>
 
-/** An invite's record. The address is the host's own, as supplied: whoever it belongs to need not be a member. */
-export const presentInvite = (row: InviteRow): InviteRecord => ({ ...row, user_id: row.sender_id })
+/**
+ * An invite's record. An address that was supplied is shown as supplied. One that was taken from a member is shown as the
+ * network may show it.
+ * @param recipient the member whom `recipient_id` names
+ */
+function recordOf({ network }: Pick<Context, 'network'>, row: InviteRow, recipient: MemberRow | undefined): InviteRecord {
+  const { recipient_email: email, recipient_id } = row
+  const { commercial_email_consent = false } = recipient ?? {}
+  const recipient_email = recipient_id === null ? email : visibleEmail({ email, commercial_email_consent }, network)
+  return { ...row, recipient_email, user_id: row.sender_id }
+}
+
+/** The records of some invites, with the members whose addresses they took looked up together. */
+export async function presentInvites(
+  context: Pick<Context, 'tx' | 'network'>,
+  rows: readonly InviteRow[],
+): Promise<InviteRecord[]> {
+  const ids = rows.flatMap(({ recipient_id }) => recipient_id ?? [])
+  const found = ids.length > 0 ? await context.tx.find(members, { where: { id: [...new Set(ids)] } }) : []
+  const byId = new Map(found.map((member) => [member.id, member]))
+  return rows.map((row) => recordOf(context, row, byId.get(row.recipient_id ?? '')))
+}
+
+/** The record of one invite. */
+export async function presentInvite(context: Pick<Context, 'tx' | 'network'>, row: InviteRow): Promise<InviteRecord> {
+  const { recipient_id } = row
+  return recordOf(context, row, recipient_id === null ? undefined : await context.tx.get(members, recipient_id))
+}

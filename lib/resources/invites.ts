@@ -1,7 +1,7 @@
 import { conflict, fail, found, invalid, notFound } from '../errors.ts'
 import { Email, EmailFilter, IdInput, optional, paged, request, ShortText } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
-import { Invite, presentInvite } from '../records/invite.ts'
+import { Invite, presentInvite, presentInvites } from '../records/invite.ts'
 import { checkInvitable, invite, openKey, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
 import { emailKey } from '../rules/members.ts'
 import { openPlan } from '../rules/plans.ts'
@@ -30,7 +30,7 @@ export const listInvites = operation({
   handle: (call) => {
     const { email } = call.query
     const where = { plan_id: null, ...(email ? { email_key: emailKey(email) } : {}) }
-    return call.page(invites, { where }, (rows) => rows.map(presentInvite))
+    return call.page(invites, { where }, (rows) => presentInvites(call, rows))
   },
 })
 
@@ -50,7 +50,7 @@ export const createInvite = operation({
     const target = { ...fields, plan_id: null }
     await checkInvitable(call, 'recipient_email', target)
     const sender_id = user_id === undefined ? call.principal.member_id : await inviter(call, user_id)
-    return presentInvite(await invite(call, { ...target, sender_id }))
+    return presentInvite(call, await invite(call, { ...target, sender_id }))
   },
 })
 
@@ -75,16 +75,17 @@ export const updateInvite = operation({
     const target = { recipient_email, plan_id }
     const goesElsewhere = emailKey(recipient_email) !== before.email_key
     if (goesElsewhere) await checkInvitable(call, 'recipient_email', target)
+    const elsewhere = { recipient_id: null, email_key: emailKey(recipient_email), open_key: openKey(target), sent_at: call.now }
     const changes = {
       ...names,
       recipient_email,
       ...(user_id === undefined ? {} : { sender_id: await inviter(call, user_id) }),
-      ...(goesElsewhere ? { email_key: emailKey(recipient_email), open_key: openKey(target), sent_at: call.now } : {}),
+      ...(goesElsewhere ? elsewhere : {}),
       ...call.touch(),
     }
     const changed = won(await call.tx.update(invites, before.id, changes, { accepted_at: null }), `invites ${before.id}`)
     if (goesElsewhere) requestInviteMail(call, changed)
-    return presentInvite(changed)
+    return presentInvite(call, changed)
   },
 })
 

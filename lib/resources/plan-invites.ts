@@ -1,7 +1,7 @@
 import { conflict, fail, found, invalid, notFound } from '../errors.ts'
 import { EmailQuery, IdInput, LongText, optional, paged } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
-import { Invite, presentInvite } from '../records/invite.ts'
+import { Invite, presentInvite, presentInvites } from '../records/invite.ts'
 import { checkInvitable, invite, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
 import { emailKey } from '../rules/members.ts'
 import { openPlan } from '../rules/plans.ts'
@@ -20,7 +20,7 @@ export const listPlanInvites = operation({
   errors: [notFound('Plan')],
   async handle(call) {
     const plan = found(await call.tx.get(plans, call.params.plan_id), 'Plan')
-    return call.page(invites, { where: { plan_id: plan.id } }, (rows) => rows.map(presentInvite))
+    return call.page(invites, { where: { plan_id: plan.id } }, (rows) => presentInvites(call, rows))
   },
 })
 
@@ -36,17 +36,17 @@ export const createPlanInvite = operation({
   emits: ['InviteEmailRequested'],
   async handle(call) {
     const plan = await openPlan(call, call.params.plan_id)
-    const target = { recipient_email: await addressOf(call, call.query), plan_id: plan.id }
+    const recipient = await recipientOf(call, call.query)
+    const target = { ...recipient, plan_id: plan.id }
     const member = await checkInvitable(call, call.query.email === undefined ? 'user_id' : 'email', target)
-    return presentInvite(
-      await invite(call, {
-        ...target,
-        recipient_first_name: member?.first_name,
-        recipient_last_name: member?.last_name,
-        sender_id: call.principal.member_id,
-        message: call.query.message,
-      }),
-    )
+    const row = await invite(call, {
+      ...target,
+      recipient_first_name: member?.first_name,
+      recipient_last_name: member?.last_name,
+      sender_id: call.principal.member_id,
+      message: call.query.message,
+    })
+    return presentInvite(call, row)
   },
 })
 
@@ -58,7 +58,7 @@ export const showPlanInvite = operation({
   summary: 'Show an invite to a plan.',
   returns: Invite,
   errors: [notFound('Plan'), notFound('Invite')],
-  handle: async (call) => presentInvite(await planInvite(call, call.params)),
+  handle: async (call) => presentInvite(call, await planInvite(call, call.params)),
 })
 
 export const resendPlanInvite = operation({
@@ -77,7 +77,7 @@ export const resendPlanInvite = operation({
     const sent = await call.tx.update(invites, id, { sent_at: call.now, ...call.touch() }, { accepted_at: null })
     if (!sent) return fail(invalid('id'), 'The invite is accepted already and cannot be sent again')
     requestInviteMail(call, sent)
-    return presentInvite(sent)
+    return presentInvite(call, sent)
   },
 })
 
@@ -99,15 +99,20 @@ async function planInvite({ tx }: Pick<Context, 'tx'>, params: { readonly plan_i
   return found(row?.plan_id === plan.id ? row : undefined, 'Invite')
 }
 
-/** Whom to invite: an address, or a member's; when both are given they must be the same person's. */
-async function addressOf(
+/** Whom to invite: an address, or a member, whose own it is; when both are given they must be the same person's. */
+async function recipientOf(
   { tx }: Pick<Context, 'tx'>,
   { email, user_id }: { readonly email?: string | undefined; readonly user_id?: Id | undefined },
-): Promise<string> {
-  if (user_id === undefined) return email ?? fail(invalid('email', 'user_id'), 'email or user_id is required')
+): Promise<Pick<InviteRow, 'recipient_email' | 'recipient_id'>> {
+  if (user_id === undefined) {
+    const recipient_email = email ?? fail(invalid('email', 'user_id'), 'email or user_id is required')
+    return { recipient_email, recipient_id: null }
+  }
   const member = await tx.get(members, user_id)
   if (member?.state !== 'active') return fail(invalid('user_id'), `user_id: there is no member ${user_id} in this network`)
   if (email !== undefined && emailKey(email) !== member.email_key)
     return fail(invalid('email'), 'email is not the address of the member that user_id names. Send one of the two')
-  return member.email
+  return email === undefined
+    ? { recipient_email: member.email, recipient_id: member.id }
+    : { recipient_email: email, recipient_id: null }
 }

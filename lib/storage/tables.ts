@@ -459,6 +459,8 @@ export const invites = table(
   'invites',
   {
     recipient_email: text(),
+    /** The member from whom the address was taken; null where the caller supplied it. */
+    recipient_id: nullable(id()),
     email_key: text(),
     recipient_first_name: defaultsTo(text(), ''),
     recipient_last_name: defaultsTo(text(), ''),

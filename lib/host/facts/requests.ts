@@ -6,7 +6,7 @@ import { catalogue } from '../../events/catalogue.ts'
 import { Email, IdInput, optional, ShortText } from '../../fields.ts'
 import type { Context } from '../../operation.ts'
 import { presentMember } from '../../records/member.ts'
-import { activeMember } from '../../rules/members.ts'
+import { activeMember, memberByAddress } from '../../rules/members.ts'
 import { openPlan } from '../../rules/plans.ts'
 import { spaces } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
@@ -97,13 +97,13 @@ async function pending(
   }
 }
 
-/** A member as their record shows them; anybody else as they gave themselves. */
+/** A member as their record shows them, by id or by address; anybody else as they gave themselves. */
 async function person(call: Context, { member_id, email, first_name = '', last_name = '' }: Asker) {
-  if (member_id === undefined) {
-    if (email === undefined) return fail(invalid('email'), 'email is required unless member_id is given')
-    return { member_id: null, member_email: email, member_first_name: first_name, member_last_name: last_name }
-  }
-  const member = presentMember(call, await activeMember(call, member_id))
+  if (member_id === undefined && email === undefined) return fail(invalid('email'), 'email is required unless member_id is given')
+  const known = member_id === undefined ? await memberByAddress(call.tx, email ?? '') : await activeMember(call, member_id)
+  if (known?.state !== 'active')
+    return { member_id: null, member_email: email ?? '', member_first_name: first_name, member_last_name: last_name }
+  const member = presentMember(call, known)
   return {
     member_id: member.id,
     member_email: member.email,

@@ -38,18 +38,38 @@ test('an address is invited to a plan: 200, shown and listed, and the mail is as
   expect(mails()).toMatchObject([{ payload: { invite_id: made.body.id, recipient_email: email, plan_id, message: 'Do come.' } }])
 })
 
-test('a member is invited by user_id, in a query or in a JSON body, under their own name and address', async () => {
-  const { create, grace } = await setUp()
+test('a member is invited by user_id, in a query or in a JSON body, under their own name; the mail goes to their own address', async () => {
+  const { create, grace, mails } = await setUp()
   const made = await create({ body: { user_id: grace.id } })
   expect(made.body).toMatchObject({
-    recipient_email: 'grace@example.org',
+    recipient_email: '',
     recipient_first_name: 'Grace',
     recipient_last_name: 'Example',
   })
+  expect(mails()).toMatchObject([{ payload: { recipient_email: 'grace@example.org' } }])
   const again = await create({ query: { user_id: grace.id } })
   expect([again.status, again.body]).toEqual([422, { error: 'user_id is already invited to this plan' }])
   const byAddress = await create({ query: { email: 'GRACE@example.org' } })
   expect(byAddress.body).toEqual({ error: 'email is already invited to this plan' })
+})
+
+test('an address that is given for user_id is shown as it was given, one that replaces it too', async () => {
+  const { create, grace, send } = await setUp()
+  const { body: made } = await create({ query: { user_id: grace.id, email: 'Grace@Example.org' } })
+  expect(made.recipient_email).toBe('Grace@Example.org')
+  await send('invites.delete', { params: { id: made.id } })
+  const { body: hidden } = await create({ query: { user_id: grace.id } })
+  expect(hidden.recipient_email).toBe('')
+  const { body: moved } = await send('invites.update', { params: { id: hidden.id }, body: { recipient_email: email } })
+  expect(moved.recipient_email).toBe(email)
+})
+
+test('who has another address by now accepts the invite as the same member', async () => {
+  const { create, grace, send, acceptInvite, plan_id } = await setUp()
+  const { body: made } = await create({ query: { user_id: grace.id } })
+  await send('members.update', { params: { id: grace.id }, body: { email: 'hopper@example.org' } })
+  expect((await acceptInvite({ network: '1', invite: made.id })).id).toBe(grace.id)
+  expect((await send('plan_members.show', { params: { plan_id, member_id: grace.id } })).status).toBe(200)
 })
 
 test('email or user_id is required, and each has to be good', async () => {
