@@ -1,7 +1,7 @@
 import { projection } from '../kernel/serialise.ts'
 import type { EventRecord } from '../outbox/record.ts'
 import type { Id } from '../storage/table.ts'
-import { type EventName, hostCatalogue, payloadSchema } from './catalogue.ts'
+import { type EventName, isForHost, payloadSchema } from './catalogue.ts'
 
 /** An event before it has an envelope. */
 export interface Emission {
@@ -28,7 +28,7 @@ export function envelope(
     event_id,
     event_type,
     event_timestamp: now,
-    audience: Object.hasOwn(hostCatalogue, name) ? 'host' : 'integration',
+    audience: isForHost(name) ? 'host' : 'integration',
     body: JSON.stringify({ event_id, event_timestamp: now, event_type, payload: shown }),
   }
 }

@@ -1,4 +1,5 @@
 import { ApiError, isApiError } from '../errors.ts'
+import { isForHost } from '../events/catalogue.ts'
 import { type Emission, envelope } from '../events/envelope.ts'
 import type { Settings } from '../options.ts'
 import type { EventRecord } from '../outbox/record.ts'
@@ -94,6 +95,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       if (hooks.before)
         await hooks.before({ operation, params: input.params, query: input.query, body: input.body, principal, tx })
       const { call, emissions } = makeCall(context, input, prepared)
+      const before = tx.changes
       let result: unknown
       try {
         result = await operation.handle(call as never)
@@ -101,7 +103,10 @@ export function runner(settings: Settings, newId: () => Id): Runner {
         if (isApiError(error)) refusal = error
         throw error
       }
-      if (emissions.length > 0) await publish(tx, emissions, now, commit)
+      // Nothing changed, nothing to tell: integrations that write back what they hear of would go on for ever. What the host is
+      // asked to send was asked for.
+      const told = tx.changes === before ? emissions.filter(({ name }) => isForHost(name)) : emissions
+      if (told.length > 0) await publish(tx, told, now, commit)
       if (repeat) await keepAnswer(tx, repeat.key, repeat.answerOf(result), context.stamp())
       return { kind: 'result', result }
     }

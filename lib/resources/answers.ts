@@ -24,6 +24,7 @@ import { choicesOf, updateCategories } from '../rules/categories.ts'
 import { activeMember, heldMember } from '../rules/members.ts'
 import { addOption, fieldOf, heldField, isDropdown, optionTitled } from '../rules/options.ts'
 import { giveSegment, takeSegment } from '../rules/segments.ts'
+import { differs } from '../storage/changes.ts'
 import {
   type AnswerRow,
   answers,
@@ -112,9 +113,11 @@ export const upsertAnswer = operation({
       if (before) await removeAnswer(call, parties, before)
       return undefined
     }
+    if (before && !differs(before.row, value) && sameChoices(before.chosen, choices))
+      return presentAnswer(field, before.row, before.chosen)
     const key = { custom_field_id: field.id, member_id: member.id }
     const row = before
-      ? found(await call.tx.update(answers, before.row.id, { ...value, last_edited_at: call.now, ...call.touch() }), 'Answer')
+      ? found(await call.tx.touch(answers, before.row.id, { ...value, last_edited_at: call.now, ...call.touch() }), 'Answer')
       : await call.tx.insert(answers, { ...call.stamp(), ...key, ...value, last_edited_at: call.now })
     await choose(call, parties, before?.chosen ?? [], choices)
     const chosen = await choicesOf(call.tx, field.id, member.id)
@@ -167,6 +170,9 @@ export const deleteAnswer = operation({
     await removeAnswer(call, parties, found(await lastAnswer(call, parties), 'Answer'))
   },
 })
+
+const sameChoices = (some: readonly SegmentRow[], others: readonly SegmentRow[]): boolean =>
+  some.length === others.length && some.every(({ id }) => others.some((other) => other.id === id))
 
 interface Parties {
   readonly field: CustomFieldRow

@@ -232,7 +232,7 @@ async function lastPlace({ tx }: Pick<Context, 'tx'>, parent: CourseworkRow): Pr
 }
 
 /** Moves an item to the end of another parent; its old siblings close the gap. */
-async function move(context: Pick<Context, 'tx'>, space: SpaceRow, item: CourseworkRow, parent_id: Id): Promise<void> {
+async function move(context: Pick<Context, 'tx' | 'touch'>, space: SpaceRow, item: CourseworkRow, parent_id: Id): Promise<void> {
   const { tx } = context
   if (item.type === 'section') await hold(tx, spaces, space)
   const parent =
@@ -244,7 +244,10 @@ async function move(context: Pick<Context, 'tx'>, space: SpaceRow, item: Coursew
   const position = await lastPlace(context, parent)
   if (item.parent_id) await count(tx, courseworks, item.parent_id, 'children_count', -1)
   const stillThere = { parent_id: item.parent_id, position: item.position }
-  won(await tx.update(courseworks, item.id, { parent_id: parent.id, position }, stillThere), `courseworks ${item.id}`)
+  won(
+    await tx.update(courseworks, item.id, { parent_id: parent.id, position, ...context.touch() }, stillThere),
+    `courseworks ${item.id}`,
+  )
   if (item.parent_id) await closeGap(tx, courseworks, { parent_id: item.parent_id }, item.position)
 }
 

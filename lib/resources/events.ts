@@ -21,6 +21,7 @@ import { Event, type EventRecord, EventType, eventPayload, Frequency, presentEve
 import { summaryOf } from '../rules/posts.ts'
 import { checkedRule, moveOccurrences, once } from '../rules/recurrence.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
+import { differs } from '../storage/changes.ts'
 import { held, won } from '../storage/hold.ts'
 import { type EventRow, events, posts, spaces } from '../storage/tables.ts'
 
@@ -162,14 +163,17 @@ export const updateEvent = operation({
   async handle(call) {
     const { title, description, ...columns } = call.body
     const { id } = found(await call.tx.get(events, call.params.id), 'Event')
-    const summary = description === undefined ? {} : { description, summary: summaryOf(description) }
-    won(await call.tx.update(posts, id, { title, ...summary, last_activity_at: call.now, ...call.touch() }), `posts ${id}`)
+    const texts = { title, ...(description === undefined ? {} : { description, summary: summaryOf(description) }) }
+    const post = won(await held(call.tx, posts, id), `posts ${id}`)
     // As it is now that nobody else changes it, and nobody answers it.
     const before = found(await held(call.tx, events, id), 'Event')
-    const changes = columns.frequency === null ? { ...columns, ...once } : { ...columns, ...otherEnd(columns) }
-    const schedule: EventRow = { ...before, ...withoutUndefined(changes) }
-    const rule = checkedRule(call, schedule)
-    const event = found(await call.tx.update(events, before.id, { ...changes, ...rule, ...call.touch() }), 'Event')
+    const given = columns.frequency === null ? { ...columns, ...once } : { ...columns, ...otherEnd(columns) }
+    const schedule: EventRow = { ...before, ...withoutUndefined(given) }
+    const changes = { ...given, ...checkedRule(call, schedule) }
+    if (!differs(post, texts) && !differs(before, changes)) return presentEvent(call, before)
+    // An event and its post are one record: whichever of them changes, both did.
+    await call.tx.touch(posts, id, { ...texts, last_activity_at: call.now, ...call.touch() })
+    const event = found(await call.tx.touch(events, id, { ...changes, ...call.touch() }), 'Event')
     await moveOccurrences(call, before, event)
     call.emit('EventUpdated', await eventPayload(call, event))
     return presentEvent(call, event)

@@ -76,11 +76,12 @@ export const updateSpace = operation({
   body: SpaceUpdate,
   returns: Space,
   errors: [notFound('Space'), invalid('name', 'collection_id')],
-  async handle({ tx, params, body, touch }) {
-    const space = found(await tx.get(spaces, params.id), 'Space')
-    const { collection_id, ...changes } = body
-    if (collection_id !== undefined) await moveToCollection(tx, space, collection_id)
-    return found(await tx.update(spaces, space.id, { ...changes, ...touch() }), 'Space')
+  async handle(call) {
+    const { tx } = call
+    const space = found(await tx.get(spaces, call.params.id), 'Space')
+    const { collection_id, ...changes } = call.body
+    if (collection_id !== undefined) await moveToCollection(call, space, collection_id)
+    return found(await tx.update(spaces, space.id, { ...changes, ...call.touch() }), 'Space')
   },
 })
 

@@ -1,6 +1,7 @@
 /** How spaces come into collections, leave them and take their places there, counted from 1. */
 import { fail, invalid } from '../errors.ts'
 import { compareIds } from '../kernel/ids.ts'
+import type { Context } from '../operation.ts'
 import { held, hold, won } from '../storage/hold.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -12,7 +13,11 @@ import { closeGap } from './places.ts'
  * @param collection_id the collection; null for none
  * @throws ApiError 422 when the network has no such collection
  */
-export async function moveToCollection(tx: ScopedTx, space: SpaceRow, collection_id: Id | null): Promise<void> {
+export async function moveToCollection(
+  { tx, touch }: Pick<Context, 'tx' | 'touch'>,
+  space: SpaceRow,
+  collection_id: Id | null,
+): Promise<void> {
   if (collection_id === space.collection_id) return
   let position: number | null = null
   if (collection_id !== null) {
@@ -25,7 +30,7 @@ export async function moveToCollection(tx: ScopedTx, space: SpaceRow, collection
     const [last] = await tx.find(spaces, { where: { collection_id }, order, limit: 1 })
     position = (last?.position ?? 0) + 1
   }
-  await changePlace(tx, space, { collection_id, position })
+  await changePlace(tx, space, { collection_id, position, ...touch() })
 }
 
 /**
@@ -35,7 +40,7 @@ export async function moveToCollection(tx: ScopedTx, space: SpaceRow, collection
 export async function changePlace(
   tx: ScopedTx,
   space: SpaceRow,
-  to: { readonly collection_id: Id | null; readonly position: number | null },
+  to: Pick<SpaceRow, 'collection_id' | 'position'> & Partial<Pick<SpaceRow, 'updated_at'>>,
 ): Promise<void> {
   const { id, collection_id, position } = space
   const collection = collection_id === null ? undefined : await tx.get(collections, collection_id)

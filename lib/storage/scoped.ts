@@ -4,6 +4,7 @@
  */
 import { isStorableId } from '../kernel/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
+import { differs } from './changes.ts'
 import type { Patch, Query, Tx, Where } from './contract.ts'
 import type { Id, Row, Table } from './table.ts'
 
@@ -15,11 +16,16 @@ export interface ScopedTx {
   first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined>
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
   insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R>
+  /** Changes a row. A patch with `updated_at` that changes nothing else gives the row back as it is, `updated_at` and all. */
   update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
+  /** The same for a row to which something belongs that has changed: `updated_at` moves even if no other column does. */
+  touch<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
   remove<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
   append(records: readonly OutboxRecord[]): Promise<void>
   readonly network_id: Id
   readonly native: unknown
+  /** How often this transaction has changed something so far. Holding a row is no change, nor is an update that changes nothing. */
+  readonly changes: number
 }
 
 /**
@@ -35,6 +41,7 @@ export function scoped(tx: Tx, network_id: Id): ScopedTx {
 class NetworkTx implements ScopedTx {
   readonly #tx: Tx
   readonly network_id: Id
+  #changes = 0
 
   constructor(tx: Tx, network_id: Id) {
     this.#tx = tx
@@ -43,6 +50,10 @@ class NetworkTx implements ScopedTx {
 
   get native(): unknown {
     return this.#tx.native
+  }
+
+  get changes(): number {
+    return this.#changes
   }
 
   async get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined> {
@@ -71,16 +82,36 @@ class NetworkTx implements ScopedTx {
       const value = given[name]
       whole[name] = name === 'network_id' ? this.network_id : value === undefined ? table.columns[name]?.default : value
     }
+    this.#changes += 1
     return this.#tx.insert(table, whole as unknown as R)
   }
 
   async update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined> {
     if (!isStorableId(id)) return undefined
-    return this.#tx.update(table, id, patch, this.#where(guard))
+    const still = this.#where(guard)
+    if (patch.updated_at !== undefined) {
+      const row = await this.get(table, id)
+      if (row && !differs(row, patch)) {
+        // Held like any updated row, so that it is the same when the transaction ends.
+        const unchanging = { created_at: row.created_at } as Patch<R>
+        const held = await this.#tx.update(table, id, unchanging, still)
+        if (!held || !differs(held, patch)) return held
+      }
+    }
+    const changed = await this.#tx.update(table, id, patch, still)
+    if (changed && !isHold(patch, guard)) this.#changes += 1
+    return changed
+  }
+
+  async touch<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined> {
+    this.#changes += 1
+    return this.#tx.update(table, id, patch, this.#where())
   }
 
   async remove<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined> {
-    return (await this.get(table, id)) && this.#tx.remove(table, id)
+    const removed = (await this.get(table, id)) && (await this.#tx.remove(table, id))
+    if (removed) this.#changes += 1
+    return removed
   }
 
   append(records: readonly OutboxRecord[]): Promise<void> {
@@ -91,6 +122,10 @@ class NetworkTx implements ScopedTx {
     return { ...where, network_id: this.network_id } as Where<R>
   }
 }
+
+/** Whether an update only asks whether a row is still as it was. */
+const isHold = <R extends Row>(patch: Patch<R>, guard: Where<R> = {}): boolean =>
+  (Object.keys(patch) as (keyof R)[]).every((name) => patch[name] === guard[name])
 
 /** More digits than any stored id has. A request may name such an id, and a database column could not even compare it. */
 const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > 16
