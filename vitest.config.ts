@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-/** The generated tests of every operation, which run on the databases as well as in memory. */
-const generated = ['access', 'answers', 'bodies', 'contract', 'events', 'paging', 'paths', 'unchanged'].map(
+/** What is tested of every operation and of the host's calls. They run on the databases as well as in memory. */
+const generated = ['access', 'answers', 'bodies', 'contract', 'events', 'host-arguments', 'paging', 'paths', 'unchanged'].map(
   (name) => `test/contract/${name}.test.ts`,
 )
 

@@ -1,14 +1,11 @@
-import { found } from './errors.ts'
-import { type PayloadOf, payloadSchema, type WebhookName, webhookName } from './events/catalogue.ts'
 import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
 import { factsOf } from './host/fact.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { type Keys, keysOf } from './host/keys.ts'
 import { type Networks, networksOf } from './host/networks.ts'
+import { type Publish, publishOf } from './host/publish.ts'
 import { type Recorder, recordOf } from './host/record.ts'
-import { parseInput } from './kernel/body.ts'
-import { isoTime } from './kernel/clock.ts'
 import { type Answer, fromRequest, type Incoming, toResponse } from './kernel/exchange.ts'
 import { idGenerator } from './kernel/ids.ts'
 import { runner } from './kernel/run.ts'
@@ -24,9 +21,9 @@ const webhooksSpec = '/webhooks/v1/spec.json'
 /** Whose call it is, in a direct call. */
 export interface CallOptions {
   /** The network, by id or subdomain. */
-  readonly network: Id
+  readonly network: Id | number
   /** The member who acts; by default the network's first host. */
-  readonly as?: Id
+  readonly as?: Id | number
 }
 
 /** A community network's Admin API. */
@@ -49,11 +46,7 @@ export interface Community {
    * Publishes an event that no operation causes: course progress, purchases, join requests, … (specification, section 6).
    * @throws ApiError 422 when the payload is not what the event's webhook carries
    */
-  publish<Name extends WebhookName>(event: {
-    readonly network: Id
-    readonly event: Name
-    readonly payload: PayloadOf<Name>
-  }): Promise<void>
+  readonly publish: Publish
   /**
    * Facts that no operation makes and the host knows: payments, course progress, requests, reports, plans, profiles.
    * Each is one transaction with the events that it causes.
@@ -82,10 +75,9 @@ export interface Community {
  */
 export function createCommunity(options: Options): Community {
   const settings = settingsOf(options)
-  const { storage, clock, basePath, limits } = settings
+  const { storage, clock, basePath } = settings
   const run = runner(settings, idGenerator(clock))
   const networks = networksOf(settings, run)
-  const fact = factsOf(settings, run, networks)
 
   const texts = new Map<string, string>()
   const document = (part: 'api' | 'webhooks') => {
@@ -116,17 +108,12 @@ export function createCommunity(options: Options): Community {
     serve,
     owns,
     call: directCalls(operations, settings, run, networks) as Community['call'],
-    async publish({ network: name, event, payload }) {
-      if (!webhookName(event)) throw new TypeError(`there is no event ${JSON.stringify(event)}`)
-      const network = found(await networks.find(String(name)), 'Network')
-      const checked = parseInput(payloadSchema(event), payload, limits)
-      await run.work(network.id, isoTime(clock.now()), async (_tx, emit) => emit({ name: event, payload: checked }))
-    },
-    record: recordOf(fact),
-    acceptInvite: acceptInviteOf(fact),
+    publish: publishOf(settings, run, networks),
+    record: recordOf(factsOf(settings, run, networks, 'record')),
+    acceptInvite: acceptInviteOf(factsOf(settings, run, networks, 'acceptInvite')),
     networks,
-    keys: keysOf(settings, run, operations),
-    endpoints: endpointsOf(settings, run),
+    keys: keysOf(settings, run, networks, operations),
+    endpoints: endpointsOf(settings, run, networks),
     operations,
     openapi: (part = 'api') => document(part),
     async close() {

@@ -4,11 +4,20 @@ export { createCommunity } from './community.ts'
 export type { AccessErrorBody, Failure } from './errors.ts'
 export { ApiError, isApiError } from './errors.ts'
 export type { HostEventName, PayloadOf, WebhookName } from './events/catalogue.ts'
-export type { Endpoints, NewEndpoint } from './host/endpoints.ts'
+export type {
+  Endpoint,
+  EndpointChanges,
+  EndpointRotation,
+  Endpoints,
+  NewEndpoint,
+  RegisteredEndpoint,
+  RotatedEndpoint,
+} from './host/endpoints.ts'
 export type { Fact, Told } from './host/fact.ts'
 export type { AcceptInvite } from './host/invites.ts'
 export type { KeyListing, Keys, NewKey } from './host/keys.ts'
-export type { Networks, NewNetwork } from './host/networks.ts'
+export type { NetworkChanges, Networks, NewNetwork } from './host/networks.ts'
+export type { Publication, Publish } from './host/publish.ts'
 export type { Recorder } from './host/record.ts'
 export type { Clock } from './kernel/clock.ts'
 export type { Answer, Incoming } from './kernel/exchange.ts'

@@ -98,6 +98,8 @@ export interface Context {
   readonly ports: Ports
   /** The community's limits, for what a schema alone cannot check. */
   readonly limits: Limits
+  /** Whether a member who is new has consented to commercial e-mail, where nobody says. */
+  readonly newMembersConsent: boolean
 }
 
 export type PermalinkKind = 'members' | 'posts' | 'comments' | 'plans' | 'courseworks' | 'events'

@@ -1,4 +1,5 @@
 import { defaultTextLimits, type TextLimits } from './fields.ts'
+import { shown } from './given.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { RateLimiter } from './kernel/rate-limit.ts'
 import { type Report, reporterOf } from './kernel/report.ts'
@@ -99,6 +100,13 @@ export interface Options {
   readonly ports?: Ports
   /** Where the time comes from; the system's clock by default. For tests. */
   readonly clock?: Clock
+  /**
+   * Whether new members have consented to commercial e-mail, which others see their address by: `false` by default. Members
+   * made by the API, by invites and with their network; `community.record.emailConsent` changes it for one.
+   */
+  readonly newMembersConsent?: boolean
+  /** Whether keys work on whose member was removed, banned or deleted: `'accept'` by default, or `'refuse'`. */
+  readonly keysOfFormerMembers?: 'accept' | 'refuse'
 }
 
 /** The options with every default filled in. */
@@ -118,6 +126,8 @@ export interface Settings {
   readonly permalink: NonNullable<Options['permalink']>
   readonly ports: Ports
   readonly clock: Clock
+  readonly newMembersConsent: boolean
+  readonly keysOfFormerMembers: 'accept' | 'refuse'
 }
 
 export const defaultLimits: Limits = {
@@ -141,6 +151,8 @@ const known = new Set<string>([
   'permalink',
   'ports',
   'clock',
+  'newMembersConsent',
+  'keysOfFormerMembers',
 ] satisfies (keyof Options)[])
 
 /**
@@ -157,23 +169,35 @@ export function settings(options: Options): Settings {
   for (const name of Object.keys(options)) check(known.has(name), `option \`${name}\` does not exist`)
   check(
     typeof options.storage?.transaction === 'function',
-    'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own',
+    isPromise(options.storage)
+      ? 'option `storage` got a Promise: await it, as in `storage: await lowdbStorage(…)`'
+      : 'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own',
   )
   const { basePath = '', publicUrl, ids = 'string' } = options
   check(
     basePath === '' || isPath(basePath),
-    `option \`basePath\` must be '' or a path as URLs have it, without a slash at its end, got ${JSON.stringify(basePath)}`,
+    `option \`basePath\` must be '' or a path as URLs have it, without a slash at its end, got ${shown(basePath)}`,
   )
   check(
     publicUrl === undefined || isOrigin(publicUrl),
-    `option \`publicUrl\` must be an origin such as https://api.example.org, got ${JSON.stringify(publicUrl)}`,
+    `option \`publicUrl\` must be an origin such as https://api.example.org, got ${shown(publicUrl)}`,
   )
-  check(ids === 'string' || ids === 'number', `option \`ids\` must be 'string' or 'number', got ${JSON.stringify(ids)}`)
-  for (const name of ['allowHttp', 'trustProxy'] as const)
+  check(ids === 'string' || ids === 'number', `option \`ids\` must be 'string' or 'number', got ${shown(ids)}`)
+  for (const name of ['allowHttp', 'trustProxy', 'newMembersConsent'] as const)
     check(['boolean', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be true or false`)
+  const { keysOfFormerMembers = 'accept' } = options
+  check(
+    keysOfFormerMembers === 'accept' || keysOfFormerMembers === 'refuse',
+    `option \`keysOfFormerMembers\` must be 'accept' or 'refuse', got ${shown(keysOfFormerMembers)}`,
+  )
   for (const name of ['authenticate', 'permalink'] as const)
     check(['function', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be a function`)
-  for (const [name, hook] of Object.entries(options.hooks ?? {})) {
+  for (const name of ['hooks', 'limits', 'ports'] as const)
+    check(
+      options[name] === undefined || isPlain(options[name]),
+      `option \`${name}\` must be an object, got ${shown(options[name])}`,
+    )
+  for (const [name, hook] of Object.entries(plain(options.hooks))) {
     check(hookNames.has(name), `option \`hooks.${name}\` does not exist`)
     check(['function', 'undefined'].includes(typeof hook), `option \`hooks.${name}\` must be a function`)
   }
@@ -186,19 +210,19 @@ export function settings(options: Options): Settings {
       given === undefined || typeof (given as Readonly<Record<string, unknown>> | null)?.[method] === 'function',
       `option \`${name}\` must have a method ${method}`,
     )
-  const limits = { ...defaultLimits, ...defined(options.limits ?? {}) }
+  const limits = { ...defaultLimits, ...defined(plain(options.limits)) }
   for (const name of Object.keys(limits)) check(name in defaultLimits, `option \`limits.${name}\` does not exist`)
   for (const name of ['title', 'longText', 'choices', 'bodyBytes', 'assetBytes'] as const)
-    check(isLimit(limits[name]), `option \`limits.${name}\` must be a whole number above 0, got ${limits[name]}`)
+    check(isLimit(limits[name]), `option \`limits.${name}\` must be a whole number above 0, got ${shown(limits[name])}`)
   for (const name of ['standard', 'premium', 'unlimited'] as const) {
-    const limit = limits.perMinute[name]
-    const problem = `option \`limits.perMinute.${name}\` must be a whole number above 0 or null, got ${limit}`
+    const limit: unknown = plain<Partial<Limits['perMinute']>>(limits.perMinute)[name]
+    const problem = `option \`limits.perMinute.${name}\` must be a whole number above 0 or null, got ${shown(limit)}`
     check(limit === null || isLimit(limit), problem)
   }
-  for (const name of Object.keys(options.ports ?? {}))
+  for (const name of Object.keys(plain(options.ports)))
     check(name in portMethods, `option \`ports.${name}\` does not exist; there are ${Object.keys(portMethods).join(', ')}`)
   for (const [name, methods] of Object.entries(portMethods)) {
-    const port = options.ports?.[name as keyof Ports] as Readonly<Record<string, unknown>> | undefined
+    const port = plain(options.ports)[name as keyof Ports] as Readonly<Record<string, unknown>> | undefined
     for (const method of methods)
       check(
         port === undefined || typeof port?.[method] === 'function',
@@ -222,18 +246,30 @@ export function settings(options: Options): Settings {
     permalink: options.permalink ?? (({ kind, id, subdomain }) => `https://${subdomain}.example/${kind}/${id}`),
     ports: options.ports ?? {},
     clock: options.clock ?? systemClock,
+    newMembersConsent: options.newMembersConsent ?? false,
+    keysOfFormerMembers: options.keysOfFormerMembers ?? 'accept',
   }
 }
+
+const isPromise = (value: unknown): boolean => typeof (value as { readonly then?: unknown } | null)?.then === 'function'
+
+const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The object, or an empty one in the place of anything else. */
+const plain = <T extends object>(value: T | undefined): T => (isPlain(value) ? value : {}) as T
 
 const hookNames = new Set<string>(['before', 'after', 'onError'] satisfies (keyof Hooks)[])
 
 const isLimit = (limit: unknown): boolean => Number.isSafeInteger(limit) && Number(limit) > 0
 
 const isPath = (text: string): boolean =>
-  /^\/.*[^/]$/.test(text) && URL.canParse(text, 'https://host') && new URL(text, 'https://host').pathname === text
+  typeof text === 'string' &&
+  /^\/.*[^/]$/.test(text) &&
+  URL.canParse(text, 'https://host') &&
+  new URL(text, 'https://host').pathname === text
 
 const isOrigin = (text: string): boolean =>
-  URL.canParse(text) && new URL(text).origin === text && /^https?:$/.test(new URL(text).protocol)
+  typeof text === 'string' && URL.canParse(text) && new URL(text).origin === text && /^https?:$/.test(new URL(text).protocol)
 
 /** The same without what is undefined: a default that is spelled out is a default. */
 const defined = <T extends object>(options: T): Partial<T> =>

@@ -141,8 +141,7 @@ export function addEndpoint(
 /** `folkmoot endpoints list`: without keys and secrets. */
 export function listEndpoints(flags: KeyFlags, out: Output): Promise<void> {
   return withCommunity(flags, out, async (community) => {
-    const rows = await community.endpoints.list((await networkOf(community, flags.network)).id)
-    const endpoints = rows.map(({ key: _key, secrets: _secrets, ...endpoint }) => endpoint)
+    const endpoints = await community.endpoints.list((await networkOf(community, flags.network)).id)
     show(out, flags.json, endpoints, () =>
       tableOf(
         ['id', 'url', 'events', 'audience', 'enabled'],
@@ -155,11 +154,7 @@ export function listEndpoints(flags: KeyFlags, out: Output): Promise<void> {
 /** `folkmoot endpoints remove`. */
 export function removeEndpoint(id: string, flags: KeyFlags, out: Output): Promise<void> {
   return withCommunity(flags, out, async (community) => {
-    const {
-      key: _key,
-      secrets: _secrets,
-      ...endpoint
-    } = await community.endpoints.remove((await networkOf(community, flags.network)).id, id)
+    const endpoint = await community.endpoints.remove((await networkOf(community, flags.network)).id, id)
     show(out, flags.json, endpoint, () => `Endpoint ${endpoint.id} (${endpoint.url}) is removed.`)
   })
 }

@@ -1,4 +1,7 @@
-import { fail, found, notFound } from '../errors.ts'
+import * as v from 'valibot'
+import { fail, notFound } from '../errors.ts'
+import { IdInput, optional } from '../fields.ts'
+import { shown } from '../given.ts'
 import { parseInput, parseQuery } from '../kernel/body.ts'
 import { isoTime } from '../kernel/clock.ts'
 import { pageLinks, readPaging } from '../kernel/page.ts'
@@ -10,6 +13,7 @@ import type { AnyOperation, Principal } from '../operation.ts'
 import type { Settings } from '../options.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members } from '../storage/tables.ts'
+import { checkArgument, NetworkName, shape } from './arguments.ts'
 import type { Networks } from './networks.ts'
 
 /** A direct call, as it comes in: its types are `Community.call`'s. */
@@ -21,11 +25,38 @@ interface DirectCall {
   readonly body?: unknown
 }
 
+const schemas = new WeakMap<AnyOperation, ReturnType<typeof makeSchema>>()
+
+function schemaOf(operation: AnyOperation) {
+  const schema = schemas.get(operation) ?? makeSchema(operation)
+  schemas.set(operation, schema)
+  return schema
+}
+
+/** What a call of the operation takes. The body is checked by the operation's own schema, as a request's. */
+function makeSchema({ path }: AnyOperation) {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const params = shape(Object.fromEntries(names.map((name) => [name, IdInput])))
+  return shape({
+    network: NetworkName,
+    as: optional(IdInput),
+    params: names.length > 0 ? params : optional(params),
+    query: optional(Query),
+    body: v.optional(v.unknown()),
+  })
+}
+
+const Query = v.record(
+  v.string(),
+  v.nullish(v.union([v.string(), v.number(), v.boolean()], 'must be a text, a number or a boolean')),
+  'must be an object',
+)
+
 /** Values as a URL would carry them. */
-const texts = (values: object = {}): Record<string, string> =>
+const texts = (values: Readonly<Record<string, unknown>> = {}): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values)
-      .filter(([, value]) => value !== undefined)
+      .filter(([, value]) => value !== undefined && value !== null)
       .map(([name, value]) => [name, String(value)]),
   )
 
@@ -34,15 +65,16 @@ export function directCalls(operations: readonly AnyOperation[], settings: Setti
   const { clock, limits, ids, basePath } = settings
   const byId = new Map(routesOf(operations).map((route) => [route.id, route.operation]))
 
-  return async (id: string, input: DirectCall): Promise<unknown> => {
+  return async (id: string, given: DirectCall): Promise<unknown> => {
     const operation = byId.get(id)
-    if (!operation) throw new TypeError(`there is no operation ${JSON.stringify(id)}`)
-    const network = found(await networks.find(String(input.network)), 'Network')
-    const { as } = input
+    if (!operation) throw new TypeError(`there is no operation ${shown(id)}`)
+    const input = checkArgument(`call(${shown(id)})`, schemaOf(operation), given, limits)
+    const { network: name, as } = input
+    const network = await networks.show(name)
     const actor = await runner.read(
       network.id,
       (tx): Promise<MemberRow | undefined> =>
-        as === undefined ? tx.first(members, { state: 'active', role: 'host' }) : tx.get(members, String(as)),
+        as === undefined ? tx.first(members, { state: 'active', role: 'host' }) : tx.get(members, as),
     )
     if (actor?.state !== 'active') return fail(notFound('Member'))
     const principal: Principal = { key_id: null, member_id: actor.id, scopes: ['*'] }

@@ -1,126 +1,255 @@
 import { fail, found, invalid } from '../errors.ts'
-import { hostEventName, webhookName } from '../events/catalogue.ts'
 import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
 import type { Settings } from '../options.ts'
-import type { Audience, EndpointUpsert } from '../outbox/record.ts'
 import { heldNetwork } from '../rules/members.ts'
+import type { Patch } from '../storage/contract.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type EndpointRow, webhookEndpoints } from '../storage/tables.ts'
+import { checkArgument, idOf } from './arguments.ts'
+import { Changes, eventTypes, type Given, newEndpointKey, newSecret, Rotation, Upsert } from './endpoint-fields.ts'
+import { live, rotated, upsertOf } from './endpoint-rotation.ts'
+import type { Networks } from './networks.ts'
 
-/** A webhook endpoint to be (specification, section 6, setup). */
-export interface NewEndpoint {
-  readonly network_id: Id
-  readonly url: string
-  /** Sent as `Authorization: Bearer <key>`. */
-  readonly key: string
-  /** Event types that it wants, with or without `Hook`; every one when left out. */
-  readonly events?: readonly string[]
-  /** Signing secrets (`whsec_…`), newest first. */
-  readonly secrets?: readonly string[]
+/** What may be said of a webhook endpoint (specification, section 6, setup). What is left out stays as it is. */
+export interface EndpointChanges {
+  readonly url?: string
+  /** A name for lists and logs; null for none. */
+  readonly name?: string | null
+  /** Sent as `Authorization: Bearer <key>`. `true`: made here, unless there is one. */
+  readonly key?: string | true
+  /** Event types that it wants, with or without `Hook`; null or none of them: every one. */
+  readonly events?: readonly string[] | null
+  /** Signing secrets (`whsec_…`), newest first; null or none: unsigned. `true`: one is made here, unless there is one. */
+  readonly secrets?: readonly string[] | null | true
   /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
   readonly audience?: EndpointRow['audience']
   readonly enabled?: boolean
   readonly order?: EndpointRow['order']
+  /** Deliveries a second at most; null: no limit. */
   readonly rate_per_second?: number | null
 }
 
-export interface Endpoints {
-  /**
-   * Registers an endpoint, or changes the one of this network with the same URL. The relay learns of it through the outbox.
-   * @throws ApiError 422 when one of the values is refused
-   */
-  upsert(endpoint: NewEndpoint): Promise<EndpointRow>
-  list(network_id: Id): Promise<readonly EndpointRow[]>
-  /** @throws ApiError 404 when the network has no such endpoint */
-  remove(network_id: Id, id: Id): Promise<EndpointRow>
-  /** Puts every endpoint of a network into the outbox again, for a relay that has lost what it knew. */
-  republish(network_id: Id): Promise<void>
+/** A webhook endpoint to be, or the one with this URL as it is to be. */
+export interface NewEndpoint extends EndpointChanges {
+  /** The network, by id or subdomain. */
+  readonly network_id: Id | number
+  readonly url: string
 }
 
-export function endpointsOf({ clock }: Settings, runner: Runner): Endpoints {
+/** A webhook endpoint as it stands, without its key and secrets. */
+export interface Endpoint extends Omit<EndpointRow, 'key' | 'secrets' | 'old_keys' | 'old_secrets'> {
+  readonly signed: boolean
+  /** Until when a key that was replaced is tried as well; null: there is none. */
+  readonly old_key_until: string | null
+  /** Until when a secret that was replaced signs as well; null: there is none. */
+  readonly old_secret_until: string | null
+}
+
+/** An endpoint with what its receiver must know. */
+export interface RegisteredEndpoint extends Endpoint {
+  readonly key: string
+  readonly secrets: readonly string[]
+}
+
+/** What is replaced, and how long the old one holds beside the new one. */
+export interface EndpointRotation {
+  /** The new key, or `true` for one that is made here. */
+  readonly key?: true | string
+  /** The new signing secret, or `true` for one that is made here. */
+  readonly secret?: true | string
+  /** How long the old ones hold, in seconds; 86,400 by default, 0 ends them at once, older ones included. */
+  readonly keepOldSeconds?: number
+}
+
+/** An endpoint after a rotation, with what is new; it is shown here once. */
+export interface RotatedEndpoint {
+  readonly endpoint: Endpoint
+  readonly key?: string
+  readonly secret?: string
+}
+
+/** What a host may do with webhook endpoints. A network is named by its id or subdomain. Relays learn of it by the outbox. */
+export interface Endpoints {
+  /**
+   * Registers an endpoint, or changes the one of this network with the same URL: what is left out stays.
+   * @throws ApiError 404, 422 when a value is refused, or a new endpoint has no key
+   */
+  upsert(endpoint: NewEndpoint): Promise<RegisteredEndpoint>
+  /**
+   * Changes what is named, and nothing else. A new key or secret takes the place of the old one at once; `rotate` lets them overlap.
+   * @throws ApiError 404, 422
+   */
+  update(network: Id | number, id: Id | number, changes: EndpointChanges): Promise<Endpoint>
+  /**
+   * Replaces the key, the signing secret, or both. The old ones hold beside the new ones for a time.
+   * @throws ApiError 404, 422 when neither is named, or three old ones hold already
+   */
+  rotate(network: Id | number, id: Id | number, rotation: EndpointRotation): Promise<RotatedEndpoint>
+  /**
+   * Sends to the endpoint again, also where a relay had stopped by itself.
+   * @throws ApiError 404
+   */
+  enable(network: Id | number, id: Id | number): Promise<Endpoint>
+  /**
+   * Keeps the events of the endpoint and sends none of them.
+   * @throws ApiError 404
+   */
+  disable(network: Id | number, id: Id | number): Promise<Endpoint>
+  /** @throws ApiError 404 when there is no such network */
+  list(network: Id | number): Promise<readonly Endpoint[]>
+  /**
+   * The endpoint, or `undefined` when there is none.
+   * @throws ApiError 404 when there is no such network
+   */
+  find(network: Id | number, id: Id | number): Promise<Endpoint | undefined>
+  /** @throws ApiError 404 when the network has no such endpoint */
+  remove(network: Id | number, id: Id | number): Promise<Endpoint>
+  /**
+   * Puts every endpoint of a network into the outbox again, for a relay that has lost what it knew.
+   * @throws ApiError 404
+   */
+  republish(network: Id | number): Promise<void>
+  /**
+   * Takes replaced keys and secrets whose time is over out of the storage. Relays use them no more in any case.
+   * @throws ApiError 404
+   */
+  forgetOld(network: Id | number): Promise<void>
+}
+
+export function endpointsOf({ clock, limits }: Settings, runner: Runner, networks: Networks): Endpoints {
   const now = () => isoTime(clock.now())
+
+  /** One change of a network's endpoints at a time: one endpoint for each URL, and one order for what relays are told. */
+  async function change<T>(name: Id | number, work: (tx: ScopedTx) => Promise<T>): Promise<T> {
+    const { id } = await networks.show(name)
+    return runner.work(id, now(), async (tx) => {
+      await heldNetwork(tx)
+      return work(tx)
+    })
+  }
+
+  async function write(tx: ScopedTx, before: EndpointRow, given: Given): Promise<EndpointRow> {
+    await keepApart(tx, given.url, before.id)
+    return save(tx, before, columnsOf(given, before))
+  }
+
+  async function save(tx: ScopedTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
+    const old = { old_keys: live(before.old_keys, clock.now()), old_secrets: live(before.old_secrets, clock.now()) }
+    const row = found(await tx.update(webhookEndpoints, before.id, { ...old, ...columns, updated_at: now() }), 'Endpoint')
+    await tx.append([upsertOf(row, clock.now())])
+    return row
+  }
+
+  const changeOne = (name: Id | number, given: unknown, work: (tx: ScopedTx, row: EndpointRow) => Promise<EndpointRow>) => {
+    const id = idOf(given)
+    return change(name, async (tx) => work(tx, found(await tx.get(webhookEndpoints, id), 'Endpoint')))
+  }
+  const shown = (row: EndpointRow): Endpoint => show(row, clock.now())
+
   return {
-    upsert: ({ network_id, ...given }) =>
-      runner.work(network_id, now(), async (tx) => {
-        const fields = checked(given)
-        // One endpoint for each address, and one order for what the relay is told of them.
-        await heldNetwork(tx)
-        const known = (await tx.find(webhookEndpoints, {})).find((row) => row.url === fields.url)
+    async upsert(given) {
+      const { network_id, ...fields } = checkArgument('endpoints.upsert', Upsert, given, limits)
+      const row = await change(network_id, async (tx) => {
+        const known = (await tx.find(webhookEndpoints, {})).find(({ url }) => url === fields.url)
+        if (known) return save(tx, known, columnsOf(fields, known))
+        const { url = '', key, ...rest } = columnsOf(fields)
+        if (key === undefined)
+          return fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
         const stamp = { id: runner.newId(), created_at: now(), updated_at: now() }
-        const row = known
-          ? await tx.update(webhookEndpoints, known.id, { ...fields, updated_at: now() })
-          : await tx.insert(webhookEndpoints, { ...stamp, ...fields })
-        const endpoint = found(row, 'Endpoint')
-        await tx.append([upsertOf(endpoint)])
-        return endpoint
-      }),
-    list: (network_id) => runner.read(network_id, (tx) => tx.find(webhookEndpoints, {})),
-    remove: (network_id, id) =>
-      runner.work(network_id, now(), async (tx) => {
-        await heldNetwork(tx)
+        const made = await tx.insert(webhookEndpoints, { ...stamp, ...rest, url, key, secrets: rest.secrets ?? [] })
+        await tx.append([upsertOf(made, clock.now())])
+        return made
+      })
+      return { ...shown(row), key: row.key, secrets: row.secrets }
+    },
+    async update(name, id, given) {
+      const fields = checkArgument('endpoints.update', Changes, given, limits)
+      return shown(await changeOne(name, id, (tx, row) => write(tx, row, fields)))
+    },
+    async rotate(name, id, given) {
+      const { key, secret, keepOldSeconds } = checkArgument('endpoints.rotate', Rotation, given, limits)
+      if (key === undefined && secret === undefined)
+        fail(invalid('key', 'secret'), 'key or secret is required: true to make a new one')
+      const fresh = {
+        ...(key === undefined ? {} : { key: key === true ? newEndpointKey() : key }),
+        ...(secret === undefined ? {} : { secret: secret === true ? newSecret() : secret }),
+      }
+      const row = await changeOne(name, id, (tx, before) =>
+        save(tx, before, rotated(before, fresh, keepOldSeconds ?? 86_400, clock.now())),
+      )
+      return { endpoint: shown(row), ...fresh }
+    },
+    enable: async (name, id) => shown(await changeOne(name, id, (tx, row) => save(tx, row, { enabled: true }))),
+    disable: async (name, id) => shown(await changeOne(name, id, (tx, row) => save(tx, row, { enabled: false }))),
+    async list(name) {
+      const { id } = await networks.show(name)
+      return (await runner.read(id, (tx) => tx.find(webhookEndpoints, {}))).map(shown)
+    },
+    async find(name, given) {
+      const id = idOf(given)
+      const network = await networks.show(name)
+      const row = await runner.read(network.id, (tx) => tx.get(webhookEndpoints, id))
+      return row && shown(row)
+    },
+    async remove(name, given) {
+      const id = idOf(given)
+      return change(name, async (tx) => {
         const row = found(await tx.remove(webhookEndpoints, id), 'Endpoint')
-        await tx.append([{ kind: 'endpoint', action: 'remove', id, network_id }])
-        return row
-      }),
-    republish: (network_id) =>
-      runner.work(network_id, now(), async (tx) => {
-        await heldNetwork(tx)
+        await tx.append([{ kind: 'endpoint', action: 'remove', id, network_id: tx.network_id }])
+        return shown(row)
+      })
+    },
+    republish: (name) =>
+      change(name, async (tx) => {
         const rows = await tx.find(webhookEndpoints, {})
-        if (rows.length > 0) await tx.append(rows.map(upsertOf))
+        if (rows.length > 0) await tx.append(rows.map((row) => upsertOf(row, clock.now())))
+      }),
+    forgetOld: (name) =>
+      change(name, async (tx) => {
+        for (const row of await tx.find(webhookEndpoints, {})) {
+          const old = { old_keys: live(row.old_keys, clock.now()), old_secrets: live(row.old_secrets, clock.now()) }
+          const isOver = old.old_keys?.length !== row.old_keys?.length || old.old_secrets?.length !== row.old_secrets?.length
+          if (isOver) await tx.update(webhookEndpoints, row.id, old)
+        }
       }),
   }
 }
 
-/** Standard Webhooks: 24 to 64 random bytes in base64 behind `whsec_`. */
-const secretPattern = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/
-
-function checked(given: Omit<NewEndpoint, 'network_id'>) {
-  const {
-    url,
-    key,
-    events,
-    secrets = [],
-    audience = 'integration',
-    enabled = true,
-    order = 'none',
-    rate_per_second = null,
-  } = given
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (!parsed || !['https:', 'http:'].includes(parsed.protocol) || parsed.username || parsed.password || parsed.hash)
-    return fail(invalid('url'), 'url must be an https address without user name and fragment')
-  if (!/^[\x21-\x7e]{1,512}$/.test(key))
-    return fail(invalid('key'), 'key must be 1 to 512 printable ASCII characters without blanks')
-  if (!secrets.every((secret) => secretPattern.test(secret)))
-    return fail(invalid('secrets'), 'secrets must each be whsec_ and 24 to 64 bytes in base64')
-  if (audience !== 'integration' && audience !== 'host') return fail(invalid('audience'), 'audience must be integration or host')
-  if (order !== 'none' && order !== 'fifo') return fail(invalid('order'), 'order must be none or fifo')
-  if (rate_per_second !== null && !(rate_per_second > 0 && rate_per_second <= 10_000))
-    return fail(invalid('rate_per_second'), 'rate_per_second must be above 0 and at most 10000, or null for no limit')
-  const types = events?.map((name) => eventType(name, audience)) ?? null
-  return { url: parsed.href, key, events: types, secrets: [...secrets], audience, enabled, order, rate_per_second }
+/** @throws ApiError 422 when another endpoint has this URL */
+async function keepApart(tx: ScopedTx, url: string | undefined, id: Id): Promise<void> {
+  if (url === undefined) return
+  const holder = (await tx.find(webhookEndpoints, {})).find((row) => row.url === url && row.id !== id)
+  if (holder) fail(invalid('url'), `url has already been taken by endpoint ${holder.id}`)
 }
 
-/** An event type as it stands on the wire; each audience has its own. */
-function eventType(name: string, audience: Audience): string {
-  const known = audience === 'host' ? hostEventName(name) : webhookName(name)
-  const example = audience === 'host' ? 'WelcomeEmailRequestedHook' : 'PostCreatedHook'
-  return known
-    ? `${known}Hook`
-    : fail(invalid('events'), `events must be event types such as ${example}, got ${JSON.stringify(name)}`)
+/** The columns that change. A key or secrets that are given outright end those before them. */
+function columnsOf({ events, key, secrets, ...rest }: Given, before?: EndpointRow) {
+  const audience = rest.audience ?? before?.audience ?? 'integration'
+  const wanted = events === undefined ? (before?.events ?? null) : events
+  const isSigned = before && before.secrets.length > 0
+  const newKey = key === true ? (before ? undefined : newEndpointKey()) : key
+  const newSecrets = secrets === true ? (isSigned ? undefined : [newSecret()]) : secrets === null ? [] : secrets
+  return {
+    ...rest,
+    events: eventTypes(wanted, audience),
+    ...(newKey === undefined ? {} : { key: newKey, old_keys: null }),
+    ...(newSecrets === undefined ? {} : { secrets: newSecrets, old_secrets: null }),
+  }
 }
 
-const upsertOf = (row: EndpointRow): EndpointUpsert => ({
-  kind: 'endpoint',
-  action: 'upsert',
-  id: row.id,
-  network_id: row.network_id,
-  url: row.url,
-  key: row.key,
-  secrets: row.secrets,
-  events: row.events,
-  audience: row.audience,
-  enabled: row.enabled,
-  order: row.order,
-  rate_per_second: row.rate_per_second,
-})
+function show({ key: _key, secrets, old_keys, old_secrets, ...row }: EndpointRow, now: number): Endpoint {
+  const last = (old: EndpointRow['old_keys']): string | null =>
+    live(old, now)
+      ?.map(({ until }) => until)
+      .sort()
+      .at(-1) ?? null
+  return {
+    ...row,
+    name: row.name ?? null,
+    signed: secrets.length > 0,
+    old_key_until: last(old_keys),
+    old_secret_until: last(old_secrets),
+  }
+}

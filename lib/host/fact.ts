@@ -1,10 +1,9 @@
 /** How the host's own calls are made: checked like a request, run in one transaction with their events, answered with a record. */
-import * as v from 'valibot'
-import { fail, found, notFound } from '../errors.ts'
+import type * as v from 'valibot'
+import { fail, notFound } from '../errors.ts'
 import type { EventName } from '../events/catalogue.ts'
 import type { Emission } from '../events/envelope.ts'
 import type { Fields } from '../fields.ts'
-import { parseInput } from '../kernel/body.ts'
 import { isoTime } from '../kernel/clock.ts'
 import { makeContext } from '../kernel/context.ts'
 import type { Runner } from '../kernel/run.ts'
@@ -13,6 +12,7 @@ import type { Emitter, Principal } from '../operation.ts'
 import type { Settings } from '../options.ts'
 import type { Id } from '../storage/table.ts'
 import { members } from '../storage/tables.ts'
+import { checkArgument, NetworkName, shape } from './arguments.ts'
 import type { Networks } from './networks.ts'
 
 type Shape<F extends Fields> = v.ObjectSchema<F, (issue: v.ObjectIssue) => string>
@@ -36,13 +36,14 @@ export type MakeFact = <F extends Fields, R extends v.GenericSchema>(
 ) => Fact<F, R>
 
 /** Binds the host's calls to a community. */
-export function factsOf(settings: Settings, runner: Runner, networks: Networks): MakeFact {
+/** @param call what the messages call it */
+export function factsOf(settings: Settings, runner: Runner, networks: Networks, call: string): MakeFact {
   const { clock, limits, ids } = settings
   return (fields, returns, work) => {
-    const schema = v.object(fields, (issue: v.ObjectIssue) => (issue.path ? 'is required' : 'must be an object'))
+    const schema = shape({ network: NetworkName, ...fields })
     return async (told) => {
-      const input = parseInput(schema, told, limits)
-      const network = found(await networks.find(String(told.network)), 'Network')
+      const input = checkArgument(call, schema, told, limits)
+      const network = await networks.show(told.network)
       const now = isoTime(clock.now())
       const record = await runner.work(network.id, now, async (tx, emit) => {
         const host = (await tx.first(members, { state: 'active', role: 'host' })) ?? fail(notFound('Member'))

@@ -52,7 +52,12 @@ async function enrol(
   call: Context & Emitter<'MemberJoined'>,
   invite: InviteRow,
   known: MemberRow | undefined,
-  { first_name = invite.recipient_first_name, last_name = invite.recipient_last_name, ...rest }: Names & Profile,
+  {
+    first_name = invite.recipient_first_name,
+    last_name = invite.recipient_last_name,
+    commercial_email_consent: consent,
+    ...rest
+  }: Names & Profile,
 ): Promise<MemberRow> {
   if (first_name.trim() === '') fail(invalid('first_name'), "first_name can't be blank")
   const email = invite.recipient_email
@@ -66,10 +71,10 @@ async function enrol(
     state: 'active',
   } as const
   const paid = known ? await paidPlans(call, known) : []
-  const again = { ...fields, role: 'contributor', ...call.touch() } as const
+  const again = { ...fields, commercial_email_consent: consent, role: 'contributor', ...call.touch() } as const
   const member = known
     ? won(await call.tx.update(members, known.id, again, { state: known.state }), `members ${known.id}`)
-    : await call.tx.insert(members, { ...call.stamp(), ...fields })
+    : await call.tx.insert(members, { ...call.stamp(), ...fields, commercial_email_consent: consent ?? call.newMembersConsent })
   announceJoin(call, member)
   await restoreAccess(call, member, paid)
   if (invite.sender_id !== member.id) await count(call.tx, members, invite.sender_id, 'referral_count', 1)

@@ -1,87 +1,135 @@
+import * as v from 'valibot'
 import { fail, found, invalid } from '../errors.ts'
+import { IdInput, listOf, optional, TimestampInput, Title } from '../fields.ts'
 import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
 import type { AnyOperation } from '../operation.ts'
 import type { Settings } from '../options.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { type ApiKeyRow, apiKeys, members } from '../storage/tables.ts'
+import { type ApiKeyRow, apiKeys, type MemberRow, members } from '../storage/tables.ts'
 import { hashToken, newToken, redactToken } from '../token.ts'
+import { checkArgument, idOf, NetworkName, shape } from './arguments.ts'
+import type { Networks } from './networks.ts'
 
 /** An API key to be (specification, section 5, rule 2). */
 export interface NewKey {
-  readonly network_id: Id
+  /** The network, by id or subdomain. */
+  readonly network_id: Id | number
   /** A descriptive name. */
   readonly name: string
   /** `members:read`, `*:read`, `*`, …; at least one. */
   readonly scopes: readonly string[]
   /** The member who acts when the key is used; by default the network's first host. */
-  readonly member_id?: Id
-  /** When it stops working, as a timestamp; never by default. */
+  readonly member_id?: Id | number
+  /** When it stops working, ISO 8601 and in the future; never by default. */
   readonly expires_at?: string
 }
 
 /** A key as lists show it: without its token, which is kept nowhere. */
-export type KeyListing = Omit<ApiKeyRow, 'token_hash'> & { readonly status: 'Active' | 'Revoked' }
+export interface KeyListing extends Omit<ApiKeyRow, 'token_hash'> {
+  readonly status: 'Active' | 'Revoked'
+  /** Whether its time is over. */
+  readonly expired: boolean
+  /** What became of the member who acts; see the option `keysOfFormerMembers`. */
+  readonly member_state: MemberRow['state']
+}
 
+/** What a host may do with API keys. A network is named by its id or its subdomain. */
 export interface Keys {
   /**
    * Creates a key. The token is in the answer and can never be read again (specification, section 5, rule 3).
-   * @throws ApiError 422 when a scope does not exist or there is no member to act
+   * @throws ApiError 404 when there is no such network, 422 when a value is refused or there is no member to act
    */
   create(key: NewKey): Promise<{ readonly token: string; readonly key: KeyListing }>
-  /** Every key of a network, active and revoked, oldest first. */
-  list(network_id: Id): Promise<readonly KeyListing[]>
+  /**
+   * Every key of a network, active and revoked, oldest first.
+   * @throws ApiError 404
+   */
+  list(network: Id | number): Promise<readonly KeyListing[]>
   /**
    * Revokes a key: it stops working at once, stays listed, and stays revoked.
    * @throws ApiError 404 when the network has no such key, 422 when it is revoked already
    */
-  revoke(network_id: Id, id: Id): Promise<KeyListing>
+  revoke(network: Id | number, id: Id | number): Promise<KeyListing>
 }
 
 /** @param operations whose scopes a key may hold */
-export function keysOf({ clock }: Settings, runner: Runner, operations: readonly AnyOperation[]): Keys {
+export function keysOf(settings: Settings, runner: Runner, networks: Networks, operations: readonly AnyOperation[]): Keys {
+  const { clock, limits } = settings
   const now = () => isoTime(clock.now())
-  const groups = operations.map(({ scope }) => scope.split(':', 1)[0])
-  const scopesThere = new Set(['*', '*:read', ...groups.flatMap((group) => [`${group}:read`, `${group}:write`])])
+  const groups = [...new Set(operations.map(({ scope }) => scope.split(':', 1)[0]))].sort()
+  const scopesThere = ['*', '*:read', ...groups.flatMap((group) => [`${group}:read`, `${group}:write`])]
+  const scopeRule = `must be one or more of ${scopesThere.join(', ')}`
+  const Key = shape({
+    network_id: NetworkName,
+    name: Title,
+    scopes: v.pipe(
+      listOf(v.picklist(scopesThere, scopeRule)),
+      v.minLength(1, scopeRule),
+      v.transform((scopes) => [...new Set(scopes)]),
+    ),
+    member_id: optional(IdInput),
+    expires_at: optional(
+      v.pipe(
+        TimestampInput,
+        v.check((time) => !(Date.parse(time) <= clock.now()), 'must be in the future'),
+      ),
+    ),
+  })
+  const listing = ({ token_hash: _, ...key }: ApiKeyRow, member: MemberRow | undefined): KeyListing => ({
+    ...key,
+    status: key.revoked_at ? 'Revoked' : 'Active',
+    expired: key.expires_at !== null && Date.parse(key.expires_at) <= clock.now(),
+    member_state: member?.state ?? 'deleted',
+  })
+  const withMember = async (tx: ScopedTx, key: ApiKeyRow) => listing(key, await tx.get(members, key.member_id))
+
   return {
-    async create({ network_id, name, scopes, member_id, expires_at }) {
-      if (name.trim() === '') fail(invalid('name'), "name can't be blank")
-      const wrong = scopes.find((scope) => !scopesThere.has(scope))
-      if (wrong !== undefined || scopes.length === 0)
-        fail(invalid('scopes'), `scopes must be like members:read, *:read or *, got ${JSON.stringify(wrong ?? [])}`)
-      if (expires_at !== undefined && Number.isNaN(Date.parse(expires_at)))
-        fail(invalid('expires_at'), 'expires_at must be a date and time in ISO 8601')
+    async create(given) {
+      const { network_id, name, scopes, member_id, expires_at } = checkArgument('keys.create', Key, given, limits)
+      const network = await networks.show(network_id)
       const token = newToken()
       const token_hash = await hashToken(token)
       const created_at = now()
-      const key = await runner.work(network_id, created_at, async (tx) => {
+      const key = await runner.work(network.id, created_at, async (tx) => {
         const owner = member_id ? await tx.get(members, member_id) : await tx.first(members, { state: 'active', role: 'host' })
-        if (!owner)
+        if (owner?.state !== 'active')
           return fail(invalid('member_id'), 'member_id must name a member of the network, or the network must have a host')
-        return tx.insert(apiKeys, {
+        const row = await tx.insert(apiKeys, {
           id: runner.newId(),
           created_at,
           updated_at: created_at,
           name,
-          scopes: [...scopes],
+          scopes,
           token_hash,
           redacted: redactToken(token),
           member_id: owner.id,
-          expires_at: expires_at === undefined ? null : isoTime(Date.parse(expires_at)),
+          expires_at: expires_at ?? null,
         })
+        return listing(row, owner)
       })
-      return { token, key: listing(key) }
+      return { token, key }
     },
-    list: (network_id) => runner.read(network_id, async (tx) => (await tx.find(apiKeys, {})).map(listing)),
-    revoke: (network_id, id) =>
-      runner.work(network_id, now(), async (tx) => {
+    async list(name) {
+      const network = await networks.show(name)
+      return runner.read(network.id, async (tx) => {
+        const rows = await tx.find(apiKeys, {})
+        const ids = [...new Set(rows.map(({ member_id }) => member_id))]
+        const owners = new Map((await tx.find(members, { where: { id: ids } })).map((member) => [member.id, member]))
+        return rows.map((row) => listing(row, owners.get(row.member_id)))
+      })
+    },
+    async revoke(name, given) {
+      const id = idOf(given)
+      const network = await networks.show(name)
+      return runner.work(network.id, now(), async (tx) => {
         const revoked_at = now()
         const revoked = await tx.update(apiKeys, id, { revoked_at, updated_at: revoked_at }, { revoked_at: null })
-        if (revoked) return listing(revoked)
+        if (revoked) return withMember(tx, revoked)
         found(await tx.get(apiKeys, id), 'API key')
         return fail(invalid('id'), 'The API key is revoked already')
-      }),
+      })
+    },
   }
 }
-
-const listing = ({ token_hash: _, ...key }: ApiKeyRow): KeyListing => ({ ...key, status: key.revoked_at ? 'Revoked' : 'Active' })

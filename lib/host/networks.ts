@@ -1,54 +1,108 @@
-import { fail, invalid } from '../errors.ts'
+import * as v from 'valibot'
+import { fail, found, invalid } from '../errors.ts'
+import { BoolInput, Email, LongText, oneOf, optional, ShortText, Title } from '../fields.ts'
+import { kind } from '../given.ts'
 import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
 import { refusingTrouble } from '../kernel/trouble.ts'
 import type { Settings } from '../options.ts'
+import { emailKey, heldNetwork } from '../rules/members.ts'
+import type { Tx } from '../storage/contract.ts'
 import { scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { customFields, type MemberRow, members, type NetworkRow, networks } from '../storage/tables.ts'
+import { checkArgument, NewId, shape } from './arguments.ts'
 
-/** A network to be, with the member who hosts it. */
-export interface NewNetwork {
-  /** `^[a-z][a-z0-9-]+$`; unique. */
-  readonly subdomain: string
-  readonly title: string
+/** What a host may change of a network. What is left out stays. */
+export interface NetworkChanges {
+  readonly title?: string
   readonly subtitle?: string
   readonly purpose?: string
   readonly description?: string
-  /** The plan that sets the rate limit; `standard` by default. */
+  /** The plan that sets the rate limit. */
   readonly service_plan?: NetworkRow['service_plan']
   /** Whether the plan shows members' e-mail addresses (specification, section 2, e-mail rule 3). */
   readonly member_email_visibility?: boolean
-  /** The first host: who the network's keys act for by default. */
-  readonly owner: { readonly email: string; readonly first_name: string; readonly last_name: string }
-  /** The ids of the network and of its owner, where they must be known beforehand; made up otherwise. */
-  readonly id?: Id
-  readonly owner_id?: Id
 }
 
-/** What a host may do with networks. */
+/** A network to be, with the member who hosts it. */
+export interface NewNetwork extends NetworkChanges {
+  /** `^[a-z][a-z0-9-]+$`; unique. It stays: addresses are made of it. */
+  readonly subdomain: string
+  readonly title: string
+  /** The first host: who the network's keys act for by default. */
+  readonly owner: {
+    readonly email: string
+    readonly first_name: string
+    readonly last_name: string
+    /** Whether others may see the address; option `newMembersConsent` by default. */
+    readonly commercial_email_consent?: boolean
+  }
+  /** The ids of the network and of its owner, where they must be known beforehand; made up otherwise. */
+  readonly id?: Id | number
+  readonly owner_id?: Id | number
+}
+
+/** What a host may do with networks. A network is named by its id or its subdomain. */
 export interface Networks {
   /**
    * Creates a network, its owner, and the two custom fields that tags and badges belong to.
-   * @throws ApiError 422 when the subdomain is malformed or taken
+   * @throws ApiError 422 when a value is refused, or the subdomain is taken
    */
   create(network: NewNetwork): Promise<{ readonly network: NetworkRow; readonly owner: MemberRow }>
   /** Every network, in ascending order of their ids. */
   list(): Promise<readonly NetworkRow[]>
-  /** The network with this id or subdomain. */
-  find(name: string): Promise<NetworkRow | undefined>
+  /** The network, or `undefined` when there is none. */
+  find(network: Id | number): Promise<NetworkRow | undefined>
+  /**
+   * The network.
+   * @throws ApiError 404 when there is none
+   */
+  show(network: Id | number): Promise<NetworkRow>
+  /**
+   * Changes what is named, from the next request on; what is left out stays.
+   * @throws ApiError 404, 422 when a value is refused
+   */
+  update(network: Id | number, changes: NetworkChanges): Promise<NetworkRow>
 }
 
-const subdomainPattern = /^[a-z][a-z0-9-]+$/
+const subdomainRule = 'must be 2 to 63 characters: a letter, then letters, digits and hyphens, all lower case'
+const isSubdomain = (text: string): boolean => /^[a-z][a-z0-9-]{1,62}$/.test(text)
 
-export function networksOf({ storage, clock }: Settings, runner: Runner): Networks {
+const changeable = {
+  subtitle: optional(ShortText),
+  purpose: optional(LongText),
+  description: optional(LongText),
+  service_plan: optional(oneOf('standard', 'premium', 'unlimited')),
+  member_email_visibility: optional(BoolInput),
+}
+const Changes = shape({ title: optional(Title), ...changeable })
+const Network = shape({
+  subdomain: v.pipe(v.string(subdomainRule), v.check(isSubdomain, subdomainRule)),
+  title: Title,
+  ...changeable,
+  owner: shape({ email: Email, first_name: Title, last_name: ShortText, commercial_email_consent: optional(BoolInput) }),
+  id: optional(NewId),
+  owner_id: optional(NewId),
+})
+
+export function networksOf({ storage, clock, limits, newMembersConsent }: Settings, runner: Runner): Networks {
+  const find: Networks['find'] = async (given) => {
+    if (typeof given !== 'string' && typeof given !== 'number')
+      return fail(invalid('network'), `network must be the id or subdomain of a network, got ${kind(given)}`)
+    const name = String(given)
+    const look = async (tx: Tx) => {
+      if (!isSubdomain(name)) return scoped(tx, name).get(networks, name)
+      const [bySubdomain] = await tx.find(networks, { where: { subdomain: name }, limit: 1 })
+      return bySubdomain
+    }
+    return refusingTrouble(() => storage.transaction(look, { readOnly: true }))
+  }
+  const show = async (name: Id | number) => found(await find(name), 'Network')
+
   return {
-    async create({ owner, id, owner_id, ...fields }) {
-      if (!subdomainPattern.test(fields.subdomain) || fields.subdomain.length > 63)
-        fail(
-          invalid('subdomain'),
-          'subdomain must be 2 to 63 characters: a letter, then letters, digits and hyphens, all lower case',
-        )
+    async create(given) {
+      const { owner, id, owner_id, ...fields } = checkArgument('networks.create', Network, given, limits)
       const network_id = id ?? runner.newId()
       const now = isoTime(clock.now())
       const stamp = { created_at: now, updated_at: now }
@@ -59,20 +113,30 @@ export function networksOf({ storage, clock }: Settings, runner: Runner): Networ
           ['badge', 'Badges'],
         ] as const)
           await tx.insert(customFields, { ...stamp, id: runner.newId(), title, response_type, response_by: 'hosts_only' })
-        const row = { ...stamp, ...owner, id: owner_id ?? runner.newId(), email_key: owner.email.toLowerCase() }
-        return { network, owner: await tx.insert(members, { ...row, role: 'host' }) }
+        const row = await tx.insert(members, {
+          ...stamp,
+          ...owner,
+          commercial_email_consent: owner.commercial_email_consent ?? newMembersConsent,
+          id: owner_id ?? runner.newId(),
+          email_key: emailKey(owner.email),
+          role: 'host',
+        })
+        return { network, owner: row }
       })
     },
     list: () => refusingTrouble(() => storage.transaction((tx) => tx.find(networks, {}), { readOnly: true })),
-    find: (name) =>
-      refusingTrouble(() =>
-        storage.transaction(
-          async (tx) => {
-            const [bySubdomain] = await tx.find(networks, { where: { subdomain: name }, limit: 1 })
-            return bySubdomain ?? scoped(tx, name).get(networks, name)
-          },
-          { readOnly: true },
-        ),
-      ),
+    find,
+    show,
+    async update(name, given) {
+      const changes = checkArgument('networks.update', Changes, given, limits)
+      const { id } = await show(name)
+      const now = isoTime(clock.now())
+      return runner.work(id, now, async (tx) => {
+        const before = await heldNetwork(tx)
+        const names = Object.keys(changes) as (keyof typeof changes)[]
+        if (names.every((field) => changes[field] === undefined || changes[field] === before[field])) return before
+        return found(await tx.update(networks, id, { ...changes, updated_at: now }), 'Network')
+      })
+    },
   }
 }

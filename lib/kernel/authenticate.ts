@@ -3,7 +3,7 @@ import type { Principal } from '../operation.ts'
 import type { Settings } from '../options.ts'
 import type { Tx } from '../storage/contract.ts'
 import type { Id } from '../storage/table.ts'
-import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../storage/tables.ts'
+import { type ApiKeyRow, apiKeys, members, type NetworkRow, networks } from '../storage/tables.ts'
 import { hashToken, isToken } from '../token.ts'
 import { isoTime } from './clock.ts'
 import { isStorableId } from './ids.ts'
@@ -39,6 +39,7 @@ export function bearerToken(header: string | null): string {
  */
 export function authenticator(settings: Settings) {
   const { storage, clock } = settings
+  const refusesFormer = settings.keysOfFormerMembers === 'refuse'
   const tokens = rememberTokens(1000)
   const noteUse = noteUses(settings)
 
@@ -63,11 +64,13 @@ export function authenticator(settings: Settings) {
         probable === undefined ? undefined : tx.get(networks, probable),
       ])
       const network_id = key?.network_id ?? host?.network_id
-      return { key, network: network_id === undefined || network_id === probable ? network : await tx.get(networks, network_id) }
+      const isFormer = key !== undefined && refusesFormer && (await tx.get(members, key.member_id))?.state !== 'active'
+      const own = network_id === undefined || network_id === probable ? network : await tx.get(networks, network_id)
+      return { key, network: own, isFormer }
     }
-    const { key, network } = await again(() => storage.transaction(look, { readOnly: true }))
+    const { key, network, isFormer } = await again(() => storage.transaction(look, { readOnly: true }))
     if (!host && !key) throw unauthorized('This API token is not known.')
-    if (key && hasEnded(key, now)) throw expired()
+    if (key && (hasEnded(key, now) || isFormer)) throw expired()
     if (key) tokens.keep(token, { hash, network_id: key.network_id })
     if (!network || !names(networkName, network)) fail(notFound('Network'))
     if (key) noteUse(key, now)

@@ -162,7 +162,7 @@ export function parseQuery(fields: Fields, query: object, limits: TextLimits): u
 // The schemas of records have no words of their own: only the host's own calls are checked by them.
 const messageOf = ({ message, expected, received }: v.BaseIssue<unknown>): string => {
   if (!message.startsWith('Invalid ')) return message
-  return received === 'undefined' ? 'is required' : `must be ${expected}, got ${received}`
+  return received === 'undefined' ? 'is required' : `must be ${expected}, got ${received.slice(0, 100)}`
 }
 
 const sentence = (path: string | null, message: string): string => (path ? `${path} ${message}` : `The body ${message}`)

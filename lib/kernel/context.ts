@@ -36,7 +36,7 @@ export interface AnyCall extends Context {
 
 /** The context of code that runs in a transaction of one network: a handler, or one of the host's own calls. */
 export function makeContext(
-  settings: Pick<Settings, 'permalink' | 'ports' | 'limits'>,
+  settings: Pick<Settings, 'permalink' | 'ports' | 'limits' | 'newMembersConsent'>,
   newId: () => Id,
   tx: ScopedTx,
   { network, principal, now }: Pick<Input, 'network' | 'principal' | 'now'>,
@@ -52,6 +52,7 @@ export function makeContext(
     permalink: (kind, id) => settings.permalink({ kind, id, subdomain: network.subdomain, network_id: network.id }),
     ports: settings.ports,
     limits: settings.limits,
+    newMembersConsent: settings.newMembersConsent,
   }
 }
 

@@ -21,17 +21,30 @@ export interface EventRecord {
   readonly body: string
 }
 
+/** A key or a signing secret that was replaced and holds beside the new one for a time. */
+export interface Replaced {
+  readonly value: string
+  /** ISO 8601, UTC. Relays stop using it at this time by their own clock. */
+  readonly until: string
+}
+
 /** A webhook endpoint as it is from now on. */
 export interface EndpointUpsert {
   readonly kind: 'endpoint'
   readonly action: 'upsert'
   readonly id: Id
   readonly network_id: Id
+  /** Its name in lists and logs, where it has one. */
+  readonly name?: string | null
   readonly url: string
   /** Sent as `Authorization: Bearer <key>`. */
   readonly key: string
-  /** Signing secrets (`whsec_…`), newest first; none: unsigned. Two live ones while a secret is being rotated. */
+  /** Signing secrets (`whsec_…`), newest first; none: unsigned. */
   readonly secrets: readonly string[]
+  /** Keys that were replaced, newest first: tried when the key is refused. Missing: none. */
+  readonly old_keys?: readonly Replaced[]
+  /** Secrets that were replaced, newest first: they sign as well. Missing: none. */
+  readonly old_secrets?: readonly Replaced[]
   /** Event types (`PostCreatedHook`) that it wants; null: every one of its audience. */
   readonly events: readonly string[] | null
   readonly audience: Audience

@@ -67,7 +67,9 @@ export const createMember = operation({
     const fields = { ...names, email_key: emailKey(names.email), role, member_type }
     const paid = known ? await paidPlans(call, known) : []
     // Who was taken out of the network may join again, and is the same member as before.
-    const member = known ? await comeBack(call, known, fields) : await call.tx.insert(members, { ...call.stamp(), ...fields })
+    const member = known
+      ? await comeBack(call, known, fields)
+      : await call.tx.insert(members, { ...call.stamp(), ...fields, commercial_email_consent: call.newMembersConsent })
     if (member_type === 'full') announceJoin(call, member)
     for (const space of spaces) await joinSpace(call, member, space)
     await restoreAccess(call, member, paid)

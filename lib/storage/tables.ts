@@ -3,6 +3,7 @@
  * other. What a name says on the wire it says here.
  */
 import type * as v from 'valibot'
+import type { Replaced } from '../outbox/record.ts'
 import type { ResponseType } from '../records/custom-field.ts'
 import type { PricingType } from '../records/plan.ts'
 import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, real, reference, table, text, timestamp } from './table.ts'
@@ -50,9 +51,13 @@ export const apiKeys = table(
 )
 
 export const webhookEndpoints = table('webhook_endpoints', {
+  name: nullable(text()),
   url: text(),
   key: text(),
   secrets: json<readonly string[]>(),
+  /** Keys and secrets that were replaced and hold for a time; null: none. */
+  old_keys: nullable(json<readonly Replaced[]>()),
+  old_secrets: nullable(json<readonly Replaced[]>()),
   /** Event types that it wants; null: every one. */
   events: nullable(json<readonly string[]>()),
   audience: defaultsTo(text<'integration' | 'host'>(), 'integration'),

@@ -1,12 +1,14 @@
 /** What the host knows of members and the API has no operation for. */
 import { fail, found, invalid } from '../../errors.ts'
 import { catalogue } from '../../events/catalogue.ts'
-import { IdInput, integerBetween, listOf, oneOf, optional, request, TimestampInput, Title } from '../../fields.ts'
-import { Member, presentMember } from '../../records/member.ts'
+import { BoolInput, IdInput, integerBetween, listOf, oneOf, optional, request, TimestampInput, Title } from '../../fields.ts'
+import type { Emitter } from '../../operation.ts'
+import { Member, type MemberRecord, presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
 import { profile } from '../../rules/profile.ts'
 import type { Patch } from '../../storage/contract.ts'
 import { won } from '../../storage/hold.ts'
+import type { Id } from '../../storage/table.ts'
 import { type MemberRow, members } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
 
@@ -15,18 +17,22 @@ const counted = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
 export const memberFacts = (fact: MakeFact) => ({
   /**
+   * A member has consented to commercial e-mail, or taken it back (specification, section 2, e-mail rule 2): `MemberUpdated`, if
+   * that is different now. With consent others see the address as the network shows addresses, without it they see `""`.
+   * @throws ApiError 404, 422
+   */
+  emailConsent: fact({ member_id: IdInput, consent: BoolInput }, Member, (call, { member_id, consent }) =>
+    changeProfile(call, member_id, { commercial_email_consent: consent }),
+  ),
+
+  /**
    * A member has changed their profile, or given or taken back their consent to commercial e-mail (specification, section 2,
    * e-mail rule 2): `MemberUpdated`, if anything is different now.
    * @throws ApiError 404, 422
    */
-  memberProfile: fact({ member_id: IdInput, ...profile }, Member, async (call, { member_id, ...told }) => {
-    const before = await activeMember(call, member_id)
-    if (!differs(before, told)) return presentMember(call, before)
-    const changes = { ...told, ...call.touch() }
-    const record = presentMember(call, found(await call.tx.update(members, before.id, changes, { state: 'active' }), 'Member'))
-    call.emit('MemberUpdated', { member: record, space_id: null, network_id: call.network.id })
-    return record
-  }),
+  memberProfile: fact({ member_id: IdInput, ...profile }, Member, (call, { member_id, ...told }) =>
+    changeProfile(call, member_id, told),
+  ),
 
   /**
    * A member has visited the network. Nothing is said of it.
@@ -97,6 +103,15 @@ export const memberFacts = (fact: MakeFact) => ({
     },
   ),
 })
+
+async function changeProfile(call: Emitter<'MemberUpdated'>, member_id: Id, told: Patch<MemberRow>): Promise<MemberRecord> {
+  const before = await activeMember(call, member_id)
+  if (!differs(before, told)) return presentMember(call, before)
+  const changes = { ...told, ...call.touch() }
+  const record = presentMember(call, found(await call.tx.update(members, before.id, changes, { state: 'active' }), 'Member'))
+  call.emit('MemberUpdated', { member: record, space_id: null, network_id: call.network.id })
+  return record
+}
 
 const differs = (row: MemberRow, changes: Patch<MemberRow>): boolean =>
   (Object.keys(changes) as (keyof MemberRow)[]).some((name) => changes[name] !== undefined && changes[name] !== row[name])

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { NewEndpoint } from '../../../lib/index.ts'
+import { webhookEndpoints } from '../../../lib/storage/tables.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
@@ -8,17 +9,136 @@ const good = { network_id: '1', url: 'https://example.org/hook', key: 'k' } sati
 test('an endpoint is registered, changed under the same URL, and removed; the outbox hears of each', async () => {
   const { community, records } = await createTestCommunity()
   const added = await community.endpoints.upsert({ ...good, events: ['PostCreated'], secrets: [secret] })
-  const changed = await community.endpoints.upsert({ ...good, key: 'k2', order: 'fifo', rate_per_second: 0.5 })
-  expect(changed).toMatchObject({ id: added.id, key: 'k2', events: null, secrets: [], order: 'fifo', rate_per_second: 0.5 })
+  const { key, secrets, ...changed } = await community.endpoints.upsert({
+    ...good,
+    key: 'k2',
+    order: 'fifo',
+    rate_per_second: 0.5,
+  })
+  expect({ key, secrets }).toEqual({ key: 'k2', secrets: [secret] })
+  expect(changed).toMatchObject({ id: added.id, signed: true, order: 'fifo', rate_per_second: 0.5 })
   expect(await community.endpoints.list('1')).toEqual([changed])
   await community.endpoints.remove('1', added.id)
   expect(await community.endpoints.list('1')).toEqual([])
   const shared = { kind: 'endpoint', id: added.id, network_id: '1' }
+  const asBefore = { events: ['PostCreatedHook'], secrets: [secret] }
   expect(records).toEqual([
-    expect.objectContaining({ ...shared, action: 'upsert', key: 'k', events: ['PostCreatedHook'], secrets: [secret] }),
-    expect.objectContaining({ ...shared, action: 'upsert', key: 'k2', events: null }),
+    expect.objectContaining({ ...shared, ...asBefore, action: 'upsert', key: 'k' }),
+    expect.objectContaining({ ...shared, ...asBefore, action: 'upsert', key: 'k2' }),
     { ...shared, action: 'remove' },
   ])
+})
+
+const everything = {
+  name: 'Connector',
+  key: 'k',
+  events: ['WelcomeEmailRequestedHook'],
+  secrets: [secret],
+  audience: 'host',
+  enabled: false,
+  order: 'fifo',
+  rate_per_second: 5,
+} as const
+
+test('a change of an endpoint keeps what it does not name', async () => {
+  const { community } = await createTestCommunity()
+  const { endpoints } = community
+  const { id } = await endpoints.upsert({ ...good, ...everything })
+  const rekeyed = await endpoints.upsert({ network_id: 'demo', url: good.url, key: 'k2' })
+  expect(rekeyed).toMatchObject({ ...everything, id, key: 'k2' })
+  expect(await endpoints.update('demo', id, { rate_per_second: 7 })).toMatchObject({
+    name: 'Connector',
+    order: 'fifo',
+    rate_per_second: 7,
+  })
+  expect(await endpoints.enable('1', Number(id))).toMatchObject({
+    enabled: true,
+    signed: true,
+    order: 'fifo',
+    rate_per_second: 7,
+  })
+  expect(await endpoints.disable('1', id)).toMatchObject({ enabled: false })
+  const cleared = await endpoints.update('1', id, {
+    name: null,
+    events: [],
+    secrets: null,
+    rate_per_second: null,
+    url: 'https://example.org/b',
+  })
+  expect(cleared).toMatchObject({ name: null, events: null, signed: false, rate_per_second: null, url: 'https://example.org/b' })
+  expect(await endpoints.find('demo', id)).toEqual(cleared)
+})
+
+test('two endpoints never have one URL, and events must be of the audience', async () => {
+  const { community } = await createTestCommunity()
+  const { endpoints } = community
+  const first = await endpoints.upsert({ ...good, events: ['PostCreated'] })
+  const second = await endpoints.upsert({ ...good, url: 'https://example.org/second' })
+  const problem = (error: string) => ({ status: 422, body: { error: expect.stringContaining(error) } })
+  await expect(endpoints.update('1', second.id, { url: good.url })).rejects.toMatchObject(problem('url has already been taken'))
+  await expect(endpoints.update('1', first.id, { audience: 'host' })).rejects.toMatchObject(problem('events must be'))
+  expect(await endpoints.update('1', first.id, { audience: 'host', events: null })).toMatchObject({
+    audience: 'host',
+    events: null,
+  })
+  expect(await endpoints.find('1', '77')).toBeUndefined()
+  await expect(endpoints.update('1', '77', {})).rejects.toMatchObject({ status: 404, body: { error: 'Endpoint not found' } })
+})
+
+test('keys and secrets are made here where they are asked for, and kept where there are some', async () => {
+  const { community } = await createTestCommunity()
+  const made = await community.endpoints.upsert({ ...good, key: true, secrets: true })
+  expect(made.key).toMatch(/^[\w-]{43}$/)
+  expect(made.secrets).toEqual([expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)])
+  const again = await community.endpoints.upsert({ ...good, key: true, secrets: true })
+  expect(again).toMatchObject({ key: made.key, secrets: made.secrets })
+})
+
+test('a replaced key and secret hold beside the new ones for a day, and are gone after that', async () => {
+  const { community, clock, records, storage } = await createTestCommunity()
+  const { id } = await community.endpoints.upsert({ ...good, secrets: [secret] })
+  const { endpoint, key = '', secret: next = '' } = await community.endpoints.rotate('1', id, { key: true, secret: true })
+  const until = '2026-11-21T10:00:00.000Z'
+  expect(endpoint).toMatchObject({ old_key_until: until, old_secret_until: until })
+  const overlap = { old_keys: [{ value: 'k', until }], old_secrets: [{ value: secret, until }] }
+  expect(records.at(-1)).toMatchObject({ action: 'upsert', key, secrets: [next], ...overlap })
+  clock.advance(86_400_000 - 1)
+  expect(await community.endpoints.find('1', id)).toEqual(endpoint)
+  clock.advance(1)
+  expect(await community.endpoints.find('1', id)).toMatchObject({ old_key_until: null, old_secret_until: null })
+  await community.endpoints.forgetOld('1')
+  const rows = await storage.transaction((tx) => tx.find(webhookEndpoints, {}))
+  expect(rows).toEqual([expect.objectContaining({ key, secrets: [next], old_keys: null, old_secrets: null })])
+})
+
+test('a rotation without overlap ends every old key at once', async () => {
+  const { community, records } = await createTestCommunity()
+  const { endpoints } = community
+  const { id } = await endpoints.upsert(good)
+  await endpoints.rotate('1', id, { key: 'k2' })
+  await endpoints.rotate('1', id, { key: 'k3', keepOldSeconds: 60 })
+  const until = (time: string) => `2026-11-2${time}.000Z`
+  const two = [
+    { value: 'k2', until: until('0T10:01:00') },
+    { value: 'k', until: until('1T10:00:00') },
+  ]
+  expect(records.at(-1)).toMatchObject({ key: 'k3', old_keys: two })
+  const { key } = await endpoints.rotate('1', id, { key: 'k4', keepOldSeconds: 0 })
+  expect(key).toBe('k4')
+  expect(records.at(-1)).not.toHaveProperty('old_keys')
+})
+
+test('a rotation says what it replaces, by what, and not without end', async () => {
+  const { community } = await createTestCommunity()
+  const { endpoints } = community
+  const { id } = await endpoints.upsert(good)
+  const problem = (error: string) => ({ status: 422, body: { error: expect.stringContaining(error) } })
+  await expect(endpoints.rotate('1', id, {})).rejects.toMatchObject(problem('key or secret is required'))
+  await expect(endpoints.rotate('1', id, { key: 'k' })).rejects.toMatchObject(problem('key is the present one'))
+  await expect(endpoints.rotate('1', id, { key: true, keepOldSeconds: -1 })).rejects.toMatchObject(problem('keepOldSeconds'))
+  for (const key of ['k2', 'k3', 'k4']) await endpoints.rotate('1', id, { key })
+  await expect(endpoints.rotate('1', id, { key: 'k5' })).rejects.toMatchObject(problem('3 old keys hold already'))
+  await endpoints.rotate('1', id, { key: 'k5', keepOldSeconds: 0 })
 })
 
 test("the host's own endpoint chooses among the mail that the host sends", async () => {
@@ -33,6 +153,8 @@ const wrong: readonly [string, Record<string, unknown>, string][] = [
   ['a password in the URL', { url: 'https://a:b@example.org' }, 'url'],
   ['a key that would break the header', { key: 'a\r\nb' }, 'key'],
   ['an empty key', { key: '' }, 'key'],
+  ['no key', { key: undefined }, 'key is required'],
+  ['a key of null', { key: null }, 'key'],
   ['an unknown event', { events: ['PostEaten'] }, 'events'],
   ['a host event for an integration', { events: ['WelcomeEmailRequestedHook'] }, 'events'],
   ['a webhook event for the host', { audience: 'host', events: ['PostCreatedHook'] }, 'events'],

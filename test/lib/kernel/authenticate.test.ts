@@ -45,6 +45,8 @@ test('a revoked key stays listed and cannot be revoked again', async () => {
     expires_at: null,
     last_used_at: null,
     status: 'Revoked',
+    expired: false,
+    member_state: 'active',
   })
   await expect(community.keys.revoke('1', key.id)).rejects.toMatchObject({ status: 422 })
   await expect(community.keys.revoke('1', '77')).rejects.toMatchObject({ status: 404 })
@@ -195,4 +197,29 @@ test('a key that comes back in another network is of that network', async () => 
     if (key) await tx.update(apiKeys, key.id, { network_id: '2' })
   })
   expect((await request(community, 'GET', me, bearer(token))).body).toEqual({ error: 'Network not found' })
+})
+
+test.each(['accept', 'refuse'] as const)('keys of members who left, with keysOfFormerMembers %o', async (keysOfFormerMembers) => {
+  const { community, send } = await createTestCommunity({ keysOfFormerMembers })
+  const add = async (name: string) => {
+    const { body } = await send('members.create', { body: { email: `${name}@example.org`, first_name: name, last_name: '' } })
+    const { token, key } = await community.keys.create({ network_id: '1', name, scopes: ['*'], member_id: body.id })
+    return { id: String(body.id), token, key }
+  }
+  const [stays, banned, deleted] = [await add('stays'), await add('banned'), await add('deleted')]
+  const before = await Promise.all([stays, banned, deleted].map(({ token }) => request(community, 'GET', me, bearer(token))))
+  expect(before.map(({ status }) => status)).toEqual([200, 200, 200])
+  const space = (await send('spaces.create', { body: { name: 'Studio' } })).body.id
+  await send('space_members.ban', { params: { space_id: space, user_id: banned.id } })
+  await send('members.delete', { params: { id: deleted.id } })
+  const after = await Promise.all([stays, banned, deleted].map(({ token }) => request(community, 'GET', me, bearer(token))))
+  const former = keysOfFormerMembers === 'refuse' ? 401 : 200
+  expect(after.map(({ status }) => status)).toEqual([200, former, former])
+  const states = new Map((await community.keys.list('1')).map(({ name, member_state }) => [name, member_state]))
+  expect([...states]).toEqual([
+    ['test', 'active'],
+    ['stays', 'active'],
+    ['banned', 'banned'],
+    ['deleted', 'deleted'],
+  ])
 })

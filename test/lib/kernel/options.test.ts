@@ -42,7 +42,7 @@ test('every problem is told at once, each with its option and what to do', () =>
     'option `limits.longText` must be a whole number above 0, got 1.5',
     'option `limits.choices` must be a whole number above 0, got -1',
     'option `limits.bodyBytes` must be a whole number above 0, got NaN',
-    'option `limits.assetBytes` must be a whole number above 0, got 1 MB',
+    'option `limits.assetBytes` must be a whole number above 0, got "1 MB"',
   ])
 })
 
@@ -100,4 +100,23 @@ test('options that are undefined count as left out, and the object is not change
 
 test('no options at all are one clear problem', () => {
   expect(problemsOf(undefined as unknown as object)).toEqual(['the options must be an object with at least `storage`'])
+})
+
+test.each([
+  [{ storage: Promise.resolve(storage) }, 'option `storage` got a Promise: await it, as in `storage: await lowdbStorage(…)`'],
+  [{ storage, hooks: [] }, 'option `hooks` must be an object, got a list'],
+  [{ storage, limits: 5 }, 'option `limits` must be an object, got 5'],
+  [{ storage, ports: () => {} }, 'option `ports` must be an object, got a function'],
+  [
+    { storage, limits: { perMinute: null } },
+    'option `limits.perMinute.standard` must be a whole number above 0 or null, got undefined',
+  ],
+  [{ storage, newMembersConsent: 'yes' }, 'option `newMembersConsent` must be true or false'],
+  [{ storage, keysOfFormerMembers: 'drop' }, "option `keysOfFormerMembers` must be 'accept' or 'refuse', got \"drop\""],
+  [
+    { storage, publicUrl: Object.create(null) },
+    'option `publicUrl` must be an origin such as https://api.example.org, got an object',
+  ],
+])('%o is a problem that is named', (options, problem) => {
+  expect(problemsOf(options)).toContain(problem)
 })

@@ -1,0 +1,15 @@
+/** How a message names a value that was refused. */
+
+/** What a value is, in a word or two; the value itself may be anything. */
+export function kind(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return 'a list'
+  if (typeof (value as { readonly then?: unknown }).then === 'function') return 'a Promise: await it'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** The value where it is short and plain, else what it is. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return value.length > 100 ? `a text of ${value.length} characters` : JSON.stringify(value)
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kind(value)
+}

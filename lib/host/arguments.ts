@@ -1,0 +1,106 @@
+/**
+ * How the host's calls check what they are given: every problem at once, in one error. Fields that do not exist and arguments
+ * that are no object are mistakes of the program, a `TypeError`; values that are refused are an `ApiError` 422.
+ */
+import * as v from 'valibot'
+import { fail, invalid, isApiError } from '../errors.ts'
+import { type Fields, IdInput, type TextLimits } from '../fields.ts'
+import { kind } from '../given.ts'
+import { parseInput } from '../kernel/body.ts'
+import { isStorableId } from '../kernel/ids.ts'
+import type { Id } from '../storage/table.ts'
+
+/** The object of these fields, as a call takes it. */
+export const shape = <const F extends Fields>(fields: F) =>
+  v.object(fields, (issue: v.ObjectIssue) => (issue.path || issue.input === undefined ? 'is required' : 'must be an object'))
+
+export type Shape<F extends Fields> = ReturnType<typeof shape<F>>
+
+/** At most this many fields that do not exist are named. */
+const mostNamed = 5
+
+/**
+ * Checks the argument of a call.
+ * @param call the call's name, for the message
+ * @param schema made by `shape`
+ * @throws TypeError when it is no object or has fields that do not exist; it names the other problems, too
+ * @throws ApiError 422 that names every field whose value is refused
+ */
+export function checkArgument<S extends v.GenericSchema>(
+  call: string,
+  schema: S,
+  given: unknown,
+  limits: TextLimits,
+): v.InferOutput<S> {
+  if (!isObject(given)) throw new TypeError(`${call}: the argument must be an object with ${namesOf(schema)}, got ${kind(given)}`)
+  const strange = unknownFields(schema, given, '').slice(0, mostNamed)
+  let checked: v.InferOutput<S> | undefined
+  let problems: string | undefined
+  try {
+    checked = parseInput(schema, given, limits)
+  } catch (error) {
+    if (!isApiError(error) || strange.length === 0) throw error
+    problems = error.message
+  }
+  if (strange.length > 0) throw new TypeError(`${call}: ${[...strange, ...(problems ? [problems] : [])].join('; ')}`)
+  return checked as v.InferOutput<S>
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+interface Described {
+  readonly type: string
+  readonly entries?: Readonly<Record<string, v.GenericSchema>>
+  readonly wrapped?: v.GenericSchema
+  readonly item?: v.GenericSchema
+  readonly pipe?: readonly v.GenericSchema[]
+}
+
+/** The schema behind what may be left out and what is transformed. */
+function inner(schema: v.GenericSchema): Described {
+  const { pipe, wrapped } = schema as unknown as Described
+  const next = pipe?.[0] ?? wrapped
+  return next && next !== schema ? inner(next) : (schema as unknown as Described)
+}
+
+const namesOf = (schema: v.GenericSchema): string => Object.keys(inner(schema).entries ?? {}).join(', ')
+
+/** The fields that a schema does not have, as sentences. It follows the schema, not the value, so that it ends. */
+function unknownFields(schema: v.GenericSchema, given: unknown, path: string): readonly string[] {
+  const { entries, item } = inner(schema)
+  if (item && Array.isArray(given)) {
+    for (const [place, value] of given.entries()) {
+      const strange = unknownFields(item, value, `${path}${place}.`)
+      if (strange.length > 0) return strange
+    }
+    return []
+  }
+  if (!entries || !isObject(given)) return []
+  return Object.entries(given).flatMap(([name, value]) => {
+    const known = Object.hasOwn(entries, name) ? entries[name] : undefined
+    if (known) return unknownFields(known, value, `${path}${name}.`)
+    return [`field \`${path}${name.slice(0, 50)}\` does not exist; there are ${Object.keys(entries).join(', ')}`]
+  })
+}
+
+/** A network as the host names it, by id or subdomain; whether there is one is asked later. */
+export const NetworkName = v.pipe(
+  v.union([v.string(), v.number()], 'must be the id or subdomain of a network'),
+  v.transform(String),
+)
+
+/** The id of a record to be. */
+export const NewId = v.pipe(
+  v.union([v.string(), v.number()], 'must be an id'),
+  v.transform(String),
+  v.check(isStorableId, 'must be a whole number of at most 9007199254740991'),
+)
+
+/**
+ * The id that a call was given in a place of its own.
+ * @throws ApiError 422
+ */
+export function idOf(given: unknown): Id {
+  const { success, output } = v.safeParse(IdInput, given)
+  return success ? output : fail(invalid('id'), `id must be an id, got ${kind(given)}`)
+}

@@ -1,0 +1,94 @@
+/** What the calls about webhook endpoints take, and how keys and secrets are made. */
+import * as v from 'valibot'
+import { fail, invalid } from '../errors.ts'
+import { hostEventName, webhookName } from '../events/catalogue.ts'
+import { BoolInput, clearable, integerBetween, listOf, oneOf, optional, Title } from '../fields.ts'
+import type { Audience } from '../outbox/record.ts'
+import { NetworkName, shape } from './arguments.ts'
+
+const urlRule = 'must be an https (for development http) URL without user name and fragment, of at most 2048 characters'
+const isUrl = (text: string): boolean => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return (
+    url !== undefined &&
+    ['https:', 'http:'].includes(url.protocol) &&
+    url.username + url.password + url.hash === '' &&
+    url.href.length <= 2048
+  )
+}
+const Url = v.pipe(
+  v.string(urlRule),
+  v.check(isUrl, urlRule),
+  v.transform((text) => new URL(text).href),
+)
+
+const keyRule =
+  'must be 1 to 512 printable ASCII characters without blanks, or true to make one; the word Bearer is put before it'
+const Key = v.pipe(v.string(keyRule), v.regex(/^[\x21-\x7e]{1,512}$/, keyRule))
+
+// Standard Webhooks: 24 to 64 random bytes in base64.
+const secretRule = 'must be whsec_ and 24 to 64 bytes in base64, or true to make one'
+const Secret = v.pipe(v.string(secretRule), v.regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, secretRule))
+
+const orMade = <S extends v.GenericSchema>(schema: S, rule: string) => v.union([v.literal(true), schema], rule)
+
+/** The most secrets that sign at once, and the most event types that can be told apart. */
+const mostSecrets = 10
+const mostEvents = 1000
+
+const rateRule = 'must be above 0 and at most 10000, or null for no limit'
+
+const fields = {
+  name: clearable(Title),
+  key: v.optional(orMade(Key, keyRule)),
+  events: clearable(v.pipe(listOf(v.string('must be an event type')), v.maxLength(mostEvents, `must be at most ${mostEvents}`))),
+  secrets: clearable(
+    v.union(
+      [v.literal(true), v.pipe(v.array(Secret), v.maxLength(mostSecrets))],
+      `must each be whsec_ and 24 to 64 bytes in base64, ${mostSecrets} at most; or true to make one`,
+    ),
+  ),
+  audience: v.optional(oneOf('integration', 'host')),
+  enabled: v.optional(BoolInput),
+  order: v.optional(oneOf('none', 'fifo')),
+  rate_per_second: clearable(
+    v.pipe(
+      v.number(rateRule),
+      v.check((rate) => rate > 0 && rate <= 10_000, rateRule),
+    ),
+  ),
+}
+
+export const Upsert = shape({ network_id: NetworkName, url: Url, ...fields })
+export const Changes = shape({ url: v.optional(Url), ...fields })
+export const Rotation = shape({
+  key: optional(orMade(Key, keyRule)),
+  secret: optional(orMade(Secret, secretRule)),
+  keepOldSeconds: optional(integerBetween(0, 30 * 86_400)),
+})
+
+export type Given = v.InferOutput<typeof Changes>
+
+/**
+ * Event types as they stand on the wire; each audience has its own. None of them: every one.
+ * @throws ApiError 422
+ */
+export function eventTypes(names: readonly string[] | null, audience: Audience): readonly string[] | null {
+  if (names === null || names.length === 0) return null
+  const example = audience === 'host' ? 'WelcomeEmailRequestedHook' : 'PostCreatedHook'
+  const types = names.map((name) => {
+    const known = audience === 'host' ? hostEventName(name) : webhookName(name)
+    if (known) return `${known}Hook`
+    const given = JSON.stringify(name.slice(0, 100))
+    return fail(invalid('events'), `events must be event types of the audience ${audience} such as ${example}, got ${given}`)
+  })
+  return [...new Set(types)]
+}
+
+const randomBase64 = (): string => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
+
+/** A signing secret of 32 random bytes. */
+export const newSecret = (): string => `whsec_${randomBase64()}`
+
+/** A key of 32 random bytes, in base64url. */
+export const newEndpointKey = (): string => randomBase64().replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')

@@ -1,0 +1,67 @@
+/**
+ * How keys and secrets of an endpoint are replaced. Old ones hold beside the new ones until their time; relays look at the
+ * clock when they send, so that nothing has to happen at that moment.
+ */
+import { fail, invalid } from '../errors.ts'
+import { isoTime } from '../kernel/clock.ts'
+import type { EndpointUpsert, Replaced } from '../outbox/record.ts'
+import type { EndpointRow } from '../storage/tables.ts'
+
+/** The most keys, and the most secrets, that hold beside the present ones. */
+const mostOld = 3
+
+/** Those whose time is not over; null for none. */
+export function live(old: readonly Replaced[] | null | undefined, now: number): readonly Replaced[] | null {
+  const rest = (old ?? []).filter(({ until }) => Date.parse(until) > now)
+  return rest.length > 0 ? rest : null
+}
+
+/**
+ * The columns of an endpoint after a rotation.
+ * @throws ApiError 422 when too many old ones hold, or a new one is the present one
+ */
+export function rotated(
+  row: EndpointRow,
+  fresh: { readonly key?: string; readonly secret?: string },
+  keepOldSeconds: number,
+  now: number,
+): Partial<EndpointRow> {
+  const until = isoTime(now + keepOldSeconds * 1000)
+  const replace = (noun: 'key' | 'secret', value: string, present: readonly string[], old: readonly Replaced[] | null) => {
+    if (present.includes(value)) fail(invalid(noun), `${noun} is the present one; give another, or true to make one`)
+    if (keepOldSeconds === 0) return null
+    const kept = [...present.map((one) => ({ value: one, until })), ...(live(old, now) ?? [])]
+    const others = kept.filter((one) => one.value !== value)
+    if (others.length > mostOld)
+      fail(invalid(noun), `${mostOld} old ${noun}s hold already; wait for their end, or end them with keepOldSeconds: 0`)
+    return others.length > 0 ? others : null
+  }
+  return {
+    ...(fresh.key === undefined ? {} : { key: fresh.key, old_keys: replace('key', fresh.key, [row.key], row.old_keys) }),
+    ...(fresh.secret === undefined
+      ? {}
+      : { secrets: [fresh.secret], old_secrets: replace('secret', fresh.secret, row.secrets, row.old_secrets) }),
+  }
+}
+
+/** An endpoint as relays are told of it. */
+export function upsertOf(row: EndpointRow, now: number): EndpointUpsert {
+  const [old_keys, old_secrets] = [live(row.old_keys, now), live(row.old_secrets, now)]
+  return {
+    kind: 'endpoint',
+    action: 'upsert',
+    id: row.id,
+    network_id: row.network_id,
+    ...(row.name ? { name: row.name } : {}),
+    url: row.url,
+    key: row.key,
+    secrets: row.secrets,
+    ...(old_keys ? { old_keys } : {}),
+    ...(old_secrets ? { old_secrets } : {}),
+    events: row.events,
+    audience: row.audience,
+    enabled: row.enabled,
+    order: row.order,
+    rate_per_second: row.rate_per_second,
+  }
+}

@@ -1,0 +1,35 @@
+import * as v from 'valibot'
+import { type PayloadOf, payloadSchema, type WebhookName, webhookName } from '../events/catalogue.ts'
+import { shown } from '../given.ts'
+import { parseInput } from '../kernel/body.ts'
+import { isoTime } from '../kernel/clock.ts'
+import type { Runner } from '../kernel/run.ts'
+import type { Settings } from '../options.ts'
+import type { Id } from '../storage/table.ts'
+import { checkArgument, NetworkName, shape } from './arguments.ts'
+import type { Networks } from './networks.ts'
+
+/** An event to be published. */
+export interface Publication<Name extends WebhookName> {
+  /** The network, by id or subdomain. */
+  readonly network: Id | number
+  /** The event's name, with or without `Hook`. */
+  readonly event: Name | `${Name}Hook`
+  readonly payload: PayloadOf<Name>
+}
+
+export type Publish = <Name extends WebhookName>(event: Publication<Name>) => Promise<void>
+
+const Event = shape({ network: NetworkName, event: v.unknown(), payload: v.optional(v.unknown()) })
+
+/** Binds `community.publish`. */
+export function publishOf({ clock, limits }: Settings, runner: Runner, networks: Networks): Publish {
+  return async (given) => {
+    const { network: named, event, payload } = checkArgument('publish', Event, given, limits)
+    const name = typeof event === 'string' ? webhookName(event) : undefined
+    if (!name) throw new TypeError(`publish: there is no event ${shown(event)}`)
+    const network = await networks.show(named)
+    const checked = parseInput(payloadSchema(name), payload, limits)
+    await runner.work(network.id, isoTime(clock.now()), async (_tx, emit) => emit({ name, payload: checked }))
+  }
+}
