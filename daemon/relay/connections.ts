@@ -2,6 +2,7 @@
  * Keep-alive connections, one pool per endpoint. Not per origin: of two endpoints on one host, the one that hangs would
  * otherwise hold the connections that the other one waits for.
  */
+import type { Socket } from 'node:net'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
 import { type GuardSettings, guardedLookup, type Resolve } from './guard.ts'
 
@@ -22,6 +23,29 @@ export interface ConnectionSettings extends GuardSettings {
 
 /** Pools kept when idle; beyond that the one that was used longest ago is closed. */
 const maxPools = 1024
+/**
+ * Bytes of one answer, whatever they are. Those of headers and body are limited where they are read; extensions of chunks, a
+ * reason phrase and empty lines are seen by nobody, and may go on as long as the attempt does.
+ */
+const maxBytes = 1024 * 1024
+
+class AnswerTooLong extends Error {
+  readonly code = 'FOLKMOOT_ANSWER_TOO_LONG'
+}
+
+/** Ends a connection whose present answer is too long. */
+function limitAnswers(socket: Socket): void {
+  let written = 0
+  let begun = 0
+  let read = 0
+  socket.on('readable', () => {
+    // There is one request at a time, so another one has been written when an answer is over.
+    if (socket.bytesWritten !== written) begun = read
+    written = socket.bytesWritten
+    read = socket.bytesRead
+    if (read - begun > maxBytes) socket.destroy(new AnswerTooLong())
+  })
+}
 
 export function openConnections(settings: () => ConnectionSettings, resolve: Resolve): Connections {
   const pools = new Map<number, { readonly origin: string; readonly pool: Pool }>()
@@ -31,7 +55,12 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
     const { timeout, ca } = settings()
     // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
     const milliseconds = Math.ceil(timeout * 1000) + 1000
-    const connect = buildConnector({ lookup, timeout: milliseconds, allowH2: false, ...(ca === undefined ? {} : { ca }) })
+    const connector = buildConnector({ lookup, timeout: milliseconds, allowH2: false, ...(ca === undefined ? {} : { ca }) })
+    const connect: typeof connector = (to, done) =>
+      connector(to, (...made) => {
+        if (made[1]) limitAnswers(made[1])
+        done(...made)
+      })
     return new Pool(origin, {
       connect,
       allowH2: false,

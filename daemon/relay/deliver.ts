@@ -30,6 +30,10 @@ const maxAnswerBytes = 64 * 1024
 /** Of one that is not 2xx this much is kept. */
 const keptAnswerBytes = 2 * 1024
 
+/** Informational answers (1xx) before the answer itself: so many, with headers of so many characters. */
+const maxInformational = 16
+const maxInformationalLength = 64 * 1024
+
 class Aborted extends Error {}
 
 /**
@@ -58,6 +62,8 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
       let status: number | null = null
       let retryAfter: string | undefined
       let received = 0
+      let informational = 0
+      let informationalLength = 0
       const kept: Buffer[] = []
 
       const settle = (outcome: Outcome): void => {
@@ -71,6 +77,11 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
       const stop = (error: Error): void => {
         settle(error instanceof Aborted ? ended('aborted', 'shutting down') : ended('timeout', 'no answer in time', status))
         controller?.abort(error)
+      }
+      /** Ends the attempt at something that is not HTTP as it should be. */
+      const refuse = (reason: string): void => {
+        settle(ended('protocol', reason, status))
+        controller?.abort(new Error(reason))
       }
       const answered = (): void => {
         const acknowledged = status !== null && status >= 200 && status < 300
@@ -113,8 +124,15 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
               settle(ended('protocol', 'upgrade'))
             },
             onResponseStart(_, code, headers) {
-              // 1xx are not the answer, however many come.
-              if (code < 200) return
+              if (code < 100) return refuse('a status below 100')
+              // 1xx are not the answer. But reading them costs as much as reading one.
+              if (code < 200) {
+                informational++
+                informationalLength += JSON.stringify(headers).length
+                if (informational > maxInformational || informationalLength > maxInformationalLength)
+                  refuse('informational answers without end')
+                return
+              }
               status = code
               const header = headers['retry-after']
               retryAfter = Array.isArray(header) ? header[0] : header

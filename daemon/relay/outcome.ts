@@ -57,6 +57,9 @@ const byCode: Readonly<Record<string, FailureClass>> = {
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
   UND_ERR_RESPONSE: 'protocol',
+  // How undici's parser says that an answer cannot be one.
+  ERR_ASSERTION: 'protocol',
+  FOLKMOOT_ANSWER_TOO_LONG: 'protocol',
   EPROTO: 'tls',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'tls',
   SELF_SIGNED_CERT_IN_CHAIN: 'tls',
@@ -75,6 +78,9 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
   if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0])
   if (error instanceof Refused) return { result: 'blocked', reason: error.message }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  // Undici has one code for a connection that ends and for an answer that it cannot follow.
+  if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)$/.test(error.message))
+    return { result: 'protocol', reason: error.message }
   const known = byCode[code]
   if (known) return { result: known, reason: code }
   if (code.startsWith('HPE_') || error.name === 'HTTPParserError') return { result: 'protocol', reason: code || 'not HTTP' }

@@ -89,7 +89,11 @@ describe('an attempt at a receiver that', () => {
       say('HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'),
       { result: 'status', status: 999 },
     ],
-    ['upgrades', say('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), { result: 'reset' }],
+    ['upgrades', say('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), { result: 'protocol' }],
+    ['goes on although nobody asked', say(`HTTP/1.1 100 Continue\r\n\r\n${ok}`), { result: 'protocol' }],
+    ['sends the status 000', say('HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n'), { result: 'protocol' }],
+    ['sends the status 099', say('HTTP/1.1 099 Less\r\nContent-Length: 0\r\n\r\n'), { result: 'protocol' }],
+    ['sends a status of four digits', say('HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n'), { result: 'protocol' }],
     [
       'says that there is more to come, then answers',
       say(`HTTP/1.1 103 Early Hints\r\n\r\n${ok}`),
@@ -123,12 +127,68 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(await raw(behave), { timeout })).toMatchObject(outcome)
   })
 
-  it('sends 1xx without end', async () => {
+  const early = (header: string): string => `HTTP/1.1 103 Early Hints\r\nLink: ${header}\r\n\r\n`
+
+  it('sends sixteen informational answers, then the one', async () => {
+    expect(await attempt(await raw(say(early('</a>').repeat(16) + ok)))).toMatchObject({ result: 'delivered' })
+    expect(await attempt(await raw(say(early('</a>').repeat(17) + ok)))).toMatchObject({ result: 'protocol', status: null })
+  })
+
+  it('sends long informational answers', async () => {
+    const url = await raw(say(early('x'.repeat(10_000)).repeat(7) + ok))
+    expect(await attempt(url)).toMatchObject({ result: 'protocol', reason: 'informational answers without end' })
+  })
+
+  it('drips informational answers', async () => {
     const url = await raw((socket) => {
       const more = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5)
       socket.on('close', () => clearInterval(more))
     })
-    expect(await attempt(url)).toMatchObject({ result: 'timeout' })
+    expect(await attempt(url, { timeout: 10 })).toMatchObject({ result: 'protocol' })
+  })
+
+  it.each([
+    ['informational answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ['header lines', 'HTTP/1.1 200 OK\r\n', 'X-More: xxxxxxxx\r\n'],
+    ['a reason phrase', 'HTTP/1.1 200 ', 'and so on '],
+    ['empty lines', '', '\r\n\r\n\r\n\r\n'],
+    ['an extension of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;', 'more=and;'],
+    ['a size of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '0000000000'],
+    ['trailers', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n', 'X-More: xxxxxxxx\r\n'],
+  ])('floods with %s: little is read, and nothing is taken for an acknowledgement', async (_, head, more) => {
+    let written = 0
+    const url = await raw((socket) => {
+      socket.write(head)
+      const piece = Buffer.from(more.repeat(4000))
+      const flood = (): void => {
+        while (!socket.destroyed && written < 2 ** 28) {
+          written += piece.length
+          if (!socket.write(piece)) return
+        }
+      }
+      socket.on('drain', flood)
+      flood()
+    })
+    expect((await attempt(url, { timeout: 60 })).result).toBe('protocol')
+    // What buffers of the system hold, not what was offered.
+    expect(written).toBeLessThan(2 ** 26)
+  })
+
+  it('sends its answers over one connection, a megabyte in all', async () => {
+    let connections = 0
+    const server = createServer((socket) => {
+      connections++
+      const answer = `HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`
+      socket.on('data', (data) => void (data.includes('POST ') && socket.write(answer)))
+    })
+    const url = `http://127.0.0.1:${await listening(server)}/`
+    const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true }
+    const courier = createCourier(() => settings, systemClock, local, 'test')
+    onTestFinished(() => courier.close())
+    const endpoint = { ref: 1, url, key: 'key', secrets: [] }
+    for (let count = 0; count < 40; count++)
+      expect(await courier.send({ endpoint, event_id: 'a', body: Buffer.from('{}') })).toMatchObject({ result: 'delivered' })
+    expect(connections).toBeLessThan(3)
   })
 
   it('drips its body, a byte at a time', async () => {
