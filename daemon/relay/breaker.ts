@@ -5,7 +5,8 @@
  * - **Ticket**: permission for one attempt, to be given back with its result.
  * - **Epoch**: changes with every change of state. A ticket of an older epoch has nothing to say any more.
  * - **Witness**: an event whose failure counts towards opening.
- * - **Probe**: the one attempt that decides whether an open circuit closes.
+ * - **Probe**: the one attempt that decides whether an open circuit closes. Probes take the oldest and the newest due event in turn.
+ * - **Fresh event**: one recorded since the last probe with the newest event. It may be a probe before the cooldown is over.
  *
  * Why a gate: left to itself, cockatiel lets calls made during a probe queue up and rush out together afterwards; a late
  * failure of a call from before the opening re-opens the circuit during the probe; and it measures the cooldown with the
@@ -39,6 +40,8 @@ export interface BreakerRecord {
   readonly witnesses: readonly number[]
   /** The event of the last probe. */
   readonly probed: number | null
+  /** Whether that was the newest event; missing in what earlier versions wrote. */
+  readonly newest?: boolean
 }
 
 export const closedBreaker: BreakerRecord = { open: false, openedAt: 0, trips: 0, failures: 0, witnesses: [], probed: null }
@@ -53,11 +56,16 @@ export interface BreakerSettings {
 export interface Ticket {
   readonly epoch: number
   readonly probe: boolean
+  /** Whether the probe was sent before the cooldown was over. */
+  readonly early: boolean
 }
+
+/** Which end of the queue a probe comes from. */
+export type Side = 'oldest' | 'newest'
 
 export type Permit =
   | { readonly kind: 'closed' }
-  /** Nothing may be sent until `readyAt` (monotonic milliseconds). */
+  /** Nothing may be sent until `readyAt` (monotonic milliseconds), except a fresh event as a probe. */
   | { readonly kind: 'open'; readonly readyAt: number }
   /** One probe may be sent. */
   | { readonly kind: 'ready' }
@@ -67,8 +75,8 @@ export type Transition = 'opened' | 'reopened' | 'closed'
 
 export interface Breaker {
   permit(): Permit
-  /** Takes permission for an attempt with this event; in state `ready` that is the probe. */
-  begin(event: number): Ticket
+  /** Takes permission for an attempt with this event; unless the circuit is closed that is the probe. */
+  begin(event: number, side?: Side): Ticket
   /**
    * Gives a ticket back with a result.
    * @param another whether another event of the endpoint is due or on its way, asked only when it matters
@@ -78,10 +86,21 @@ export interface Breaker {
   release(ticket: Ticket): void
   /** The event of the last failed probe; another one goes first next time, so that one bad event cannot keep it open. */
   readonly probed: number | null
+  /** While open: when a fresh event may be a probe, in monotonic milliseconds; at `readyAt` at the latest. */
+  readonly earlyAt: number
+  /** Where the next probe comes from: the end that the last one did not come from. */
+  readonly side: Side
+  /** Events recorded since this time of the timeline are fresh: since the last probe with the newest event, or since the opening. */
+  readonly freshFrom: number
   snapshot(): BreakerRecord
 }
 
 const longestCooldown = 15 * 60
+/**
+ * A fresh event waits no longer than this for its probe, in seconds, or than the cooldown if that is longer. Receivers refuse events
+ * that are more than five minutes old, as a rule: a probe after fifteen minutes would never succeed.
+ */
+const longestFreshCooldown = 4 * 60
 /** Cockatiel asks `now - openedAt < duration`: this says yes at once, whatever the wall clock did. The gate decides. */
 const never = Number.NEGATIVE_INFINITY
 
@@ -102,18 +121,23 @@ export function createBreaker(
   let counter = new ConsecutiveBreaker(threshold)
   let witnesses = [...record.witnesses]
   let probed = record.probed
+  let newest = record.newest === true
   let alone = false
   let trips = record.trips
   let epoch = 0
   let probing = false
   let openedAt = record.openedAt
+  let freshFrom = record.openedAt
 
   const cooldown = (): number => {
     const base = settings().cooldown
     return 1000 * Math.max(base, Math.min(longestCooldown, base * 2 ** Math.max(0, trips - 1)))
   }
+  const firstCooldown = (): number => Math.min(cooldown(), 1000 * settings().cooldown)
+  const freshCooldown = (): number => Math.min(cooldown(), 1000 * Math.max(settings().cooldown, longestFreshCooldown))
   // The clock may have been set since: a cooldown neither begins in the future nor is longer than a cooldown.
   let readyAt = monotonic() + Math.min(cooldown(), Math.max(0, record.openedAt + cooldown() - timeline()))
+  let earlyAt = Math.min(readyAt, monotonic() + freshCooldown())
 
   const backoff: IBackoff<IHalfOpenAfterBackoffContext> = {
     duration: never,
@@ -173,19 +197,30 @@ export function createBreaker(
       if (probing) return { kind: 'probing' }
       return monotonic() < readyAt ? { kind: 'open', readyAt } : { kind: 'ready' }
     },
-    begin(event) {
+    begin(event, side = 'oldest') {
       const probe = policy.state !== CircuitState.Closed
+      const early = probe && monotonic() < readyAt
       if (probe) {
         epoch++
         probing = true
         probed = event
+        newest = side === 'newest'
+        if (newest) freshFrom = timeline()
       }
-      return { epoch, probe }
+      return { epoch, probe, early }
     },
     async record(ticket, event, failed, another) {
       if (ticket.epoch !== epoch) return undefined
       followSettings()
       const before = policy.state
+      if (ticket.early && failed) {
+        // It came out of turn: the cooldown goes on as it was.
+        probing = false
+        epoch++
+        earlyAt = monotonic() + freshCooldown()
+        readyAt = Math.max(readyAt, monotonic() + firstCooldown())
+        return 'reopened'
+      }
       if (failed && witnesses.length < 2 && !witnesses.includes(event)) witnesses.push(event)
       const lone = failed && !ticket.probe && witnesses.length < 2 && counter.state + 1 >= threshold
       alone = lone && !(await another())
@@ -197,10 +232,14 @@ export function createBreaker(
       if (after === CircuitState.Closed) {
         trips = 0
         probed = null
+        newest = false
         return 'closed'
       }
       readyAt = monotonic() + cooldown()
       openedAt = timeline()
+      if (!ticket.probe) freshFrom = openedAt
+      // A probe with the oldest event puts the next fresh one off by little: it must not become old meanwhile.
+      earlyAt = ticket.probe && !newest ? Math.max(earlyAt, monotonic() + firstCooldown()) : monotonic() + freshCooldown()
       return ticket.probe ? 'reopened' : 'opened'
     },
     release(ticket) {
@@ -208,13 +247,24 @@ export function createBreaker(
       probing = false
       epoch++
       readyAt = monotonic() + cooldown()
+      earlyAt = monotonic() + freshCooldown()
     },
     get probed() {
       return probed
     },
+    get earlyAt() {
+      return Math.min(earlyAt, readyAt)
+    },
+    get side() {
+      return newest || probed === null ? 'oldest' : 'newest'
+    },
+    get freshFrom() {
+      return freshFrom
+    },
     snapshot() {
       const open = policy.state !== CircuitState.Closed
-      return { open, openedAt: open ? openedAt : 0, trips, failures: open ? 0 : counter.state, witnesses: [...witnesses], probed }
+      const failures = open ? 0 : counter.state
+      return { open, openedAt: open ? openedAt : 0, trips, failures, witnesses: [...witnesses], probed, newest }
     },
   }
 }

@@ -1,7 +1,7 @@
 /**
  * One endpoint at run time: what waits for it, what is in flight, and whether, when and what it may be sent next.
  */
-import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
+import { type Breaker, createBreaker, type Side, type Ticket, type Transition } from './breaker.ts'
 import type { Outcome } from './outcome.ts'
 import { createPace, type Pace } from './pace.ts'
 import type { Standpoint } from './ready.ts'
@@ -64,6 +64,12 @@ export class EndpointRun {
   removed = false
   /** Another relay is to have it: nothing more is sent from here. */
   leaving = false
+  /** The youngest event that it took. */
+  #youngest: number | null
+  /** The event whose probe closed the circuit, until an older one is taken. */
+  #closedBy: number | null = null
+  /** It refuses old events: the newest go first until nothing older waits. */
+  #newestFirst = false
   readonly #lanes: Record<Lane, LaneState> = { first: { buffer: [], nextDue: 0 }, retry: { buffer: [], nextDue: 0 } }
   readonly #settings: () => Settings
   readonly #store: RelayStore
@@ -94,6 +100,7 @@ export class EndpointRun {
     this.lastFailure = state?.lastFailure ?? null
     this.lastError = state?.lastError ?? null
     this.standing = this.lastSuccess !== null && this.failingSince === null ? 'quick' : 'slow'
+    this.#youngest = state?.youngest ?? null
   }
 
   #newPace(endpoint: Endpoint): Pace {
@@ -129,7 +136,8 @@ export class EndpointRun {
 
   state(): EndpointState {
     const { lastSuccess, failingSince, lastFailure, lastError, pausedUntil } = this
-    return { breaker: this.breaker.snapshot(), pausedUntil, lastSuccess, failingSince, lastFailure, lastError }
+    const youngest = this.#youngest
+    return { breaker: this.breaker.snapshot(), pausedUntil, lastSuccess, failingSince, lastFailure, lastError, youngest }
   }
 
   /** Whether to tell people: of a thousand deliveries that die, they want to hear once an hour. The log has each of them. */
@@ -139,9 +147,34 @@ export class EndpointRun {
     return true
   }
 
+  /** It took this event. */
+  takes(event: number): void {
+    this.#youngest = Math.max(event, this.#youngest ?? event)
+    if (this.#closedBy !== null && event < this.#closedBy) this.#closedBy = null
+  }
+
+  /** Its circuit changed by the result of this event. */
+  turns(transition: Transition, event: number): void {
+    // It closed with a young event, and what opens it again is older: so it is the age that it does not like.
+    if (transition === 'opened' && this.#closedBy !== null && event < this.#closedBy) this.refusesOld()
+    this.#closedBy = transition === 'closed' ? event : null
+  }
+
+  /** Whether it took an event that is younger than this one. A refusal of this one then tells nothing about the endpoint. */
+  hasTakenYounger(event: number): boolean {
+    return this.#youngest !== null && event < this.#youngest
+  }
+
+  /** It refused an event though it took a younger one: what is young goes first, before that is too old as well. */
+  refusesOld(): void {
+    this.#newestFirst = this.endpoint.order === 'none'
+  }
+
   /** Something in the store is due at this time. */
   expect(lane: Lane, due: number): void {
     const state = this.#lanes[lane]
+    // What comes now is younger than what was read ahead.
+    if (lane === 'first' && this.#newestFirst) state.buffer = []
     state.nextDue = Math.min(state.nextDue, due)
   }
 
@@ -164,6 +197,7 @@ export class EndpointRun {
   hungry(lane: Lane, now: number, monotonic: number): boolean {
     const { buffer, nextDue } = this.#lanes[lane]
     if (buffer.length > 0 || nextDue > now || !this.active || now < this.pausedUntil) return false
+    if (lane === 'first' && this.#newestFirst) return false
     if (this.endpoint.order === 'fifo' || this.breaker.permit().kind !== 'closed') return false
     return this.inFlight.size < this.pace.limit && monotonic >= this.pace.nextStart
   }
@@ -189,13 +223,22 @@ export class EndpointRun {
     if (now < this.pausedUntil) return wait(this.pausedUntil)
     const permit = this.breaker.permit()
     if (permit.kind === 'probing') return wait(Number.POSITIVE_INFINITY)
-    if (permit.kind === 'open') return wait(now + permit.readyAt - monotonic)
+    const { earlyAt } = this.breaker
+    if (permit.kind === 'open' && monotonic < earlyAt) return wait(now + earlyAt - monotonic)
     // Late attempts from before the opening have to be gone, or the probe would not be alone.
-    if (this.inFlight.size >= (permit.kind === 'ready' ? 1 : this.pace.limit)) return wait(Number.POSITIVE_INFINITY)
+    if (this.inFlight.size >= (permit.kind === 'closed' ? this.pace.limit : 1)) return wait(Number.POSITIVE_INFINITY)
     if (monotonic < this.pace.nextStart) return wait(now + this.pace.nextStart - monotonic)
 
     const fifo = this.endpoint.order === 'fifo'
-    const found = fifo ? await this.#head(now) : permit.kind === 'ready' ? await this.#probe(now) : await this.#pick(situation)
+    const side = permit.kind === 'open' ? 'newest' : this.breaker.side
+    const found =
+      permit.kind === 'open'
+        ? ((await this.#fresh(now)) ?? now + permit.readyAt - monotonic)
+        : fifo
+          ? await this.#head(now)
+          : permit.kind === 'ready'
+            ? await this.#probe(now, side)
+            : await this.#pick(situation)
     if (typeof found === 'number') return wait(found)
     if (isSuspect(found) && situation.suspectInFlight) {
       this.expect(found.lane, now)
@@ -203,7 +246,7 @@ export class EndpointRun {
     }
     this.pace.started(monotonic)
     this.inFlight.set(found.delivery, found.event)
-    return { kind: 'send', waiting: found, ticket: this.breaker.begin(found.event) }
+    return { kind: 'send', waiting: found, ticket: this.breaker.begin(found.event, side) }
   }
 
   /** The oldest event's, or when that is due: the others wait for it. */
@@ -213,11 +256,23 @@ export class EndpointRun {
     return head.due > now ? head.due : head
   }
 
-  /** The oldest event that is due, another one than the last failed probe's if there is one. */
-  async #probe(now: number): Promise<Waiting | number> {
+  /** The newest event, if it was recorded since the last probe of that kind. */
+  async #fresh(now: number): Promise<Waiting | undefined> {
+    const { ref, order } = this.endpoint
+    const found = order === 'fifo' ? await this.#store.head(ref) : await this.#store.newestDue(ref, now, this.breaker.probed)
+    const fresh =
+      found && found.lane === 'first' && found.attempts === 0 && found.due <= now && found.due >= this.breaker.freshFrom
+    if (fresh) this.refresh()
+    return fresh ? found : undefined
+  }
+
+  /** The oldest or the newest event that is due, another one than the last failed probe's if there is one. */
+  async #probe(now: number, side: Side): Promise<Waiting | number> {
     const { ref } = this.endpoint
     this.refresh()
-    const found = (await this.#store.oldestDue(ref, now, this.breaker.probed)) ?? (await this.#store.oldestDue(ref, now, null))
+    const look = (except: number | null) =>
+      side === 'newest' ? this.#store.newestDue(ref, now, except) : this.#store.oldestDue(ref, now, except)
+    const found = (await look(this.breaker.probed)) ?? (await look(null))
     if (found) return found
     const lanes = [await this.#store.peek([ref], 'first', 1), await this.#store.peek([ref], 'retry', 1)]
     const due = Math.min(...lanes.flatMap((lane) => lane.get(ref) ?? []).map((waiting) => waiting.due))
@@ -231,7 +286,7 @@ export class EndpointRun {
 
   async #pick({ now, retriesFull }: Situation): Promise<Waiting | number> {
     const { first, retry } = this.#lanes
-    if (first.buffer.length === 0 && first.nextDue <= now) await this.#fill('first', now)
+    if (first.buffer.length === 0 && first.nextDue <= now) await this.#fillFirst(now)
     if (retry.buffer.length === 0 && retry.nextDue <= now && !retriesFull) await this.#fill('retry', now)
     const retryFits = retry.buffer.length > 0 && !retriesFull
     const lane = first.buffer.length > 0 && (!retryFits || this.#firsts < firstsPerRound) ? first : retryFits ? retry : undefined
@@ -239,6 +294,20 @@ export class EndpointRun {
     if (!waiting) return Math.min(first.nextDue, retriesFull ? Math.max(retry.nextDue, now + 50) : retry.nextDue)
     this.#firsts = lane === first ? this.#firsts + 1 : 0
     return waiting
+  }
+
+  async #fillFirst(now: number): Promise<void> {
+    if (this.#newestFirst) {
+      this.reads('first')
+      const found = await this.#store.newestFirst(this.endpoint.ref, now, this.reach)
+      const idle = found.filter(({ delivery }) => !this.inFlight.has(delivery) && !this.settling.has(delivery))
+      this.#newestFirst = idle.length > 0
+      const state = this.#lanes.first
+      state.buffer = idle
+      state.nextDue = now
+      if (this.#newestFirst) return
+    }
+    await this.#fill('first', now)
   }
 
   async #fill(lane: Lane, now: number): Promise<void> {

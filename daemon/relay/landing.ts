@@ -2,7 +2,7 @@
 import type { Ticket, Transition } from './breaker.ts'
 import type { EndpointRun } from './endpoint.ts'
 import type { RelayEvents } from './events.ts'
-import { isEndpointFailure, type Outcome } from './outcome.ts'
+import { isEndpointFailure, isRefusal, type Outcome } from './outcome.ts'
 import type { Holder } from './shares.ts'
 import type { EndpointState, Notice, Outgoing, Result, Waiting } from './store/store.ts'
 import { judge } from './verdict.ts'
@@ -69,15 +69,19 @@ export async function settleLanding(
   if (verdict.pauseUntil !== undefined) run.pausedUntil = Math.max(run.pausedUntil, verdict.pauseUntil)
 
   const failed = isEndpointFailure(outcome)
+  const tooOld = failed && !ticket.probe && isRefusal(outcome) && run.hasTakenYounger(waiting.event)
   let transition: Transition | undefined
-  if (outcome.result === 'blocked') run.breaker.release(ticket)
+  if (tooOld) run.refusesOld()
+  else if (outcome.result === 'blocked') run.breaker.release(ticket)
   else
     transition = await run.breaker.record(ticket, waiting.event, failed, () =>
       run.hasOther(waiting.event, now).catch(() => false),
     )
   // The first success of all is written too: after a restart it says that the endpoint is quick as a rule.
   const isNews = run.failingSince !== null || run.lastSuccess === null
-  note(run, ticket, outcome, failed, transition, now)
+  if (outcome.result === 'delivered') run.takes(waiting.event)
+  if (transition) run.turns(transition, waiting.event)
+  note(run, ticket, outcome, failed && !tooOld, transition, now)
   if (outcome.result !== 'delivered' || transition || isNews) gathering.states.set(run.endpoint.ref, run.state())
 
   const { network_id, id } = run.endpoint

@@ -96,5 +96,12 @@ export const classifyStatus = (status: number): FailureClass => (status >= 300 &
 export const isEndpointFailure = ({ result }: Outcome): boolean =>
   result !== 'delivered' && result !== 'blocked' && result !== 'aborted'
 
+/** Answers of the 4xx kind that say "later", not "no". */
+const notYet = new Set([408, 425, 429])
+
+/** The receiver is there and does not want this event: 4xx other than 408, 425 and 429. */
+export const isRefusal = ({ result, status }: Outcome): boolean =>
+  result !== 'delivered' && status !== null && status >= 400 && status < 500 && !notYet.has(status)
+
 /** A time-out or a 429: such a receiver has too much to do already. */
 export const isOverload = ({ result, status }: Outcome): boolean => result === 'timeout' || status === 429

@@ -45,6 +45,8 @@ export interface EndpointState {
   readonly lastFailure: number | null
   /** Why the latest attempt that failed did; missing in what earlier versions wrote. */
   readonly lastError?: string | null
+  /** The youngest event that it took; missing in what earlier versions wrote. */
+  readonly youngest?: number | null
 }
 
 export interface StoredEndpoint {
@@ -186,6 +188,10 @@ export interface RelayStore {
   peek(endpoints: readonly number[], lane: Lane, limit: number): Promise<ReadonlyMap<number, readonly Waiting[]>>
   /** The oldest event's delivery that is due, leaving one event out. */
   oldestDue(endpoint: number, now: number, except: number | null): Promise<Waiting | undefined>
+  /** The newest event's delivery that is due, leaving one event out. */
+  newestDue(endpoint: number, now: number, except: number | null): Promise<Waiting | undefined>
+  /** First attempts that are due, those of the newest events first. Those in flight are among them. */
+  newestFirst(endpoint: number, now: number, limit: number): Promise<readonly Waiting[]>
   /** The oldest event's delivery, due or not: the head of a fifo endpoint. */
   head(endpoint: number): Promise<Waiting | undefined>
   /**

@@ -55,9 +55,13 @@ const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
 const peekingBodies = `${next('d.*, e.event_id, e.event_type, e.network_id, e.taken, e.body')}
   JOIN $schema.events e ON e.seq = d.event ORDER BY endpoint, due, id`
 /** Looked for among the next thousand of each lane: the first lane is in order anyway. */
-const lane = (number: number) => `(SELECT ${waiting} FROM $schema.deliveries
-  WHERE endpoint = $1 AND lane = ${number} AND state = 'pending' AND due <= $2 ORDER BY due, id LIMIT 1000)`
-const oldest = `SELECT ${waiting} FROM (${lane(0)} UNION ALL ${lane(1)}) AS d WHERE event <> $3 ORDER BY event LIMIT 1`
+const lane = (number: number, order: string) => `(SELECT ${waiting} FROM $schema.deliveries
+  WHERE endpoint = $1 AND lane = ${number} AND state = 'pending' AND due <= $2 ORDER BY ${order} LIMIT 1000)`
+const lanes = (order: string) => `${lane(0, order)} UNION ALL ${lane(1, order)}`
+const oldest = `SELECT ${waiting} FROM (${lanes('due, id')}) AS d WHERE event <> $3 ORDER BY event LIMIT 1`
+const newest = `SELECT ${waiting} FROM (${lanes('due DESC, id DESC')}) AS d WHERE event <> $3 ORDER BY event DESC LIMIT 1`
+const newestFirst = `SELECT ${waiting} FROM $schema.deliveries
+  WHERE endpoint = $1 AND lane = 0 AND state = 'pending' AND due <= $2 ORDER BY due DESC, id DESC LIMIT $3`
 
 /**
  * Opens the store that the relays of an outbox share. Events go from the outbox into it in one transaction of the database.
@@ -188,6 +192,11 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       const [row] = await database.rows(oldest, [endpoint, now, except ?? -1])
       return row && waitingOf(row)
     },
+    async newestDue(endpoint, now, except) {
+      const [row] = await database.rows(newest, [endpoint, now, except ?? -1])
+      return row && waitingOf(row)
+    },
+    newestFirst: async (endpoint, now, limit) => (await database.rows(newestFirst, [endpoint, now, limit])).map(waitingOf),
     async head(endpoint) {
       const [row] = await database.rows(oldest, [endpoint, Number.MAX_SAFE_INTEGER, -1])
       return row && waitingOf(row)

@@ -57,6 +57,19 @@ export function openSqliteStore(path: string): SeparateStore {
                       ORDER BY due, id LIMIT 1000))
      WHERE event <> $except ORDER BY event LIMIT 1`,
   )
+  const newestDue = database.prepare(
+    `SELECT id, event, lane, due, attempts, starts FROM (
+       SELECT * FROM (SELECT * FROM deliveries WHERE endpoint = $endpoint AND lane = 0 AND state = 'pending' AND due <= $now
+                      ORDER BY due DESC, id DESC LIMIT 1000)
+       UNION ALL
+       SELECT * FROM (SELECT * FROM deliveries WHERE endpoint = $endpoint AND lane = 1 AND state = 'pending' AND due <= $now
+                      ORDER BY due DESC, id DESC LIMIT 1000))
+     WHERE event <> $except ORDER BY event DESC LIMIT 1`,
+  )
+  const newestFirst = database.prepare(
+    `SELECT id, event, lane, due, attempts, starts FROM deliveries
+     WHERE endpoint = ? AND lane = 0 AND state = 'pending' AND due <= ? ORDER BY due DESC, id DESC LIMIT ?`,
+  )
   const event = database.prepare('SELECT event_id, event_type, network_id, taken, body FROM events WHERE seq = ?')
   const dataVersion = database.prepare('PRAGMA data_version')
   const positions = database.prepare('SELECT stream, position FROM positions')
@@ -162,6 +175,11 @@ export function openSqliteStore(path: string): SeparateStore {
       const row = oldestDue.get({ $endpoint: endpoint, $now: now, $except: except ?? -1 })
       return row && waitingOf(row)
     },
+    async newestDue(endpoint, now, except) {
+      const row = newestDue.get({ $endpoint: endpoint, $now: now, $except: except ?? -1 })
+      return row && waitingOf(row)
+    },
+    newestFirst: async (endpoint, now, limit) => newestFirst.all(endpoint, now, limit).map(waitingOf),
     async head(endpoint) {
       const row = oldestDue.get({ $endpoint: endpoint, $now: Number.MAX_SAFE_INTEGER, $except: -1 })
       return row && waitingOf(row)
