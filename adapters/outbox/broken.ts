@@ -11,7 +11,7 @@ export async function setAside(
   directory: string,
   segment: string,
   offset: number,
-  bytes: Uint8Array,
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const path = join(directory, `${segment}.${offset}.broken`)
   await files.remove(path).catch((error: unknown) => {
@@ -19,11 +19,14 @@ export async function setAside(
   })
   const file = await files.create(path)
   try {
-    for (let written = 0; written < bytes.length; ) {
-      const count = await file.write(bytes.subarray(written), written)
-      if (count <= 0) throw new Error(`${path} takes no more bytes`)
-      written += count
-    }
+    let end = 0
+    for await (const bytes of pieces)
+      for (let written = 0; written < bytes.length; ) {
+        const count = await file.write(bytes.subarray(written), end)
+        if (count <= 0) throw new Error(`${path} takes no more bytes`)
+        written += count
+        end += count
+      }
     await file.sync()
   } finally {
     await file.close()

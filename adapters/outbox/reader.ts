@@ -5,8 +5,9 @@ import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Damage, OutboxSource, Positions, Reading } from '../../lib/outbox/source.ts'
 import { setAside } from './broken.ts'
 import { errorCode, type FileSystem, isNoFile, nodeFileSystem, type OpenFile } from './file-system.ts'
+import { hasEnd, piecesOf } from './large-commit.ts'
 import { readBytes } from './read-bytes.ts'
-import { scan } from './scan.ts'
+import { type DamagedBytes, scan } from './scan.ts'
 import { storageError } from './segment.ts'
 import { formatVersion, ownerName, parseOwnerName, parseSegmentName, socketName } from './segment-name.ts'
 import { lookAt, type Stream } from './streams.ts'
@@ -39,6 +40,8 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
   /** Files that are not ours to read, each reported once. */
   const reported = new Set<string>()
   const watchers = new Set<() => void>()
+  /** The large commit of each stream whose last line was seen. */
+  const whole = new Map<string, string>()
   const { list, isDone, streams } = lookAt(files, root)
 
   function foreign(names: readonly string[]): readonly Damage[] {
@@ -72,12 +75,27 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
       if (!bytes.includes(0x0a) && bytes.length < size - from)
         bytes = await readBytes(file, from, Math.min(size - from, maxLineBytes + 1))
       const next = from + bytes.length < size ? 'more' : stream.finished ? 'finished' : 'growing'
-      const found = scan(bytes, next)
+      const isWhole = (commit: string) => whole.get(stream.name) === commit
+      let found = scan(bytes, next, isWhole)
+      let torn: DamagedBytes | undefined
+      if (found.opens) {
+        const { commit, start, end } = found.opens
+        if (await hasEnd(file, commit, from + end, size)) {
+          whole.set(stream.name, commit)
+          found = scan(bytes, next, isWhole)
+        } else if (stream.finished) torn = { start, end: size - from, reason: 'a commit without its last line' }
+      }
       const damage: Damage[] = []
       for (const { start, end, reason } of found.damage) {
         const offset = from + start
-        if (keepBroken) await setAside(files, root, stream.name, offset, bytes.subarray(start, end))
+        if (keepBroken) await setAside(files, root, stream.name, offset, [bytes.subarray(start, end)])
         damage.push({ stream: stream.name, offset, bytes: end - start, reason })
+      }
+      if (torn) {
+        const offset = from + torn.start
+        if (keepBroken) await setAside(files, root, stream.name, offset, piecesOf(file, offset, size))
+        damage.push({ stream: stream.name, offset, bytes: size - offset, reason: torn.reason })
+        return { commits: found.commits, damage, position: size, more: false }
       }
       return {
         commits: found.commits,
@@ -111,8 +129,8 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
       }
       const from = positions[stream.name] ?? 0
       const piece = await readPiece(stream, from, stream.abandoned ? left : Math.min(left, share))
-      commits.push(...piece.commits)
-      damage.push(...piece.damage)
+      for (const commit of piece.commits) commits.push(commit)
+      for (const each of piece.damage) damage.push(each)
       if (piece.position !== from) moved[stream.name] = piece.position
       left -= piece.position - from
       if (!piece.more) continue

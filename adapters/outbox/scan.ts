@@ -1,5 +1,5 @@
 /** Finds commits and damage in the bytes of a segment. No I/O. */
-import { decodeLine, isDamaged, maxLineBytes } from '../../lib/outbox/line.ts'
+import { decodeLine, isDamaged, maxLineBytes, partOf } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 
 export interface DamagedBytes {
@@ -10,10 +10,13 @@ export interface DamagedBytes {
 }
 
 export interface Scan {
+  /** The records of each line: a commit, or a part of one. */
   readonly commits: readonly (readonly OutboxRecord[])[]
   readonly damage: readonly DamagedBytes[]
   /** Bytes that are done with, as commits or as damage. */
   readonly consumed: number
+  /** The first line of a large commit, behind what is done with: whether its last line is there must be found out first. */
+  readonly opens?: { readonly commit: string; readonly start: number; readonly end: number }
 }
 
 const newline = 0x0a
@@ -35,8 +38,9 @@ export type Next = 'more' | 'finished' | 'growing'
  * Scans from a line's beginning.
  * @param bytes from some line's beginning on
  * @param next what follows them
+ * @param isWhole whether the last line of a large commit is known to be there
  */
-export function scan(bytes: Buffer, next: Next): Scan {
+export function scan(bytes: Buffer, next: Next, isWhole: (commit: string) => boolean = () => true): Scan {
   const commits: (readonly OutboxRecord[])[] = []
   const damage: DamagedBytes[] = []
   let consumed = 0
@@ -62,6 +66,11 @@ export function scan(bytes: Buffer, next: Next): Scan {
 
   let start = 0
   for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+    const part = partOf(bytes.subarray(start, end))
+    if (part && part.number === 0 && !isWhole(part.commit) && !isDamaged(decodeLine(bytes.subarray(start, end)))) {
+      if (doubtful) damage.push(doubtful)
+      return { commits, damage, consumed: start, opens: { commit: part.commit, start, end: end + 1 } }
+    }
     take(start, end)
     start = end + 1
   }

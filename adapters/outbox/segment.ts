@@ -16,11 +16,11 @@ export interface Segment {
   /** Bytes that are durable. */
   readonly length: number
   /**
-   * Appends bytes and makes them durable. After a failure the segment takes nothing more: what a failed sync left behind is
+   * Appends lines, one after the other, and makes all of them durable at once. After a failure the segment takes nothing more: what a failed sync left behind is
    * unknown, and a second sync of the same file may report success for pages that the kernel has dropped.
    * @throws StorageError `full` or `unavailable`
    */
-  append(bytes: Uint8Array): Promise<void>
+  append(lines: Iterable<Uint8Array>): Promise<void>
   close(): Promise<void>
 }
 
@@ -49,14 +49,18 @@ export async function createSegment(files: FileSystem, directory: string, name: 
     get length() {
       return length
     },
-    async append(bytes) {
+    async append(lines) {
       if (!usable) throw new StorageError('unavailable', `outbox segment ${name} was given up`)
       try {
-        await writeWhole(file, bytes, length)
+        let end = length
+        for (const bytes of lines) {
+          await writeWhole(file, bytes, end)
+          end += bytes.length
+        }
         const [, { links }] = await Promise.all([file.sync(), file.stat()])
         // A segment without a name is read by nobody: its directory was removed under us.
         if (links === 0) throw new Error('the file was removed')
-        length += bytes.length
+        length = end
       } catch (error) {
         usable = false
         await abandon(files, file, path, length)

@@ -1,7 +1,8 @@
 /** The write side of the outbox directory: group commit, rotation, and a new segment after every failure. */
 import type { Server } from 'node:net'
 import { join, resolve } from 'node:path'
-import { encodeLine } from '../../lib/outbox/line.ts'
+import { encodeCommit, fitsLine, maxLineBytes } from '../../lib/outbox/line.ts'
+import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import { type OutboxWriter, StorageError } from '../../lib/storage/contract.ts'
 import { listenOn, stopListening } from '../lock-socket.ts'
 import { type FileSystem, nodeFileSystem } from './file-system.ts'
@@ -24,7 +25,10 @@ export interface OutboxOptions {
 const groupBytes = 4 * 1024 * 1024
 
 interface Waiting {
-  readonly bytes: Uint8Array
+  /** The lines of its commits; those of a large commit are only made when they are written. */
+  readonly lines: Iterable<Uint8Array>
+  /** About how long they are. */
+  readonly bytes: number
   readonly done: () => void
   readonly failed: (error: unknown) => void
 }
@@ -59,15 +63,16 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
   let running: Promise<void> | undefined
   let closed: Promise<void> | undefined
 
-  async function write(bytes: Uint8Array): Promise<void> {
-    if (segment && segment.length > 0 && segment.length + bytes.length > rotateBytes) {
+  async function write(group: readonly Waiting[]): Promise<void> {
+    const bytes = group.reduce((sum, each) => sum + each.bytes, 0)
+    if (segment && segment.length > 0 && segment.length + bytes > rotateBytes) {
       await segment.close()
       segment = undefined
     }
     // The number goes up even when creating fails, so that no name is ever used twice.
     segment ??= await createSegment(files, directory, segmentName(writer, ++number))
     try {
-      await segment.append(bytes)
+      await segment.append(bytes <= groupBytes ? [together(group)] : linesOf(group))
     } catch (error) {
       segment = undefined
       throw error
@@ -79,7 +84,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
       const group = takeGroup(waiting)
       waiting = waiting.slice(group.length)
       try {
-        await write(group.length === 1 && group[0] ? group[0].bytes : Buffer.concat(group.map((each) => each.bytes)))
+        await write(group)
         for (const each of group) each.done()
       } catch (error) {
         for (const each of group) each.failed(error)
@@ -99,11 +104,10 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
   return {
     async append(commits) {
       if (closed) throw new StorageError('closed', 'the outbox is closed')
-      const lines = commits.filter((records) => records.length > 0).map(encodeLine)
-      if (lines.length === 0) return
-      const bytes = lines.length === 1 && lines[0] ? lines[0] : Buffer.concat(lines)
+      const { lines, bytes } = encoded(commits.filter((records) => records.length > 0))
+      if (bytes === 0) return
       await new Promise<void>((done, failed) => {
-        waiting.push({ bytes, done, failed })
+        waiting.push({ lines, bytes, done, failed })
         // Begins in a microtask, so that everything appended in this turn shares one write.
         running ??= Promise.resolve().then(drain)
       })
@@ -115,11 +119,37 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
   }
 }
 
+/** @throws RangeError when a record is too long for a line */
+function encoded(commits: readonly (readonly OutboxRecord[])[]): Pick<Waiting, 'lines' | 'bytes'> {
+  let length = 0
+  for (const records of commits)
+    for (const record of records) {
+      if (!fitsLine(record)) throw new RangeError(`a record is longer than ${maxLineBytes} bytes`)
+      length += record.kind === 'event' ? record.body.length : 1
+    }
+  const encode = function* () {
+    for (const records of commits) yield* encodeCommit(records)
+  }
+  if (length > groupBytes) return { lines: { [Symbol.iterator]: encode }, bytes: length }
+  const lines = [...encode()]
+  return { lines, bytes: lines.reduce((sum, line) => sum + line.length, 0) }
+}
+
+function* linesOf(group: readonly Waiting[]): Generator<Uint8Array, void> {
+  for (const { lines } of group) yield* lines
+}
+
+/** One piece for one write; as it is where there is one line only. */
+function together(group: readonly Waiting[]): Uint8Array {
+  const lines = [...linesOf(group)]
+  return lines.length === 1 && lines[0] ? lines[0] : Buffer.concat(lines)
+}
+
 function takeGroup(waiting: readonly Waiting[]): readonly Waiting[] {
   let bytes = 0
   let count = 0
   for (const each of waiting) {
-    bytes += each.bytes.length
+    bytes += each.bytes
     if (count > 0 && bytes > groupBytes) break
     count++
   }

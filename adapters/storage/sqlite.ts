@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { partsOf } from '../../lib/outbox/parts.ts'
 import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { type Executor, openSession } from './sql/session.ts'
@@ -72,7 +73,7 @@ function executorOver(connection: Connection): Executor {
     },
     async append(records) {
       check()
-      connection.change(statements.append(records))
+      for (const part of partsOf(records)) connection.change(statements.append(part))
     },
   }
 }

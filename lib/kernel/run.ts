@@ -1,7 +1,8 @@
-import { ApiError, isApiError } from '../errors.ts'
+import { ApiError, fail, isApiError, tooLarge } from '../errors.ts'
 import { isForHost } from '../events/catalogue.ts'
 import { type Emission, envelope } from '../events/envelope.ts'
 import type { Settings } from '../options.ts'
+import { fitsLine } from '../outbox/line.ts'
 import type { EventRecord } from '../outbox/record.ts'
 import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.ts'
 import { type ScopedTx, scoped } from '../storage/scoped.ts'
@@ -12,6 +13,8 @@ import { isOutcomeUnknown, refusingTrouble } from './trouble.ts'
 
 /** How often a transaction is run at most. */
 const mostRuns = 5
+/** Events that are written out together. */
+const eventsAtOnce = 200
 
 /** What an operation came to: what its handler returned, or the answer that a repeated request had got before. */
 export type Outcome =
@@ -75,9 +78,16 @@ export function runner(settings: Settings, newId: () => Id): Runner {
   }
 
   async function publish(tx: ScopedTx, emissions: readonly Emission[], now: string, commit: EventRecord[]): Promise<void> {
-    const records = emissions.map((emission) => envelope(emission, { network_id: tx.network_id, now, ids }))
-    await tx.append(records)
-    commit.push(...records)
+    // Some at a time: a commit may have many thousands.
+    for (let begin = 0; begin < emissions.length; begin += eventsAtOnce) {
+      const some = emissions.slice(begin, begin + eventsAtOnce)
+      const records = some.map((emission) => envelope(emission, { network_id: tx.network_id, now, ids }))
+      for (const record of records) {
+        if (!fitsLine(record)) fail(tooLarge(`The event ${record.event_type} is larger than an event may be, 16 MiB`))
+        if (hooks.after) commit.push(record)
+      }
+      await tx.append(records)
+    }
   }
 
   async function run(input: Input, repeat?: Parameters<Runner['run']>[1]): Promise<Outcome> {

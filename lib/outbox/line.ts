@@ -1,8 +1,12 @@
 /**
  * One commit is one line: `{"crc":"<crc32>","records":[…]}` and a newline. Valid NDJSON, so `jq .records` reads it. The
  * checksum covers every byte of the line after the `crc` member, so a torn or damaged line is known as such.
+ *
+ * A large commit is several lines, one behind the other, each with a `part` before its records: the id of the commit, whether
+ * this is the `last` line of it, and its number from 0. Without its last line such a commit never happened.
  */
 import { crc32 } from './crc32.ts'
+import { partsOf } from './parts.ts'
 import type { OutboxRecord } from './record.ts'
 
 const opening = '{"crc":"'
@@ -20,15 +24,61 @@ export interface DamagedLine {
   readonly reason: string
 }
 
+/** Which line of a large commit this is. */
+export interface LinePart {
+  readonly commit: string
+  readonly last: boolean
+  readonly number: number
+}
+
+const startOfPart = (commit: string): string => `"part":{"commit":"${commit}",`
+const partText = ({ commit, last, number }: LinePart): string => `${startOfPart(commit)}"last":${last},"number":${number}},`
+const partPattern = /^"part":\{"commit":"([0-9a-f-]{36})","last":(true|false),"number":(\d{1,9})\},/
+/** No part is longer. */
+const partBytes = 120
+
+/** How the last line of a commit goes on after its checksum: bytes that occur nowhere else. */
+export const endOfCommit = (commit: string): string => `,${startOfPart(commit)}"last":true,`
+
+/** The part that a line says it is, by its first bytes alone; `undefined` for a line that is a commit by itself. */
+export function partOf(line: Uint8Array): LinePart | undefined {
+  const head = String.fromCharCode(...line.subarray(headLength, headLength + partBytes))
+  const [, commit, last, number] = partPattern.exec(head) ?? []
+  return commit === undefined ? undefined : { commit, last: last === 'true', number: Number(number) }
+}
+
+/** The lines of one commit, newlines included, each made when it is asked for. */
+export function* encodeCommit(records: readonly OutboxRecord[]): Generator<Uint8Array, void> {
+  const commit = crypto.randomUUID()
+  let before: readonly OutboxRecord[] | undefined
+  let number = 0
+  for (const part of partsOf(records)) {
+    if (before) yield encodeLine(before, { commit, last: false, number: number++ })
+    before = part
+  }
+  if (before) yield encodeLine(before, number === 0 ? undefined : { commit, last: true, number })
+}
+
+/** What a record comes to at most: a character is six bytes when it is escaped, and the other members are short. */
+const mostBytesOf = (record: OutboxRecord): number => 6 * (record.kind === 'event' ? record.body.length + 1_000 : 20_000)
+
+/** Whether a line can hold a record. */
+export function fitsLine(record: OutboxRecord): boolean {
+  // Measuring costs, so it is done when the most that it can come to is too much.
+  if (mostBytesOf(record) <= maxLineBytes) return true
+  return encoder.encode(JSON.stringify(record)).length + 2 * partBytes <= maxLineBytes
+}
+
 /**
- * The bytes of one commit, newline included.
- * @param records the commit's records, in order
+ * The bytes of one line, newline included.
+ * @param records its records, in order
+ * @param part which line of a large commit it is; without one it is a commit by itself
  * @throws RangeError when they come to more than `maxLineBytes`
  */
-export function encodeLine(records: readonly OutboxRecord[]): Uint8Array {
-  const rest = encoder.encode(`"records":${JSON.stringify(records)}}`)
+export function encodeLine(records: readonly OutboxRecord[], part?: LinePart): Uint8Array {
+  const rest = encoder.encode(`${part ? partText(part) : ''}"records":${JSON.stringify(records)}}`)
   const line = new Uint8Array(headLength + rest.length + 1)
-  if (line.length > maxLineBytes) throw new RangeError(`a commit of ${line.length} bytes is over the limit of ${maxLineBytes}`)
+  if (line.length > maxLineBytes) throw new RangeError(`a line of ${line.length} bytes is over the limit of ${maxLineBytes}`)
   const crc = crc32(rest).toString(16).padStart(8, '0')
   encoder.encodeInto(`${opening}${crc}",`, line)
   line.set(rest, headLength)

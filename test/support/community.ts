@@ -53,7 +53,7 @@ export async function createTestCommunity(
   const records: OutboxRecord[] = []
   const outbox = {
     append: async (commits: readonly (readonly OutboxRecord[])[]) => {
-      records.push(...commits.flat())
+      for (const record of commits.flat()) records.push(record)
     },
     close: async () => {},
   }

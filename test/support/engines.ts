@@ -60,7 +60,7 @@ function telling(storage: Storage, outbox: OutboxWriter): Storage {
       const records: OutboxRecord[] = []
       const result = await storage.transaction((tx) => {
         const append: typeof tx.append = (some) => {
-          records.push(...some)
+          for (const record of some) records.push(record)
           return tx.append(some)
         }
         return work({ ...tx, append })

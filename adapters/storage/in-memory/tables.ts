@@ -2,7 +2,7 @@
  * All tables of one storage in memory, and the door of one transaction to them. What a transaction does is done to the
  * tables at once and written into a log, from which it can be taken back.
  */
-import { encodeLine, maxLineBytes } from '../../../lib/outbox/line.ts'
+import { fitsLine, maxLineBytes } from '../../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import { frozenCopy, type StoredRow } from './row.ts'
@@ -42,7 +42,7 @@ export interface Session {
   /**
    * To be called when the work is done: an outbox could never take what does not fit into a line, and only the transaction
    * that did it must fail of that.
-   * @throws RangeError when the records are too much for one commit
+   * @throws RangeError when a record is too long for a line
    */
   checkRecords(): void
   /** From now on `tx` refuses to work. */
@@ -102,18 +102,13 @@ export function openSession(tables: TablesInMemory, readOnly: boolean): Session 
     changes,
     records,
     checkRecords() {
-      // Measuring costs, so it is done when the most that they can come to is too much.
-      const mostBytes = records.reduce((sum, record) => sum + mostBytesOf(record), 0)
-      if (mostBytes > maxLineBytes) encodeLine(records)
+      for (const record of records) if (!fitsLine(record)) throw new RangeError(`a record is longer than ${maxLineBytes} bytes`)
     },
     end() {
       ended = true
     },
   }
 }
-
-/** What a record comes to at most: a character is six bytes when it is escaped, and the other members are short. */
-const mostBytesOf = (record: OutboxRecord) => 6 * (record.kind === 'event' ? record.body.length + 1_000 : 20_000)
 
 /**
  * Takes changes back, the latest first.

@@ -1,5 +1,6 @@
 /** One transaction on one connection. */
 import { createHash } from 'node:crypto'
+import { partsOf } from '../../../lib/outbox/parts.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { Dialect } from '../sql/dialect.ts'
@@ -63,8 +64,9 @@ export async function inSession<T>(
 
 export function transactionOn(client: PgClient, { dialect, statements, prepared, onStatement }: Language): Transaction {
   const sendInOrder = client.pipeline ? send : oneByOne()
-  /** They travel with the end of the transaction: nobody waits for an answer in between. */
-  const records: OutboxRecord[] = []
+  /** They travel with the end of the transaction: nobody waits for an answer in between. Many of them go out before. */
+  let records: readonly OutboxRecord[] = []
+  let appended = false
   /** The error that made PostgreSQL give up the transaction. */
   let failure: { readonly error: unknown } | undefined
 
@@ -100,7 +102,10 @@ export function transactionOn(client: PgClient, { dialect, statements, prepared,
 
     async append(added) {
       check()
-      records.push(...added)
+      appended ||= added.length > 0
+      const parts = [...partsOf([...records, ...added])]
+      records = parts.pop() ?? []
+      await inOrder(parts.map((part) => answerTo(statements.append(part))))
     },
 
     async attempt(statement, table) {
@@ -123,7 +128,7 @@ export function transactionOn(client: PgClient, { dialect, statements, prepared,
     },
 
     get appended() {
-      return records.length > 0
+      return appended
     },
 
     async endWith(statement) {

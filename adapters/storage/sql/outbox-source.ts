@@ -5,6 +5,8 @@
  * its number is lower than one that was read before: numbers are not given in the order of commits, and a restored backup
  * gives them again.
  *
+ * A large commit is several rows, of one transaction and in order: all of them are there, or none.
+ *
  * Terms
  * - **Number**: the `seq` of a row. It only tells rows apart and puts those that are there in order.
  * - **Reading**: the rows of one call of `read`, counted. The position of the stream is the count of the last reading that
@@ -29,14 +31,16 @@ export interface OutboxTable {
 }
 
 const stream = 'outbox'
-/** Rows that are read at once, most of the time fewer than the limit of bytes allows. */
-const rowsAtOnce = 500
+/** Rows that are read at once at most. */
+const mostRows = 500
 
 /** A source over a table. */
 export function outboxSource(table: OutboxTable): OutboxSource {
   /** Rows that were read and are still there, by reading. */
   const readings = new Map<number, readonly number[]>()
   let count = 0
+  /** As many as come to the limit of bytes, were they like those that were read before: large ones come in small numbers. */
+  let rowsAtOnce = 50
 
   function forgetAfter(position: number): void {
     for (const reading of readings.keys()) if (reading > position) readings.delete(reading)
@@ -48,7 +52,10 @@ export function outboxSource(table: OutboxTable): OutboxSource {
       const position = positions[stream] ?? 0
       forgetAfter(position)
       const rows = await table.read([...readings.values()].flat(), rowsAtOnce)
+      const full = rows.length === rowsAtOnce
       const some = upTo(rows, limit)
+      const average = rows.reduce((sum, { records }) => sum + records.length, 1) / Math.max(1, rows.length)
+      rowsAtOnce = Math.min(mostRows, Math.max(2, Math.ceil(limit / average)))
       if (some.length === 0) return { commits: [], positions: {}, damage: [], more: false }
       readings.set(
         ++count,
@@ -59,7 +66,7 @@ export function outboxSource(table: OutboxTable): OutboxSource {
         commits: parsed.filter((records) => Array.isArray(records)),
         positions: { [stream]: count },
         damage: parsed.filter((records): records is Damage => !Array.isArray(records)),
-        more: some.length < rows.length || rows.length === rowsAtOnce,
+        more: some.length < rows.length || full,
       }
     },
 

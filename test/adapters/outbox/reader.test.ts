@@ -6,8 +6,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
 import { thisProcess } from '../../../adapters/outbox/owner.ts'
-import { encodeLine } from '../../../lib/outbox/line.ts'
-import { event, failure, readAll, temporaryDirectory } from './support.ts'
+import { encodeCommit, encodeLine } from '../../../lib/outbox/line.ts'
+import { event, failure, idsOf, readAll, temporaryDirectory } from './support.ts'
 
 const writer = '019340aa-0000-7000-8000-000000000001'
 const first = `${writer}-000001.v1.ndjson`
@@ -95,6 +95,66 @@ describe('outboxDirectory: an unfinished line', () => {
     const { ids, damage } = await readAll(outboxDirectory(directoryWith(bytes, dead)))
     expect(ids).toEqual(['a'])
     expect(damage).toMatchObject([{ offset: line('a').length, bytes: 5000, reason: 'filled with zeros to the end' }])
+  })
+})
+
+describe('outboxDirectory: a commit of several lines', () => {
+  const ids = Array.from({ length: 8 }, (_, index) => `large ${index}`)
+  /** As many lines as events: each of them is long enough for one. */
+  const lines = [...encodeCommit(ids.map((id) => event(id, 'x'.repeat(150_000))))].map((bytes) => Buffer.from(bytes))
+  const upTo = (count: number) => Buffer.concat([line('a'), ...lines.slice(0, count)])
+
+  it('comes in its order, in pieces as small as are asked for, wherever a new reader goes on', async () => {
+    expect(lines).toHaveLength(ids.length)
+    const directory = directoryWith(Buffer.concat([upTo(8), line('b')]), dead)
+    let positions = {}
+    const seen: string[] = []
+    for (let more = true; more; ) {
+      const reading = await outboxDirectory(directory).read(positions, 200_000)
+      expect(reading.commits.length).toBeLessThan(3)
+      seen.push(...idsOf(reading.commits))
+      positions = { ...positions, ...reading.positions }
+      more = reading.more
+    }
+    expect(seen).toEqual(['a', ...ids, 'b'])
+  })
+
+  it('is waited for until its last line is there, while its writer lives', async () => {
+    const directory = directoryWith(upTo(1), living)
+    const source = outboxDirectory(directory)
+    const { positions, ids: before } = await readAll(source)
+    expect(before).toEqual(['a'])
+    for (const bytes of lines.slice(1)) {
+      expect(await readAll(source, positions)).toMatchObject({ ids: [], damage: [] })
+      appendFileSync(join(directory, first), bytes.subarray(0, -1))
+      expect(await readAll(source, positions)).toMatchObject({ ids: [], damage: [] })
+      appendFileSync(join(directory, first), bytes.subarray(-1))
+    }
+    expect((await readAll(source, positions)).ids).toEqual(ids)
+  })
+
+  it.each([1, 2, 7])('of which %i lines are there never happened, once its writer is dead', async (count) => {
+    const rest = lines[count]?.subarray(0, 70_000) ?? Buffer.alloc(0)
+    const directory = directoryWith(Buffer.concat([upTo(count), rest]), dead)
+    const source = outboxDirectory(directory)
+    const start = line('a').length
+    const { ids, damage, positions } = await readAll(source)
+    const torn = Buffer.concat([upTo(count), rest]).subarray(start)
+    expect({ ids, damage }).toEqual({
+      ids: ['a'],
+      damage: [{ stream: first, offset: start, bytes: torn.length, reason: 'a commit without its last line' }],
+    })
+    expect(readFileSync(join(directory, `${first}.${start}.broken`)).equals(torn)).toBe(true)
+    expect(await source.settle(positions)).toEqual([first])
+  })
+
+  it.each([0, 3, 7])('loses line %i alone when that is damaged and others follow', async (at) => {
+    const bytes = Buffer.concat([upTo(8), line('b')])
+    const where = Buffer.concat([line('a'), ...lines.slice(0, at)]).length + 60
+    bytes.writeUInt8(bytes.readUInt8(where) ^ 0x01, where)
+    const { ids: read, damage } = await readAll(outboxDirectory(directoryWith(bytes, dead)))
+    expect(read).toEqual(['a', ...ids.filter((_, index) => index !== at), 'b'])
+    expect(damage).toHaveLength(1)
   })
 })
 
@@ -188,7 +248,7 @@ describe('outboxDirectory: files of other kinds', () => {
     const source = outboxDirectory(directory)
     const { ids, damage, positions } = await readAll(source)
     expect([ids, damage.map(({ reason }) => reason)]).toEqual([['a'], Array(2).fill('not a regular file: left alone')])
-    expect((await source.read(positions, 1000)).damage).toEqual([])
+    expect((await source.read(positions, 200_000)).damage).toEqual([])
     await source.settle(positions)
   })
 

@@ -7,7 +7,7 @@ export async function recordsOf(source: OutboxSource): Promise<readonly OutboxRe
     const records: OutboxRecord[] = []
     for (let positions = {}, more = true; more; ) {
       const reading = await source.read(positions, 1024 * 1024)
-      records.push(...reading.commits.flat())
+      for (const record of reading.commits.flat()) records.push(record)
       positions = { ...positions, ...reading.positions }
       more = reading.more
     }

@@ -67,3 +67,15 @@ test('with ids as numbers a payload may be what a record shows', async () => {
   await test.community.publish({ network: '1', event: 'MemberAmbassadorLeveledUp', payload: payload as never })
   expect(test.newEvents()[0]?.payload.member.id).toBe(101)
 })
+
+test('an event that no outbox could hold is refused with what is too large', async () => {
+  const test = await createSeededCommunity()
+  const payload = { ...(await levelUp(test)), ambassador_level_name: 'x'.repeat(17 * 1024 * 1024) }
+  await expect(
+    test.community.publish({ network: '1', event: 'MemberAmbassadorLeveledUp', payload: payload as never }),
+  ).rejects.toMatchObject({
+    status: 413,
+    body: { error: 'The event MemberAmbassadorLeveledUpHook is larger than an event may be, 16 MiB' },
+  })
+  expect(test.newEvents()).toEqual([])
+})

@@ -208,15 +208,15 @@ describe('a transaction in memory', () => {
     expect(await thingIds(storage)).toEqual([])
   })
 
-  test('whose records are more than an outbox line holds is refused alone', async () => {
+  test('with a record that is longer than an outbox line is refused alone', async () => {
     const storage = open()
-    const record = { ...wordOf('1'), body: 'x'.repeat(6 * 1024 * 1024) }
+    const record = (mebibytes: number) => ({ ...wordOf('1'), body: 'x'.repeat(mebibytes * 1024 * 1024) })
     const tooMuch = storage.transaction(async (tx) => {
       await tx.insert(things, thing(1))
-      for (let times = 0; times < 3; times++) await tx.append([record])
+      await tx.append([record(17)])
     })
-    await expect(tooMuch).rejects.toThrow('over the limit of 16777216')
-    await storage.transaction((tx) => tx.append([record, record]))
+    await expect(tooMuch).rejects.toThrow('a record is longer than 16777216 bytes')
+    await storage.transaction((tx) => tx.append([record(6), record(6), record(6)]))
     expect(await thingIds(storage)).toEqual([])
   })
 
