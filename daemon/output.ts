@@ -1,5 +1,4 @@
-import Table from 'cli-table3'
-import { isApiError } from '../lib/index.ts'
+import { isApiError } from '../lib/errors.ts'
 
 /** Where a command writes. Only `daemon/bin` knows the process's own. */
 export interface Output {
@@ -7,13 +6,6 @@ export interface Output {
   line(text: string): void
   /** What the operator should know: standard error. */
   warn(text: string): void
-}
-
-/** A table for people to read. */
-export function tableOf(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
-  const table = new Table({ head: [...head], style: { head: [], border: [] } })
-  for (const row of rows) table.push(row.map((cell) => cell ?? ''))
-  return table.toString()
 }
 
 /** What went wrong, in one line for the operator. */

@@ -2,10 +2,14 @@
 import { CommanderError } from 'commander'
 import { isApiError } from '../../lib/errors.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
+import { errorLine, wantsJson } from '../json.ts'
 import { fault, type Output } from '../output.ts'
 import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve.ts'
 import { UsageError } from '../usage.ts'
+import { packageVersion } from './version.ts'
+
+const json = wantsJson(process.argv)
 
 const out: Output = {
   line: (text) => void process.stdout.write(`${text}\n`),
@@ -36,12 +40,19 @@ function exit(error: unknown): void {
     return
   }
   const expected = error instanceof UsageError || isStorageError(error) || isApiError(error)
-  out.warn(expected ? `folkmoot: ${fault(error)}` : `folkmoot: ${error instanceof Error ? error.stack : String(error)}`)
+  const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  process.stderr.write(errorLine('folkmoot', expected ? fault(error) : whole, json))
   process.exitCode = expected ? 2 : 1
 }
 
 // A reader that has gone away (`| head`) is no fault.
 process.stdout.on('error', () => {})
-await createProgram({ out, draw: process.stderr.isTTY ? redraw : undefined, started: endOnSignal })
+await createProgram({
+  out,
+  json,
+  draw: process.stderr.isTTY ? redraw : undefined,
+  started: endOnSignal,
+  version: packageVersion(),
+})
   .parseAsync()
   .catch(exit)

@@ -1,5 +1,4 @@
 /** The relay's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault. */
-import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { CommanderError } from 'commander'
 import { pino } from 'pino'
@@ -7,24 +6,12 @@ import { isStorageError } from '../../lib/storage/contract.ts'
 import { createProgram } from '../relay/commands/program.ts'
 import { SettingsError } from '../relay/settings.ts'
 import { UsageError } from '../usage.ts'
+import { packageVersion } from './version.ts'
 
 // Not in step with the deliveries: a reader that falls behind loses lines, and never holds a delivery up.
 const output = pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1024 })
 // A reader that went away (`| head`) must not end deliveries.
 output.on('error', () => undefined)
-
-/** The version in the nearest package.json: it lies two levels up from the sources, three from what is built. */
-function packageVersion(): string {
-  for (const at of ['../../package.json', '../../../package.json']) {
-    try {
-      const { version } = JSON.parse(readFileSync(new URL(at, import.meta.url), 'utf8')) as { readonly version?: unknown }
-      if (typeof version === 'string') return version
-    } catch {
-      // Not there: the next one.
-    }
-  }
-  return 'unknown'
-}
 
 const usage = ['locked', 'newer', 'damaged', 'unavailable']
 

@@ -10,10 +10,15 @@ export interface BannerFacts {
   readonly secured: boolean
   /** The built-in receiver's address, where there is one. */
   readonly receiver: string | null
+  /** The address of the figures, where there are some. */
+  readonly metrics: string | null
+  /** The control file, through which commands reach a server whose storage is its own. */
+  readonly control: string | null
 }
 
 /** The readable greeting of `folkmoot serve`. */
-export function banner({ url, network_id, token, storage, outbox, secured, receiver }: BannerFacts): string {
+export function banner(facts: BannerFacts): string {
+  const { url, network_id, token, storage, outbox, secured, receiver, metrics, control } = facts
   const lines = [
     '',
     `  folkmoot listens on ${url}`,
@@ -23,6 +28,8 @@ export function banner({ url, network_id, token, storage, outbox, secured, recei
     `  Storage    ${storage}`,
     `  Outbox     ${outbox}`,
   ]
+  if (metrics) lines.push(`  Metrics    ${metrics}`)
+  if (control && storage === 'memory:') lines.push(`  Commands   reach it with --server ${control}`)
   if (!secured)
     lines.push(
       '',

@@ -1,35 +1,8 @@
 /** The commands that open the storage, do one thing, and close it again: networks, keys, endpoints. */
-import { type Community, createCommunity, type NetworkRow } from '../../lib/index.ts'
-import { type Output, tableOf } from '../output.ts'
-import { UsageError } from '../usage.ts'
-import { openStorage } from './storage-address.ts'
-
-export interface StorageFlags {
-  readonly storage: string
-  readonly outbox?: string
-  readonly json?: boolean
-}
-
-/** Runs `work` on the community that a storage holds, and closes it whatever happens. */
-async function withCommunity<T>(
-  { storage: address, outbox }: StorageFlags,
-  out: Output,
-  work: (community: Community) => Promise<T>,
-): Promise<T> {
-  const { storage } = await openStorage(address, outbox, out.warn)
-  const community = createCommunity({ storage })
-  try {
-    return await work(community)
-  } finally {
-    await community.close()
-  }
-}
-
-async function networkOf(community: Community, name: string): Promise<NetworkRow> {
-  const network = await community.networks.find(name)
-  if (!network) throw new UsageError(`there is no network ${JSON.stringify(name)}: create it with \`folkmoot networks create\``)
-  return network
-}
+import type { NetworkRow } from '../../lib/index.ts'
+import type { Output } from '../output.ts'
+import { tableOf } from './old-table.ts'
+import { networkOf, type StorageFlags, withOperator } from './operator.ts'
 
 const show = (out: Output, json: boolean | undefined, value: unknown, text: () => string): void =>
   out.line(json ? JSON.stringify(value) : text())
@@ -46,20 +19,25 @@ export interface NetworkFlags extends StorageFlags {
 /** `folkmoot networks create`: a network with its first host. */
 export function createNetwork(flags: NetworkFlags, out: Output): Promise<void> {
   const [first_name = '', ...rest] = flags.ownerName.trim().split(/\s+/)
-  return withCommunity(flags, out, async (community) => {
-    const { network } = await community.networks.create({
-      subdomain: flags.subdomain,
-      title: flags.title,
-      service_plan: flags.plan,
-      member_email_visibility: flags.emailVisibility ?? false,
-      owner: { email: flags.ownerEmail, first_name, last_name: rest.join(' ') },
-    })
-    show(out, flags.json, network, () => `Network ${network.subdomain} has the id ${network.id}.`)
-  })
+  return withOperator(
+    flags,
+    out,
+    async (community) => {
+      const { network } = await community.networks.create({
+        subdomain: flags.subdomain,
+        title: flags.title,
+        service_plan: flags.plan,
+        member_email_visibility: flags.emailVisibility ?? false,
+        owner: { email: flags.ownerEmail, first_name, last_name: rest.join(' ') },
+      })
+      show(out, flags.json, network, () => `Network ${network.subdomain} has the id ${network.id}.`)
+    },
+    'create',
+  )
 }
 
 export interface KeyFlags extends StorageFlags {
-  readonly network: string
+  readonly network?: string
 }
 
 /** `folkmoot keys create`: the one moment in which a token can be read. */
@@ -67,7 +45,7 @@ export function createKey(
   flags: KeyFlags & { name: string; scope: string[]; member?: string; expires?: string },
   out: Output,
 ): Promise<void> {
-  return withCommunity(flags, out, async (community) => {
+  return withOperator(flags, out, async (community) => {
     const network = await networkOf(community, flags.network)
     const created = await community.keys.create({
       network_id: network.id,
@@ -83,7 +61,7 @@ export function createKey(
 
 /** `folkmoot keys list`. */
 export function listKeys(flags: KeyFlags, out: Output): Promise<void> {
-  return withCommunity(flags, out, async (community) => {
+  return withOperator(flags, out, async (community) => {
     const keys = await community.keys.list((await networkOf(community, flags.network)).id)
     show(out, flags.json, keys, () =>
       tableOf(
@@ -104,7 +82,7 @@ export function listKeys(flags: KeyFlags, out: Output): Promise<void> {
 
 /** `folkmoot keys revoke`: at once and for good. */
 export function revokeKey(id: string, flags: KeyFlags, out: Output): Promise<void> {
-  return withCommunity(flags, out, async (community) => {
+  return withOperator(flags, out, async (community) => {
     const key = await community.keys.revoke((await networkOf(community, flags.network)).id, id)
     show(out, flags.json, key, () => `Key ${key.id} (${key.name}) is revoked.`)
   })
@@ -122,7 +100,7 @@ export function addEndpoint(
   },
   out: Output,
 ): Promise<void> {
-  return withCommunity(flags, out, async (community) => {
+  return withOperator(flags, out, async (community) => {
     const network = await networkOf(community, flags.network)
     const endpoint = await community.endpoints.upsert({
       network_id: network.id,
@@ -140,7 +118,7 @@ export function addEndpoint(
 
 /** `folkmoot endpoints list`: without keys and secrets. */
 export function listEndpoints(flags: KeyFlags, out: Output): Promise<void> {
-  return withCommunity(flags, out, async (community) => {
+  return withOperator(flags, out, async (community) => {
     const endpoints = await community.endpoints.list((await networkOf(community, flags.network)).id)
     show(out, flags.json, endpoints, () =>
       tableOf(
@@ -153,7 +131,7 @@ export function listEndpoints(flags: KeyFlags, out: Output): Promise<void> {
 
 /** `folkmoot endpoints remove`. */
 export function removeEndpoint(id: string, flags: KeyFlags, out: Output): Promise<void> {
-  return withCommunity(flags, out, async (community) => {
+  return withOperator(flags, out, async (community) => {
     const endpoint = await community.endpoints.remove((await networkOf(community, flags.network)).id, id)
     show(out, flags.json, endpoint, () => `Endpoint ${endpoint.id} (${endpoint.url}) is removed.`)
   })

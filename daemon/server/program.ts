@@ -1,64 +1,41 @@
 /** The command line of the server. What a command needs is loaded when it runs, so that help and mistakes come at once. */
 import { Command, Option } from 'commander'
+import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
-import { UsageError } from '../usage.ts'
-import { defaultStorage, storageForms } from './address.ts'
+import { storageForms } from './address.ts'
 import type * as commands from './commands.ts'
-import type { Running, ServeFlags } from './serve.ts'
+import { list, onNetwork, onStorage } from './options.ts'
+import type { Running } from './serve.ts'
+import { serveCommand } from './serve-command.ts'
 
 /** What the commands may ask of the process. */
 export interface Host {
   readonly out: Output
+  /** Whether errors are JSON. */
+  readonly json: boolean
   /** Shows how far something is, over and over in one line; left out where nobody looks. */
   readonly draw?: ((line: string) => void) | undefined
+  readonly version: string
   /** Is given the server that runs, and ends it with the process. */
   readonly started: (running: Running) => void
 }
 
-const list = (value: string, before: string[]): string[] => [...before, value]
-const port = (text: string): number => {
-  const number = Number(text)
-  if (!/^\d{1,5}$/.test(text) || number > 65_535)
-    throw new UsageError(`--port must be a number from 0 to 65535, got ${JSON.stringify(text)}`)
-  return number
-}
-
-const onStorage = (command: Command): Command =>
-  command
-    .option('--storage <address>', storageForms, defaultStorage)
-    .option('--outbox <directory>', 'where the outbox of lowdb and memory is; beside the file by default')
-    .option('--json', 'print JSON for programs')
-const onNetwork = (command: Command): Command =>
-  onStorage(command).requiredOption('--network <id or subdomain>', 'the network', '1')
-
 const load = () => import('./commands.ts')
 
 /** The program; `parseAsync` runs it. */
-export function createProgram({ out, draw, started }: Host): Command {
+export function createProgram({ out, json, draw, started, version }: Host): Command {
   const program = new Command('folkmoot')
     .description('A community-network Admin API server.')
+    .version(version, '--version', 'print the version')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => out.line(text.trimEnd()), writeErr: (text) => out.warn(text.trimEnd()) })
-    .showHelpAfterError('(see folkmoot --help)')
-
-  onStorage(program.command('serve'))
-    .description('serve the API')
-    .option('--port <number>', 'the port; 0 takes a free one', port, 4000)
-    .option('--host <address>', 'the address to listen on', '127.0.0.1')
-    .option('--assets <directory>', 'where uploads are kept; beside the file by default')
-    .option('--public-url <origin>', 'the origin that callers see, for links and uploads')
-    .option('--allow-http', 'accept plain HTTP: for development')
-    .option('--trust-proxy', 'believe X-Forwarded-Proto and X-Forwarded-Host')
-    .option('--tls-cert <file>', 'certificate, PEM')
-    .option('--tls-key <file>', "the certificate's key, PEM")
-    .option('--demo', 'make the demo network and a token')
-    .option('--relay', 'run the webhook relay in this process')
-    .option('--webhook-url <url>', 'register an endpoint of the demo network; with --webhook-key, as often as wanted', list, [])
-    .option('--webhook-key <key>', 'the key that the endpoint gets as bearer token', list, [])
-    .action(async (flags: ServeFlags) => {
-      const { serve } = await import('./serve.ts')
-      started(await serve(flags, out))
+    .configureOutput({
+      writeOut: (text) => out.line(text.trimEnd()),
+      writeErr: (text) => out.warn(text.trimEnd()),
+      outputError: (text, write) => write(usageLine('folkmoot', text, json)),
     })
+  if (!json) program.showHelpAfterError('(see folkmoot --help)')
+
+  serveCommand(program, out, started)
 
   const networks = program.command('networks').description('networks of a storage')
   onStorage(networks.command('create'))

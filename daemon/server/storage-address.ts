@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -18,26 +19,31 @@ export interface OpenStorage {
  * @param address `lowdb:PATH`, `memory:`, `sqlite:PATH` or `postgres://…` (`?schema=NAME` for another schema)
  * @param outboxDirectory where the outbox of a storage without one of its own is; beside the file by default
  * @param warn is told what the operator should know
- * @throws UsageError when the address is not one of ours
+ * @param missing what is done where there is no such storage: whoever only reads or changes one must not make one of a mistyped name
+ * @throws UsageError when the address is not one of ours, or nothing is there
  * @throws StorageError when the storage refuses to open: `locked`, `damaged`, `newer`, `full`
  */
 export async function openStorage(
   address: string,
   outboxDirectory: string | undefined,
   warn: (sentence: string) => void,
+  missing: 'create' | 'refuse' = 'create',
 ): Promise<OpenStorage> {
   const [kind, path] = [address.slice(0, address.indexOf(':')), address.slice(address.indexOf(':') + 1)]
+  const migrate = missing === 'create'
+  const file = fileOfStorage(address)
+  if (file !== undefined && missing === 'refuse' && !existsSync(file)) throw new UsageError(nothingAt(file))
   if (kind === 'memory') {
+    if (missing === 'refuse') throw new UsageError(nothingInMemory)
     const directory = resolve(outboxDirectory ?? (await mkdtemp(join(tmpdir(), 'folkmoot-outbox-'))))
     const { openOutbox } = await import('../../adapters/outbox/file.ts')
     const { memoryStorage } = await import('../../adapters/storage/memory.ts')
     const storage = memoryStorage({ outbox: await openOutbox({ directory }) })
     return { storage: outboxDirectory ? storage : leavingNothing(storage, directory), outbox: directory }
   }
-  if (kind === 'lowdb' && path !== '') {
+  if (kind === 'lowdb' && file !== undefined) {
     const { openOutbox } = await import('../../adapters/outbox/file.ts')
     const { lowdbStorage } = await import('../../adapters/storage/lowdb.ts')
-    const file = resolve(path)
     const directory = resolve(outboxDirectory ?? join(dirname(file), 'outbox'))
     const outbox = await openOutbox({ directory })
     try {
@@ -47,18 +53,29 @@ export async function openStorage(
       throw error
     }
   }
-  const sql = (kind === 'sqlite' && path !== '') || isPostgresAddress(address)
+  const sql = (kind === 'sqlite' && file !== undefined) || isPostgresAddress(address)
   if (!sql) throw new UsageError(`--storage must be ${storageForms}, got ${JSON.stringify(withoutPassword(address))}`)
   // Events stand in a table there, so that they commit with the rows.
   if (outboxDirectory !== undefined)
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
   if (kind === 'sqlite') {
     const { sqliteStorage } = await import('../../adapters/storage/sqlite.ts')
-    return { storage: await sqliteStorage({ path }), outbox: `sqlite:${resolve(path)}` }
+    return { storage: await sqliteStorage({ path, migrate }), outbox: `sqlite:${resolve(path)}` }
   }
   const { postgresStorage } = await import('../../adapters/storage/postgres.ts')
-  return { storage: await postgresStorage(postgresAddress(address)), outbox: address }
+  return { storage: await postgresStorage({ ...postgresAddress(address), migrate }), outbox: address }
 }
+
+/** The file of a storage that is one, as an absolute path. */
+export function fileOfStorage(address: string): string | undefined {
+  const path = /^(?:lowdb|sqlite):(.+)$/s.exec(address)?.[1]
+  return path === undefined ? undefined : resolve(path)
+}
+
+const nothingAt = (file: string): string =>
+  `there is no storage at ${file}: name one with --storage, or make one with \`folkmoot networks create\``
+
+const nothingInMemory = 'memory: begins and ends empty: reach the server that holds it with --server, or name another --storage'
 
 /** With what was in memory, a directory that nobody asked for goes too. */
 function leavingNothing(storage: Storage, directory: string): Storage {

@@ -1,6 +1,6 @@
 import cron from 'node-cron'
 import type { Community } from '../../lib/index.ts'
-import { fault, type Output } from '../output.ts'
+import type { Log } from './log.ts'
 
 /** Every quarter of an hour. */
 const schedule = '*/15 * * * *'
@@ -9,11 +9,11 @@ const schedule = '*/15 * * * *'
  * What has to be done now and then and no request does: subscriptions whose last period is over end.
  * @returns ends it
  */
-export function startUpkeep(community: Pick<Community, 'networks' | 'record'>, out: Output): () => Promise<void> {
+export function startUpkeep(community: Pick<Community, 'networks' | 'record'>, log: Log): () => Promise<void> {
   const work = async () => {
     for (const { id } of await community.networks.list()) await community.record.subscriptionsEnded({ network: id })
   }
-  const task = cron.schedule(schedule, () => work().catch((error: unknown) => out.warn(`upkeep: ${fault(error)}`)), {
+  const task = cron.schedule(schedule, () => work().catch((error: unknown) => log.fault('in upkeep', error)), {
     noOverlap: true,
   })
   return async () => {

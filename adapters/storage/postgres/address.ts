@@ -15,3 +15,12 @@ export function postgresAddress(address: string): { readonly url: string; readon
 /** An address for people and logs: without the password that it may hold. */
 export const withoutPassword = (address: string): string =>
   address.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/([?&]password=)[^&]*/g, '$1***')
+
+/** An address without its password: what programs hand on. Whoever opens it gives the password as `PGPASSWORD`. */
+export function withPasswordLeftOut(address: string): string {
+  if (!isPostgresAddress(address)) return address
+  const url = new URL(address)
+  url.password = ''
+  url.searchParams.delete('password')
+  return url.href
+}

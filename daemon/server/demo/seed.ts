@@ -7,8 +7,12 @@ import { demoNetwork, ownerId } from './made.ts'
 import { seedPayments } from './payments.ts'
 import { seedPeople } from './people.ts'
 
+/** By this name the key of an earlier start is found again. */
+const keyName = 'folkmoot serve --demo'
+
 /**
- * Makes the demo network, always the same, unless the store holds it already; and a fresh token with every scope.
+ * Makes the demo network, always the same, unless the store holds it already; and a fresh token with every scope,
+ * which takes the place of the one of the start before.
  * @param storage the community's own storage: the records are laid down as they are, without events
  * @returns the token
  */
@@ -21,6 +25,9 @@ export async function seedDemo(community: Pick<Community, 'networks' | 'keys'>, 
       await seedContent(tx)
       await seedPayments(tx)
     })
-  const { token } = await community.keys.create({ network_id: demoNetwork.id, name: 'Demo', scopes: ['*'], member_id: ownerId })
+  // One that works at a time: a key for everything is not left behind at each start.
+  for (const { id, name, status } of await community.keys.list(demoNetwork.id))
+    if (name === keyName && status === 'Active') await community.keys.revoke(demoNetwork.id, id)
+  const { token } = await community.keys.create({ network_id: demoNetwork.id, name: keyName, scopes: ['*'], member_id: ownerId })
   return token
 }

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs'
+
+/** The version in the nearest package.json: it lies two levels up from the sources, three from what is built. */
+export function packageVersion(): string {
+  for (const at of ['../../package.json', '../../../package.json']) {
+    try {
+      const { version } = JSON.parse(readFileSync(new URL(at, import.meta.url), 'utf8')) as { readonly version?: unknown }
+      if (typeof version === 'string') return version
+    } catch {
+      // Not there: the next one.
+    }
+  }
+  return 'unknown'
+}

@@ -1,0 +1,47 @@
+/** The community that a server serves, with its ports and its guard. */
+import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../adapters/ports/index.ts'
+import { type Community, createCommunity, type Options, type RateLimiter } from '../../lib/index.ts'
+import type { Storage } from '../../lib/storage/contract.ts'
+import { checkUrl, type GuardSettings, guardedLookup } from '../relay/guard.ts'
+import { systemResolve } from '../relay/resolve.ts'
+import type { ServeFlags } from './flags.ts'
+
+export interface CommunityParts {
+  readonly storage: Storage
+  readonly rateLimiter: RateLimiter
+  readonly assets: DirectoryAssetsOptions
+  readonly onError: NonNullable<NonNullable<Options['hooks']>['onError']>
+}
+
+export function communityOf({ storage, rateLimiter, assets, onError }: CommunityParts, flags: ServeFlags): Community {
+  // What is downloaded for strangers stays out of the operator's own network, as webhooks do.
+  const guard: GuardSettings = { ...reach(flags), ports: [] }
+  const download: DownloadGuard = {
+    allows: (url) => checkUrl(url, guard).ok,
+    lookup: guardedLookup(systemResolve(), () => guard),
+  }
+  return createCommunity({
+    storage,
+    ...(flags.publicUrl ? { publicUrl: flags.publicUrl } : {}),
+    ...(flags.ids ? { ids: flags.ids } : {}),
+    ...httpsOf(flags),
+    rateLimiter,
+    ports: ports({ assets, download }),
+    hooks: { onError },
+  })
+}
+
+/**
+ * What webhooks and downloads may reach. The demo's peers are on this machine, so with `--allow-http` they may be reached;
+ * without the demo the guard stands as in `folkmoot-relay`.
+ */
+export function reach(flags: ServeFlags): { readonly allowHttp: boolean; readonly allowPrivate: boolean } {
+  const local = Boolean(flags.demo && flags.allowHttp)
+  return { allowHttp: local, allowPrivate: local }
+}
+
+/** How requests prove that they came by HTTPS, the same for the API and for uploads. */
+export const httpsOf = (flags: ServeFlags) => ({
+  allowHttp: flags.allowHttp ?? false,
+  trustProxy: flags.trustProxy ?? false,
+})

@@ -1,0 +1,82 @@
+/** Commands ask a running server. */
+import { request } from 'node:http'
+import { errorCode } from '../../../adapters/outbox/file-system.ts'
+import { ApiError } from '../../../lib/errors.ts'
+import { UsageError } from '../../usage.ts'
+import { type Operator, operatorOver } from './calls.ts'
+import { type ControlFile, controlHost, readControlFile, socketAddress } from './place.ts'
+
+/** Milliseconds that a server has for its answer. */
+const defaultPatience = 10_000
+
+/** Nobody listens: the server has ended, in whatever way. */
+class NobodyThere extends Error {}
+
+/**
+ * The operator of the server that a control file belongs to.
+ *
+ * @returns `undefined` when there is no such file, or its server is gone
+ * @throws UsageError when the server is there and does not answer, or the file is another user's
+ */
+export async function serverAt(file: string, patience = defaultPatience): Promise<Operator | undefined> {
+  const control = await readControlFile(file)
+  if (!control) return undefined
+  const send = (call: string, args: readonly unknown[]) => ask(file, control, { call, args }, patience)
+  try {
+    await send('networks.list', [])
+  } catch (error) {
+    if (error instanceof NobodyThere) return undefined
+    throw error
+  }
+  return operatorOver((call, args) =>
+    send(call, args).catch((error: unknown) => {
+      throw error instanceof NobodyThere ? new UsageError(`the server of ${file} has ended: run the command again`) : error
+    }),
+  )
+}
+
+interface Question {
+  readonly call: string
+  readonly args: readonly unknown[]
+}
+
+async function ask(file: string, control: ControlFile, { call, args }: Question, patience: number): Promise<unknown> {
+  const address = socketAddress(file, control.socket)
+  const silent = new UsageError(
+    `process ${control.pid} holds ${file.replace(/\.control$/, '')} and does not answer on its control socket: look at its log, or end it`,
+  )
+  try {
+    const { status, text } = await post(address.path, control.token, JSON.stringify({ call, arguments: args }), patience, silent)
+    const body = JSON.parse(text) as { readonly result?: unknown; readonly error?: unknown }
+    if (status === 200) return body.result ?? undefined
+    const sentence = String(body.error)
+    throw status < 500 && status !== 401 && status !== 403 ? new ApiError(status, { error: sentence }) : new UsageError(sentence)
+  } finally {
+    address.release()
+  }
+}
+
+interface Reply {
+  readonly status: number
+  readonly text: string
+}
+
+function post(socketPath: string, token: string, body: string, patience: number, silent: Error): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      host: controlHost,
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    }
+    const sent = request({ socketPath, method: 'POST', path: '/', headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }))
+      response.on('error', reject)
+    })
+    sent.setTimeout(patience, () => sent.destroy(silent))
+    sent.on('error', (error) => reject(['ECONNREFUSED', 'ENOENT'].includes(errorCode(error)) ? new NobodyThere() : error))
+    sent.end(body)
+  })
+}

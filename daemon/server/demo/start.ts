@@ -1,0 +1,41 @@
+/** What `serve --demo` adds: the network, a token, and somebody who listens. */
+import type { Community } from '../../../lib/index.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import type { Output } from '../../output.ts'
+import { scroll } from '../banner.ts'
+import type { ServeFlags } from '../flags.ts'
+import type { Receiver } from '../receiver.ts'
+import { demoNetwork } from './made.ts'
+import { seedDemo } from './seed.ts'
+
+export interface Demo {
+  readonly token: string
+  readonly receiver: Receiver | undefined
+}
+
+/** @param keys of the endpoints in `--webhook-url`, in their order */
+export async function startDemo(
+  community: Community,
+  storage: Storage,
+  flags: ServeFlags,
+  keys: readonly string[],
+  out: Output,
+): Promise<Demo> {
+  const token = await seedDemo(community, storage)
+  const ownReceiver = flags.relay && !flags.json && flags.webhookUrl.length === 0
+  const receiver = ownReceiver ? await registerReceiver(community, out) : undefined
+  for (const [place, url] of flags.webhookUrl.entries())
+    await community.endpoints.upsert({ network_id: demoNetwork.id, url, key: keys[place] ?? '' })
+  return { token, receiver }
+}
+
+/** The built-in receiver of the demo, as an endpoint for every event. Receivers of earlier starts are gone with their ports. */
+async function registerReceiver(community: Community, out: Output): Promise<Receiver> {
+  const { startReceiver } = await import('../receiver.ts')
+  const key = crypto.randomUUID()
+  const receiver = await startReceiver(key, (delivery) => out.line(scroll(delivery)))
+  for (const { id, url } of await community.endpoints.list(demoNetwork.id))
+    if (/^http:\/\/127\.0\.0\.1:\d+\/webhooks$/.test(url)) await community.endpoints.remove(demoNetwork.id, id)
+  await community.endpoints.upsert({ network_id: demoNetwork.id, url: receiver.url, key })
+  return receiver
+}

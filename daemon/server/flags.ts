@@ -1,0 +1,24 @@
+/** What `folkmoot serve` was told. */
+export interface ServeFlags {
+  readonly port: number
+  readonly host: string
+  readonly storage: string
+  readonly outbox?: string
+  /** Where uploads are kept. */
+  readonly assets?: string
+  /** The origin that callers see, where a proxy hides ours. */
+  readonly publicUrl?: string
+  readonly allowHttp?: boolean
+  readonly trustProxy?: boolean
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly ids?: 'number' | 'string'
+  readonly demo?: boolean
+  readonly relay?: boolean
+  readonly webhookUrl: readonly string[]
+  readonly webhookKey: readonly string[]
+  readonly webhookKeyFile: readonly string[]
+  readonly metricsPort?: number
+  readonly accessLog?: boolean
+  readonly json?: boolean
+}

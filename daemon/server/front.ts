@@ -1,0 +1,74 @@
+/** What stands before the API in the server's process: health, the answer while it starts, and an eye on every request. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+
+/** Where a server is in its life. */
+export type Phase = 'starting' | 'ready' | 'ending'
+
+/** A request that has ended, for logs and figures. */
+export interface Seen {
+  readonly request: IncomingMessage
+  readonly path: string
+  /** 0: the client was gone before the answer. */
+  readonly status: number
+  readonly milliseconds: number
+}
+
+export interface Watcher {
+  began(): void
+  ended(seen: Seen): void
+}
+
+export interface Front {
+  readonly listener: RequestListener
+  phase: Phase
+  /** Answers what is neither health nor too early. */
+  next: RequestListener
+  /** Is told of every request but those for health. */
+  watcher: Watcher | undefined
+}
+
+/** Seconds after which a client may try again. */
+const retryAfter = '1'
+
+/** A front that is starting. Nothing waits in it: a request that comes too early is told so. */
+export function createFront(): Front {
+  const front: Front = {
+    phase: 'starting',
+    next: (_request, response) =>
+      answer(response, 503, { error: 'The server is starting: try again in a moment' }, { 'retry-after': retryAfter }),
+    watcher: undefined,
+    listener(request, response) {
+      const path = request.url?.split('?', 1)[0] ?? '/'
+      if (path === '/livez' || path === '/readyz') return health(path, front.phase, request, response)
+      if (front.watcher) watch(front.watcher, path, request, response)
+      front.next(request, response)
+    },
+  }
+  return front
+}
+
+function health(path: '/livez' | '/readyz', phase: Phase, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    answer(response, 405, { error: `${request.method} is not possible here; possible: GET, HEAD` }, { allow: 'GET, HEAD' })
+  else if (path === '/livez') answer(response, 200, { alive: true })
+  else answer(response, phase === 'ready' ? 200 : 503, { ready: phase === 'ready', phase })
+}
+
+function watch(watcher: Watcher, path: string, request: IncomingMessage, response: ServerResponse): void {
+  const began = performance.now()
+  watcher.began()
+  response.once('close', () =>
+    watcher.ended({
+      request,
+      path,
+      status: response.writableFinished ? response.statusCode : 0,
+      milliseconds: Math.round((performance.now() - began) * 10) / 10,
+    }),
+  )
+}
+
+function answer(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers })
+    .end(JSON.stringify(body))
+}

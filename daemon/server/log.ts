@@ -1,0 +1,40 @@
+/** What a server tells its operator while it runs: sentences for people, with `--json` one object per line for programs. */
+import { fault, type Output } from '../output.ts'
+
+/** A request that was answered, or given up. It holds no token, no query and no body. */
+export interface Access {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  /** 0: the client was gone before the answer. */
+  readonly status: number
+  /** `tags.create`; null for what is no operation. */
+  readonly operation: string | null
+  readonly milliseconds: number
+  readonly from: string | null
+}
+
+export interface Log {
+  warn(sentence: string): void
+  /** A fault of ours or of what we stand on, with what is needed to find it. */
+  fault(what: string, error: unknown, about?: Readonly<Record<string, unknown>>): void
+  access(request: Access): void
+}
+
+/** The longest path in a log, in characters. */
+const longestPath = 500
+
+/** @param now milliseconds since 1970, for the lines of programs */
+export function createLog(out: Output, json: boolean, now: () => number = Date.now): Log {
+  const object = (fields: object): string => JSON.stringify({ time: new Date(now()).toISOString(), ...fields })
+  const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+  return {
+    warn: (sentence) => out.warn(json ? object({ level: 'warning', message: sentence }) : sentence),
+    fault(what, error, about = {}) {
+      if (json) return out.warn(object({ level: 'fault', what, ...about, error: fault(error), stack: stackOf(error) }))
+      const named = Object.entries(about).map(([name, value]) => ` ${name}=${String(value)}`)
+      out.warn(`fault ${what}${named.join('')}: ${stackOf(error)}`)
+    },
+    access: ({ path, ...request }) => out.line(object({ level: 'access', path: path.slice(0, longestPath), ...request })),
+  }
+}

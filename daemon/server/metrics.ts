@@ -1,0 +1,89 @@
+/** The server's figures for Prometheus, on a port of the loopback address. */
+import { createServer } from 'node:http'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { errorCode } from '../../adapters/outbox/file-system.ts'
+import { UsageError } from '../usage.ts'
+import type { Phase } from './front.ts'
+
+export interface Metrics {
+  readonly port: number
+  began(): void
+  /** @param operation null for what is no operation */
+  ended(request: { readonly operation: string | null; readonly status: number; readonly milliseconds: number }): void
+  fault(): void
+  close(): Promise<void>
+}
+
+/**
+ * Serves `GET /metrics` on 127.0.0.1.
+ * @param phase asked at each scrape
+ * @throws UsageError when the port is taken
+ */
+export async function startMetrics(port: number, phase: () => Phase): Promise<Metrics> {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'folkmoot_requests_total',
+    help: 'Requests that have ended, by operation (`none` for what is no operation) and class of status; `gone`: the client left first.',
+    labelNames: ['operation', 'status'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'folkmoot_request_duration_seconds',
+    help: 'How long requests took, by operation.',
+    labelNames: ['operation'],
+    buckets: [0.005, 0.025, 0.1, 0.5, 2.5, 10],
+    registers,
+  })
+  const inFlight = new Gauge({ name: 'folkmoot_requests_in_flight', help: 'Requests that run now.', registers })
+  const faults = new Counter({
+    name: 'folkmoot_faults_total',
+    help: 'Answers 500 and 503, and what went wrong where nobody was waiting.',
+    registers,
+  })
+  new Gauge({
+    name: 'folkmoot_ready',
+    help: '1 when requests are served, 0 while the server starts or ends.',
+    registers,
+    collect() {
+      this.set(phase() === 'ready' ? 1 : 0)
+    },
+  })
+
+  const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+    // A page in the operator's browser may send requests here under a name of its own.
+    if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? '')) return void response.writeHead(403).end()
+    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  await new Promise<void>((listening, failed) => {
+    server.once('error', (error) =>
+      failed(
+        new UsageError(
+          `--metrics-port ${port} cannot be used: ${errorCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message}`,
+        ),
+      ),
+    )
+    server.listen(port, '127.0.0.1', listening)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    began: () => inFlight.inc(),
+    ended({ operation, status, milliseconds }) {
+      inFlight.dec()
+      requests.inc({ operation: operation ?? 'none', status: status === 0 ? 'gone' : `${Math.floor(status / 100)}xx` })
+      durations.observe({ operation: operation ?? 'none' }, milliseconds / 1000)
+    },
+    fault: () => faults.inc(),
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,13 @@
+import { routeTable } from '../../lib/kernel/table.ts'
+import type { AnyOperation } from '../../lib/operation.ts'
+
+/** Says which operation a request names, for logs and figures: `tags.create`, or null for what is none. */
+export function operationNames(operations: readonly AnyOperation[]): (method: string, path: string) => string | null {
+  const match = routeTable(operations)
+  return (method, path) => {
+    const below = /^\/admin\/v1\/networks\/[^/]+(.*)$/s.exec(path)?.[1]
+    if (below === undefined) return null
+    const found = match(method, below === '' ? '/' : below)
+    return found.kind === 'route' ? found.route.id : null
+  }
+}

@@ -1,0 +1,89 @@
+/** The community that a command works on: the one of a running server where there is one, else opened for the command. */
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { realPath } from '../../adapters/process-lock.ts'
+import { isStorageError } from '../../lib/storage/contract.ts'
+import type { NetworkRow } from '../../lib/storage/tables.ts'
+import type { Output } from '../output.ts'
+import { UsageError } from '../usage.ts'
+import { serverAt } from './control/ask-control.ts'
+import type { Operator } from './control/calls.ts'
+import { controlFileOf } from './control/place.ts'
+import { fileOfStorage, openStorage } from './storage-address.ts'
+
+export interface StorageFlags {
+  readonly storage: string
+  readonly outbox?: string
+  /** The control file of a running server, in the place of a storage. */
+  readonly server?: string
+  readonly json?: boolean
+  readonly wide?: boolean
+}
+
+/**
+ * Runs `work` on the community of a storage, and lets go of it whatever happens.
+ * @param missing whether the storage is made where there is none
+ * @throws UsageError, StorageError, ApiError
+ */
+export async function withOperator<T>(
+  flags: StorageFlags,
+  out: Output,
+  work: (operator: Operator) => Promise<T>,
+  missing: 'create' | 'refuse' = 'refuse',
+): Promise<T> {
+  const running = await runningServer(flags)
+  if (running) return work(running)
+  const community = await openCommunity(flags, out, missing).catch(async (error: unknown) => {
+    if (!isStorageError(error) || error.code !== 'locked') throw error
+    // It may have started since we looked.
+    const started = await runningServer(flags)
+    if (started) return { operator: started, close: async () => {} }
+    throw new UsageError(`${error.message}, which takes no commands: end it, or make its keys and endpoints from its own code`)
+  })
+  try {
+    return await work(community.operator)
+  } finally {
+    await community.close()
+  }
+}
+
+async function openCommunity({ storage: address, outbox }: StorageFlags, out: Output, missing: 'create' | 'refuse') {
+  const { storage } = await openStorage(address, outbox, out.warn, missing)
+  const { createCommunity } = await import('../../lib/index.ts')
+  const community = createCommunity({ storage })
+  return { operator: community, close: () => community.close() }
+}
+
+async function runningServer({ server, storage }: StorageFlags): Promise<Operator | undefined> {
+  if (server !== undefined) {
+    const named = await serverAt(server)
+    if (!named) throw new UsageError(`no server runs at ${server}: take the \`control\` that \`folkmoot serve --json\` prints`)
+    return named
+  }
+  const file = storage.startsWith('lowdb:') ? fileOfStorage(storage) : undefined
+  if (file === undefined || !existsSync(dirname(file))) return undefined
+  return serverAt(controlFileOf(await realPath(file)))
+}
+
+/**
+ * The network of a command.
+ * @param name its id or subdomain; may be left out where the storage holds exactly one
+ * @throws UsageError that lists the networks
+ */
+export async function networkOf(operator: Operator, name: string | undefined): Promise<NetworkRow> {
+  if (name !== undefined) {
+    const network = await operator.networks.find(name)
+    if (network) return network
+  }
+  const all = await operator.networks.list()
+  const [only] = all
+  if (!only) throw new UsageError('there is no network: make one with `folkmoot networks create`')
+  if (name === undefined && all.length === 1) return only
+  const shown = all.slice(0, 20).map(({ id, subdomain }) => `${id} (${subdomain})`)
+  const list = `${shown.join(', ')}${all.length > shown.length ? ', … (`folkmoot networks list` shows all)' : ''}`
+  throw new UsageError(
+    name === undefined
+      ? `say which network with --network: ${list}`
+      : `there is no network ${JSON.stringify(name)}; there are ${list}`,
+  )
+}

@@ -1,0 +1,34 @@
+/** Options that several commands share. */
+import type { Command } from 'commander'
+import { UsageError } from '../usage.ts'
+import { defaultStorage, storageForms } from './address.ts'
+
+/** Gathers an option that may be given as often as wanted. */
+export const list = (value: string, before: string[]): string[] => [...before, value]
+
+/** A port's number. @throws UsageError */
+export const port =
+  (option: string) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (!/^\d{1,5}$/.test(text) || number > 65_535)
+      throw new UsageError(`${option} must be a number from 0 to 65535, got ${JSON.stringify(text)}`)
+    return number
+  }
+
+export const withStorage = (command: Command): Command =>
+  command
+    .option('--storage <address>', `${storageForms}; its password may be in PGPASSWORD`, defaultStorage)
+    .option('--outbox <directory>', 'where the outbox of lowdb and memory is; beside the file by default')
+
+/** For commands that work on a storage or on the server that holds it. */
+export const onStorage = (command: Command): Command =>
+  withStorage(command)
+    .option('--server <file>', 'a running server, by the `control` that serve --json prints, in the place of a storage')
+    .option('--json', 'JSON for programs: a list is one object per line')
+
+export const onNetwork = (command: Command): Command =>
+  onStorage(command).option('--network <id or subdomain>', 'the network; may be left out where there is one only')
+
+/** For commands that print a table. */
+export const wide = (command: Command): Command => command.option('--wide', 'all columns, nothing shortened, times as ISO 8601')

@@ -1,0 +1,42 @@
+/** Secrets come from files or standard input: a command line is read by every user of the machine. */
+import { readFileSync } from 'node:fs'
+import { errorCode } from '../../adapters/outbox/file-system.ts'
+import { UsageError } from '../usage.ts'
+
+/** A key or secret is no longer than this, in characters. */
+const longest = 4096
+
+/**
+ * The secrets of an option and of its `-file` twin, in this order.
+ * @param option as it is typed: `--key`
+ * @param given on the command line
+ * @param files that hold one each, `-` for standard input
+ * @throws UsageError
+ */
+export function secretsOf(option: string, given: readonly string[], files: readonly string[]): readonly string[] {
+  if (files.filter((file) => file === '-').length > 1) throw new UsageError(`${option}-file can be - only once`)
+  return [...given, ...files.map((file) => secretIn(option, file))]
+}
+
+/** The one secret of an option or of its `-file` twin; `undefined` when neither was given. */
+export function secretOf(option: string, given: string | undefined, file: string | undefined): string | undefined {
+  if (given !== undefined && file !== undefined)
+    throw new UsageError(`${option} and ${option}-file are the same: give one of them`)
+  return file === undefined ? given : secretIn(option, file)
+}
+
+function secretIn(option: string, file: string): string {
+  const text = textOf(option, file)
+  const secret = text.trim()
+  if (secret === '') throw new UsageError(`${option}-file ${file} is empty`)
+  if (secret.length > longest) throw new UsageError(`${option}-file ${file} is too long for a key or secret`)
+  return secret
+}
+
+function textOf(option: string, file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${option}-file ${file} cannot be read (${errorCode(error)})`)
+  }
+}

@@ -1,0 +1,27 @@
+/** What is noted of each request: a line, and figures. */
+import type { AnyOperation } from '../../lib/operation.ts'
+import type { Watcher } from './front.ts'
+import type { Access } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { operationNames } from './operation-name.ts'
+
+export interface WatcherParts {
+  readonly operations: readonly AnyOperation[]
+  readonly metrics: Metrics | undefined
+  readonly access: ((request: Access) => void) | undefined
+}
+
+/** @returns `undefined` when nobody asked for anything, so that requests cost nothing more */
+export function watcherOf({ operations, metrics, access }: WatcherParts): Watcher | undefined {
+  if (!metrics && !access) return undefined
+  const nameOf = operationNames(operations)
+  return {
+    began: () => metrics?.began(),
+    ended({ request, path, status, milliseconds }) {
+      const method = request.method ?? 'GET'
+      const operation = nameOf(method === 'HEAD' ? 'GET' : method, path)
+      metrics?.ended({ operation, status, milliseconds })
+      access?.({ method, path, status, operation, milliseconds, from: request.socket.remoteAddress ?? null })
+    },
+  }
+}

@@ -1,0 +1,191 @@
+/** Commands beside a running server: they go through its control where nobody else can open the storage. */
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openOutbox } from '../../../adapters/outbox/file.ts'
+import { lowdbStorage } from '../../../adapters/storage/lowdb.ts'
+import { serverAt } from '../../../daemon/server/control/ask-control.ts'
+import { writeControlFile } from '../../../daemon/server/control/place.ts'
+import { startControl } from '../../../daemon/server/control/serve-control.ts'
+import { createCommunity } from '../../../lib/index.ts'
+import { run, scratch } from '../../support/command.ts'
+import type { Json } from '../../support/json.ts'
+import { folkmoot } from '../../support/program.ts'
+
+const serveDemo = ['serve', '--demo', '--allow-http', '--json', '--port', '0'] as const
+
+async function startServer(...flags: readonly string[]) {
+  const server = run('folkmoot', ...serveDemo, ...flags)
+  const facts = JSON.parse(await server.firstLine()) as Json
+  const me = async (token: string) =>
+    (await fetch(`${facts.url}/admin/v1/networks/demo/me`, { headers: { authorization: `Bearer ${token}` } })).status
+  return { ...server, facts, me }
+}
+
+/** The objects that a command printed. */
+async function ran(...args: readonly string[]): Promise<Json[]> {
+  const { lines, refused } = await folkmoot(...args, '--json')
+  expect([args, refused]).toEqual([args, undefined])
+  return lines
+    .join('\n')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Json)
+}
+
+test('beside a running server on lowdb keys, endpoints and networks are managed as beside any other storage', async () => {
+  const storage = `lowdb:${join(await scratch(), 'db.json')}`
+  const { me, facts, child, ended, out } = await startServer('--storage', storage)
+  const [key] = await ran('keys', 'create', '--storage', storage, '--name', 'Connector', '--scope', 'me:read')
+  expect(await me(key.token)).toBe(200)
+  const hook = ['--url', 'https://example.org/hook', '--key', 'k']
+  const [endpoint] = await ran('endpoints', 'add', '--storage', storage, ...hook)
+  expect(endpoint).toMatchObject({ url: 'https://example.org/hook' })
+  await ran('keys', 'revoke', key.id, '--storage', storage)
+  expect(await me(key.token)).toBe(401)
+  await ran(
+    'networks',
+    'create',
+    '--storage',
+    storage,
+    '--subdomain',
+    'paint-pals',
+    '--title',
+    'Paint Pals',
+    '--owner-email',
+    'ada@example.org',
+    '--owner-name',
+    'Ada Ash',
+  ) // prettier-ignore
+  const { refused } = await folkmoot('keys', 'list', '--storage', storage)
+  expect(refused).toMatch(/^say which network with --network: 1 \(demo\), \d+ \(paint-pals\)$/)
+  expect((await folkmoot('keys', 'list', '--storage', storage, '--network', 'nowhere')).refused).toMatch(
+    /^there is no network "nowhere"; there are 1 \(demo\)/,
+  )
+  expect(await me(facts.token)).toBe(200)
+
+  child.kill('SIGTERM')
+  await ended
+  await expect(stat(facts.control)).rejects.toThrow('ENOENT')
+  expect(out.stderr).toBe('')
+  // The same commands, now on the file.
+  expect((await ran('keys', 'list', '--storage', storage, '--network', 'demo')).flat()).toContainEqual(
+    expect.objectContaining({ id: key.id, status: 'Revoked' }),
+  )
+})
+
+test('a server on memory is reached by its control file; a killed one is no obstacle', async () => {
+  const inMemory = await startServer('--storage', 'memory:')
+  const [key] = await ran('keys', 'create', '--server', inMemory.facts.control, '--name', 'x', '--scope', '*')
+  expect(await inMemory.me(key.token)).toBe(200)
+  inMemory.child.kill('SIGTERM')
+  await inMemory.ended
+  expect((await folkmoot('keys', 'list', '--server', inMemory.facts.control)).refused).toMatch(/^no server runs at /)
+  expect((await folkmoot('keys', 'list', '--storage', 'memory:')).refused).toMatch(/^memory: begins and ends empty: .*--server/)
+
+  const storage = `lowdb:${join(await scratch(), 'db.json')}`
+  const killed = await startServer('--storage', storage)
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  expect((await stat(killed.facts.control)).isFile()).toBe(true)
+  expect((await ran('keys', 'list', '--storage', storage)).flat()).toHaveLength(1)
+})
+
+test('a program that holds the file and takes no commands is named', async () => {
+  const directory = await scratch()
+  const path = join(directory, 'db.json')
+  const storage = await lowdbStorage({ path, outbox: await openOutbox({ directory: join(directory, 'outbox') }) })
+  onTestFinished(() => storage.close())
+  const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
+  await createCommunity({ storage }).networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
+  const { refused } = await folkmoot('keys', 'list', '--storage', `lowdb:${path}`)
+  expect(refused).toContain(`held by process ${process.pid}`)
+  expect(refused).toContain('takes no commands')
+})
+
+describe('the control of a server', () => {
+  const operator = {
+    networks: { list: async () => [{ id: '1' }] },
+    keys: {
+      async revoke() {
+        throw new Error('secret of the machine')
+      },
+    },
+  }
+
+  async function control(directory: string) {
+    const file = join(directory, 'db.json.control')
+    const faults: unknown[] = []
+    const parts = { operator: operator as never, file, onFault: (error: unknown) => void faults.push(error) }
+    const started = await startControl(parts)
+    onTestFinished(() => started.close())
+    const { token, socket } = JSON.parse(await readFile(file, 'utf8')) as { token: string; socket: string }
+    const ask = (headers: Readonly<Record<string, string>>, body = '{"call":"networks.list","arguments":[]}', path = '/') =>
+      new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+        const own = { host: 'folkmoot-control', authorization: `Bearer ${token}`, ...headers }
+        const sent = request({ socketPath: join(directory, socket), method: 'POST', path, headers: own }, (response) => {
+          let text = ''
+          response.on('data', (chunk) => {
+            text += chunk
+          })
+          response.on('end', () => resolve({ status: response.statusCode, body: text }))
+        })
+        sent.on('error', reject)
+        sent.end(body)
+      })
+    return { file, faults, ask }
+  }
+
+  test('is for its own user, and takes nothing but its calls', async () => {
+    const directory = await scratch()
+    const { file, ask, faults } = await control(directory)
+    for (const path of [file, `${file}.sock`]) expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect(await ask({})).toEqual({ status: 200, body: '{"result":[{"id":"1"}]}' })
+    expect((await ask({ authorization: 'Bearer wrong' })).status).toBe(401)
+    expect((await ask({ host: 'localhost' })).status).toBe(403)
+    expect((await ask({ origin: 'https://example.org' })).status).toBe(403)
+    expect((await ask({}, undefined, '/other')).status).toBe(404)
+    const bad = [
+      '',
+      'null',
+      '{"call":"close","arguments":[]}',
+      '{"call":"networks.constructor","arguments":[]}',
+      '{"call":"__proto__.list","arguments":[]}',
+      '{"call":"networks.list","arguments":[1,2,3,4]}',
+      '{"call":"networks.list","arguments":[],"more":1}',
+      JSON.stringify({ call: 'networks.list', arguments: ['x'.repeat(1024 * 1024)] }),
+    ]
+    for (const body of bad) expect([body.slice(0, 60), (await ask({}, body)).status]).toEqual([body.slice(0, 60), 400])
+    const failed = await ask({}, '{"call":"keys.revoke","arguments":["1","2"]}')
+    expect(failed.status).toBe(500)
+    expect(failed.body).not.toContain('secret of the machine')
+    expect(faults).toEqual([new Error('secret of the machine')])
+  })
+
+  test('is found however long the path of the storage is', async () => {
+    const directory = join(await scratch(), 'a'.repeat(90), 'b'.repeat(90))
+    await mkdir(directory, { recursive: true })
+    const { file } = await control(directory)
+    expect(await (await serverAt(file))?.networks.list()).toEqual([{ id: '1' }])
+  })
+
+  test('that does not answer ends the command with a sentence, and so does a file that is none', async () => {
+    const directory = await scratch()
+    const file = join(directory, 'db.json.control')
+    const silent = createServer(() => undefined)
+    await new Promise<void>((listening) => silent.listen(`${file}.sock`, listening))
+    onTestFinished(() => void silent.close())
+    await writeControlFile(file, { pid: 4711, socket: 'db.json.control.sock', token: 't' })
+    await expect(serverAt(file, 50)).rejects.toThrow(/^process 4711 holds .*db\.json and does not answer/)
+    for (const [text, sentence] of [
+      ['scroll', /is not the control file of a server$/],
+      ['{"folkmoot_control":99}', /another version/],
+      ['{"folkmoot_control":1,"pid":1,"socket":"../x.sock","token":"t"}', /is damaged/],
+    ] as const) {
+      await writeFile(file, text)
+      await expect(serverAt(file)).rejects.toThrow(sentence)
+    }
+  })
+})

@@ -1,0 +1,24 @@
+import { CommanderError } from 'commander'
+import { createProgram } from '../../daemon/server/program.ts'
+
+/** What a command of `folkmoot` wrote, and the sentence with which it was refused. */
+export interface Ran {
+  readonly lines: readonly string[]
+  readonly warnings: readonly string[]
+  readonly refused: string | undefined
+}
+
+/** Runs a command of `folkmoot` in this process, which is quicker than a process of its own; not for `serve`. */
+export async function folkmoot(...args: readonly string[]): Promise<Ran> {
+  const lines: string[] = []
+  const warnings: string[] = []
+  const out = { line: (text: string) => void lines.push(text), warn: (text: string) => void warnings.push(text) }
+  const host = { out, json: args.includes('--json'), version: '0.0.0', started: () => undefined }
+  const refused = await createProgram(host)
+    .parseAsync(['node', 'folkmoot', ...args])
+    .then(
+      () => undefined,
+      (error: unknown) => (error instanceof CommanderError ? warnings.join('\n') : (error as Error).message),
+    )
+  return { lines, warnings, refused }
+}
