@@ -6,7 +6,7 @@ import { Member, presentMember } from '../records/member.ts'
 import { paidPlans, restoreAccess } from '../rules/leaving.ts'
 import { emailKey, memberByAddress } from '../rules/members.ts'
 import { announceJoin } from '../rules/membership.ts'
-import { grantAccess, openPlan } from '../rules/plans.ts'
+import { giveAccess, openPlan } from '../rules/plans.ts'
 import { profile } from '../rules/profile.ts'
 import { count } from '../storage/counter.ts'
 import { hold, won } from '../storage/hold.ts'
@@ -33,7 +33,7 @@ export const acceptInviteOf = (fact: MakeFact) =>
         known?.state === 'active'
           ? await hold(call.tx, members, known, { state: 'active' })
           : await enrol(call, invite, known, told)
-      if (plan) await grantAccess(call, member, plan, 'invite')
+      if (plan) await giveAccess(call, member, plan, 'invite')
       return presentMember(call, member)
     },
   )

@@ -124,7 +124,7 @@ export function presentSubscription(
 /** A purchase's record: the buyer's fields with the prefix `member_`, the plan as bought, the purchase. */
 export function presentPurchase(
   context: Pick<Context, 'network' | 'permalink'>,
-  row: PurchaseRow,
+  row: Omit<PurchaseRow, 'network_id' | 'member_id' | 'revoked_at'>,
   buyer: MemberRow,
 ): PurchaseRecord {
   const member = presentMember(context, buyer)
@@ -165,6 +165,39 @@ async function payers({ tx }: Pick<Context, 'tx'>, rows: readonly { readonly id:
     if (!member) throw new Error(`payment ${id} has lost its member`)
     return member
   }
+}
+
+const platforms: readonly (string | null)[] = PurchaseDetail.entries.payment_platform.wrapped.options
+const isPlatform = (name: string | null): name is PurchaseRow['payment_platform'] => platforms.includes(name)
+
+/**
+ * What is said of a member who has got a plan. It has the form of a purchase whatever gave the plan: a subscription or a direct
+ * access stands in `purchase` with its own id. Only what was paid counts as a price: a plan that was given away is free.
+ */
+export function presentSignup(
+  context: Pick<Context, 'network' | 'permalink'>,
+  ground: AccessGround,
+  member: MemberRow,
+): PurchaseRecord {
+  if (ground.kind === 'purchase') return presentPurchase(context, ground.row, member)
+  const { row } = ground
+  const free = { type: 'free', amount: 0, interval: 'one_time' } as const
+  const plan =
+    ground.kind === 'subscription'
+      ? { ...ground.row.plan, type: ground.row.plan.type === 'free' ? free.type : ('one-time-payment' as const) }
+      : { ...snapshotOf(ground.plan), ...free }
+  const platform = ground.kind === 'subscription' ? ground.row.payment_platform : null
+  const payment = {
+    id: row.id,
+    plan_id: row.plan_id,
+    plan,
+    tax_percent: null,
+    payment_platform: isPlatform(platform) ? platform : null,
+    purchased_at: ground.kind === 'subscription' ? ground.row.purchased_at : row.created_at,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+  return presentPurchase(context, payment, member)
 }
 
 /** What gave access to a plan: one of the member's payments, or the access itself where nothing was paid. */

@@ -4,7 +4,7 @@ import { operation } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
 import { activeMember, heldMember } from '../rules/members.ts'
-import { accessTo, grantAccess, openPlan } from '../rules/plans.ts'
+import { accessTo, giveAccess, openPlan } from '../rules/plans.ts'
 import { members, planMemberships, plans } from '../storage/tables.ts'
 
 export const listPlanMembers = operation({
@@ -34,7 +34,7 @@ export const createPlanMember = operation({
   query: { user_id: IdInput },
   returns: Plan,
   errors: [notFound('Plan'), notFound('Member'), invalid('user_id')],
-  emits: ['MemberJoined'],
+  emits: ['MemberJoined', 'MemberPurchased'],
   async handle(call) {
     const plan = await openPlan(call, call.params.plan_id)
     const member = await heldMember(call, call.query.user_id)
@@ -46,7 +46,7 @@ export const createPlanMember = operation({
         invalid('plan_id'),
         `Direct access is for free and nonpaid plans, and the pricing_type of this one is ${plan.pricing_type}`,
       )
-    await grantAccess(call, member, plan, 'direct')
+    await giveAccess(call, member, plan, 'direct')
     return presentPlan(call, plan)
   },
 })

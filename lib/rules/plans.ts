@@ -1,7 +1,7 @@
 /** Who may use a plan: how access begins, with the spaces that the plan opens, and how it ends, with what paid for it. */
 import { fail, found, invalid } from '../errors.ts'
 import type { Context, Emitter } from '../operation.ts'
-import { type AccessGround, presentRemoval } from '../records/payment.ts'
+import { type AccessGround, presentRemoval, presentSignup } from '../records/payment.ts'
 import { held } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import {
@@ -45,17 +45,17 @@ export async function heldPayer({ tx }: Pick<Context, 'tx'>, { member_id }: { re
 /**
  * Opens a plan for a member, and the plan's spaces, unless it is open for them already. The caller holds both.
  * @param source by what; access that is there already keeps its own
- * @returns whether it was opened now
+ * @returns the access, if it was opened now
  */
 export async function grantAccess(
   call: Emitter<'MemberJoined'>,
   member: MemberRow,
   plan: PlanRow,
   source: PlanMembershipRow['source'],
-): Promise<boolean> {
+): Promise<PlanMembershipRow | undefined> {
   const key = { plan_id: plan.id, member_id: member.id }
-  if (await accessTo(call, key)) return false
-  await call.tx.insert(planMemberships, { ...call.stamp(), ...key, source })
+  if (await accessTo(call, key)) return undefined
+  const access = await call.tx.insert(planMemberships, { ...call.stamp(), ...key, source })
   const order = { by: 'space_id', direction: 'asc' } as const
   const opened = await call.tx.find(planSpaces, { where: { plan_id: plan.id }, order })
   const places = await spacesOf(
@@ -63,7 +63,18 @@ export async function grantAccess(
     opened.map((row) => row.space_id),
   )
   for (const space of places) await joinSpace(call, member, space)
-  return true
+  return access
+}
+
+/** Opens a plan for a member without a payment, by the host or an invite, and says that they have got it. */
+export async function giveAccess(
+  call: Emitter<'MemberJoined' | 'MemberPurchased'>,
+  member: MemberRow,
+  plan: PlanRow,
+  source: 'direct' | 'invite',
+): Promise<void> {
+  const row = await grantAccess(call, member, plan, source)
+  if (row) call.emit('MemberPurchased', presentSignup(call, { kind: 'direct', row, plan }, member))
 }
 
 /**

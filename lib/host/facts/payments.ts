@@ -6,6 +6,7 @@ import {
   kindOfPayment,
   Purchase,
   presentPurchase,
+  presentSignup,
   presentSubscription,
   presentSubscriptions,
   Subscription,
@@ -25,7 +26,8 @@ const period = { current_period_start: optional(TimestampInput), current_period_
 
 export const paymentFacts = (fact: MakeFact) => ({
   /**
-   * A member has subscribed to a plan: it opens for them, with its spaces (`MemberJoined` for each that they join).
+   * A member has subscribed to a plan: it opens for them, with its spaces (`MemberPurchased`, and `MemberJoined` for each that
+   * they join).
    * @throws ApiError 404 for the plan or the member, 422 when the plan is archived or sold by single payments
    */
   subscription: fact(
@@ -51,6 +53,7 @@ export const paymentFacts = (fact: MakeFact) => ({
         plan: snapshotOf(plan),
         purchased_at,
       })
+      call.emit('MemberPurchased', presentSignup(call, { kind: 'subscription', row }, member))
       await grantAccess(call, member, plan, 'subscription')
       return presentSubscription(call, row, member)
     },

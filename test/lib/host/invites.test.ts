@@ -56,6 +56,7 @@ test('an invite to a plan opens the plan and its spaces', async () => {
     ['MemberJoinedHook', network.id],
     ['MemberJoinedHook', garden.id],
     ['MemberJoinedHook', kitchen.id],
+    ['MemberPurchasedHook', undefined],
   ])
   expect((await send('member_plans.list', { params: { member_id: member.id } })).body.items).toEqual([plan])
   expect((await send('member_spaces.list', { params: { member_id: member.id } })).body.items).toEqual([garden, kitchen])
@@ -69,7 +70,10 @@ test('a member who accepts an invite to a plan keeps their name and does not joi
   const { body: invite } = await send('plan_invites.create', { params: { plan_id: plan.id }, query: { user_id: grace.id } })
   const member = await acceptInvite({ network: '1', invite: invite.id, first_name: 'Somebody' })
   expect(member).toMatchObject({ id: grace.id, first_name: 'Grace' })
-  expect(newEvents().map(({ payload }) => payload.space_id)).toEqual([garden.id])
+  expect(newEvents()).toMatchObject([
+    { event_type: 'MemberJoinedHook', payload: { space_id: garden.id } },
+    { event_type: 'MemberPurchasedHook', payload: { member_id: grace.id, plan: { id: plan.id, type: 'free' } } },
+  ])
   expect((await send('members.show', { params: { id: t.owner.id } })).body.referral_count).toBe(0)
 })
 

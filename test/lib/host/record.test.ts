@@ -60,7 +60,17 @@ test('a subscription opens the plan and its spaces', async () => {
     member_id: told.member_id,
     subscription: { trial_length: 14, trial_end: '2026-12-04T10:00:00.000Z', purchased_at: now },
   })
-  expect(newEvents().map(({ event_type, payload }) => [event_type, payload.space_id])).toEqual([['MemberJoinedHook', garden.id]])
+  expect(newEvents()).toMatchObject([
+    {
+      event_type: 'MemberPurchasedHook',
+      payload: {
+        member_id: told.member_id,
+        plan: { ...made.plan, type: 'one-time-payment' },
+        purchase: { id: made.subscription.id, tax_percent: null, purchased_at: now },
+      },
+    },
+    { event_type: 'MemberJoinedHook', payload: { space_id: garden.id } },
+  ])
   expect(await plans()).toEqual([plan])
   expect((await send('subscriptions.list')).body.items).toEqual([made])
 })
@@ -93,6 +103,7 @@ test('a renewed subscription goes on where its period ended', async () => {
   const { send, record, told, newEvents } = await setUp()
   const plan = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
   const { subscription } = await record.subscription({ ...told, plan_id: plan.id, current_period_end: '2026-12-01T00:00:00Z' })
+  newEvents()
   const renew = (current_period_end: string) =>
     record.subscriptionRenewed({ network: '1', subscription_id: subscription.id, current_period_end })
   const renewed = await renew('2027-01-01T00:00:00Z')
@@ -124,6 +135,7 @@ test('a subscriber who moves to another plan leaves the old one', async () => {
     space_ids: [garden.id],
   })
   const { subscription } = await record.subscription({ ...told, plan_id: before.id })
+  newEvents()
   const moved = { network: '1', subscription_id: subscription.id }
   const changed = await record.planChanged({ ...moved, plan_id: after.id })
   expect(changed.plan).toMatchObject({ id: after.id, name: 'Founder', amount: 900 })

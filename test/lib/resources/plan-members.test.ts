@@ -11,13 +11,45 @@ async function setUp(plan: { pricing_type?: 'free' | 'nonpaid' | 'subscription';
 }
 
 test('direct access answers with the plan and makes a member of it', async () => {
-  const { send, give, grace, plan_id, newEvents } = await setUp()
+  const { send, give, grace, plan_id } = await setUp()
   const given = await give(grace.id)
   expect([given.status, given.body]).toEqual([200, (await send('plans.show', { params: { id: plan_id } })).body])
   const member = (await send('members.show', { params: { id: grace.id } })).body
   expect((await send('plan_members.list', { params: { plan_id } })).body.items).toEqual([member])
   expect((await send('plan_members.show', { params: { plan_id, member_id: grace.id } })).body).toEqual(member)
-  expect(newEvents()).toEqual([])
+})
+
+test('integrations are told of direct access as of a purchase for which nothing was paid, once', async () => {
+  const { give, grace, plan_id, newEvents, send } = await setUp({ pricing_type: 'nonpaid' })
+  newEvents()
+  await give(grace.id)
+  await give(grace.id)
+  const told = newEvents()
+  expect(told.map(({ event_type }) => event_type)).toEqual(['MemberPurchasedHook'])
+  const time = '2026-11-20T10:00:00.000Z'
+  expect(told[0]?.payload).toMatchObject({
+    member_id: grace.id,
+    member_first_name: 'Grace',
+    plan: {
+      id: plan_id,
+      name: 'Friends',
+      amount: 0,
+      currency: 'usd',
+      interval: 'one_time',
+      type: 'free',
+      has_free_trial: false,
+    },
+    purchase: {
+      id: expect.any(String),
+      tax_percent: null,
+      payment_platform: null,
+      purchased_at: time,
+      created_at: time,
+      updated_at: time,
+    },
+  })
+  expect(told[0]?.payload).not.toHaveProperty('member')
+  expect((await send('purchases.list')).body.items).toEqual([])
 })
 
 test('user_id may stand in a JSON body, as a number too', async () => {
@@ -40,6 +72,7 @@ test('a plan that opens spaces makes the member join each that they are not in',
   expect(joined.map(({ event_type, payload }) => [event_type, payload.space_id, payload.network_id])).toEqual([
     ['MemberJoinedHook', garden.id, t.network.id],
     ['MemberJoinedHook', attic.id, t.network.id],
+    ['MemberPurchasedHook', undefined, undefined],
   ])
   expect(joined[0]?.payload.member).toEqual((await send('members.show', { params: { id: grace.id } })).body)
   const spaces = (await send('member_spaces.list', { params: { member_id: grace.id } })).body.items
