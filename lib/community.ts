@@ -8,6 +8,7 @@ import { type Publish, publishOf } from './host/publish.ts'
 import { type Recorder, recordOf } from './host/record.ts'
 import { type Answer, fromRequest, type Incoming, toResponse } from './kernel/exchange.ts'
 import { idGenerator } from './kernel/ids.ts'
+import type { InFlight } from './kernel/in-flight.ts'
 import { runner } from './kernel/run.ts'
 import { apiRoot, server } from './kernel/serve.ts'
 import { apiDocument, webhooksDocument } from './openapi/document.ts'
@@ -34,6 +35,8 @@ export interface Community {
   readonly handle: (request: Request) => Promise<Response | undefined>
   /** The same as `fetch`, without a `Request` and a `Response`: for server adapters. Never rejects. */
   readonly serve: (incoming: Incoming) => Promise<Answer>
+  /** How much is in flight now, for metrics. */
+  readonly inFlight: () => InFlight
   /** Whether a path is ours, decided by the path alone. */
   owns(pathname: string): boolean
   /**
@@ -93,7 +96,7 @@ export function createCommunity(options: Options): Community {
     [`${apiRoot}/spec.json`, documentText('api')],
     [webhooksSpec, documentText('webhooks')],
   ])
-  const { serve, settled } = server(operations, settings, run, documents)
+  const { serve, settled, inFlight } = server(operations, settings, run, documents)
   const owns = (pathname: string): boolean => {
     if (!pathname.startsWith(basePath)) return false
     const path = pathname.slice(basePath.length)
@@ -106,6 +109,7 @@ export function createCommunity(options: Options): Community {
     fetch,
     handle: async (request) => (owns(new URL(request.url).pathname) ? fetch(request) : undefined),
     serve,
+    inFlight,
     owns,
     call: directCalls(operations, settings, run, networks) as Community['call'],
     publish: publishOf(settings, run, networks),

@@ -69,6 +69,8 @@ export interface Limits extends TextLimits {
   readonly bodyBytes: number
   /** Largest upload, in bytes. */
   readonly assetBytes: number
+  /** Most bytes in flight in the process, bodies and unsent answers together; one network gets at most a quarter. Above: 503. */
+  readonly inFlightBytes: number
   /** Requests a minute and key, by the network's plan; null: no limit. */
   readonly perMinute: { readonly standard: number | null; readonly premium: number | null; readonly unlimited: number | null }
 }
@@ -134,6 +136,7 @@ export const defaultLimits: Limits = {
   ...defaultTextLimits,
   bodyBytes: 1024 * 1024,
   assetBytes: 25 * 1024 * 1024,
+  inFlightBytes: 256 * 1024 * 1024,
   perMinute: { standard: 100, premium: 300, unlimited: null },
 }
 
@@ -212,7 +215,7 @@ export function settings(options: Options): Settings {
     )
   const limits = { ...defaultLimits, ...defined(plain(options.limits)) }
   for (const name of Object.keys(limits)) check(name in defaultLimits, `option \`limits.${name}\` does not exist`)
-  for (const name of ['title', 'longText', 'choices', 'bodyBytes', 'assetBytes'] as const)
+  for (const name of ['title', 'longText', 'choices', 'bodyBytes', 'assetBytes', 'inFlightBytes'] as const)
     check(isLimit(limits[name]), `option \`limits.${name}\` must be a whole number above 0, got ${shown(limits[name])}`)
   for (const name of ['standard', 'premium', 'unlimited'] as const) {
     const limit: unknown = plain<Partial<Limits['perMinute']>>(limits.perMinute)[name]

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { ApiError } from '../../lib/index.ts'
-import { hostReadBody } from '../../lib/kernel/exchange.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { bodyCut, hostReadBody } from '../../lib/kernel/exchange.ts'
+import { type Bounds, watch } from './node-bounds.ts'
 
 /** What Express and its like add to a request. All of it may be missing. */
 export interface HostRequest extends IncomingMessage {
@@ -46,46 +47,67 @@ const isUnread = (request: IncomingMessage): boolean => !request.readableDidRead
 /**
  * Reads a request's body.
  * @param limit refuse a body of more bytes than this
+ * @param bounds how long it may take
+ * @param arrived told of each part; what it throws ends the reading
  * @returns `undefined` when there are more
- * @throws ApiError 400 when the connection ends before the body does
+ * @throws ApiError 400 when the connection ends before the body does, 408 when it does not go on
  * @throws Error when the host has read the body and kept nothing of it
  */
-export async function readBody(request: HostRequest, limit: number): Promise<Uint8Array | undefined> {
+export async function readBody(
+  request: HostRequest,
+  limit: number,
+  bounds: Bounds,
+  arrived: (bytes: number) => void = () => {},
+): Promise<Uint8Array | undefined> {
   const handed = handedOver(request)
   if (handed?.kind === 'bytes') return handed.bytes.length > limit ? undefined : handed.bytes
   if (hasNoBody(request)) return new Uint8Array()
   // A client that left during the token's look-up has had its `close` already: no event would end the wait.
-  if (request.destroyed && !request.complete) throw cut()
+  if (request.destroyed && !request.complete) throw bodyCut()
   if (!isUnread(request)) throw hostReadBody()
   if (request.readableEnded) return new Uint8Array()
-  if (request.destroyed) throw cut()
-  return readStream(request, limit)
+  if (request.destroyed) throw bodyCut()
+  return readStream(request, limit, bounds, arrived)
 }
 
-function readStream(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
+function readStream(
+  request: IncomingMessage,
+  limit: number,
+  bounds: Bounds,
+  arrived: (bytes: number) => void,
+): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let length = 0
+    const gathered = gather(Number(request.headers['content-length'] ?? 0), limit)
+    const watching = watch(bounds.bodyStallMs, bounds.bodyTimeoutMs, () => {
+      stop()
+      reject(new ApiError(408, { error: 'The body did not arrive in time. Send it again' }))
+    })
     const stop = () => {
+      watching.end()
       request.off('data', onData)
       request.off('end', onEnd)
       request.off('error', onCut)
       request.off('close', onCut)
     }
     const onData = (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= limit) return chunks.push(chunk)
-      stop()
-      resolve(undefined)
-      return undefined
+      try {
+        watching.moved()
+        arrived(chunk.length)
+        if (gathered.add(chunk)) return
+        stop()
+        resolve(undefined)
+      } catch (error) {
+        stop()
+        reject(error)
+      }
     }
     const onEnd = () => {
       stop()
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+      resolve(gathered.whole())
     }
     const onCut = () => {
       stop()
-      reject(cut())
+      reject(bodyCut())
     }
     request.on('data', onData)
     request.on('end', onEnd)
@@ -94,7 +116,38 @@ function readStream(request: IncomingMessage, limit: number): Promise<Uint8Array
   })
 }
 
-const cut = () => new ApiError(400, { error: 'The body ended before all of it had arrived' })
+/** A body above this many bytes is put into its place part by part, so that it is in memory only once. */
+const placedFrom = 1024 * 1024
+
+function gather(announced: number, limit: number) {
+  let chunks: Buffer[] = []
+  let place: Buffer | undefined
+  let length = 0
+  return {
+    /** False when there are more bytes than the limit. */
+    add(chunk: Buffer): boolean {
+      // Not at once: what is only announced costs nothing.
+      if (!place && length > placedFrom && announced <= limit && announced > length) {
+        place = Buffer.allocUnsafeSlow(announced)
+        copyAll(chunks, place)
+        chunks = []
+      }
+      if (place) chunk.copy(place, length)
+      else if (length + chunk.length <= limit) chunks.push(chunk)
+      length += chunk.length
+      return length <= limit
+    },
+    whole(): Uint8Array {
+      if (place) return place.subarray(0, length)
+      return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+    },
+  }
+}
+
+function copyAll(chunks: readonly Buffer[], place: Buffer): void {
+  let offset = 0
+  for (const chunk of chunks) offset += chunk.copy(place, offset)
+}
 
 // HTTP/2 announces neither: there the stream itself says whether anything comes.
 const hasNoBody = ({ headers, httpVersionMajor }: IncomingMessage): boolean =>

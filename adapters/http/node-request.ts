@@ -1,9 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Incoming } from '../../lib/kernel/exchange.ts'
 import { type HostRequest, handedOver, readBody } from './node-body.ts'
+import { type Bounds, defaultBounds } from './node-bounds.ts'
 
-/** A request without a `Request`: building one costs more than the rest of a read. */
-export function toIncoming(request: HostRequest): Incoming {
+/**
+ * A request without a `Request`: building one costs more than the rest of a read.
+ * @param bounds how long its body may take
+ * @param whenSent see `Incoming`
+ */
+export function toIncoming(request: HostRequest, bounds: Bounds = defaultBounds, whenSent?: Incoming['whenSent']): Incoming {
   const { path, search } = address(request)
   const handed = handedOver(request)
   return {
@@ -12,8 +17,9 @@ export function toIncoming(request: HostRequest): Incoming {
     search,
     secure: 'encrypted' in request.socket && request.socket.encrypted === true,
     header: (name) => header(request, name),
-    read: (limit) => readBody(request, limit),
+    read: (limit, arrived) => readBody(request, limit, bounds, arrived),
     ...(handed?.kind === 'parsed' ? { parsedBody: handed.value } : {}),
+    ...(whenSent ? { whenSent } : {}),
   }
 }
 

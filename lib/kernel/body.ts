@@ -35,7 +35,7 @@ export async function readJson(incoming: Incoming, limit: number, wanted = 'appl
 /** A JSON body where one is only a courtesy: what is not JSON counts as none. */
 export async function readOptionalJson(incoming: Incoming, limit: number): Promise<unknown> {
   const type = incoming.header('content-type')
-  return type && !isJson(type) && incoming.parsedBody === undefined ? undefined : readJson(incoming, limit)
+  return type && !isJson(type) ? undefined : readJson(incoming, limit)
 }
 
 /** Nothing is inflated: a small body could become a huge one. */

@@ -18,6 +18,11 @@ export interface Input {
   readonly network: NetworkRow
   /** The time of the request, as a timestamp. */
   readonly now: string
+  /**
+   * Asked when the transaction of a read begins.
+   * @throws ApiError 503 when too much is in flight for its answer to be made
+   */
+  readonly admit?: () => void
 }
 
 /** What a handler is given, whatever its operation: see `Call`. */

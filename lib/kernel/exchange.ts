@@ -3,6 +3,8 @@
  * without a `Request` or a `Response` in between, which would cost more than all the rest of a read.
  */
 
+import { ApiError } from '../errors.ts'
+
 /** A request, as a server adapter hands it over. */
 export interface Incoming {
   readonly method: string
@@ -17,12 +19,18 @@ export interface Incoming {
   /**
    * The body's bytes; called at most once.
    * @param limit refuse a body of more bytes than this
+   * @param arrived to be told of the bytes of each part as it arrives; if it throws, reading ends with that error
    * @returns `undefined` when the body is larger
    * @throws Error when the host has read the body before: see `hostReadBody`
    */
-  read(limit: number): Promise<Uint8Array | undefined>
+  read(limit: number, arrived?: (bytes: number) => void): Promise<Uint8Array | undefined>
   /** What the host's own parser has already made of a JSON body; `undefined` when none has run. */
   readonly parsedBody?: unknown
+  /**
+   * Takes what to call, once, when the answer has left or its connection has ended: until then its bytes are in flight. An
+   * adapter that cannot know leaves it out.
+   */
+  whenSent?(sent: () => void): void
 }
 
 /** An answer, for a server adapter to write. */
@@ -60,9 +68,9 @@ export function fromRequest(request: Request): Incoming {
     search: url.search,
     secure: url.protocol === 'https:',
     header: (name) => (name === 'host' ? (request.headers.get('host') ?? url.host) : request.headers.get(name)),
-    read: async (limit) => {
+    read: async (limit, arrived) => {
       if (request.bodyUsed || request.body?.locked) throw hostReadBody()
-      return readStream(request.body, limit)
+      return readStream(request, limit, arrived)
     },
   }
 }
@@ -72,21 +80,47 @@ export function toResponse(answer: Answer, method: string): Response {
   return new Response(method === 'HEAD' ? null : answer.body, { status: answer.status, headers: { ...answer.headers } })
 }
 
-async function readStream(stream: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array | undefined> {
-  if (!stream) return new Uint8Array()
+async function readStream(
+  request: Request,
+  limit: number,
+  arrived: ((bytes: number) => void) | undefined,
+): Promise<Uint8Array | undefined> {
+  if (!request.body) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let length = 0
-  const reader = stream.getReader()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) break
-    length += value.length
-    if (length > limit) {
-      await reader.cancel()
-      return undefined
+  const reader = request.body.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await next(reader)
+      if (done) return joined(chunks, length)
+      length += value.length
+      if (length > limit) break
+      arrived?.(value.length)
+      chunks.push(value)
     }
-    chunks.push(value)
+  } catch (error) {
+    void reader.cancel().catch(() => {})
+    throw error
   }
+  await reader.cancel()
+  return undefined
+}
+
+/** @throws ApiError 400 when the client went away: a body that breaks off is nobody's fault on this side */
+async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  try {
+    return await reader.read()
+  } catch {
+    throw bodyCut()
+  }
+}
+
+export const bodyCut = () => new ApiError(400, { error: 'The body ended before all of it had arrived' })
+
+/** One piece of what came in several. */
+function joined(chunks: Uint8Array[], length: number): Uint8Array {
+  const [only] = chunks
+  if (chunks.length === 1 && only) return only
   const whole = new Uint8Array(length)
   let offset = 0
   for (const chunk of chunks) {

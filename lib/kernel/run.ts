@@ -98,6 +98,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
     let refusal: ApiError | undefined
     const work = async (storageTx: Tx, commit: EventRecord[]): Promise<Outcome> => {
       refusal = undefined
+      input.admit?.()
       const tx = scoped(storageTx, network.id)
       const answer = repeat && (await firstAnswer(tx, repeat.key, now))
       if (answer) return { kind: 'replay', answer }

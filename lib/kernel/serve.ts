@@ -9,6 +9,7 @@ import { isoTime } from './clock.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
 import { originOf, requireHttps, requireOneHost } from './https.ts'
 import { type FirstAnswer, readRepeatable } from './idempotency.ts'
+import { countedBody, type Held, inFlightCounter } from './in-flight.ts'
 import { type Paging, pageLinks, readPaging } from './page.ts'
 import { limitRate } from './rate-limit.ts'
 import type { Runner } from './run.ts'
@@ -30,9 +31,25 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
   const { basePath, clock, limits } = settings
   const match = routeTable(operations)
   const { authenticate, settled } = authenticator(settings)
+  const inFlight = inFlightCounter(limits)
 
   /** Answers any request; never rejects. */
   async function serve(incoming: Incoming): Promise<Answer> {
+    let held: Held | undefined
+    try {
+      held = inFlight.begin()
+      const answered = await answerHeld(incoming, held)
+      held.becomeAnswer(answered.body?.length ?? 0)
+      return answered
+    } catch (error) {
+      return failureAnswer(error, {}, undefined)
+    } finally {
+      if (held && incoming.whenSent) incoming.whenSent(held.end)
+      else held?.end()
+    }
+  }
+
+  async function answerHeld(incoming: Incoming, held: Held): Promise<Answer> {
     const headers: Record<string, string> = {}
     let route: Route | undefined
     try {
@@ -41,14 +58,17 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
       const address = splitPath(path)
       const document = address ? undefined : documents.get(withoutSlash(path))
-      if (document) return readDocument(incoming, document)
+      if (document) {
+        held.requireRoom()
+        return readDocument(incoming, document)
+      }
       const matched = address && match(incoming.method, address.below)
       if (!address || matched?.kind === 'unknown')
         return fail({ status: 404, error: `There is nothing at ${shown(incoming.path)}` })
       if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
       if (matched?.kind !== 'route') return fail(notFound('Path'))
       route = matched.route
-      return await answerRoute(incoming, route, matched.params, address.network, headers)
+      return await answerRoute(incoming, route, matched.params, address.network, headers, held)
     } catch (error) {
       return failureAnswer(error, headers, route)
     }
@@ -60,20 +80,23 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     params: Readonly<Record<string, string>>,
     networkName: string,
     headers: Record<string, string>,
+    held: Held,
   ): Promise<Answer> {
     const caller = await authenticate(bearerToken(incoming.header('authorization')), networkName)
+    held.countFor(caller.network.id)
     await limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
     authorise(caller.principal.scopes, operation.scope)
 
     const search: Record<string, string> = incoming.search === '' ? {} : Object.fromEntries(new URLSearchParams(incoming.search))
     const paging = isPaged(operation.returns) ? readPaging(search) : noPaging
     const writes = method !== 'GET'
+    const sent = writes ? countedBody(incoming, held) : incoming
     const body = operation.form
-      ? await readForm(incoming, limits)
+      ? await readForm(sent, limits)
       : operation.body
-        ? await readJson(incoming, limits.bodyBytes)
+        ? await readJson(sent, limits.bodyBytes)
         : undefined
-    const stray = writes && !operation.body && operation.query ? await readOptionalJson(incoming, limits.bodyBytes) : undefined
+    const stray = writes && !operation.body && operation.query ? await readOptionalJson(sent, limits.bodyBytes) : undefined
     const input = {
       operation,
       params,
@@ -83,6 +106,8 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       principal: caller.principal,
       network: caller.network,
       now: isoTime(clock.now()),
+      // A read asks at the moment in which it gets its connection: what others have made meanwhile counts.
+      ...(writes ? {} : { admit: () => held.requireRoom() }),
     }
 
     const bodyOf = (result: unknown): FirstAnswer => {
@@ -115,7 +140,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     return jsonAnswer(500, JSON.stringify({ error: 'Internal server error', request_id }), headers)
   }
 
-  return { serve, settled }
+  return { serve, settled, inFlight: inFlight.figures }
 }
 
 /** The value of a result as its operation documents it: a record, or a page with its links. */

@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Answer } from '../../lib/kernel/exchange.ts'
+import { type Bounds, type Watch, watch } from './node-bounds.ts'
+
+/** Characters that are written at a time: enough for a fast reader, and all that a slow one makes us encode. */
+const sliceLength = 65_536
+
+/**
+ * Writes an answer, as fast as its client takes it.
+ * @param sent called once, when the answer has left or its connection has ended
+ */
+export function writeAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+  bounds: Bounds,
+  sent: () => void,
+): void {
+  if (response.destroyed || response.headersSent) {
+    sent()
+    return
+  }
+  const lingers = isUnfinished(request, status)
+  const text = request.method === 'HEAD' ? null : body
+  response.writeHead(status, {
+    ...headers,
+    ...(body === null ? {} : { 'content-length': Buffer.byteLength(body) }),
+    ...(lingers ? { connection: 'close' } : {}),
+  })
+  if (lingers) {
+    if (text !== null) response.write(text)
+    linger(request, response)
+    watchAnswer(request, response, bounds, sent)
+  } else if (text !== null && text.length > sliceLength) {
+    writeSlices(response, text, watchAnswer(request, response, bounds, sent))
+  } else {
+    response.end(text ?? undefined)
+    if (response.writableLength === 0) sent()
+    else watchAnswer(request, response, bounds, sent)
+  }
+}
+
+function writeSlices(response: ServerResponse, text: string, watching: Watch): void {
+  let offset = 0
+  const step = () => {
+    watching.moved()
+    while (offset < text.length) {
+      const end = sliceEnd(text, offset)
+      const slice = text.slice(offset, end)
+      offset = end
+      if (!response.write(slice)) {
+        response.once('drain', step)
+        return
+      }
+    }
+    response.end()
+  }
+  step()
+}
+
+/** Never between the halves of a surrogate pair: each half alone would be encoded as a question mark. */
+function sliceEnd(text: string, offset: number): number {
+  const end = Math.min(offset + sliceLength, text.length)
+  const last = text.charCodeAt(end - 1)
+  return last >= 0xd800 && last <= 0xdbff && end < text.length ? end - 1 : end
+}
+
+/** Ends the connection of a client that takes nothing, or takes too long. */
+function watchAnswer(request: IncomingMessage, response: ServerResponse, bounds: Bounds, sent: () => void): Watch {
+  const { socket } = request
+  const watching = watch(bounds.answerStallMs, bounds.answerTimeoutMs, () => {
+    if (request.httpVersionMajor < 2) socket.destroy()
+    else response.destroy()
+  })
+  let ended = false
+  const end = () => {
+    if (ended) return
+    ended = true
+    watching.end()
+    response.off('close', end)
+    socket.off('close', end)
+    sent()
+  }
+  // A response that waits behind another one is not told when their connection ends.
+  response.on('close', end)
+  socket.on('close', end)
+  return watching
+}
+
+/** How long a refused body may go on before its connection is cut, in milliseconds. */
+const lingerMs = 5_000
+
+// A client that is still writing when its connection is closed gets a reset, and never sees the answer.
+const isUnfinished = (request: IncomingMessage, status: number): boolean =>
+  !request.complete && request.httpVersionMajor < 2 && (status === 408 || status === 413 || status === 503)
+
+/** A client that sends too much gets its answer first; what it goes on sending is thrown away, and then it is cut off. */
+function linger(request: IncomingMessage, response: ServerResponse): void {
+  const end = () => {
+    clearTimeout(timer)
+    request.off('end', end)
+    request.off('close', end)
+    response.end()
+  }
+  const timer = setTimeout(end, lingerMs)
+  timer.unref()
+  request.on('end', end)
+  request.on('close', end)
+  request.resume()
+}

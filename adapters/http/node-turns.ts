@@ -1,0 +1,55 @@
+/**
+ * One request of a connection after the other. Node begins everything that a client has pipelined as soon as it has arrived;
+ * so a connection that sends without reading would have all of it carried out at once.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+interface Connection {
+  running: number
+  readonly waiting: (() => void)[]
+}
+
+/** HTTP/2 interleaves its streams by design. */
+const atOnce = (request: IncomingMessage): number => (request.httpVersionMajor < 2 ? 1 : 32)
+
+/** What has arrived before the socket was paused: more than one read can hold. */
+const maxWaiting = 8_192
+
+const connections = new WeakMap<object, Connection>()
+
+/**
+ * Begins a request when its connection has none under way.
+ * @param begin gets what to call when its answer has left
+ */
+export function takeTurn(request: IncomingMessage, response: ServerResponse, begin: (done: () => void) => void): void {
+  const key = connectionOf(request)
+  let connection = connections.get(key)
+  if (!connection) {
+    connection = { running: 0, waiting: [] }
+    connections.set(key, connection)
+  }
+  const { waiting } = connection
+  const { socket } = request
+  const start = () => begin(() => next(connection, request))
+  if (connection.running < atOnce(request)) {
+    connection.running += 1
+    start()
+  } else if (waiting.length < maxWaiting) {
+    waiting.push(start)
+    // What the socket has read already still comes; nothing more, until the queue is empty.
+    if (request.httpVersionMajor < 2) socket.pause()
+  } else if (request.httpVersionMajor < 2) socket.destroy()
+  else response.destroy()
+}
+
+function next(connection: Connection, { socket, httpVersionMajor }: IncomingMessage): void {
+  // Nobody would get the answers.
+  if (socket.destroyed) connection.waiting.length = 0
+  const start = connection.waiting.shift()
+  if (connection.waiting.length === 0 && httpVersionMajor < 2) socket.resume()
+  if (start) start()
+  else connection.running -= 1
+}
+
+const connectionOf = (request: IncomingMessage): object =>
+  'stream' in request ? ((request.stream as { session?: object }).session ?? request) : request.socket

@@ -1,0 +1,126 @@
+/**
+ * What is in flight: the bytes of bodies, from their arrival until the request is answered, and the bytes of answers, until
+ * they have left. All of it has one ceiling, and each network has a share of that.
+ */
+import { ApiError } from '../errors.ts'
+import type { Limits } from '../options.ts'
+import type { Id } from '../storage/table.ts'
+import type { Incoming } from './exchange.ts'
+
+/** How much is in flight. */
+export interface InFlight {
+  /** Requests that are being carried out, or whose answer is on its way. */
+  readonly requests: number
+  readonly bytes: number
+  /** The most bytes that were ever in flight at once. */
+  readonly peakBytes: number
+}
+
+/** What one request holds. */
+export interface Held {
+  /** From now on what is held counts for this network. */
+  countFor(network: Id): void
+  /**
+   * Counts bytes that have arrived.
+   * @throws ApiError 503 when they are more than the ceiling or the network's share allows
+   */
+  take(bytes: number): void
+  /**
+   * Asks whether there is room, before anything is made.
+   * @param bytes how many are expected, as far as anybody can tell
+   * @throws ApiError 503
+   */
+  requireRoom(bytes?: number): void
+  /** The answer takes the place of the body. It is never refused: what it tells of has been done. */
+  becomeAnswer(bytes: number): void
+  end(): void
+}
+
+const retryAfter = { 'retry-after': '2' }
+const full = () => new ApiError(503, { error: 'The server has too much in flight. Try again in 2 seconds' }, retryAfter)
+const shareTaken = () =>
+  new ApiError(
+    503,
+    { error: 'This network has too many bytes in flight. Read the answers that are on their way, then try again' },
+    retryAfter,
+  )
+
+/** @param limits `inFlightBytes` is the ceiling */
+export function inFlightCounter({ inFlightBytes, assetBytes, bodyBytes }: Limits) {
+  // A quarter, but always room for one upload of the largest size.
+  const share = Math.min(inFlightBytes, Math.max(inFlightBytes / 4, assetBytes + bodyBytes))
+  const byNetwork = new Map<Id, number>()
+  let requests = 0
+  let bytes = 0
+  let peakBytes = 0
+
+  const add = (network: Id, count: number) => {
+    bytes += count
+    peakBytes = Math.max(peakBytes, bytes)
+    const held = (byNetwork.get(network) ?? 0) + count
+    if (held === 0) byNetwork.delete(network)
+    else byNetwork.set(network, held)
+  }
+
+  /** @throws ApiError 503 when the ceiling is reached already */
+  function begin(): Held {
+    if (bytes >= inFlightBytes) throw full()
+    requests += 1
+    let network: Id = ''
+    let held = 0
+    let ended = false
+    const change = (count: number) => {
+      if (count === 0) return
+      held += count
+      add(network, count)
+    }
+    return {
+      countFor(id) {
+        network = id
+      },
+      take(count) {
+        // A reader that goes on after its request was answered.
+        if (ended) throw full()
+        if (bytes + count > inFlightBytes) throw full()
+        if ((byNetwork.get(network) ?? 0) + count > share) throw shareTaken()
+        change(count)
+      },
+      requireRoom(count = 1) {
+        if (bytes + count > inFlightBytes) throw full()
+        if ((byNetwork.get(network) ?? 0) + count > share) throw shareTaken()
+      },
+      becomeAnswer: (count) => change(count - held),
+      end() {
+        if (ended) return
+        ended = true
+        requests -= 1
+        change(-held)
+      },
+    }
+  }
+
+  return { begin, figures: (): InFlight => ({ requests, bytes, peakBytes }) }
+}
+
+/** A request whose body is counted while it arrives. */
+export const countedBody = (incoming: Incoming, held: Held): Incoming => ({
+  method: incoming.method,
+  path: incoming.path,
+  search: incoming.search,
+  secure: incoming.secure,
+  header: (name) => incoming.header(name),
+  read: (limit) => readCounted(incoming, limit, held),
+  ...(incoming.parsedBody === undefined ? {} : { parsedBody: incoming.parsedBody }),
+})
+
+async function readCounted(incoming: Incoming, limit: number, held: Held): Promise<Uint8Array | undefined> {
+  held.requireRoom(Math.min(Number(incoming.header('content-length') ?? 1) || 1, limit))
+  let counted = 0
+  const body = await incoming.read(limit, (bytes) => {
+    held.take(bytes)
+    counted += bytes
+  })
+  // A reader that tells nothing while it reads.
+  if (body && body.length > counted) held.take(body.length - counted)
+  return body
+}

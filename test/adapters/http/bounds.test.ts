@@ -1,0 +1,257 @@
+/** Clients that send without end, without reading, or not at all. */
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { type TransferBounds, toNodeListener } from '../../../adapters/http/node.ts'
+import type { Answer, Incoming, Options } from '../../../lib/index.ts'
+import { createTestCommunity } from '../../support/community.ts'
+
+const MiB = 1024 * 1024
+const tags = '/admin/v1/networks/1/tags'
+const assets = '/admin/v1/networks/1/assets'
+
+async function start(listener: RequestListener): Promise<number> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+async function hosted(options: Partial<Options> = {}, bounds?: TransferBounds) {
+  const it = await createTestCommunity({ allowHttp: true, ...options })
+  let running = 0
+  let mostRunning = 0
+  const serve = async (incoming: Incoming): Promise<Answer> => {
+    running += 1
+    mostRunning = Math.max(mostRunning, running)
+    const answer = await it.community.serve(incoming)
+    running -= 1
+    return answer
+  }
+  const port = await start(toNodeListener({ serve }, bounds))
+  return { ...it, port, url: `http://127.0.0.1:${port}`, mostRunning: () => mostRunning }
+}
+
+/** A connection to a server, and all that came back on it. */
+async function open(port: number) {
+  const socket: Socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  const closed = Promise.withResolvers<void>()
+  socket.on('data', (chunk) => chunks.push(chunk))
+  socket.on('close', () => closed.resolve())
+  socket.on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  await new Promise<void>((resolve) => socket.once('connect', resolve))
+  return { socket, closed: closed.promise, text: () => Buffer.concat(chunks).toString() }
+}
+
+const head = (method: string, path: string, token: string, more = '') =>
+  `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`
+
+const countOf = (text: string, part: string): number => text.split(part).length - 1
+
+/** A network with posts whose list is a large answer. */
+async function withLargeList(options: Partial<Options> = {}, bounds?: TransferBounds) {
+  const it = await hosted(options, bounds)
+  const description = 'ü'.repeat(90_000)
+  for (let index = 0; index < 20; index++)
+    await it.community.call('tags.create', { network: 'demo', body: { title: `Tag ${index}`, description } })
+  return { ...it, description }
+}
+
+test('a large answer arrives whole, letter by letter', async () => {
+  const { url, token, description, community } = await withLargeList()
+  const answer = await fetch(url + tags, { headers: { authorization: `Bearer ${token}` } })
+  const { items } = (await answer.json()) as { items: { description: string }[] }
+  expect(items.map((item) => item.description === description)).toEqual(Array(20).fill(true))
+  await vi.waitFor(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
+})
+
+test('letters outside the first plane are not cut in two where a large answer is written in parts', async () => {
+  const { url, token, community } = await hosted()
+  const description = `x${'🌍'.repeat(49_999)}`
+  for (let index = 0; index < 3; index++)
+    await community.call('tags.create', { network: 'demo', body: { title: `Tag ${index}`, description } })
+  const answer = await fetch(url + tags, { headers: { authorization: `Bearer ${token}` } })
+  const { items } = (await answer.json()) as { items: { description: string }[] }
+  expect(items.every((item) => item.description === description)).toBe(true)
+})
+
+test('pipelined requests of one connection are carried out one at a time, and answered in order', async () => {
+  const { port, token, mostRunning } = await hosted()
+  const { socket, text } = await open(port)
+  const count = 3_000
+  for (let index = 0; index < count; index++) socket.write(head('GET', `${tags}?per_page=1&n=${index}.`, token))
+  await vi.waitFor(() => expect(countOf(text(), 'HTTP/1.1 200')).toBe(count), { timeout: 60_000 })
+  const order = [...text().matchAll(/&n=(\d+)\./g)].map(([, index]) => Number(index))
+  expect(order).toEqual(Array.from({ length: count }, (_, index) => index))
+  expect(mostRunning()).toBe(1)
+})
+
+test('a body behind a pipelined request arrives', async () => {
+  const { port, token } = await hosted()
+  const { socket, text } = await open(port)
+  const body = JSON.stringify({ title: 'Oil', description: 'x'.repeat(90_000) })
+  const post = head('POST', tags, token, `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) + body
+  for (let round = 0; round < 3; round++) socket.write(head('GET', tags, token) + post)
+  await vi.waitFor(() => expect([countOf(text(), 'HTTP/1.1 200'), countOf(text(), 'HTTP/1.1 201')]).toEqual([3, 3]))
+})
+
+test('connections that pipeline and never read hold one answer each, and are closed', async () => {
+  const { port, token, community } = await withLargeList({}, { answerStallMs: 200 })
+  const connections = await Promise.all(Array.from({ length: 10 }, () => open(port)))
+  for (const { socket } of connections) {
+    socket.pause()
+    for (let index = 0; index < 50; index++) socket.write(head('GET', tags, token))
+  }
+  // A paused socket is told of the end only when it reads again.
+  await vi.waitFor(() => expect(community.inFlight().requests).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }), { timeout: 30_000 })
+  // 500 answers of nearly 2 million characters were asked for.
+  expect(community.inFlight().peakBytes).toBeLessThan(10 * 2 * MiB)
+  for (const { socket } of connections) socket.resume()
+  await Promise.all(connections.map(({ closed }) => closed))
+})
+
+test('an answer that is taken drop by drop ends with its time', async () => {
+  const { port, token, community } = await withLargeList({}, { answerStallMs: 50, answerTimeoutMs: 500 })
+  const { socket, closed } = await open(port)
+  socket.on('data', () => {
+    socket.pause()
+    setTimeout(() => socket.resume(), 20)
+  })
+  for (let index = 0; index < 50; index++) socket.write(head('GET', tags, token))
+  await closed
+  await vi.waitFor(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
+})
+
+test('a body that stops arriving is a 408, and its connection is closed', async () => {
+  const { port, token, community, faults } = await hosted({}, { bodyStallMs: 100 })
+  const { socket, closed, text } = await open(port)
+  socket.write(`${head('POST', tags, token, 'Content-Type: application/json\r\nContent-Length: 100\r\n')}{"title":`)
+  await vi.waitFor(() => expect(text()).toContain('{"error":"The body did not arrive in time. Send it again"}'))
+  expect(text()).toContain('HTTP/1.1 408 Request Timeout')
+  socket.end()
+  await closed
+  await vi.waitFor(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
+  expect(faults).toEqual([])
+})
+
+test('a body that drips is a 408 when its time is over', async () => {
+  const { port, token } = await hosted({}, { bodyStallMs: 100, bodyTimeoutMs: 400 })
+  const { socket, text } = await open(port)
+  socket.write(head('POST', tags, token, 'Content-Type: application/json\r\nContent-Length: 100000\r\n'))
+  const drip = setInterval(() => socket.write(' '), 10)
+  onTestFinished(() => clearInterval(drip))
+  await vi.waitFor(() => expect(text()).toContain('HTTP/1.1 408'), { timeout: 10_000 })
+})
+
+const multipart = 'Content-Type: multipart/form-data; boundary=b\r\n'
+
+test('uploads that stop half-way hold no more than the share of their network, and others go on', async () => {
+  const limits = { inFlightBytes: 16 * MiB, assetBytes: 2 * MiB, bodyBytes: MiB }
+  const { port, url, token, community } = await hosted({ limits })
+  const { network } = await community.networks.create({
+    subdomain: 'other',
+    title: 'Other',
+    service_plan: 'unlimited',
+    owner: { email: 'other@example.org', first_name: 'Bo', last_name: 'Other' },
+  })
+  const other = await community.keys.create({ network_id: network.id, name: 'other', scopes: ['*'] })
+  const uploads = await Promise.all(Array.from({ length: 40 }, () => open(port)))
+  for (const { socket } of uploads) {
+    socket.write(head('POST', assets, token, `${multipart}Content-Length: ${2 * MiB}\r\n`))
+    socket.write(Buffer.alloc(MiB))
+  }
+  const refused = () => uploads.filter(({ text }) => text().includes('HTTP/1.1 503')).length
+  await vi.waitFor(() => expect(refused()).toBeGreaterThanOrEqual(36))
+  const [first] = uploads.filter(({ text }) => text().includes('503'))
+  expect(first?.text()).toContain('Retry-After: 2'.toLowerCase())
+  expect(first?.text()).toContain('This network has too many bytes in flight')
+  const created = await fetch(`${url}/admin/v1/networks/${network.id}/tags`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${other.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title: 'Oil' }),
+  })
+  expect(created.status).toBe(201)
+  expect(community.inFlight().peakBytes).toBeLessThanOrEqual(4 * MiB + 1000)
+  for (const { socket } of uploads) socket.destroy()
+  await vi.waitFor(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }), { timeout: 30_000 })
+})
+
+test('an upload that would not fit any more is refused before it is read', async () => {
+  const limits = { inFlightBytes: 8 * MiB, assetBytes: 2 * MiB, bodyBytes: MiB }
+  const { port, token, community } = await hosted({ limits })
+  const first = await open(port)
+  first.socket.write(head('POST', assets, token, `${multipart}Content-Length: ${2.5 * MiB}\r\n`))
+  first.socket.write(Buffer.alloc(2 * MiB))
+  await vi.waitFor(() => expect(community.inFlight().bytes).toBe(2 * MiB))
+  const second = await open(port)
+  second.socket.write(head('POST', assets, token, `${multipart}Content-Length: ${2 * MiB}\r\n`))
+  await vi.waitFor(() => expect(second.text()).toContain('HTTP/1.1 503'))
+  expect(community.inFlight().bytes).toBeLessThan(2 * MiB + 1000)
+})
+
+test('over the ceiling every request is a 503 with Retry-After, and under it again all is well', async () => {
+  const limits = { inFlightBytes: MiB, assetBytes: MiB, bodyBytes: MiB }
+  const { port, url, token, community } = await withLargeList({ limits }, { answerStallMs: 1_000 })
+  const slow = await open(port)
+  slow.socket.pause()
+  for (let index = 0; index < 20; index++) slow.socket.write(head('GET', tags, token))
+  await vi.waitFor(() => expect(community.inFlight().bytes).toBeGreaterThan(MiB))
+  const refused = await fetch(`${url}/admin/v1/spec.json`)
+  expect({ status: refused.status, after: refused.headers.get('retry-after'), body: await refused.json() }).toEqual({
+    status: 503,
+    after: '2',
+    body: { error: 'The server has too much in flight. Try again in 2 seconds' },
+  })
+  await vi.waitFor(async () => expect((await fetch(`${url}/admin/v1/spec.json`)).status).toBe(200), { timeout: 30_000 })
+})
+
+test('a body that is too large gets its 413 also where the client only reads when it has written', async () => {
+  const { port, token } = await hosted()
+  for (const framing of [`Content-Length: ${4 * MiB}\r\n`, 'Transfer-Encoding: chunked\r\n']) {
+    const { socket, closed, text } = await open(port)
+    socket.pause()
+    socket.write(head('POST', tags, token, `Content-Type: application/json\r\n${framing}`))
+    for (let index = 0; index < 4; index++) {
+      const bytes = Buffer.alloc(MiB, 0x20)
+      const chunk = framing.startsWith('Content') ? bytes : Buffer.concat([Buffer.from('100000\r\n'), bytes, Buffer.from('\r\n')])
+      await new Promise<void>((resolve, reject) => socket.write(chunk, (error) => (error ? reject(error) : resolve())))
+    }
+    if (framing.startsWith('Transfer')) socket.write('0\r\n\r\n')
+    socket.resume()
+    await closed
+    expect(text()).toContain('HTTP/1.1 413')
+    expect(text()).toContain('{"error":"The body is larger than 1048576 bytes"}')
+  }
+})
+
+test('a bound that is no number of milliseconds is named', async () => {
+  const { community } = await createTestCommunity()
+  expect(() => toNodeListener(community, { answerStallMs: 0 })).toThrow(
+    'option `answerStallMs` must be a whole number of milliseconds from 1 to 2147483647, got 0',
+  )
+})
+
+test('a `fetch` host whose client goes away in the middle of a body is a 400, no fault', async () => {
+  const { community, token, faults } = await createTestCommunity()
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"title":'))
+    },
+    pull: () => Promise.reject(new DOMException('The connection was closed', 'AbortError')),
+  })
+  const request = new Request(`https://api.test${tags}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body,
+    duplex: 'half',
+  } as RequestInit)
+  const answer = await community.fetch(request)
+  expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body ended before all of it had arrived' }])
+  expect(faults).toEqual([])
+})
