@@ -86,10 +86,12 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
         } else if (stream.finished) torn = { start, end: size - from, reason: 'a commit without its last line' }
       }
       const damage: Damage[] = []
-      for (const { start, end, reason } of found.damage) {
+      for (const [index, { start, end, ...what }] of found.damage.entries()) {
         const offset = from + start
-        if (keepBroken) await setAside(files, root, stream.name, offset, [bytes.subarray(start, end)])
-        damage.push({ stream: stream.name, offset, bytes: end - start, reason })
+        // Several records of one line are kept once, with the whole line.
+        const kept = found.damage[index - 1]?.start === start
+        if (keepBroken && !kept) await setAside(files, root, stream.name, offset, [bytes.subarray(start, end)])
+        damage.push({ stream: stream.name, offset, bytes: end - start, ...what })
       }
       if (torn) {
         const offset = from + torn.start

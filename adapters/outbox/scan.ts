@@ -1,8 +1,10 @@
 /** Finds commits and damage in the bytes of a segment. No I/O. */
+import type { CheckedRecords, Unusable } from '../../lib/outbox/check.ts'
 import { decodeLine, isDamaged, maxLineBytes, partOf } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 
-export interface DamagedBytes {
+/** Bytes that are no commit, or a whole line with a record that cannot be used. */
+export interface DamagedBytes extends Partial<Unusable> {
   /** Where they begin and end in the scanned bytes. */
   readonly start: number
   readonly end: number
@@ -47,17 +49,22 @@ export function scan(bytes: Buffer, next: Next, isWhole: (commit: string) => boo
   /** Damage at the very end of a living writer's file may be a write that is only half visible yet. */
   let doubtful: DamagedBytes | undefined
 
+  const keep = ({ records, unusable }: CheckedRecords, start: number, end: number): void => {
+    commits.push(records)
+    for (const each of unusable) damage.push({ ...each, start, end: end + 1 })
+  }
+
   const take = (start: number, end: number): void => {
     const line = decodeLine(bytes.subarray(start, end))
     if (doubtful) damage.push(doubtful)
     doubtful = undefined
-    if (!isDamaged(line)) commits.push(line)
+    if (!isDamaged(line)) keep(line, start, end)
     else {
       const swallowed = findSwallowed(bytes, start, end)
       const whole = { start, end: end + 1, reason: line.reason }
       if (swallowed) {
         damage.push({ ...whole, end: swallowed.start })
-        commits.push(swallowed.records)
+        keep(swallowed.line, swallowed.start, end)
       } else if (end + 1 < bytes.length || next !== 'growing') damage.push(whole)
       else doubtful = whole
     }
@@ -88,17 +95,13 @@ function unfinished(bytes: Buffer, next: Next): string {
   return bytes.every((byte) => byte === 0) ? 'filled with zeros to the end' : 'ends in the middle of a line'
 }
 
-function findSwallowed(
-  bytes: Buffer,
-  start: number,
-  end: number,
-): { start: number; records: readonly OutboxRecord[] } | undefined {
+function findSwallowed(bytes: Buffer, start: number, end: number): { start: number; line: CheckedRecords } | undefined {
   let at = start
   for (let tries = 0; tries < maxMarks; tries++) {
     at = bytes.indexOf(mark, at + 1)
     if (at === -1 || at >= end) return undefined
     const line = decodeLine(bytes.subarray(at, end))
-    if (!isDamaged(line)) return { start: at, records: line }
+    if (!isDamaged(line)) return { start: at, line }
   }
   return undefined
 }

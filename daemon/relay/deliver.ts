@@ -89,7 +89,8 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
         else if (acknowledged) settle(ended('delivered', String(status), status))
         else {
           const failed = ended(classifyStatus(status), String(status), status, parseRetryAfter(retryAfter, clock.now()))
-          const answer = Buffer.concat(kept).subarray(0, keptAnswerBytes).toString('utf8')
+          // A NUL is text that PostgreSQL does not take: whoever answers with one must not stop the recording of results.
+          const answer = Buffer.concat(kept).subarray(0, keptAnswerBytes).toString('utf8').replaceAll('\0', '\ufffd')
           settle(answer === '' ? failed : { ...failed, answer })
         }
       }

@@ -69,10 +69,11 @@ export async function settleLanding(
   if (verdict.pauseUntil !== undefined) run.pausedUntil = Math.max(run.pausedUntil, verdict.pauseUntil)
 
   const failed = isEndpointFailure(outcome)
+  const damaged = outcome.result === 'damaged'
   const tooOld = failed && !ticket.probe && isRefusal(outcome) && run.hasTakenYounger(waiting.event)
   let transition: Transition | undefined
   if (tooOld) run.refusesOld()
-  else if (outcome.result === 'blocked') run.breaker.release(ticket)
+  else if (outcome.result === 'blocked' || damaged) run.breaker.release(ticket)
   else
     transition = await run.breaker.record(ticket, waiting.event, failed, () =>
       run.hasOther(waiting.event, now).catch(() => false),
@@ -81,7 +82,8 @@ export async function settleLanding(
   const isNews = run.failingSince !== null || run.lastSuccess === null
   if (outcome.result === 'delivered') run.takes(waiting.event)
   if (transition) run.turns(transition, waiting.event)
-  note(run, ticket, outcome, failed && !tooOld, transition, now)
+  // A damaged body says nothing about the endpoint.
+  if (!damaged) note(run, ticket, outcome, failed && !tooOld, transition, now)
   if (outcome.result !== 'delivered' || transition || isNews) gathering.states.set(run.endpoint.ref, run.state())
 
   const { network_id, id } = run.endpoint
@@ -92,7 +94,9 @@ export async function settleLanding(
   const failing = failed && verdict.result.state === 'pending' && verdict.result.attempts === failingAt
   if (failing && run.worthTelling('endpoint.failing', now))
     gathering.notices.push({ ...about, kind: 'endpoint.failing', text: `${failingAt} attempts failed: ${outcome.reason}` })
-  if (verdict.result.state === 'dead' && run.worthTelling('delivery.dead', now))
+  if (damaged && run.worthTelling('delivery.damaged', now))
+    gathering.notices.push({ ...about, kind: 'delivery.damaged', text: `nothing is sent: ${outcome.reason}` })
+  if (!damaged && verdict.result.state === 'dead' && run.worthTelling('delivery.dead', now))
     gathering.notices.push({ ...about, kind: 'delivery.dead', text: `no attempts are left: ${outcome.reason}` })
   if (outgoing) gathering.told.push(() => report(landing, outgoing, verdict.result, now, events))
 }

@@ -10,6 +10,7 @@ const types: Partial<Record<Notice['kind'], string>> = {
   'endpoint.recovered': 'EndpointRecoveredHook',
   'endpoint.disabled': 'EndpointDisabledHook',
   'delivery.dead': 'DeliveryExhaustedHook',
+  'delivery.damaged': 'DeliveryExhaustedHook',
   'delivery.poisoned': 'DeliveryExhaustedHook',
 }
 

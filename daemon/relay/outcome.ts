@@ -3,7 +3,8 @@ import { Refused } from './guard.ts'
 
 /**
  * Why an attempt failed, for logs, metrics and people: `status` (not 2xx), `redirect`, `timeout`, `dns`, `refused`, `reset`,
- * `unreachable`, `tls`, `protocol` (not HTTP), `blocked` (our own rules: nothing was sent), `aborted` (we are shutting down),
+ * `unreachable`, `tls`, `protocol` (not HTTP), `blocked` (our own rules: nothing was sent), `damaged` (the stored body is not the
+ * one that was taken over: nothing was sent), `aborted` (we are shutting down),
  * `fault` (anything not foreseen: counted against the endpoint, so that nothing unforeseen is repeated without end).
  */
 export type FailureClass =
@@ -17,6 +18,7 @@ export type FailureClass =
   | 'tls'
   | 'protocol'
   | 'blocked'
+  | 'damaged'
   | 'aborted'
   | 'fault'
 
@@ -94,7 +96,7 @@ export const classifyStatus = (status: number): FailureClass => (status >= 300 &
 
 /** Whether the endpoint is to blame, so that its circuit breaker and its attempts count it. */
 export const isEndpointFailure = ({ result }: Outcome): boolean =>
-  result !== 'delivered' && result !== 'blocked' && result !== 'aborted'
+  !['delivered', 'blocked', 'damaged', 'aborted'].includes(result)
 
 /** Answers of the 4xx kind that say "later", not "no". */
 const notYet = new Set([408, 425, 429])

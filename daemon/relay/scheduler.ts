@@ -77,6 +77,8 @@ type Departure = Omit<Flight, 'outgoing'>
 
 const holderOf = ({ endpoint, standing }: EndpointRun): Holder => ({ network: endpoint.network_id, standing })
 
+const nothingSent = { status: null, retryAfter: undefined, milliseconds: 0 }
+
 function without(flying: ReadonlySet<number>, landed: readonly Landing[]): ReadonlySet<number> {
   const left = new Set(flying)
   for (const { waiting } of landed) left.delete(waiting.delivery)
@@ -399,15 +401,10 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     }
     // This process may have been stopped since the turn was recorded, for so long that others send by now.
     if (store.leasedFor < settings().timeout * 1000 + margin)
-      return arrive({
-        result: 'aborted',
-        status: null,
-        reason: 'the lease is nearly over',
-        retryAfter: undefined,
-        milliseconds: 0,
-      })
-    if (!outgoing)
-      return arrive({ result: 'fault', status: null, reason: 'no such event', retryAfter: undefined, milliseconds: 0 })
+      return arrive({ ...nothingSent, result: 'aborted', reason: 'the lease is nearly over' })
+    if (!outgoing) return arrive({ ...nothingSent, result: 'fault', reason: 'no such event' })
+    if (!outgoing.intact)
+      return arrive({ ...nothingSent, result: 'damaged', reason: 'the stored body is not what was taken over' })
     const { ref, url, key, secrets } = run.endpoint
     // This process may be stopped while it waits for a connection, too.
     const isAllowed = () => store.leasedFor > margin
@@ -416,7 +413,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       .then(arrive)
       .catch((error: unknown) => {
         events.onFault('an attempt failed in an unforeseen way', error)
-        arrive({ result: 'fault', status: null, reason: 'unforeseen', retryAfter: undefined, milliseconds: 0 })
+        arrive({ ...nothingSent, result: 'fault', reason: 'unforeseen' })
       })
   }
 

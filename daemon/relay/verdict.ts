@@ -26,7 +26,9 @@ export function judge(waiting: Waiting, outcome: Outcome, schedule: readonly num
   if (outcome.result === 'delivered')
     return { result: { ...common, state: 'delivered', due: waiting.due }, pauseUntil: undefined, disable: undefined }
 
-  const delay = nextDelay(schedule, { attempts, overloaded: isOverload(outcome), retryAfter }, random)
+  // No later attempt would find another body.
+  const last = outcome.result === 'damaged'
+  const delay = last ? undefined : nextDelay(schedule, { attempts, overloaded: isOverload(outcome), retryAfter }, random)
   // 410: the receiver says that it is gone for good. Its events wait for somebody to decide, whatever attempts are left.
   const gone = status === 410
   const pause = status !== null && pausing.has(status) && retryAfter !== undefined

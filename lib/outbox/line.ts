@@ -5,6 +5,7 @@
  * A large commit is several lines, one behind the other, each with a `part` before its records: the id of the commit, whether
  * this is the `last` line of it, and its number from 0. Without its last line such a commit never happened.
  */
+import { type CheckedRecords, checkRecords } from './check.ts'
 import { crc32 } from './crc32.ts'
 import { partsOf } from './parts.ts'
 import type { OutboxRecord } from './record.ts'
@@ -87,10 +88,10 @@ export function encodeLine(records: readonly OutboxRecord[], part?: LinePart): U
 }
 
 /**
- * The records of one line.
+ * The records of one line: those that can be used, and what is known about the others.
  * @param line its bytes, without the newline
  */
-export function decodeLine(line: Uint8Array): readonly OutboxRecord[] | DamagedLine {
+export function decodeLine(line: Uint8Array): CheckedRecords | DamagedLine {
   if (line.length > maxLineBytes) return damaged(`longer than ${maxLineBytes} bytes`)
   if (line.length < headLength) return damaged('too short')
   const rest = line.subarray(headLength)
@@ -101,14 +102,14 @@ export function decodeLine(line: Uint8Array): readonly OutboxRecord[] | DamagedL
   try {
     const parsed: unknown = JSON.parse(`{${decoder.decode(rest)}`)
     const records = (parsed as { records?: unknown }).records
-    return Array.isArray(records) ? (records as OutboxRecord[]) : damaged('has no list of records')
+    return Array.isArray(records) ? checkRecords(records) : damaged('has no list of records')
   } catch {
     return damaged('is not JSON')
   }
 }
 
 /** Whether a decoded line is damage. */
-export function isDamaged(line: readonly OutboxRecord[] | DamagedLine): line is DamagedLine {
+export function isDamaged(line: CheckedRecords | DamagedLine): line is DamagedLine {
   return 'damaged' in line
 }
 

@@ -12,13 +12,27 @@ import type { OutboxRecord } from './record.ts'
 /** How far each stream has been taken over: a byte offset for a segment, whatever suits it for a table. */
 export type Positions = Readonly<Record<string, number>>
 
-/** A piece of a stream that could not be read: it was counted, copied aside and passed over. */
+/** The stream of an outbox that is a table. */
+export const tableStream = 'outbox'
+
+/** A piece of a stream that could not be read or used: it was counted, set aside and passed over. */
 export interface Damage {
   readonly stream: string
+  /** A byte of a segment, or the number of a row. */
   readonly offset: number
   readonly bytes: number
   readonly reason: string
+  /** What it is about, as far as that is known. */
+  readonly network_id?: string | null
+  readonly endpoint_id?: string | null
+  readonly event_id?: string | null
+  /** What is passed over, where the source itself keeps no copy of it. */
+  readonly content?: string
 }
+
+/** A damage in one line, for a person. */
+export const damageText = ({ stream, offset, bytes, reason }: Damage): string =>
+  `${stream === tableStream ? `row ${offset} of the outbox` : `${stream} at byte ${offset}`}, ${bytes} bytes: ${reason}`
 
 export interface Reading {
   /** One list per commit, in the order of their stream. */

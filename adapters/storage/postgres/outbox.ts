@@ -107,8 +107,9 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
   })
 }
 
-/** Commits that were taken out of the outbox, oldest first, and what could not be read among them. */
+/** Commits that were taken out of the outbox, oldest first, and what could not be read or used among them. */
 export interface ClaimedCommits {
+  /** One list for each row that was claimed, empty where nothing of it can be used. */
   readonly commits: readonly (readonly OutboxRecord[])[]
   readonly damage: readonly Damage[]
 }
@@ -131,8 +132,5 @@ export async function claimOutbox(client: PgClient, limit: number, schema: strin
     [limit],
   )
   const parsed = rows.map(([seq, records]) => parseCommit({ seq: Number(seq), records: String(records) }))
-  return {
-    commits: parsed.filter((records) => Array.isArray(records)),
-    damage: parsed.filter((records): records is Damage => !Array.isArray(records)),
-  }
+  return { commits: parsed.map(({ records }) => records), damage: parsed.flatMap(({ damage }) => damage) }
 }

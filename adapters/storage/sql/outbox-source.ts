@@ -12,8 +12,9 @@
  * - **Reading**: the rows of one call of `read`, counted. The position of the stream is the count of the last reading that
  *   was taken over, so a reading that was not is read again.
  */
+import { checkRecords } from '../../../lib/outbox/check.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import type { Damage, OutboxSource, Reading } from '../../../lib/outbox/source.ts'
+import { type Damage, type OutboxSource, type Reading, tableStream as stream } from '../../../lib/outbox/source.ts'
 
 /** A row as the database gives it. */
 export interface OutboxRow {
@@ -30,7 +31,6 @@ export interface OutboxTable {
   close(): Promise<void>
 }
 
-const stream = 'outbox'
 /** Rows that are read at once at most. */
 const mostRows = 500
 
@@ -63,9 +63,9 @@ export function outboxSource(table: OutboxTable): OutboxSource {
       )
       const parsed = some.map(parseCommit)
       return {
-        commits: parsed.filter((records) => Array.isArray(records)),
+        commits: parsed.map(({ records }) => records),
         positions: { [stream]: count },
-        damage: parsed.filter((records): records is Damage => !Array.isArray(records)),
+        damage: parsed.flatMap(({ damage }) => damage),
         more: some.length < rows.length || full,
       }
     },
@@ -93,11 +93,29 @@ function upTo(rows: readonly OutboxRow[], limit: number): readonly OutboxRow[] {
   return end === -1 ? rows : rows.slice(0, Math.max(1, end))
 }
 
-/** The records of a row, or why there are none. */
-export function parseCommit({ seq, records }: OutboxRow): readonly OutboxRecord[] | Damage {
+export interface ParsedCommit {
+  readonly records: readonly OutboxRecord[]
+  /** What cannot be used of it. The first one has the whole row with it: the row itself will be gone. */
+  readonly damage: readonly Damage[]
+}
+
+/** What a row holds. */
+export function parseCommit({ seq, records: text }: OutboxRow): ParsedCommit {
+  const list = listOf(text)
+  const { records, unusable } = checkRecords(list ?? [])
+  const about = list ? unusable : [{ reason: 'is no JSON list of records' }]
+  const damage = about.map((each, index) => ({
+    ...{ stream, offset: seq, bytes: text.length, ...each },
+    ...(index === 0 ? { content: text } : {}),
+  }))
+  return { records, damage }
+}
+
+function listOf(text: string): readonly unknown[] | undefined {
   try {
-    const parsed: unknown = JSON.parse(records)
-    if (Array.isArray(parsed)) return parsed as OutboxRecord[]
-  } catch {}
-  return { stream, offset: seq, bytes: records.length, reason: 'is no JSON list of records' }
+    const parsed: unknown = JSON.parse(text)
+    return Array.isArray(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { isPostgresAddress } from '../../../adapters/storage/postgres/address.ts'
-import type { Positions } from '../../../lib/outbox/source.ts'
+import { damageText, type Positions } from '../../../lib/outbox/source.ts'
 import { UsageError } from '../../usage.ts'
 import { openOperatorStore, storePath } from '../backing.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
@@ -62,11 +62,7 @@ export async function check(flags: CheckFlags): Promise<Checked> {
     const reading = await source.read(positions, pieceBytes)
     commits += reading.commits.length
     positions = { ...positions, ...reading.positions }
-    problems.push(
-      ...reading.damage.map(
-        ({ stream, offset, bytes, reason }) => `outbox: ${stream} at byte ${offset}, ${bytes} bytes: ${reason}`,
-      ),
-    )
+    problems.push(...reading.damage.map((each) => `outbox: ${damageText(each)}`))
     more = reading.more
   }
   await source.close()

@@ -1,4 +1,5 @@
 /** Rows of the stores to what the relay works with. SQLite gives values as they are, PostgreSQL as text. */
+import { crc32 } from '../../../lib/outbox/crc32.ts'
 import type { Audience } from '../../../lib/outbox/record.ts'
 import type { Endpoint, EndpointState, Lane, Outgoing, StoredEndpoint, Waiting } from './store.ts'
 
@@ -45,13 +46,17 @@ export const waitingOf = (row: SqlRow): Waiting => ({
 })
 
 export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
-  const body = row['body']
+  const stored = row['body']
+  const body = stored instanceof Uint8Array ? stored : Buffer.from(String(stored ?? ''))
+  const sum = numberOrNull(row, 'crc')
   return {
     delivery,
     event_id: text(row, 'event_id'),
     event_type: text(row, 'event_type'),
     network_id: text(row, 'network_id'),
     taken: number(row, 'taken'),
-    body: body instanceof Uint8Array ? body : Buffer.from(String(body ?? '')),
+    body,
+    // Earlier versions kept none.
+    intact: sum === null || sum === crc32(body),
   }
 }

@@ -74,6 +74,8 @@ export interface Outgoing {
   /** When the relay took the event over. */
   readonly taken: number
   readonly body: Uint8Array
+  /** Whether the body is the one that was taken over, byte for byte. */
+  readonly intact: boolean
 }
 
 export type DeliveryState = 'pending' | 'delivered' | 'dead'
@@ -101,6 +103,7 @@ export interface Notice {
     | 'endpoint.disabled'
     | 'endpoint.removed'
     | 'delivery.dead'
+    | 'delivery.damaged'
     | 'delivery.poisoned'
     | 'outbox.damaged'
   readonly network_id: string | null
@@ -119,6 +122,15 @@ export interface Turn {
   readonly notices: readonly Notice[]
 }
 
+/** What of the outbox was passed over, kept for a person in the table `set_aside`. */
+export interface SetAside {
+  readonly reason: string
+  readonly network_id: string | null
+  readonly endpoint_id: string | null
+  readonly event_id: string | null
+  readonly content: string
+}
+
 /** What a reading of the outbox brought. */
 export interface Taken {
   readonly events: number
@@ -130,6 +142,7 @@ export interface Taken {
   readonly changed: readonly Endpoint[]
   readonly removed: readonly Endpoint[]
   readonly notices: readonly Notice[]
+  readonly setAside: readonly SetAside[]
 }
 
 export interface Recovered {

@@ -4,10 +4,11 @@
  * A walk goes over records in their order and asks the store for one step after another; the store answers each with what
  * came of it. So SQLite, which answers at once, and PostgreSQL, which answers later, share one set of rules.
  */
+import { refused, type Unusable } from '../../../lib/outbox/check.ts'
 import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
-import type { Damage } from '../../../lib/outbox/source.ts'
+import { type Damage, damageText } from '../../../lib/outbox/source.ts'
 import { noticeEvent } from '../notice-event.ts'
-import type { Endpoint, Notice, Taken } from './store.ts'
+import type { Endpoint, Notice, SetAside, Taken } from './store.ts'
 
 /** An event and the endpoints that it goes to. */
 export interface Addressed {
@@ -25,6 +26,19 @@ export type Step =
   | { readonly kind: 'remove'; readonly endpoint: Endpoint }
 
 export type Walk<T> = Generator<Step, T, never>
+
+/** A step that the store cannot do because of the record itself: the others go on without it. */
+export class RefusedRecord extends Error {
+  override readonly name = 'RefusedRecord'
+}
+
+/** What is taken over. */
+export interface Load {
+  readonly records: readonly OutboxRecord[]
+  readonly damage: readonly Damage[]
+  /** One record at a time, each of which the store may answer with `RefusedRecord`. Only after a whole load has failed. */
+  readonly oneByOne: boolean
+}
 
 /** Which endpoints an event goes to: those of its network and audience that want its type. A disabled one's events wait. */
 const wants = (endpoint: Endpoint, event: EventRecord): boolean =>
@@ -57,25 +71,41 @@ export class Directory {
   }
 }
 
-/** Asks for a step; the store answers it with what the kind of step says. */
-function* ask<T>(step: Step): Walk<T> {
-  return (yield step) as T
+/** Asks for a step; the store answers it with what the kind of step says, or refuses the record. */
+function* ask<T>(step: Step): Walk<T | RefusedRecord> {
+  return (yield step) as T | RefusedRecord
 }
 
 /** Takes records over, in their order. */
-export function* takeOver(records: readonly OutboxRecord[], damage: readonly Damage[], directory: Directory): Walk<Taken> {
+export function* takeOver({ records, damage, oneByOne }: Load, directory: Directory): Walk<Taken> {
   const deliveries = new Map<number, number>()
   const changed = new Map<number, Endpoint>()
   const removed = new Map<number, Endpoint>()
   const notices: Notice[] = []
+  const setAside: SetAside[] = []
   let events = 0
   let duplicates = 0
   let waiting: Addressed[] = []
 
+  function passOver({ reason, network_id = null, endpoint_id = null, event_id = null }: Told, content?: string): void {
+    notices.push({ kind: 'outbox.damaged', network_id, endpoint_id, event_id, text: reason })
+    if (content !== undefined) setAside.push({ reason, network_id, endpoint_id, event_id, content })
+  }
+
+  function refuse(record: OutboxRecord, why: RefusedRecord): void {
+    passOver(refused(record, why.message), written(record))
+  }
+
   /** Events go together, as far as no endpoint changes between them. */
   function* insert(): Walk<void> {
-    if (waiting.length === 0) return
-    const fresh = new Set(yield* ask<Iterable<string>>({ kind: 'events', events: waiting }))
+    const [first] = waiting
+    if (!first) return
+    const inserted = yield* ask<Iterable<string>>({ kind: 'events', events: waiting })
+    if (inserted instanceof RefusedRecord) {
+      waiting = []
+      return refuse(first.record, inserted)
+    }
+    const fresh = new Set(inserted)
     for (const { record, receivers } of waiting) {
       // An event that stands twice among them was inserted once.
       if (!fresh.delete(record.event_id)) duplicates++
@@ -89,19 +119,28 @@ export function* takeOver(records: readonly OutboxRecord[], damage: readonly Dam
       const receivers = directory.receiversOf(record)
       events++
       if (receivers.length > 0) waiting.push({ record, receivers })
+      if (oneByOne) yield* insert()
       continue
     }
     yield* insert()
     if (record.action === 'upsert') {
       const endpoint = yield* ask<Endpoint>({ kind: 'upsert', record })
+      if (endpoint instanceof RefusedRecord) {
+        refuse(record, endpoint)
+        continue
+      }
       directory.set(endpoint)
       changed.set(endpoint.ref, endpoint)
       removed.delete(endpoint.ref)
     } else {
       const endpoint = directory.get(record.network_id, record.id)
       if (!endpoint) continue
-      directory.delete(record)
       const dropped = yield* ask<number>({ kind: 'remove', endpoint })
+      if (dropped instanceof RefusedRecord) {
+        refuse(record, dropped)
+        continue
+      }
+      directory.delete(record)
       removed.set(endpoint.ref, endpoint)
       changed.delete(endpoint.ref)
       deliveries.delete(endpoint.ref)
@@ -115,11 +154,19 @@ export function* takeOver(records: readonly OutboxRecord[], damage: readonly Dam
     }
   }
   yield* insert()
-  for (const { stream, offset, bytes, reason } of damage) {
-    const text = `${stream} at byte ${offset}, ${bytes} bytes: ${reason}`
-    notices.push({ kind: 'outbox.damaged', network_id: null, endpoint_id: null, event_id: null, text })
+  for (const each of damage) passOver({ ...each, reason: damageText(each) }, each.content)
+  return { events, duplicates, deliveries, changed: [...changed.values()], removed: [...removed.values()], notices, setAside }
+}
+
+type Told = Pick<Unusable, 'reason'> & Partial<Unusable>
+
+/** A record as text. Fields that nobody knows may be nested deeper than can be written. */
+function written(record: OutboxRecord): string {
+  try {
+    return JSON.stringify(record)
+  } catch {
+    return ''
   }
-  return { events, duplicates, deliveries, changed: [...changed.values()], removed: [...removed.values()], notices }
 }
 
 /**

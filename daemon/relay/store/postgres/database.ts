@@ -9,7 +9,7 @@ import { nameOf } from '../../../../adapters/storage/postgres/transaction.ts'
 import { isStorageError, StorageError } from '../../../../lib/storage/contract.ts'
 import { UsageError } from '../../../usage.ts'
 import type { SqlRow } from '../rows.ts'
-import { relaySchemaOf, schemaVersion, tables } from './schema.ts'
+import { migrations, relaySchemaOf, schemaVersion, tables } from './schema.ts'
 
 /** Runs statements; `$schema` in them stands for the schema of the relays. */
 export interface Session {
@@ -189,5 +189,8 @@ async function prepare(database: Database, own: string, make: boolean): Promise<
       const text = `the relay tables in ${own} were made by a newer version (${version}, this one knows ${schemaVersion})`
       throw new StorageError('newer', text)
     }
+    if (version === schemaVersion) return
+    for (let from = version; from < schemaVersion; from++) await send(session.client, migrations[from]?.(own) ?? '')
+    await session.rows(`UPDATE $schema.meta SET value = $1 WHERE name = 'schema_version'`, [schemaVersion])
   })
 }

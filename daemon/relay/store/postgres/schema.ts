@@ -1,10 +1,28 @@
 /** The tables of the store on PostgreSQL, in words that a person can query. They stand in a schema beside the outbox's. */
 
 /** Goes up with every incompatible change; a newer one is refused, not touched. */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /** The schema of the relays that share an outbox. */
 export const relaySchemaOf = (schema: string): string => `${schema}_relay`
+
+/** What of the outbox could not be used, for a person to look at. */
+const setAside = (schema: string): string => `
+CREATE TABLE ${schema}.set_aside (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at bigint NOT NULL,
+  reason text NOT NULL,
+  network_id text,
+  endpoint_id text,
+  event_id text,
+  content text NOT NULL
+);
+`
+
+/** What makes tables of a version into those of the next one, by the version that they have. */
+export const migrations: Readonly<Record<number, (schema: string) => string>> = {
+  1: (schema) => `ALTER TABLE ${schema}.events ADD COLUMN crc bigint; ${setAside(schema)}`,
+}
 
 /**
  * The statements that make the tables.
@@ -56,7 +74,8 @@ CREATE TABLE ${schema}.events (
   event_type text NOT NULL,
   event_timestamp text NOT NULL,
   taken bigint NOT NULL,
-  body text NOT NULL
+  body text NOT NULL,
+  crc bigint
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 
 CREATE TABLE ${schema}.deliveries (
@@ -97,6 +116,6 @@ CREATE TABLE ${schema}.notices (
   event_id text,
   text text NOT NULL
 );
-
+${setAside(schema)}
 INSERT INTO ${schema}.meta (name, value) VALUES ('version', 0), ('schema_version', ${schemaVersion});
 `

@@ -52,7 +52,7 @@ const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) A
      WHERE endpoint = ref AND lane = $2 AND state = 'pending' ORDER BY due, id LIMIT $3) AS d`
 const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
 /** First attempts are due at once, as a rule, so what is to be sent is read with them. */
-const peekingBodies = `${next('d.*, e.event_id, e.event_type, e.network_id, e.taken, e.body')}
+const peekingBodies = `${next('d.*, e.event_id, e.event_type, e.network_id, e.taken, e.body, e.crc')}
   JOIN $schema.events e ON e.seq = d.event ORDER BY endpoint, due, id`
 /** Looked for among the next thousand of each lane: the first lane is in order anyway. */
 const lane = (number: number, order: string) => `(SELECT ${waiting} FROM $schema.deliveries
@@ -216,7 +216,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       const missing = deliveries.filter(({ delivery }) => !found.has(delivery))
       if (missing.length === 0) return found
       const rows = await database.rows(
-        'SELECT seq, event_id, event_type, network_id, taken, body FROM $schema.events WHERE seq = ANY($1::bigint[])',
+        'SELECT seq, event_id, event_type, network_id, taken, body, crc FROM $schema.events WHERE seq = ANY($1::bigint[])',
         [missing.map(({ event }) => event)],
       )
       const bySeq = new Map(rows.map((row) => [number(row, 'seq'), row]))

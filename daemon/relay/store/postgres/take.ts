@@ -7,11 +7,13 @@
  */
 
 import { claimOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
+import { crc32 } from '../../../../lib/outbox/crc32.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import { endpointOf, number, numberOrNull, text } from '../rows.ts'
-import type { Endpoint, Notice, Taken } from '../store.ts'
-import { type Addressed, Directory, noticeEvents, type Step, takeOver, type Walk } from '../take.ts'
+import type { Endpoint, Notice, SetAside, Taken } from '../store.ts'
+import { type Addressed, Directory, noticeEvents, RefusedRecord, type Step, takeOver, type Walk } from '../take.ts'
 import { type Database, durable, type Session } from './database.ts'
+import { isRecordsFault } from './errors.ts'
 
 /** Commits taken over at once. */
 const commitsAtOnce = 500
@@ -69,11 +71,11 @@ export function createTaker(database: Database): Taker {
       events.map(({ record }) => record[name])
     const rows = await session.rows(
       `WITH given AS (
-         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
-           AS g (event_id, network_id, event_type, event_timestamp, body, place)),
+         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $10::bigint[]) WITH ORDINALITY
+           AS g (event_id, network_id, event_type, event_timestamp, body, crc, place)),
        fresh AS (
-         INSERT INTO $schema.events (event_id, network_id, event_type, event_timestamp, taken, body)
-         SELECT event_id, network_id, event_type, event_timestamp, $6::bigint, body FROM given ORDER BY place
+         INSERT INTO $schema.events (event_id, network_id, event_type, event_timestamp, taken, body, crc)
+         SELECT event_id, network_id, event_type, event_timestamp, $6::bigint, body, crc FROM given ORDER BY place
          ON CONFLICT (event_id) DO NOTHING RETURNING seq, event_id),
        sent AS (
          INSERT INTO $schema.deliveries (event, endpoint, state, lane, due)
@@ -84,6 +86,7 @@ export function createTaker(database: Database): Taker {
       [
         ...[column('event_id'), column('network_id'), column('event_type'), column('event_timestamp'), column('body'), now, due],
         ...[addressed.map(([event_id]) => event_id), addressed.map(([, ref]) => ref)],
+        events.map(({ record }) => crc32(Buffer.from(record.body))),
       ],
     )
     return rows.map((row) => text(row, 'event_id'))
@@ -134,30 +137,32 @@ export function createTaker(database: Database): Taker {
     }
   }
 
-  async function go<T>(walk: Walk<T>, session: Session, now: number, due: number, version: number): Promise<T> {
-    const answer = (asked: Step): Promise<unknown> => {
-      if (asked.kind === 'events') return insert(session, asked.events, now, due)
-      if (asked.kind === 'upsert') return upsert(session, asked.record, version)
-      return remove(session, asked.endpoint, now, version)
-    }
+  async function go<T>(walk: Walk<T>, answering: (step: Step) => Promise<unknown>): Promise<T> {
     let step = walk.next()
-    while (!step.done) step = walk.next((await answer(step.value)) as never)
+    while (!step.done) step = walk.next((await answering(step.value)) as never)
     return step.value
   }
 
-  async function takeIn(session: Session, now: number, firstDelay: number): Promise<Taking | undefined> {
+  async function takeIn(session: Session, now: number, firstDelay: number, oneByOne: boolean): Promise<Taking | undefined> {
     const [free] = await session.rows(`SELECT value FROM $schema.meta WHERE name = 'version' FOR UPDATE SKIP LOCKED`)
     if (!free) return undefined
     const { commits, damage } = await claimOutbox(session.client, commitsAtOnce, database.schema)
-    if (commits.length + damage.length === 0) return undefined
+    if (commits.length === 0) return undefined
     await durable(session)
     await follow(session)
     const version = await nextVersion(session)
-    const taken = await go(takeOver(commits.flat(), damage, directory), session, now, now + firstDelay, version)
+    const answer = (step: Step): Promise<unknown> => {
+      if (step.kind === 'events') return insert(session, step.events, now, now + firstDelay)
+      if (step.kind === 'upsert') return upsert(session, step.record, version)
+      return remove(session, step.endpoint, now, version)
+    }
+    const load = { records: commits.flat(), damage, oneByOne }
+    const taken = await go(takeOver(load, directory), oneByOne ? (step) => alone(session, () => answer(step)) : answer)
     await touch(session, [...taken.deliveries.keys()], version)
     if (taken.changed.length + taken.removed.length > 0) known = version
     await writeNotices(session, taken.notices, now)
-    return { taken, version, more: commits.length + damage.length >= commitsAtOnce }
+    await keepAside(session, taken.setAside, now)
+    return { taken, version, more: commits.length >= commitsAtOnce }
   }
 
   /** What was learned in a transaction that is undone may not be so. */
@@ -171,11 +176,12 @@ export function createTaker(database: Database): Taker {
     async take(now, firstDelay) {
       const [waiting] = await database.rows(`SELECT 1 FROM "${database.schema}"."outbox" ORDER BY "seq" LIMIT 1`)
       if (!waiting) return undefined
-      try {
-        return await database.transaction((session) => takeIn(session, now, firstDelay).catch(forgetAnd))
-      } catch (error) {
-        return forgetAnd(error)
-      }
+      const take = (oneByOne: boolean) =>
+        database.transaction((session) => takeIn(session, now, firstDelay, oneByOne).catch(forgetAnd)).catch(forgetAnd)
+      return take(false).catch((error: unknown) => {
+        if (isRecordsFault(error)) return take(true)
+        throw error
+      })
     },
     async tell(session, notices, now) {
       if (notices.length === 0) return []
@@ -189,6 +195,30 @@ export function createTaker(database: Database): Taker {
       return told
     },
   }
+}
+
+/** Does a step wholly or not at all, and goes on without a record that is to blame for a failure. */
+async function alone(session: Session, work: () => Promise<unknown>): Promise<unknown> {
+  await session.rows('SAVEPOINT step')
+  try {
+    const answered = await work()
+    await session.rows('RELEASE SAVEPOINT step')
+    return answered
+  } catch (error) {
+    if (!isRecordsFault(error)) throw error
+    await session.rows('ROLLBACK TO SAVEPOINT step')
+    return new RefusedRecord(error instanceof Error ? error.message : 'unforeseen', { cause: error })
+  }
+}
+
+async function keepAside(session: Session, pieces: readonly SetAside[], now: number): Promise<void> {
+  if (pieces.length === 0) return
+  const column = (name: keyof SetAside) => pieces.map((piece) => piece[name])
+  await session.rows(
+    `INSERT INTO $schema.set_aside (at, reason, network_id, endpoint_id, event_id, content)
+     SELECT $1::bigint, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])`,
+    [now, column('reason'), column('network_id'), column('endpoint_id'), column('event_id'), column('content')],
+  )
 }
 
 async function writeNotices(session: Session, notices: readonly Notice[], now: number): Promise<void> {

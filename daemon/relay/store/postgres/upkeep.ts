@@ -79,6 +79,11 @@ export async function purge(database: Database, before: Purge): Promise<number> 
       database,
       'WITH old AS (DELETE FROM $schema.notices WHERE at < $1 RETURNING 1) SELECT count(*) AS n FROM old',
       before.dead,
+    )) +
+    (await removed(
+      database,
+      'WITH old AS (DELETE FROM $schema.set_aside WHERE at < $1 RETURNING 1) SELECT count(*) AS n FROM old',
+      before.dead,
     ))
   )
 }

@@ -1,7 +1,18 @@
 /** The tables of the SQLite store, in words that a person can query. */
 
 /** Goes up with every incompatible change; a newer file is refused, not touched. */
-export const schemaVersion = 2
+export const schemaVersion = 3
+
+/** What of the outbox could not be used, for a person to look at. */
+const setAside = `CREATE TABLE set_aside (
+  seq INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  network_id TEXT,
+  endpoint_id TEXT,
+  event_id TEXT,
+  content TEXT NOT NULL
+) STRICT;`
 
 export const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
@@ -33,7 +44,8 @@ CREATE TABLE events (
   event_type TEXT NOT NULL,
   event_timestamp TEXT NOT NULL,
   taken INTEGER NOT NULL,
-  body BLOB NOT NULL
+  body BLOB NOT NULL,
+  crc INTEGER
 ) STRICT;
 
 CREATE TABLE deliveries (
@@ -74,9 +86,12 @@ CREATE TABLE notices (
   event_id TEXT,
   text TEXT NOT NULL
 ) STRICT;
+
+${setAside}
 `
 
 /** What makes tables of a version into those of the next one, by the version that they have. */
 export const migrations: Readonly<Record<number, string>> = {
   1: 'ALTER TABLE attempts ADD COLUMN answer TEXT',
+  2: `ALTER TABLE events ADD COLUMN crc INTEGER; ${setAside}`,
 }

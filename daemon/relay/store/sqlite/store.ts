@@ -3,8 +3,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { poisonNotice, poisonStarts } from '../poison.ts'
 import { laneNumber, number, outgoingOf, storedEndpointOf, text, waitingOf } from '../rows.ts'
-import type { News, Notice, Recovered, Result, SeparateStore, Turn } from '../store.ts'
+import type { News, Notice, Recovered, Result, SeparateStore, Taken, Turn } from '../store.ts'
 import { inTransaction, openDatabase } from './database.ts'
+import { isRecordsFault } from './errors.ts'
 import { createTaker } from './take.ts'
 import { createUpkeep } from './upkeep.ts'
 
@@ -70,7 +71,7 @@ export function openSqliteStore(path: string): SeparateStore {
     `SELECT id, event, lane, due, attempts, starts FROM deliveries
      WHERE endpoint = ? AND lane = 0 AND state = 'pending' AND due <= ? ORDER BY due DESC, id DESC LIMIT ?`,
   )
-  const event = database.prepare('SELECT event_id, event_type, network_id, taken, body FROM events WHERE seq = ?')
+  const event = database.prepare('SELECT event_id, event_type, network_id, taken, body, crc FROM events WHERE seq = ?')
   const dataVersion = database.prepare('PRAGMA data_version')
   const positions = database.prepare('SELECT stream, position FROM positions')
   // Changes with every commit of another connection.
@@ -148,16 +149,20 @@ export function openSqliteStore(path: string): SeparateStore {
     positions: async () => Object.fromEntries(positions.all().map((row) => [text(row, 'stream'), number(row, 'position')])),
     async take(reading, now, firstDelay) {
       synced = false
-      try {
-        return inTransaction(database, () => {
-          const taken = taker.take(reading, now, firstDelay)
-          writeNotices(taken.notices, now)
-          return taken
-        })
-      } catch (error) {
-        taker.reload()
-        throw error
+      const take = (oneByOne: boolean): Taken => {
+        try {
+          return inTransaction(database, () => {
+            const taken = taker.take(reading, now, firstDelay, oneByOne)
+            writeNotices(taken.notices, now)
+            return taken
+          })
+        } catch (error) {
+          taker.reload()
+          if (!oneByOne && isRecordsFault(error)) return take(true)
+          throw error
+        }
       }
+      return take(false)
     },
     async sync() {
       if (synced) return

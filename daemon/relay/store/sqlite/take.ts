@@ -1,10 +1,12 @@
 /** Takes records of the outbox over into the SQLite store. */
 import type { DatabaseSync } from 'node:sqlite'
+import { crc32 } from '../../../../lib/outbox/crc32.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import type { Reading } from '../../../../lib/outbox/source.ts'
 import { endpointOf } from '../rows.ts'
 import type { Endpoint, Notice, Taken } from '../store.ts'
-import { type Addressed, Directory, noticeEvents, type Step, takeOver, type Walk } from '../take.ts'
+import { type Addressed, Directory, noticeEvents, RefusedRecord, type Step, takeOver, type Walk } from '../take.ts'
+import { isRecordsFault } from './errors.ts'
 
 /**
  * The statements and the endpoints in memory for taking readings over. Call it inside a transaction, and `reload` when that
@@ -12,7 +14,7 @@ import { type Addressed, Directory, noticeEvents, type Step, takeOver, type Walk
  */
 export function createTaker(database: DatabaseSync) {
   const insertEvent = database.prepare(
-    `INSERT INTO events (event_id, network_id, event_type, event_timestamp, taken, body) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO events (event_id, network_id, event_type, event_timestamp, taken, body, crc) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (event_id) DO NOTHING`,
   )
   const insertDelivery = database.prepare(
@@ -33,6 +35,9 @@ export function createTaker(database: DatabaseSync) {
   const setPosition = database.prepare(
     'INSERT INTO positions VALUES (?, ?) ON CONFLICT DO UPDATE SET position = excluded.position',
   )
+  const keep = database.prepare(
+    'INSERT INTO set_aside (at, reason, network_id, endpoint_id, event_id, content) VALUES (?, ?, ?, ?, ?, ?)',
+  )
   const all = database.prepare('SELECT * FROM endpoints WHERE removed_at IS NULL')
   const readAll = () => new Directory(all.all().map(endpointOf))
   let directory = readAll()
@@ -41,7 +46,8 @@ export function createTaker(database: DatabaseSync) {
   function insert(events: readonly Addressed[], now: number, due: number): readonly string[] {
     return events.flatMap(({ record, receivers }) => {
       const { event_id, network_id, event_type, event_timestamp, body } = record
-      const inserted = insertEvent.run(event_id, network_id, event_type, event_timestamp, now, Buffer.from(body))
+      const bytes = Buffer.from(body)
+      const inserted = insertEvent.run(event_id, network_id, event_type, event_timestamp, now, bytes, crc32(bytes))
       if (inserted.changes === 0) return []
       for (const { ref } of receivers) insertDelivery.run(inserted.lastInsertRowid, ref, due)
       return [event_id]
@@ -71,15 +77,38 @@ export function createTaker(database: DatabaseSync) {
     return Number(drop.run(step.endpoint.ref).changes)
   }
 
-  function go<T>(walk: Walk<T>, now: number, due: number): T {
+  /** Does a step wholly or not at all, and goes on without a record that is to blame for a failure. */
+  function answerAlone(step: Step, now: number, due: number): unknown {
+    database.exec('SAVEPOINT step')
+    try {
+      const answered = answer(step, now, due)
+      database.exec('RELEASE step')
+      return answered
+    } catch (error) {
+      if (!isRecordsFault(error)) throw error
+      database.exec('ROLLBACK TO step; RELEASE step')
+      return new RefusedRecord(error instanceof Error ? error.message : 'unforeseen', { cause: error })
+    }
+  }
+
+  function go<T>(walk: Walk<T>, answering: (step: Step) => unknown): T {
     let step = walk.next()
-    while (!step.done) step = walk.next(answer(step.value, now, due) as never)
+    while (!step.done) step = walk.next(answering(step.value) as never)
     return step.value
   }
 
   return {
-    take(reading: Reading, now: number, firstDelay: number): Taken {
-      const taken = go(takeOver(reading.commits.flat(), reading.damage, directory), now, now + firstDelay)
+    /**
+     * Takes a reading over.
+     * @param oneByOne after a failure that `isRecordsFault`: each record by itself, so that only one that is to blame is left out
+     */
+    take(reading: Reading, now: number, firstDelay: number, oneByOne = false): Taken {
+      const due = now + firstDelay
+      const answering = oneByOne ? answerAlone : answer
+      const load = { records: reading.commits.flat(), damage: reading.damage, oneByOne }
+      const taken = go(takeOver(load, directory), (step) => answering(step, now, due))
+      for (const { reason, network_id, endpoint_id, event_id, content } of taken.setAside)
+        keep.run(now, reason, network_id, endpoint_id, event_id, content)
       for (const [stream, position] of Object.entries(reading.positions)) setPosition.run(stream, position)
       return taken
     },

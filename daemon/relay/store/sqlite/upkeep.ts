@@ -35,6 +35,7 @@ export function createUpkeep(database: DatabaseSync) {
   const removeAttempts = database.prepare('DELETE FROM attempts WHERE delivery = ?')
   const removeEvent = database.prepare('DELETE FROM events WHERE seq = ?')
   const removeNotices = database.prepare('DELETE FROM notices WHERE at < ?')
+  const removeSetAside = database.prepare('DELETE FROM set_aside WHERE at < ?')
   let from = 0
   let version = -1
 
@@ -78,7 +79,8 @@ export function createUpkeep(database: DatabaseSync) {
     }
     const events = eventsBefore.all(firstSince(before.delivered)).map((row) => number(row, 'seq'))
     for (const seq of events) removeEvent.run(seq)
-    return ids.length + events.length + Number(removeNotices.run(before.dead).changes)
+    const others = [removeNotices, removeSetAside].map((remove) => Number(remove.run(before.dead).changes))
+    return others.reduce((sum, each) => sum + each, ids.length + events.length)
   }
 
   function compact(): void {

@@ -77,7 +77,7 @@ test('an endpoint that is given away while others are being claimed is not belie
   const [given = 0] = relay.believes
 
   const claims = await holdClaims(group)
-  await group.append(endpoint('http://127.0.0.1:1/new', { id: 'new' }))
+  await group.append(endpoint('http://127.0.0.1:1/3', { id: '3' }))
   await relay.takeAll()
   const looking = relay.look()
   await claims.waits()
@@ -105,7 +105,7 @@ test('what a look has claimed is told by a later one, when that look fails befor
     'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100''; END'`)
   await group.query('CREATE TRIGGER fail BEFORE DELETE ON $relay.leases FOR EACH ROW EXECUTE FUNCTION $relay.fail()')
   await group.append({ kind: 'endpoint', action: 'remove', id: '0', network_id: '1' })
-  await group.append(endpoint('http://127.0.0.1:1/new', { id: 'new' }))
+  await group.append(endpoint('http://127.0.0.1:1/3', { id: '3' }))
   await relay.takeAll()
   await expect(relay.look()).rejects.toThrow()
   await group.query('DROP TRIGGER fail ON $relay.leases')
@@ -113,8 +113,8 @@ test('what a look has claimed is told by a later one, when that look fails befor
   await relay.look()
   const names = async (refs: ReadonlySet<number>) =>
     (await group.query('SELECT id FROM $relay.endpoints WHERE ref = ANY($1) ORDER BY id', [[...refs]])).map(({ id }) => id)
-  expect(await names(relay.believes)).toEqual(['1', '2', 'new'])
-  expect(await names(await owned(group, relay.store))).toEqual(['1', '2', 'new'])
+  expect(await names(relay.believes)).toEqual(['1', '2', '3'])
+  expect(await names(await owned(group, relay.store))).toEqual(['1', '2', '3'])
 })
 
 test('a relay that begins a new lease gives up its old one: its endpoints wait for nobody', async () => {

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { checkRecords } from '../../../lib/outbox/check.ts'
+import { decodeLine, encodeLine } from '../../../lib/outbox/line.ts'
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+
+const event = (change: object = {}) => ({
+  kind: 'event',
+  network_id: '1',
+  event_id: '6191cd4e-661a-4019-8612-b390a945a09f',
+  event_type: 'PostCreatedHook',
+  event_timestamp: '2026-11-20T10:00:00.000Z',
+  audience: 'integration',
+  body: '{"payload":{}}',
+  ...change,
+})
+const endpoint = (change: object = {}) => ({
+  kind: 'endpoint',
+  action: 'upsert',
+  id: '7',
+  network_id: '1',
+  url: 'https://example.org/hook',
+  key: 'the-key',
+  secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  events: ['PostCreatedHook'],
+  audience: 'integration',
+  enabled: true,
+  order: 'none',
+  rate_per_second: 2.5,
+  ...change,
+})
+const removal = (change: object = {}) => ({ kind: 'endpoint', action: 'remove', id: '7', network_id: '1', ...change })
+
+const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
+
+describe('a record can be used', () => {
+  it.each([
+    ['an event', event()],
+    ['an event with a field that this version does not know', event({ trace: nested(5000) })],
+    ['an event of a type that this version does not know', event({ event_type: 'LinkCreatedHook' })],
+    ['an event for the host', event({ audience: 'host' })],
+    ['an endpoint', endpoint()],
+    ['an endpoint of plain HTTP, which settings may allow', endpoint({ url: 'http://127.0.0.1:9/' })],
+    ['an endpoint for every event, without a limit', endpoint({ events: null, rate_per_second: null, secrets: [] })],
+    ['a removal', removal()],
+  ])('when it is %s', (_, record) => {
+    expect(checkRecords([record])).toEqual({ records: [record], unusable: [] })
+  })
+})
+
+describe('a record cannot be used', () => {
+  it.each([
+    ['null', null, /no JSON object/],
+    ['a list', [event()], /no JSON object/],
+    ['a text', 'event', /no JSON object/],
+    ['empty', {}, /does not know its `kind`/],
+    ['of a later kind', event({ kind: 'schedule' }), /does not know its `kind`/],
+    ['of a later action', endpoint({ action: 'pause' }), /does not know its `action`/],
+    ['of a later order', endpoint({ order: 'tree' }), /does not know its `order`/],
+    ['without a network', event({ network_id: undefined }), /`network_id`/],
+    ['with a number for a network', event({ network_id: 1 }), /`network_id`/],
+    ['with a network that is no number', removal({ network_id: 'one' }), /`network_id`/],
+    ['without an event id', event({ event_id: undefined }), /`event_id`/],
+    ['with a huge event id', event({ event_id: 'e'.repeat(201) }), /`event_id`/],
+    ['with an event id that breaks a header', event({ event_id: 'a\r\nb' }), /`event_id`/],
+    ['with an event type of the wrong form', event({ event_type: 'x'.repeat(101) }), /`event_type`/],
+    ['with a time that is none', event({ event_timestamp: 'yesterday' }), /`event_timestamp`/],
+    ['with an audience that is none', event({ audience: 'everybody' }), /`audience`/],
+    ['without a body', event({ body: null }), /`body`/],
+    ['with an object for a body', event({ body: {} }), /`body`/],
+    ['with a body that is no JSON', event({ body: '{"a":' }), /`body`/],
+    ['with a list for a body', event({ body: '[]' }), /`body`/],
+    ['with half a character in its body', event({ body: '{"a":"\ud800"}' }), /`body`/],
+    ['with NUL in its body', event({ body: '{"a":"\0"}' }), /`body`/],
+    ['an endpoint without an id', endpoint({ id: undefined }), /`id`/],
+    ['an endpoint whose URL is none', endpoint({ url: 'no url' }), /`url`/],
+    ['an endpoint of another protocol', endpoint({ url: 'ftp://example.org/' }), /`url`/],
+    ['an endpoint with NUL in its URL', endpoint({ url: 'https://example.org/\0' }), /`url`/],
+    ['an endpoint without a key', endpoint({ key: undefined }), /`key`/],
+    ['an endpoint whose key breaks a header', endpoint({ key: 'a\nb' }), /`key`/],
+    ['an endpoint without secrets', endpoint({ secrets: null }), /`secrets`/],
+    ['an endpoint with a secret that is no text', endpoint({ secrets: [1] }), /`secrets`/],
+    ['an endpoint with a text for its events', endpoint({ events: 'PostCreatedHook' }), /`events`/],
+    ['an endpoint that is enabled by a text', endpoint({ enabled: 'yes' }), /`enabled`/],
+    ['an endpoint with a rate of zero', endpoint({ rate_per_second: 0 }), /`rate_per_second`/],
+    ['an endpoint with nesting for a rate', endpoint({ rate_per_second: nested(5000) }), /`rate_per_second`/],
+    ['a removal of nothing', removal({ id: null }), /`id`/],
+  ])('when it is %s', (_, record, reason) => {
+    const { records, unusable } = checkRecords([event({ event_id: 'before' }), record, removal({ id: '9' })])
+    expect(records).toMatchObject([{ event_id: 'before' }, { id: '9' }])
+    expect(unusable).toMatchObject([{ reason: expect.stringMatching(reason) }])
+  })
+})
+
+it('what is told about an unusable record is what it is about, and no value of it', () => {
+  const secret = 'whsec_secret'
+  const { unusable } = checkRecords([event({ body: secret }), endpoint({ key: null, secrets: [secret] }), event({ event_id: 5 })])
+  expect(unusable).toMatchObject([
+    { network_id: '1', endpoint_id: null, event_id: '6191cd4e-661a-4019-8612-b390a945a09f' },
+    { network_id: '1', endpoint_id: '7', event_id: null },
+    { network_id: '1', endpoint_id: null, event_id: null },
+  ])
+  expect(JSON.stringify(unusable)).not.toContain(secret)
+})
+
+it('of very many unusable records in one commit the first ones are told, and how many others there are', () => {
+  const { records, unusable } = checkRecords([...Array.from({ length: 5000 }, () => null), event()])
+  expect(records).toHaveLength(1)
+  expect(unusable).toHaveLength(11)
+  expect(unusable.at(-1)?.reason).toBe('4990 more records cannot be used')
+})
+
+it('a line with a right checksum gives the records that can be used, and says what is wrong with the others', () => {
+  const line = encodeLine([event({ body: null }), event()] as unknown as OutboxRecord[]).slice(0, -1)
+  expect(decodeLine(line)).toMatchObject({ records: [event()], unusable: [{ reason: expect.stringContaining('`body`') }] })
+})
