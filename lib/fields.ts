@@ -18,6 +18,7 @@ export type Fields = v.ObjectEntries
 const published = new WeakMap<object, JsonSchema>()
 const names = new WeakMap<object, string>()
 const idSchemas = new WeakSet<object>()
+const idInputs = new WeakSet<object>()
 
 /** Publishes a schema as this JSON Schema. Gives the schema back. */
 export function publish<S extends v.GenericSchema>(schema: S, json: JsonSchema): S {
@@ -31,6 +32,9 @@ export const publishedAs = (schema: object): JsonSchema | undefined => published
 export const nameOf = (schema: object): string | undefined => names.get(schema)
 /** Whether a schema is that of an id in a record, which option `ids` may turn into a number. */
 export const isIdSchema = (schema: object): boolean => idSchemas.has(schema)
+
+/** Whether a schema is that of an id in a request, which may be a number or its text. */
+export const isIdInput = (schema: object): boolean => idInputs.has(schema)
 
 /** Publishes the same schema with a description of its own. */
 export function describe<S extends v.GenericSchema>(schema: S, description: string): S {
@@ -229,6 +233,7 @@ export const IdInput = publish(
   ),
   { type: ['integer', 'string'], description: 'An id, as a number or as its decimal text.' },
 )
+idInputs.add(IdInput)
 
 export const BoolInput = publish(v.boolean('must be true or false'), { type: 'boolean' })
 

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../fields.ts'
 import { isPaged } from '../kernel/serve.ts'
 import { routesOf } from '../kernel/table.ts'
 import type { AnyOperation } from '../operation.ts'
-import { isOptional, type SchemaSettings, type SchemaWriter, schemaWriter } from './schema.ts'
+import { idParameter, isOptional, type SchemaSettings, type SchemaWriter, schemaWriter } from './schema.ts'
 
 export type Document = Readonly<Record<string, unknown>>
 
@@ -50,7 +50,7 @@ export function apiDocument(
     published.set(shape, named)
     const path = `/admin/v1/networks/{network_id}${named.replace(placeholder, '{$1}')}`
     paths[path] = {
-      parameters: pathParameters(named),
+      parameters: pathParameters(named, settings.ids),
       ...paths[path],
       [method.toLowerCase()]: describeOperation(operation, id, writer),
     }
@@ -162,26 +162,25 @@ const failureResponses = (operation: AnyOperation): [string, unknown][] =>
     return [String(status), { description: reasons[status] ?? 'Refused.', content: json(schema) }]
   })
 
-function pathParameters(path: string): unknown[] {
+function pathParameters(path: string, ids: SchemaSettings['ids']): unknown[] {
+  const subdomain = { type: 'string', pattern: '^[a-z][a-z0-9-]+$' }
   const network = {
     name: 'network_id',
     in: 'path',
     required: true,
     description: 'The network, by its id or its subdomain.',
-    schema: {
-      anyOf: [
-        { type: 'integer', format: 'uint64', minimum: 0 },
-        { type: 'string', pattern: '^[a-z][a-z0-9-]+$' },
-      ],
-    },
+    schema:
+      ids === 'number'
+        ? { anyOf: [idParameter(ids), subdomain] }
+        : { type: 'string', pattern: '^(?:[0-9]{1,20}|[a-z][a-z0-9-]+)$' },
   }
-  const ids = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
-    schema: { type: 'integer', format: 'uint64', minimum: 0 },
+    schema: idParameter(ids),
   }))
-  return [network, ...ids]
+  return [network, ...parameters]
 }
 
 function queryParameters(operation: AnyOperation, writer: SchemaWriter): Record<string, unknown>[] {
@@ -189,7 +188,7 @@ function queryParameters(operation: AnyOperation, writer: SchemaWriter): Record<
     name,
     in: 'query',
     required: !isOptional(field as v.GenericSchema),
-    schema: writer.of(field as v.GenericSchema),
+    schema: writer.ofParameter(field as v.GenericSchema),
   }))
   return isPaged(operation.returns) ? [...declared, ...pagingParameters] : declared
 }

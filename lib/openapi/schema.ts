@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { isIdSchema, type JsonSchema, nameOf, publishedAs, type TextLimits } from '../fields.ts'
+import { isIdInput, isIdSchema, type JsonSchema, nameOf, publishedAs, type TextLimits } from '../fields.ts'
 
 /** What the documents need to know of a community. */
 export interface SchemaSettings {
@@ -11,6 +11,8 @@ export interface SchemaSettings {
 export interface SchemaWriter {
   /** The JSON Schema of a schema: a reference for a record or a request. */
   of(schema: v.GenericSchema): JsonSchema
+  /** The same for a parameter of a path or a query: an id there has the type that records give it. */
+  ofParameter(schema: v.GenericSchema): JsonSchema
   /** Every component that was referred to, by its name. */
   readonly components: Record<string, JsonSchema>
 }
@@ -66,8 +68,18 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
     }
   }
 
-  return { of, components }
+  function ofParameter(schema: v.GenericSchema): JsonSchema {
+    const { wrapped, pipe } = schema as Shape & { readonly pipe?: readonly Shape[] }
+    const inner = wrapped ?? pipe?.[0]?.wrapped ?? schema
+    return isIdInput(inner) ? idParameter(settings.ids) : of(schema)
+  }
+
+  return { of, ofParameter, components }
 }
+
+/** An id in a path or a query. Whatever is published here, a number and its text are the same in a URL. */
+export const idParameter = (ids: SchemaSettings['ids']): JsonSchema =>
+  ids === 'number' ? { type: 'integer', format: 'uint64', minimum: 0 } : { type: 'string', pattern: '^[0-9]{1,20}$' }
 
 const isLimit = (value: unknown): value is { readonly limit: keyof TextLimits } =>
   typeof value === 'object' && value !== null && 'limit' in value

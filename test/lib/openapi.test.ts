@@ -22,7 +22,7 @@ import { schemaWriter } from '../../lib/openapi/schema.ts'
 import { operation } from '../../lib/operation.ts'
 import { createTestCommunity } from '../support/community.ts'
 import { publishedPath } from '../support/examples.ts'
-import { at } from '../support/json-schema.ts'
+import { at, type JsonSchema } from '../support/json-schema.ts'
 
 const settings = { ids: 'string', limits: defaultTextLimits, basePath: '' } as const
 const { community } = await createTestCommunity()
@@ -128,6 +128,23 @@ test('records and requests become components, with null where null may come', ()
       required: ['title'],
     },
   })
+})
+
+test.each([
+  { ids: 'string', one: { type: 'string', pattern: '^[0-9]{1,20}$' } },
+  { ids: 'number', one: { type: 'integer', format: 'uint64', minimum: 0 } },
+] as const)('ids in paths and queries have the type that records give them: $ids', async ({ ids, one }) => {
+  const { community } = await createTestCommunity({ ids })
+  const document = community.openapi()
+  const { type } = at(document, 'components', 'schemas', 'MemberResponse', 'properties', 'id')
+  const isId = ({ name }: JsonSchema) => /^id$|_id$/.test(String(name)) && name !== 'network_id'
+  const parameters = Object.values(at(document, 'paths')).flatMap((item) =>
+    [item, ...Object.values(item as object)].flatMap((described) => (described as JsonSchema)['parameters'] ?? []),
+  ) as JsonSchema[]
+  const found = parameters.filter(isId)
+  expect(found.length).toBeGreaterThan(50)
+  expect(found.map(({ schema }) => schema)).toEqual(found.map(() => one))
+  expect(one.type).toBe(type)
 })
 
 test('option `ids` turns every id of a record into an integer', () => {
