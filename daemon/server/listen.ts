@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { UsageError } from '../usage.ts'
+import { refusePlainHttp } from './plain-http.ts'
 
 export interface ListenOptions {
   readonly port: number
@@ -10,6 +11,31 @@ export interface ListenOptions {
   /** PEM files; both or neither. */
   readonly tlsCert?: string | undefined
   readonly tlsKey?: string | undefined
+}
+
+/** How long a connection may keep the server waiting, in milliseconds, and how many there may be. */
+export interface ServerBounds {
+  /** Until the headers of a request are there. */
+  readonly headersTimeout: number
+  /** Until the whole request is there. */
+  readonly requestTimeout: number
+  /** Between two requests. */
+  readonly keepAliveTimeout: number
+  /** Without a byte in either direction. */
+  readonly timeout: number
+  readonly connectionsCheckingInterval: number
+  readonly maxConnections: number
+}
+
+export const serverBounds: ServerBounds = {
+  headersTimeout: 30_000,
+  // Above the time of the listener for a body: that one answers with a sentence.
+  requestTimeout: 130_000,
+  // Above the 60 seconds for which proxies keep a connection: the one who may send closes first.
+  keepAliveTimeout: 65_000,
+  timeout: 120_000,
+  connectionsCheckingInterval: 10_000,
+  maxConnections: 10_000,
 }
 
 /** A server that listens. */
@@ -21,15 +47,33 @@ export interface Listening {
 }
 
 /**
- * Listens for HTTP, or for HTTPS where a certificate is given.
+ * Listens for HTTP, or for HTTPS where a certificate is given; then plain HTTP is answered with a 403 on the same port.
  * @throws UsageError when the port is taken or the certificate cannot be read
  */
-export async function listen(listener: RequestListener, { port, host, tlsCert, tlsKey }: ListenOptions): Promise<Listening> {
+export async function listen(
+  listener: RequestListener,
+  { port, host, tlsCert, tlsKey }: ListenOptions,
+  { timeout, maxConnections, ...bounds }: ServerBounds = serverBounds,
+): Promise<Listening> {
   if (Boolean(tlsCert) !== Boolean(tlsKey)) throw new UsageError('--tls-cert and --tls-key belong together')
   const server: Server =
     tlsCert && tlsKey
-      ? createHttpsServer({ cert: await readPem('--tls-cert', tlsCert), key: await readPem('--tls-key', tlsKey) }, listener)
-      : createHttpServer(listener)
+      ? refusePlainHttp(
+          createHttpsServer(
+            { cert: await readPem('--tls-cert', tlsCert), key: await readPem('--tls-key', tlsKey), ...bounds },
+            listener,
+          ),
+          bounds.headersTimeout,
+        )
+      : createHttpServer(bounds, listener)
+  server.timeout = timeout
+  server.maxConnections = maxConnections
+  // Node knows only those of its connections on which a request has begun.
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new UsageError(reasonOf(error, host, port))))
     server.listen(port, host, resolve)
@@ -40,7 +84,9 @@ export async function listen(listener: RequestListener, { port, host, tlsCert, t
     url: `${tlsCert ? 'https' : 'http'}://${name}:${address.port}`,
     close: (graceMilliseconds) =>
       new Promise((resolve) => {
-        const cut = setTimeout(() => server.closeAllConnections(), graceMilliseconds)
+        const cut = setTimeout(() => {
+          for (const socket of sockets) socket.destroy()
+        }, graceMilliseconds)
         server.close(() => {
           clearTimeout(cut)
           resolve()

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { errorCode } from '../../adapters/outbox/file-system.ts'
+import type { InFlight } from '../../lib/index.ts'
 import { UsageError } from '../usage.ts'
 import type { Phase } from './front.ts'
 
@@ -11,6 +12,8 @@ export interface Metrics {
   /** @param operation null for what is no operation */
   ended(request: { readonly operation: string | null; readonly status: number; readonly milliseconds: number }): void
   fault(): void
+  /** Where the bytes in flight are read at each scrape. */
+  inFlight(figures: () => InFlight): void
   close(): Promise<void>
 }
 
@@ -41,6 +44,15 @@ export async function startMetrics(port: number, phase: () => Phase): Promise<Me
     name: 'folkmoot_faults_total',
     help: 'Answers 500 and 503, and what went wrong where nobody was waiting.',
     registers,
+  })
+  let figures: () => InFlight = () => ({ requests: 0, bytes: 0, peakBytes: 0 })
+  new Gauge({
+    name: 'folkmoot_in_flight_bytes',
+    help: 'Bytes of bodies that arrive and of answers that have not left.',
+    registers,
+    collect() {
+      this.set(figures().bytes)
+    },
   })
   new Gauge({
     name: 'folkmoot_ready',
@@ -80,6 +92,9 @@ export async function startMetrics(port: number, phase: () => Phase): Promise<Me
       durations.observe({ operation: operation ?? 'none' }, milliseconds / 1000)
     },
     fault: () => faults.inc(),
+    inFlight(given) {
+      figures = given
+    },
     close: () =>
       new Promise((closed) => {
         server.close(() => closed())

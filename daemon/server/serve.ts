@@ -85,8 +85,9 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     const control = await controlOf(community, flags, log)
     opened.push(async () => control?.close())
 
+    metrics?.inFlight(community.inFlight)
     front.watcher = watcherOf({ operations: community.operations, metrics, access: flags.accessLog ? log.access : undefined })
-    front.next = withAssets(files, httpsOf(flags), toNodeListener(community))
+    front.next = withAssets(files, httpsOf(flags), toNodeListener(community, { bodyTimeoutMs: 120_000 }))
     front.phase = 'ready'
     const facts = {
       url: listening.url,

@@ -1,4 +1,4 @@
-import { accessError, badRequest, fail } from '../errors.ts'
+import { type ApiError, accessError, badRequest, fail } from '../errors.ts'
 import type { Settings } from '../options.ts'
 import type { Incoming } from './exchange.ts'
 
@@ -15,8 +15,11 @@ const isSecure = (incoming: Incoming, { trustProxy }: Pick<Settings, 'trustProxy
  */
 export function requireHttps(incoming: Incoming, settings: Pick<Settings, 'trustProxy' | 'allowHttp'>): void {
   if (settings.allowHttp || isSecure(incoming, settings)) return
-  throw accessError(403, 'https_required', 'Only HTTPS is accepted. Call the same address with https.')
+  throw httpsRequired()
 }
+
+export const httpsRequired = (): ApiError =>
+  accessError(403, 'https_required', 'Only HTTPS is accepted. Call the same address with https.')
 
 /**
  * Refuses a second `Host` header: a proxy may have gone by the one, and links would be made of the other (RFC 9112, 3.2).

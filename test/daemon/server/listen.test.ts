@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { withAssets } from '../../../daemon/server/assets.ts'
+import { listen, type ServerBounds, serverBounds } from '../../../daemon/server/listen.ts'
+
+let directory: string
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'folkmoot-listen-'))
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '30'],
+      ...['-keyout', 'key.pem', '-out', 'cert.pem', '-subj', '/CN=localhost'],
+    ],
+    { cwd: directory, stdio: 'ignore' },
+  )
+})
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+async function started(tls: boolean, bounds: Partial<ServerBounds> = {}) {
+  const files = tls ? { tlsCert: join(directory, 'cert.pem'), tlsKey: join(directory, 'key.pem') } : {}
+  const listener = withAssets(directory, { allowHttp: false, trustProxy: false }, (request, response) => {
+    request.resume().on('end', () => response.end('answered'))
+  })
+  const listening = await listen(listener, { port: 0, host: '127.0.0.1', ...files }, { ...serverBounds, ...bounds })
+  onTestFinished(() => listening.close(0))
+  return { ...listening, port: Number(new URL(listening.url).port) }
+}
+
+interface Got {
+  readonly status: number | undefined
+  readonly type: string | undefined
+  readonly body: string
+}
+
+const got = (send: typeof httpRequest, options: RequestOptions, body?: string): Promise<Got> =>
+  new Promise((resolve, reject) => {
+    const request = send(
+      { host: '127.0.0.1', agent: false, rejectUnauthorized: false, ...options } as RequestOptions,
+      (response) => {
+        let text = ''
+        response.on('data', (chunk) => {
+          text += chunk
+        })
+        response.on('end', () => resolve({ status: response.statusCode, type: response.headers['content-type'], body: text }))
+      },
+    )
+    request.on('error', reject)
+    request.end(body)
+  })
+
+const refused = {
+  status: 403,
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify({
+    error: 'https_required',
+    message: 'Only HTTPS is accepted. Call the same address with https.',
+    status: 403,
+  }),
+}
+
+test('plain HTTP on the port of TLS is a 403 `https_required`, and TLS goes on', async () => {
+  const { port } = await started(true)
+  expect(await got(httpRequest, { port, path: '/admin/v1/networks/1/tags' })).toEqual(refused)
+  expect(await got(httpRequest, { port, method: 'POST' }, 'x'.repeat(200_000))).toEqual(refused)
+  expect(await got(httpRequest, { port, method: 'HEAD' })).toEqual({ ...refused, body: '' })
+  expect(await got(httpsRequest, { port, method: 'POST' }, 'x'.repeat(200_000))).toMatchObject({ status: 200, body: 'answered' })
+})
+
+test('files of uploads are refused over plain HTTP like everything else', async () => {
+  const { port } = await started(false)
+  expect(await got(httpRequest, { port, path: '/assets/wash.png' })).toEqual(refused)
+  const secured = await started(true)
+  expect(await got(httpsRequest, { port: secured.port, path: '/assets/cert.pem' })).toMatchObject({ status: 200 })
+})
+
+/** Resolves when the server ends a connection that sends no more than this. */
+const closed = (port: number, sent = ''): Promise<string> =>
+  new Promise((resolve) => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () => void (sent && socket.write(sent)))
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(text))
+  })
+
+const quick: Partial<ServerBounds> = { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50, timeout: 300 }
+
+test('connections that say nothing, half a header or half a body are closed', async () => {
+  for (const tls of [false, true]) {
+    const { port } = await started(tls, quick)
+    expect(['', 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n']).toContain(await closed(port))
+  }
+  const { port } = await started(false, { ...quick, timeout: 10_000 })
+  expect(await closed(port, 'GET / HTTP/1.1\r\nHost:')).toContain('408 Request Timeout')
+  expect(await closed(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nx')).toContain('408 Request Timeout')
+})
+
+test('a server that ends waits for no connection on which nothing was asked', async () => {
+  for (const tls of [false, true]) {
+    const server = await started(tls)
+    const ended = closed(server.port)
+    await got(tls ? (httpsRequest as typeof httpRequest) : httpRequest, { port: server.port })
+    await server.close(10)
+    await ended
+  }
+})
