@@ -75,6 +75,7 @@ export function oneOf<const T extends readonly string[]>(...values: T): v.Pickli
 /** The field, or null where there is nothing to say. In records every documented field is present. */
 export const orNull = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)
 
+/** A list of a record, as long as it is. */
 export const listOf = <S extends v.GenericSchema>(schema: S) => v.array(schema, 'must be a list')
 
 /**
@@ -116,7 +117,7 @@ export interface TextLimits {
 export const defaultTextLimits: TextLimits = { title: 255, longText: 100_000, choices: 20 }
 
 // Schemas are made once, limits belong to a community: they travel in Valibot's per-call configuration.
-const limitsIn = (config: unknown): TextLimits => (config as { limits?: TextLimits }).limits ?? defaultTextLimits
+export const limitsIn = (config: unknown): TextLimits => (config as { limits?: TextLimits }).limits ?? defaultTextLimits
 
 /** A text or a list with at most as many characters or items as the community's limit of that name allows. */
 export function atMost<Input extends string | readonly unknown[]>(limit: keyof TextLimits, noun: string) {
@@ -125,6 +126,47 @@ export function atMost<Input extends string | readonly unknown[]>(limit: keyof T
     if (dataset.typed && dataset.value.length > most) addIssue({ message: `must have at most ${most} ${noun}` })
   })
 }
+
+/** A list is looked at up to so many wrong items: more problems than that are not told. */
+const mostWrongItems = 6
+
+/**
+ * A list in a request. Its length is checked before its items, and wrong items are not looked for without end: what is refused
+ * costs little, however long it is.
+ * @param most how many items it may have, or the limit of the community that says so
+ * @param noun what they are called in the sentence
+ */
+export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'choices', noun: string): v.ArraySchema<S, string> {
+  const list = v.array(schema, 'must be a list')
+  const run: (typeof list)['~run'] = (dataset, config) => {
+    const items: unknown = dataset.value
+    if (!Array.isArray(items)) return list['~run'](dataset, config)
+    const limit = typeof most === 'number' ? most : limitsIn(config)[most]
+    // A number is no list, so this tells what is wrong and looks at no item.
+    if (items.length > limit)
+      return v.array(schema, `must have at most ${limit} ${noun}`)['~run']({ value: items.length }, config)
+    const issues: v.InferIssue<S>[] = []
+    const checked: unknown[] = []
+    let wrong = 0
+    for (const [key, value] of items.entries()) {
+      const item = schema['~run']({ value }, config)
+      const step: v.ArrayPathItem = { type: 'array', origin: 'value', input: items, key, value }
+      for (const issue of item.issues ?? [])
+        issues.push({ ...issue, path: [step, ...(issue.path ?? [])] } as unknown as v.InferIssue<S>)
+      if (item.issues && ++wrong === mostWrongItems) break
+      checked.push(item.value)
+    }
+    const result = issues.length === 0 ? { typed: true, value: checked } : { typed: false, value: checked, issues }
+    return result as ReturnType<(typeof list)['~run']>
+  }
+  const bounded = { ...list, '~run': run }
+  listLimits.set(bounded, typeof most === 'number' ? most : { limit: most })
+  return bounded
+}
+
+const listLimits = new WeakMap<object, unknown>()
+/** How many items a list in a request may have: a number, or the name of the limit that says so. */
+export const mostItemsOf = (schema: object): unknown => listLimits.get(schema)
 
 const text = (limit: 'title' | 'longText') =>
   publish(v.pipe(v.string('must be a text'), wellFormed, atMost<string>(limit, 'characters')), {

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { fail, invalid } from '../errors.ts'
 import { hostEventName, webhookName } from '../events/catalogue.ts'
-import { BoolInput, clearable, integerBetween, listOf, oneOf, optional, Title } from '../fields.ts'
+import { BoolInput, clearable, integerBetween, listUpTo, oneOf, optional, Title } from '../fields.ts'
 import type { Audience } from '../outbox/record.ts'
 import { NetworkName, shape } from './arguments.ts'
 
@@ -41,7 +41,7 @@ const rateRule = 'must be above 0 and at most 10000, or null for no limit'
 const fields = {
   name: clearable(Title),
   key: v.optional(orMade(Key, keyRule)),
-  events: clearable(v.pipe(listOf(v.string('must be an event type')), v.maxLength(mostEvents, `must be at most ${mostEvents}`))),
+  events: clearable(listUpTo(v.string('must be an event type'), mostEvents, 'event types')),
   secrets: clearable(
     v.union(
       [v.literal(true), v.pipe(v.array(Secret), v.maxLength(mostSecrets))],

@@ -3,6 +3,7 @@ import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
 import type { Fields, TextLimits } from '../fields.ts'
 import type { Limits } from '../options.ts'
 import { hostReadBody, type Incoming } from './exchange.ts'
+import { isDeep, mostLevels } from './nesting.ts'
 import { sha256 } from './sha256.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -19,17 +20,29 @@ export async function readJson(incoming: Incoming, limit: number, wanted = 'appl
   refuseEncoded(incoming)
   const type = incoming.header('content-type')
   if (incoming.parsedBody !== undefined) {
+    refuseDeep(incoming.parsedBody)
     if (sizeOfParsed(incoming, limit) > limit) fail(tooLargeBody(limit))
     return isJson(type ?? 'application/json') ? incoming.parsedBody : notJson(type, wanted)
   }
   const bytes = await readBytes(incoming, limit)
   if (bytes.length === 0) return undefined
   if (type && !isJson(type)) return notJson(type, wanted)
+  const parsed = parseJson(bytes)
+  refuseDeep(parsed)
+  return parsed
+}
+
+function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch {
     return fail(badRequest('The body is not valid JSON'))
   }
+}
+
+/** Much that works on a body goes down into it, and would have no end of stack. */
+function refuseDeep(body: unknown): void {
+  if (isDeep(body)) fail(badRequest(`The body is nested more than ${mostLevels} levels deep`))
 }
 
 /** A JSON body where one is only a courtesy: what is not JSON counts as none. */
@@ -81,12 +94,14 @@ export async function readForm(incoming: Incoming, limits: Limits): Promise<unkn
   // A parser keeps no files, or keeps them where nobody but the host finds them.
   if (incoming.parsedBody !== undefined) throw hostReadBody()
   const bytes = await readBytes(incoming, limits.assetBytes + limits.bodyBytes)
+  if (hasTooManyParts(bytes, type)) fail(tooManyFields)
   return nested((await parseForm(bytes, type)).entries())
 }
 
 async function readUrlEncoded(incoming: Incoming, limit: number): Promise<unknown> {
   const { parsedBody } = incoming
   if (typeof parsedBody === 'object' && parsedBody !== null) {
+    refuseDeep(parsedBody)
     if (sizeOfParsed(incoming, limit) > limit) fail(tooLargeBody(limit))
     return nested(Object.entries(parsedBody))
   }
@@ -97,16 +112,42 @@ async function readUrlEncoded(incoming: Incoming, limit: number): Promise<unknow
 /** The fields of a form, those called `name[key]` gathered into an object; of a field that comes twice, the last. */
 function nested(form: Iterable<[string, unknown]>): Record<string, unknown> {
   const fields = new Map<string, unknown>()
+  const gathered = new Map<string, Record<string, unknown>>()
+  let count = 0
   for (const [name, value] of form) {
+    if (++count > mostFields) fail(tooManyFields)
     const [, outer, inner] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
-    if (!outer || !inner) fields.set(name, value)
-    else {
-      const others = fields.get(outer)
-      fields.set(outer, { ...(typeof others === 'object' ? others : {}), [inner]: value })
+    if (!outer || !inner) {
+      fields.set(name, value)
+      gathered.delete(outer ?? name)
+      continue
     }
+    // Without a prototype `__proto__` is a field like any other.
+    const members: Record<string, unknown> = gathered.get(outer) ?? Object.create(null)
+    members[inner] = value
+    gathered.set(outer, members)
+    fields.set(outer, members)
   }
   return Object.fromEntries(fields)
 }
+
+/** A form may have so many fields. */
+const mostFields = 1000
+const tooManyFields = tooLarge(`The form has more than ${mostFields} fields`)
+
+/** Whether a form has more parts than it may have, found out before any of them is made a field. */
+function hasTooManyParts(bytes: Uint8Array, type: string): boolean {
+  const [, quoted, plain] = /boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type) ?? []
+  const boundary = new TextEncoder().encode(`--${quoted ?? plain ?? ''}`)
+  let parts = 0
+  for (let at = bytes.indexOf(dash); at !== -1; at = bytes.indexOf(dash, at + 1)) {
+    if (!boundary.every((byte, index) => bytes[at + index] === byte)) continue
+    if (++parts > mostFields + 1) return true
+    at += boundary.length - 1
+  }
+  return false
+}
+const dash = 0x2d
 
 async function parseForm(bytes: Uint8Array, type: string): Promise<FormData> {
   try {
@@ -141,7 +182,8 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
   if (!dataset.issues) return dataset.value
   const problems = [...new Set(dataset.issues.map((issue) => sentence(v.getDotPath(issue), messageOf(issue))))]
   const told = problems.slice(0, mostProblems)
-  const more = problems.length > told.length ? [`and ${problems.length - told.length} more`] : []
+  // How many more, nobody knows: lists are not looked at to their end.
+  const more = problems.length > told.length ? ['and more'] : []
   throw new ApiError(422, { error: [...told, ...more].join('; ') })
 }
 

@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { isIdInput, isIdSchema, type JsonSchema, nameOf, publishedAs, type TextLimits } from '../fields.ts'
+import { isIdInput, isIdSchema, type JsonSchema, mostItemsOf, nameOf, publishedAs, type TextLimits } from '../fields.ts'
 
 /** What the documents need to know of a community. */
 export interface SchemaSettings {
@@ -42,7 +42,10 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
     const published = publishedAs(schema)
     if (published) return withLimits(published)
     if (schema.entries) return object(schema.entries)
-    if (schema.item) return { type: 'array', items: of(schema.item) }
+    if (schema.item) {
+      const maxItems = mostItemsOf(schema)
+      return withLimits({ type: 'array', items: of(schema.item), ...(maxItems === undefined ? {} : { maxItems }) })
+    }
     if (schema.wrapped) return leavesOutNull(schema) ? of(schema.wrapped) : orNull(of(schema.wrapped))
     throw new Error(`a schema of type ${schema.type} has no JSON Schema: publish() it`)
   }

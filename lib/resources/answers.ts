@@ -8,7 +8,7 @@ import {
   IdInput,
   integerBetween,
   LongText,
-  listOf,
+  listUpTo,
   paged,
   publish,
   request,
@@ -52,7 +52,7 @@ const Location = request('LocationValueRequest', { label: Title, latitude: Latit
 
 const AnswerUpsert = request('CustomFieldAnswerRequest', {
   text: clearable(LongText),
-  segment_ids: clearable(v.pipe(listOf(IdInput), v.maxLength(mostChoices, `must have at most ${mostChoices} ids`))),
+  segment_ids: clearable(listUpTo(IdInput, mostChoices, 'ids')),
   number: clearable(integerBetween(0, Number.MAX_SAFE_INTEGER)),
   boolean_value: clearable(BoolInput),
   date: clearable(DateInput),
@@ -66,7 +66,7 @@ const AnswerUpsert = request('CustomFieldAnswerRequest', {
   phone_number: clearable(ShortText),
   latitude: clearable(Latitude),
   longitude: clearable(Longitude),
-  locations: clearable(v.pipe(listOf(Location), v.maxLength(mostLocations, `must have at most ${mostLocations} places`))),
+  locations: clearable(listUpTo(Location, mostLocations, 'places')),
 })
 type AnswerInput = v.InferOutput<typeof AnswerUpsert>
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { badRequest, fail, invalid, tooLarge } from '../errors.ts'
-import { HttpUrl, optional, publish, request, ShortText } from '../fields.ts'
+import { HttpUrl, limitsIn, optional, publish, request, ShortText } from '../fields.ts'
+import { isDeep, mostLevels } from '../kernel/nesting.ts'
 import { operation, type Preparation } from '../operation.ts'
 import type { NewFile } from '../ports.ts'
 import { Asset, AssetStyle } from '../records/asset.ts'
@@ -26,8 +27,18 @@ const Metadata = publish(
       (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
       'must be an object',
     ),
+    v.check((value) => !isDeep(value), `must not be nested more than ${mostLevels} levels deep`),
+    v.rawCheck(({ dataset, config, addIssue }) => {
+      if (!dataset.typed || dataset.issues) return
+      const { longText } = limitsIn(config)
+      if (JSON.stringify(dataset.value).length > longText)
+        addIssue({ message: `must have at most ${longText} characters as JSON` })
+    }),
     // As JSON writes NUL and halves of surrogate pairs, which databases refuse.
-    v.check((value) => !/\\u(?:0000|d[89a-f])/i.test(JSON.stringify(value)), 'must hold well-formed Unicode without NUL'),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (dataset.typed && !dataset.issues && /\\u(?:0000|d[89a-f])/i.test(JSON.stringify(dataset.value)))
+        addIssue({ message: 'must hold well-formed Unicode without NUL' })
+    }),
   ),
   { type: ['object', 'string'], description: 'An object, such as {"is_main_image": true}; in a form as JSON.' },
 )

@@ -8,7 +8,7 @@ import {
   IdInput,
   Integer,
   LongText,
-  listOf,
+  listUpTo,
   optional,
   orNull,
   paged,
@@ -58,8 +58,11 @@ const Place = publish(
   { type: 'integer', minimum: 1, description: 'The place in the collection, from 1.' },
 )
 
+/** More places than a body of the default size can name. */
+const mostPlaces = 20_000
+
 const CollectionOrder = request('CollectionOrderRequest', {
-  spaces: listOf(request('CollectionSpacePosition', { space_id: IdInput, position: Place })),
+  spaces: listUpTo(request('CollectionSpacePosition', { space_id: IdInput, position: Place }), mostPlaces, 'places'),
 })
 
 export const listCollections = operation({

@@ -5,7 +5,7 @@ import {
   clearable,
   integerBetween,
   LongText,
-  listOf,
+  listUpTo,
   oneOf,
   optional,
   paged,
@@ -33,7 +33,7 @@ const CustomFieldCreate = request('CustomFieldRequest', {
   allow_ad_hoc: optional(BoolInput),
   max_responses: optional(integerBetween(2, 40)),
   options: optional(
-    publish(v.pipe(listOf(Title), v.maxLength(mostOptions, `must have at most ${mostOptions} texts`)), {
+    publish(listUpTo(Title, mostOptions, 'texts'), {
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
       maxItems: mostOptions,

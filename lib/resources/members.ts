@@ -5,7 +5,7 @@ import {
   Email,
   EmailFilter,
   IdInput,
-  listOf,
+  listUpTo,
   oneOf,
   optional,
   paged,
@@ -28,7 +28,7 @@ const MemberCreate = request('MemberCreateRequest', {
   last_name: ShortText,
   role: optional(MemberRole),
   member_type: optional(oneOf('full', 'limited')),
-  space_ids: optional(listOf(IdInput)),
+  space_ids: optional(listUpTo(IdInput, 1000, 'ids')),
   send_welcome_email: optional(BoolInput),
 })
 

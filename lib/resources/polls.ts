@@ -1,19 +1,5 @@
-import * as v from 'valibot'
 import { fail, found, invalid, notFound } from '../errors.ts'
-import {
-  atMost,
-  BoolInput,
-  clearable,
-  IdInput,
-  LongText,
-  listOf,
-  oneOf,
-  optional,
-  paged,
-  publish,
-  request,
-  Title,
-} from '../fields.ts'
+import { BoolInput, clearable, IdInput, LongText, listUpTo, oneOf, optional, paged, publish, request, Title } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/poll.ts'
 import { postPayload } from '../records/post.ts'
@@ -29,7 +15,7 @@ const PollCreate = request('PollRequest', {
   description: clearable(LongText),
   poll_type: oneOf('multiple_choice', 'hot_cold', 'percentage', 'question'),
   choices: optional(
-    publish(v.pipe(listOf(Title), atMost<string[]>('choices', 'choices')), {
+    publish(listUpTo(Title, 'choices', 'choices'), {
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
       maxItems: { limit: 'choices' },

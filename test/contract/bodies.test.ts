@@ -98,6 +98,26 @@ test.each(withBody)('%s refuses lone surrogates and NUL in texts, or keeps them 
   expect(network.faults).toEqual([])
 })
 
+test.each(withBody)('%s refuses a body that is nested without end, with a key and without', async (id) => {
+  const network = await createSeededCommunity()
+  const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}${fieldsBehind(exampleOf(id).body)}}`
+  for (const headers of [{}, { 'idempotency-key': 'deep' }]) {
+    const refused = await sendExample(network, id, { rawBody: nested(50_000), headers })
+    expect({ status: refused.status, body: refused.body }).toEqual({
+      status: 400,
+      body: { error: 'The body is nested more than 64 levels deep' },
+    })
+  }
+  expect((await sendExample(network, id, { rawBody: nested(63) })).status).toBe(exampleOf(id).route.operation.status)
+  expect(network.faults).toEqual([])
+})
+
+/** The fields of a body, as they go on behind another one. */
+const fieldsBehind = (body: object | undefined): string => {
+  const fields = JSON.stringify(body ?? {}).slice(1, -1)
+  return fields === '' ? '' : `,${fields}`
+}
+
 const broken = [
   ['broken JSON', '{"title": ', 400],
   ['bytes that are no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],

@@ -1,7 +1,7 @@
 /** What the host knows of members and the API has no operation for. */
 import { fail, found, invalid } from '../../errors.ts'
 import { catalogue } from '../../events/catalogue.ts'
-import { BoolInput, IdInput, integerBetween, listOf, oneOf, optional, request, TimestampInput, Title } from '../../fields.ts'
+import { BoolInput, IdInput, integerBetween, listUpTo, oneOf, optional, request, TimestampInput, Title } from '../../fields.ts'
 import type { Emitter } from '../../operation.ts'
 import { Member, type MemberRecord, presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
@@ -81,7 +81,7 @@ export const memberFacts = (fact: MakeFact) => ({
       type: oneOf('received', 'sent'),
       gift_definition: optional(request('GiftDefinition', { id: IdInput, name: Title })),
       recalculated_at: optional(TimestampInput),
-      entries: listOf(request('GiftCount', { member_id: IdInput, count: counted })),
+      entries: listUpTo(request('GiftCount', { member_id: IdInput, count: counted }), 1000, 'entries'),
     },
     catalogue.GiftLeaderboardUpdated,
     async (call, { type, gift_definition, recalculated_at = call.now, entries }) => {

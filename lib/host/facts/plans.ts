@@ -6,7 +6,7 @@ import {
   IdInput,
   integerBetween,
   LongText,
-  listOf,
+  listUpTo,
   oneOf,
   optional,
   ShortText,
@@ -36,7 +36,7 @@ export const planFacts = (fact: MakeFact) => ({
       currency: optional(ShortText),
       interval: optional(ShortText),
       has_free_trial: optional(BoolInput),
-      space_ids: optional(listOf(IdInput)),
+      space_ids: optional(listUpTo(IdInput, 1000, 'ids')),
     },
     Plan,
     async (call, { space_ids = [], pricing_type = 'free', ...fields }) => {

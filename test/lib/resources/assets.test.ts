@@ -71,6 +71,32 @@ test('a file may be downloaded from source_url, named in a form or in JSON', asy
   ])
 })
 
+test('a form has at most 1,000 fields, and is refused before they are gathered', async () => {
+  const { upload, files, stored } = await withStore()
+  const fields = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`metadata[k${index}]`, 'x'] as const))
+  const asset = { asset_style: 'cover', asset_file: file(png, 'a.png') }
+  expect((await upload({ ...asset, ...fields(998), 'metadata[__proto__]': 'y' })).status).toBe(413)
+  expect((await upload({ ...asset, ...fields(200_000) })).body).toEqual({ error: 'The form has more than 1000 fields' })
+  expect(files.size).toBe(0)
+  expect((await upload({ ...asset, ...fields(997), 'metadata[__proto__]': 'y' })).status).toBe(201)
+  const [row] = await stored()
+  expect(Object.entries(row?.metadata ?? {})).toHaveLength(998)
+  expect(Object.getOwnPropertyDescriptor(row?.metadata, '__proto__')?.value).toBe('y')
+})
+
+const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+
+test.each([
+  ['deep', `{"a":${deep(20_000)}}`, 'metadata must not be nested more than 64 levels deep'],
+  ['long', JSON.stringify({ a: 'x'.repeat(100_000) }), 'metadata must have at most 100000 characters as JSON'],
+])('metadata that is too %s is refused', async (_, metadata, error) => {
+  const { upload, files, faults } = await withStore()
+  const answer = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png'), metadata })
+  expect({ status: answer.status, body: answer.body }).toEqual({ status: 422, body: { error } })
+  expect([files.size, faults]).toEqual([0, []])
+})
+
 test('the image of a badge is an asset that was uploaded', async () => {
   const { upload, send } = await withStore()
   const { body: asset } = await upload({ asset_style: 'avatar', asset_file: file(png, 'a.png') })
