@@ -5,10 +5,10 @@ import { UsageError } from '../usage.ts'
 const maxBytes = 64 * 1024
 
 /**
- * A JSON object whose values are texts, numbers or true; nothing at all counts as an empty one.
+ * A JSON object; nothing at all counts as an empty one.
  * @throws UsageError
  */
-export async function jsonOf(request: IncomingMessage): Promise<Readonly<Record<string, string>>> {
+export async function jsonOf(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -20,8 +20,7 @@ export async function jsonOf(request: IncomingMessage): Promise<Readonly<Record<
   if (text.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, String(each)]))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
     // Said below.
   }

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { UsageError } from '../usage.ts'
 import { openOperatorStore } from './backing.ts'
-import { rateOf, selectionOf } from './commands/selection.ts'
+import { checkKnown, queryOf, replayOf, selectionOf } from './commands/selection.ts'
 import { jsonOf } from './control-body.ts'
 import type { Metrics } from './metrics.ts'
 import { relayHome } from './outbox-address.ts'
@@ -89,7 +89,10 @@ export async function startControl({ relay, metrics, outbox, port }: ControlPart
   }
 
   async function control(request: IncomingMessage, url: URL): Promise<Answer> {
-    const query = Object.fromEntries(url.searchParams)
+    const query = queryOf(url.searchParams)
+    const isList = request.method === 'GET' && url.pathname === '/deliveries'
+    const [parameter] = isList ? [] : Object.keys(query)
+    if (parameter !== undefined) throw new UsageError('there are no parameters here')
     const [, network = '', id = '', action = ''] =
       /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable)$/.exec(url.pathname) ?? []
     switch (`${request.method} ${action || url.pathname}`) {
@@ -100,15 +103,17 @@ export async function startControl({ relay, metrics, outbox, port }: ControlPart
           notices: await store.notices(100),
         }))
       case 'GET /deliveries':
-        return withStore(async (store) => ({ items: await store.deliveries(selectionOf(query, { limit: 50 })) }))
+        return withStore(async (store) => {
+          const selection = selectionOf(query, '')
+          await checkKnown(store, selection)
+          return { items: await store.deliveries(selection) }
+        })
       case 'POST /replay': {
-        const given = await jsonOf(request)
-        if (Object.keys(given).length === 0)
-          throw new UsageError('say which: endpoint, network, event, type, since, until, or "all": true')
-        const selection = selectionOf(given, { state: 'dead', limit: 10_000 })
-        const answer = await withStore(async (store) => ({
-          replayed: await store.replay(selection, relay.now(), { perSecond: rateOf(given['rate']) }),
-        }))
+        const { selection, perSecond } = replayOf(await jsonOf(request), '')
+        const answer = await withStore(async (store) => {
+          await checkKnown(store, selection)
+          return { replayed: await store.replay(selection, relay.now(), { perSecond }) }
+        })
         relay.scheduler.refresh()
         return answer
       }

@@ -14,6 +14,9 @@ const types: Partial<Record<Notice['kind'], string>> = {
   'delivery.poisoned': 'DeliveryExhaustedHook',
 }
 
+/** Whether the relay itself sends events of this type. */
+export const isNoticeType = (type: string): boolean => Object.values(types).includes(type)
+
 /**
  * The event that tells a notice, or `undefined` when it is not one for the host.
  * @param now milliseconds of the relay's timeline

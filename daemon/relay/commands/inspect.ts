@@ -1,22 +1,19 @@
 /** `folkmoot-relay status`, `deliveries`, `dead` and `replay`: they work beside a running relay, and without one. */
-import { UsageError } from '../../usage.ts'
 import { openOperatorStore } from '../backing.ts'
 import { systemClock } from '../clock.ts'
 import { outboxOf } from '../config.ts'
 import type { DeliveryStatus, OperatorStore } from '../store/operator.ts'
 import { jsonLines, table } from './output.ts'
-import { rateOf, type SelectionText, selectionOf } from './selection.ts'
+import { checkKnown, type ReplayFlags, replayOf, type SelectionFlags, selectionOf } from './selection.ts'
 
 export interface InspectFlags {
   readonly outbox?: string
   readonly json?: boolean
+  readonly wide?: boolean
 }
 
-export interface SelectionFlags extends InspectFlags, SelectionText {
-  readonly all?: boolean
-  /** Deliveries a second. */
-  readonly rate?: string
-}
+/** What of the flags chooses deliveries. */
+const choosing = <F extends InspectFlags>({ outbox: _outbox, json: _json, wide: _wide, ...rest }: F) => rest
 
 async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore) => Promise<T>): Promise<T> {
   const store = await openOperatorStore(outboxOf(flags.outbox))
@@ -66,9 +63,10 @@ const deliveryRow = (each: DeliveryStatus) => [
 ]
 
 /** Deliveries, the newest first; as JSON with each of their attempts that failed. */
-export async function deliveries(flags: SelectionFlags): Promise<string> {
-  const selection = selectionOf(flags, { limit: 50 })
+export async function deliveries(flags: InspectFlags & SelectionFlags): Promise<string> {
+  const selection = selectionOf(choosing(flags), '--')
   return withStore(flags, async (store) => {
+    await checkKnown(store, selection)
     const found = await store.deliveries(selection)
     if (!flags.json) return table(deliveryHead, found.map(deliveryRow))
     const told: object[] = []
@@ -78,7 +76,7 @@ export async function deliveries(flags: SelectionFlags): Promise<string> {
 }
 
 /** Dead deliveries with each of their failed attempts, the newest first. */
-export async function dead(flags: SelectionFlags): Promise<string> {
+export async function dead(flags: InspectFlags & SelectionFlags): Promise<string> {
   return deliveries({ ...flags, status: 'dead' })
 }
 
@@ -86,14 +84,10 @@ export async function dead(flags: SelectionFlags): Promise<string> {
  * Makes dead deliveries (or others, with `--status`) due again. A running relay notices within a second.
  * @param progress told how many of how many are done, after each part
  */
-export async function replay(flags: SelectionFlags, progress: (done: number, of: number) => void): Promise<string> {
-  const { endpoint, network, event, type, since, until, all } = flags
-  if (![endpoint, network, event, type, since, until].some((each) => each !== undefined) && all !== true)
-    throw new UsageError('replay needs --event, --type, --endpoint, --network, --since or --until to choose by, or --all')
-  if (flags.status === 'pending') throw new UsageError('--status pending: those are on their way already')
-  const selection = selectionOf(flags, { state: 'dead', limit: 10_000 })
-  const perSecond = rateOf(flags.rate)
+export async function replay(flags: InspectFlags & ReplayFlags, progress: (done: number, of: number) => void): Promise<string> {
+  const { selection, perSecond } = replayOf(choosing(flags), '--')
   return withStore(flags, async (store) => {
+    await checkKnown(store, selection)
     const whole = Math.min(await store.count(selection), selection.limit)
     const count = await store.replay(selection, systemClock.now(), { perSecond, progress: (done) => progress(done, whole) })
     return flags.json

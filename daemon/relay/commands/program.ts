@@ -1,8 +1,9 @@
 /** The command line of the relay. */
 import { Command } from 'commander'
 import { type CheckFlags, check } from './check.ts'
-import { dead, deliveries, type InspectFlags, replay, type SelectionFlags, status } from './inspect.ts'
+import { dead, deliveries, type InspectFlags, replay, status } from './inspect.ts'
 import { type Host, type RunFlags, run } from './run.ts'
+import type { ReplayFlags, SelectionFlags } from './selection.ts'
 import { type TestFlags, testEndpoint } from './test-endpoint.ts'
 
 /**
@@ -55,15 +56,15 @@ export function createProgram(host: Host): Command {
   command('status', 'every endpoint: its circuit, what waits, what is dead').action((flags: InspectFlags) => print(status(flags)))
   withSelection(command('deliveries', 'deliveries, the newest first'))
     .option('--status <state>', 'pending, delivered or dead')
-    .action((flags: SelectionFlags) => print(deliveries(flags)))
-  withSelection(command('dead', 'deliveries without attempts left, the newest first')).action((flags: SelectionFlags) =>
-    print(dead(flags)),
+    .action((flags: InspectFlags & SelectionFlags) => print(deliveries(flags)))
+  withSelection(command('dead', 'deliveries without attempts left, the newest first')).action(
+    (flags: InspectFlags & SelectionFlags) => print(dead(flags)),
   )
   withSelection(command('replay', 'make dead deliveries due again'))
     .option('--status <state>', 'dead (as a rule) or delivered')
     .option('--rate <count>', 'so many a second, instead of all at once')
     .option('--all', 'all of them')
-    .action((flags: SelectionFlags) => print(replay(flags, host.progress)))
+    .action((flags: InspectFlags & ReplayFlags) => print(replay(flags, host.progress)))
   withSettings(
     program
       .command('endpoints')

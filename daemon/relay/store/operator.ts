@@ -94,6 +94,8 @@ export interface OperatorStore {
   knownEndpoints(): Promise<readonly Endpoint[]>
   /** The newest first. */
   deliveries(selection: Selection): Promise<readonly DeliveryStatus[]>
+  /** Whether there is an event of this type. */
+  hasEventType(type: string): Promise<boolean>
   attempts(delivery: number): Promise<readonly AttemptStatus[]>
   notices(limit: number): Promise<readonly NoticeStatus[]>
   /** How many deliveries a selection has, its limit aside. */
@@ -134,6 +136,10 @@ export function operatorStore(database: OperatorDatabase): OperatorStore {
     endpoints: () => endpoints(database),
     knownEndpoints: async () => (await allEndpoints(database)).map(endpointOf),
     deliveries: async (selection) => (await select(database, selection, 'DESC')).map(deliveryOf),
+    async hasEventType(type) {
+      const rows = await database.rows('SELECT 1 FROM $schema.events WHERE event_type = ?1 LIMIT 1', [type])
+      return rows.length > 0
+    },
     async attempts(delivery) {
       const rows = await database.rows('SELECT * FROM $schema.attempts WHERE delivery = ?1 ORDER BY at, number', [delivery])
       return rows.map((row) => ({

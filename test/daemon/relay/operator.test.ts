@@ -125,6 +125,9 @@ describe('the commands', () => {
   it.each([
     [['status', '--outbox', '/nowhere/at/all'], /no relay has run/],
     [['replay', '--outbox', '/nowhere/at/all'], /--event/],
+    [['replay', '--outbox', '/nowhere/at/all', '--limit', '5', '--rate', '1'], /a replay needs --event/],
+    [['replay', '--outbox', '/nowhere/at/all', '--all', '--status', 'pending'], /--status is one of delivered, dead/],
+    [['deliveries', '--outbox', '/nowhere/at/all', '--network', 'paint-pals'], /--network takes the id of a network/],
     [['deliveries', '--outbox', '/nowhere/at/all', '--status', 'odd'], /--status is one of/],
     [['deliveries', '--outbox', '/nowhere/at/all', '--since', 'yesterday'], /--since takes a date/],
     [['dead', '--outbox', '/nowhere/at/all', '--limit', '0'], /--limit takes/],
@@ -164,6 +167,14 @@ async function controlled(answer = status(204)) {
     return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text }
   }
   return { ...all, hook, ask, notices, port: control.port }
+}
+
+/** A control over one dead delivery. */
+async function replayable() {
+  const all = await controlled(status(500))
+  await all.append(endpoint(all.hook.url), event('a'))
+  await until(async () => JSON.stringify(await all.ask('GET', '/deliveries?status=dead')).includes('"a"'), 'it is dead')
+  return all
 }
 
 describe('the control', () => {
@@ -225,6 +236,54 @@ describe('the control', () => {
     await until(() => hook.received.filter(({ id }) => id === 'a').length === 3, 'it is delivered again')
     // A receiver that sorts by it must not treat the test in another way.
     expect(new Set(hook.received.map(({ headers }) => headers['user-agent'])).size).toBe(1)
+  })
+
+  it('replays nothing when it is not asked in words that it knows', async () => {
+    const { ask } = await replayable()
+    for (const [body, sentence] of [
+      [{}, /a replay needs event, type, endpoint, network, since or until to choose by, or "all": true/],
+      [{ limit: 100 }, /a replay needs/],
+      [{ rate: 5 }, /a replay needs/],
+      [{ status: 'delivered' }, /a replay needs/],
+      [{ all: false }, /all must be true/],
+      [{ all: 'true' }, /all must be true/],
+      [{ all: true, status: 'pending' }, /status is one of delivered, dead/],
+      [{ endpont: '7' }, /there is no `endpont` here: allowed are status, endpoint,/],
+      [JSON.parse('{"__proto__": {"all": true}}'), /there is no `__proto__` here/],
+      [{ toString: 1 }, /there is no `toString` here/],
+      [{ all: true, limit: 0 }, /limit takes a whole number/],
+      [{ all: true, limit: '1e9' }, /limit takes a whole number/],
+      [{ all: true, rate: null }, /rate takes deliveries per second/],
+      [{ endpoint: ['7'] }, /endpoint takes the id of an endpoint/],
+      [{ endpoint: '' }, /endpoint takes the id of an endpoint/],
+      [{ since: 5 }, /since takes a date and time/],
+      [{ since: 'yesterday' }, /since takes a date and time/],
+      [{ endpoint: '8' }, /the relay knows no endpoint 8/],
+      [{ network: '2' }, /the relay knows no endpoint of network 2/],
+      [{ type: 'Nonsense' }, /there is no event type NonsenseHook/],
+      [[], /must be a JSON object/],
+      [[{ all: true }], /must be a JSON object/],
+    ] as const)
+      expect(await ask('POST', '/replay', body), JSON.stringify(body)).toEqual({
+        status: 422,
+        body: { error: expect.stringMatching(sentence) },
+      })
+    expect(await ask('GET', '/deliveries?status=dead')).toMatchObject({ body: { items: [{ event_id: 'a', state: 'dead' }] } })
+  })
+
+  it('lists nothing when it is not asked in words that it knows', async () => {
+    const { ask } = await replayable()
+    for (const [path, sentence] of [
+      ['/deliveries?statu=dead', /there is no `statu` here: allowed are status, endpoint, network, event, type/],
+      ['/deliveries?status=odd', /status is one of pending, delivered, dead/],
+      ['/deliveries?status=dead&status=pending', /a parameter may be given once: `status` is there twice/],
+      ['/deliveries?rate=5', /there is no `rate` here/],
+      ['/deliveries?endpoint=8', /the relay knows no endpoint 8/],
+      ['/deliveries?type=Nonsense', /there is no event type NonsenseHook/],
+      ['/deliveries?limit=-1', /limit takes a whole number/],
+      ['/status?endpoint=7', /there are no parameters here/],
+    ] as const)
+      expect(await ask('GET', path), path).toEqual({ status: 422, body: { error: expect.stringMatching(sentence) } })
   })
 
   it('does not listen to a page that calls it by another name', async () => {
