@@ -19,6 +19,7 @@ const published = new WeakMap<object, JsonSchema>()
 const names = new WeakMap<object, string>()
 const idSchemas = new WeakSet<object>()
 const idInputs = new WeakSet<object>()
+const fileUrls = new WeakSet<object>()
 
 /** Publishes a schema as this JSON Schema. Gives the schema back. */
 export function publish<S extends v.GenericSchema>(schema: S, json: JsonSchema): S {
@@ -35,6 +36,9 @@ export const isIdSchema = (schema: object): boolean => idSchemas.has(schema)
 
 /** Whether a schema is that of an id in a request, which may be a number or its text. */
 export const isIdInput = (schema: object): boolean => idInputs.has(schema)
+
+/** Whether a schema is that of the address of a stored file, which may be kept without its origin. */
+export const isFileUrl = (schema: object): boolean => fileUrls.has(schema)
 
 /** Publishes the same schema with a description of its own. */
 export function describe<S extends v.GenericSchema>(schema: S, description: string): S {
@@ -66,6 +70,9 @@ export const Real = publish(v.number(), { type: 'number' })
 /** ISO 8601 in UTC with milliseconds: `2026-11-20T10:00:00.000Z`. */
 export const Timestamp = publish(v.string(), { type: 'string', format: 'date-time', example: '2026-11-20T10:00:00.000Z' })
 export const Url = publish(v.string(), { type: 'string', format: 'uri' })
+/** The address of a stored file. Kept as a path it goes out on the origin that the caller uses, as links do. */
+export const FileUrl = publish(v.string(), { type: 'string', format: 'uri' })
+fileUrls.add(FileUrl)
 
 /** One of these texts. */
 export function oneOf<const T extends readonly string[]>(...values: T): v.PicklistSchema<T, string> {

@@ -68,7 +68,7 @@ export interface NewFile extends FileType {
 export interface AssetStore {
   /**
    * Stores a file durably.
-   * @returns the absolute address at which it is served
+   * @returns the address at which it is served: a URL, or a path such as `/assets/…` on the origin that callers use
    */
   put(bytes: Uint8Array, file: NewFile): Promise<string>
   /** Removes a file for which no record came about. */

@@ -7,7 +7,10 @@ import type { AssetStore, NewFile } from '../../lib/ports.ts'
 export interface DirectoryAssetsOptions {
   /** The directory; made when the first file comes. */
   readonly directory: string
-  /** The address below which the host serves that directory, such as `https://cdn.example.org/assets`. */
+  /**
+   * The address below which the host serves that directory: a URL such as `https://cdn.example.org/assets`, or a path such as
+   * `/assets` on the origin that callers of the API use.
+   */
   readonly baseUrl: string
 }
 
@@ -61,11 +64,16 @@ export function nameOf({ id, extension }: Pick<NewFile, 'id' | 'extension'>): st
 
 /**
  * The base of addresses, with its slash at the end.
- * @throws TypeError when it is not an http or https URL without query and fragment
+ * @throws TypeError when it is neither an http or https URL nor a path, without query and fragment
  */
 export function baseOf(baseUrl: string): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+  // A path may not begin with two slashes, after which a browser reads a host.
+  const isPath = /^\/(?![/\\])/.test(baseUrl)
+  const absolute = isPath ? `https://host${baseUrl}` : baseUrl
+  const url = URL.canParse(absolute) ? new URL(absolute) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash)
-    throw new TypeError(`option \`assets.baseUrl\` must be an absolute http or https URL, got ${JSON.stringify(baseUrl)}`)
+    throw new TypeError(
+      `option \`assets.baseUrl\` must be an absolute http or https URL, or a path such as /assets, got ${JSON.stringify(baseUrl)}`,
+    )
   return baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`
 }

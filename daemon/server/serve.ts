@@ -66,7 +66,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     const rateLimiter = await openRateLimits(flags.storage, log.warn)
     opened.push(async () => rateLimiter.close?.())
     if (!flags.assets && flags.storage === 'memory:') opened.push(() => rm(files, { recursive: true, force: true }))
-    const assets = { directory: files, baseUrl: `${flags.publicUrl ?? listening.url}${assetsPath}` }
+    const assets = { directory: files, baseUrl: assetsPath }
     const onError = (error: unknown, { ...about }: object) => {
       metrics?.fault()
       log.fault('in the API', error, about as Readonly<Record<string, unknown>>)
@@ -109,10 +109,6 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
             metrics: metrics ? `http://127.0.0.1:${metrics.port}/metrics` : null,
           }),
     )
-    if (!flags.publicUrl && (flags.tlsCert || flags.trustProxy))
-      log.warn(
-        `without --public-url the addresses of uploads begin with ${listening.url}: give the origin that callers use, such as https://api.example.org`,
-      )
     return { url: listening.url, close }
   } catch (error) {
     await close()

@@ -14,14 +14,20 @@ export interface Emission {
  * body is written here once and never again.
  * @param network_id the network in which it happened
  * @param now when it happened, as a timestamp
+ * @param origin what the addresses of stored files begin with
  */
 export function envelope(
   { name, payload }: Emission,
-  { network_id, now, ids }: { readonly network_id: Id; readonly now: string; readonly ids: 'string' | 'number' },
+  {
+    network_id,
+    now,
+    ids,
+    origin,
+  }: { readonly network_id: Id; readonly now: string; readonly ids: 'string' | 'number'; readonly origin: string },
 ): EventRecord {
   const event_id = crypto.randomUUID()
   const event_type = `${name}Hook`
-  const shown = projection(payloadSchema(name), ids)(payload)
+  const shown = projection(payloadSchema(name), ids)(payload, origin)
   return {
     kind: 'event',
     network_id,

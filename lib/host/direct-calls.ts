@@ -4,6 +4,7 @@ import { IdInput, optional } from '../fields.ts'
 import { shown } from '../given.ts'
 import { parseInput, parseQuery } from '../kernel/body.ts'
 import { isoTime } from '../kernel/clock.ts'
+import { ownOrigin } from '../kernel/https.ts'
 import { pageLinks, readPaging } from '../kernel/page.ts'
 import type { Runner } from '../kernel/run.ts'
 import { apiRoot, isPaged, present } from '../kernel/serve.ts'
@@ -63,6 +64,7 @@ const texts = (values: Readonly<Record<string, unknown>> = {}): Record<string, s
 /** Binds `community.call`: an operation without HTTP and with every scope; see there. */
 export function directCalls(operations: readonly AnyOperation[], settings: Settings, runner: Runner, networks: Networks) {
   const { clock, limits, ids, basePath } = settings
+  const origin = ownOrigin(settings)
   const byId = new Map(routesOf(operations).map((route) => [route.id, route.operation]))
 
   return async (id: string, given: DirectCall): Promise<unknown> => {
@@ -90,15 +92,16 @@ export function directCalls(operations: readonly AnyOperation[], settings: Setti
         principal,
         network,
         now: isoTime(clock.now()),
+        origin,
       }),
     )
     if (outcome.kind === 'replay' || outcome.result === undefined) return undefined
     const below = operation.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '')
     const address = {
-      origin: settings.publicUrl ?? 'https://localhost',
+      origin,
       path: `${basePath}${apiRoot}/networks/${network.id}${below}`,
       search: Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : '',
     }
-    return present(operation.returns, outcome.result, ids, (after) => pageLinks(address, paging, after))
+    return present(operation.returns, outcome.result, ids, (after) => pageLinks(address, paging, after), origin)
   }
 }

@@ -6,6 +6,7 @@ import type { Emission } from '../events/envelope.ts'
 import type { Fields } from '../fields.ts'
 import { isoTime } from '../kernel/clock.ts'
 import { makeContext } from '../kernel/context.ts'
+import { ownOrigin } from '../kernel/https.ts'
 import type { Runner } from '../kernel/run.ts'
 import { projection } from '../kernel/serialise.ts'
 import type { Emitter, Principal } from '../operation.ts'
@@ -51,7 +52,7 @@ export function factsOf(settings: Settings, runner: Runner, networks: Networks, 
         const context = makeContext(settings, runner.newId, tx, { network, principal, now })
         return work({ ...context, emit: (name, payload) => emit({ name, payload } satisfies Emission) }, input)
       })
-      return projection(returns, ids)(record) as v.InferOutput<typeof returns>
+      return projection(returns, ids)(record, ownOrigin(settings)) as v.InferOutput<typeof returns>
     }
   }
 }

@@ -18,6 +18,8 @@ export interface Input {
   readonly network: NetworkRow
   /** The time of the request, as a timestamp. */
   readonly now: string
+  /** What links begin with: where the caller reached us. */
+  readonly origin: string
   /**
    * Asked when the transaction of a read begins.
    * @throws ApiError 503 when too much is in flight for its answer to be made

@@ -32,6 +32,9 @@ export function requireOneHost(incoming: Incoming): void {
 // A host name or address with an optional port, and nothing that could carry a path or markup into a link.
 const hostPattern = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/
 
+/** What links begin with where nobody has called: in direct calls, and in what the host tells. */
+export const ownOrigin = ({ publicUrl }: Pick<Settings, 'publicUrl'>): string => publicUrl ?? 'https://localhost'
+
 /** The origin that the caller used, for links (design: settled gaps, list envelope). */
 export function originOf(incoming: Incoming, settings: Pick<Settings, 'trustProxy' | 'publicUrl'>): string {
   if (settings.publicUrl) return settings.publicUrl

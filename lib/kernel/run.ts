@@ -8,6 +8,7 @@ import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.
 import { type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type Input, makeCall, makeContext } from './context.ts'
+import { ownOrigin } from './https.ts'
 import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
 import { isOutcomeUnknown, refusingTrouble } from './trouble.ts'
 
@@ -77,11 +78,16 @@ export function runner(settings: Settings, newId: () => Id): Runner {
     pending.add(told)
   }
 
-  async function publish(tx: ScopedTx, emissions: readonly Emission[], now: string, commit: EventRecord[]): Promise<void> {
+  async function publish(
+    tx: ScopedTx,
+    emissions: readonly Emission[],
+    { now, origin }: Pick<Input, 'now' | 'origin'>,
+    commit: EventRecord[],
+  ): Promise<void> {
     // Some at a time: a commit may have many thousands.
     for (let begin = 0; begin < emissions.length; begin += eventsAtOnce) {
       const some = emissions.slice(begin, begin + eventsAtOnce)
-      const records = some.map((emission) => envelope(emission, { network_id: tx.network_id, now, ids }))
+      const records = some.map((emission) => envelope(emission, { network_id: tx.network_id, now, ids, origin }))
       for (const record of records) {
         if (!fitsLine(record)) fail(tooLarge(`The event ${record.event_type} is larger than an event may be, 16 MiB`))
         if (hooks.after) commit.push(record)
@@ -117,7 +123,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       // Nothing changed, nothing to tell: integrations that write back what they hear of would go on for ever. What the host is
       // asked to send was asked for.
       const told = tx.changes === before ? emissions.filter(({ name }) => isForHost(name)) : emissions
-      if (told.length > 0) await publish(tx, told, now, commit)
+      if (told.length > 0) await publish(tx, told, input, commit)
       if (repeat) await keepAnswer(tx, repeat.key, repeat.answerOf(result), context.stamp())
       return { kind: 'result', result }
     }
@@ -178,7 +184,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
           const tx = scoped(storageTx, network_id)
           const emissions: Emission[] = []
           const result = await body(tx, (emission) => emissions.push(emission))
-          if (emissions.length > 0) await publish(tx, emissions, now, commit)
+          if (emissions.length > 0) await publish(tx, emissions, { now, origin: ownOrigin(settings) }, commit)
           return result
         }, false),
       ),

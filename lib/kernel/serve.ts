@@ -97,6 +97,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
         ? await readJson(sent, limits.bodyBytes)
         : undefined
     const stray = writes && !operation.body && operation.query ? await readOptionalJson(sent, limits.bodyBytes) : undefined
+    const origin = originOf(incoming, settings)
     const input = {
       operation,
       params,
@@ -106,15 +107,16 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       principal: caller.principal,
       network: caller.network,
       now: isoTime(clock.now()),
+      origin,
       // A read asks at the moment in which it gets its connection: what others have made meanwhile counts.
       ...(writes ? {} : { admit: () => held.requireRoom() }),
     }
 
     const bodyOf = (result: unknown): FirstAnswer => {
       if (result === undefined) return { status: 204, body: '' }
-      const links = (after: string | null) =>
-        pageLinks({ origin: originOf(incoming, settings), path: incoming.path, search: incoming.search }, paging, after)
-      return { status: operation.status, body: JSON.stringify(present(operation.returns, result, settings.ids, links)) }
+      const address = { origin, path: incoming.path, search: incoming.search }
+      const links = (after: string | null) => pageLinks(address, paging, after)
+      return { status: operation.status, body: JSON.stringify(present(operation.returns, result, settings.ids, links, origin)) }
     }
     const key =
       method === 'POST'
@@ -149,11 +151,13 @@ export function present(
   result: unknown,
   ids: 'string' | 'number',
   links: (after: string | null) => unknown,
+  origin: string,
 ): unknown {
   if (!returns) return undefined
-  if (!isPaged(returns)) return projection(returns, ids)(result)
+  if (!isPaged(returns)) return projection(returns, ids)(result, origin)
   const { items, after } = result as Page<unknown>
-  return { items: items.map(projection(returns.paged, ids)), links: links(after) }
+  const item = projection(returns.paged, ids)
+  return { items: items.map((row) => item(row, origin)), links: links(after) }
 }
 
 export const isPaged = (returns: AnyOperation['returns']): returns is Paged => returns !== undefined && 'paged' in returns

@@ -1,4 +1,4 @@
-import { Id, oneOf, orNull, record, Text, Url } from '../fields.ts'
+import { FileUrl, Id, oneOf, orNull, record, Text } from '../fields.ts'
 
 /** What an asset is for. */
 export const AssetStyle = oneOf(
@@ -61,4 +61,4 @@ export const AssetStyle = oneOf(
   'store_listing_rendition',
 )
 
-export const Asset = record('AssetResponse', { id: Id, url: orNull(Url), type: Text, name: orNull(Text) })
+export const Asset = record('AssetResponse', { id: Id, url: orNull(FileUrl), type: Text, name: orNull(Text) })

@@ -1,5 +1,5 @@
 /** Tags, badges and the options of a dropdown are values of a custom field that members carry; here are their forms. */
-import { Bool, Id, Integer, orNull, record, Text, Timestamp, Url } from '../fields.ts'
+import { Bool, FileUrl, Id, Integer, orNull, record, Text, Timestamp } from '../fields.ts'
 
 const common = {
   id: Id,
@@ -11,7 +11,7 @@ const common = {
 }
 
 export const Tag = record('TagResponse', { ...common, color: orNull(Text) })
-export const Badge = record('BadgeResponse', { ...common, color: orNull(Text), avatar_url: orNull(Url) })
+export const Badge = record('BadgeResponse', { ...common, color: orNull(Text), avatar_url: orNull(FileUrl) })
 
 /** What an answer shows of a chosen option. */
 export const Segment = record('SegmentResponse', { ...common, color: orNull(Text) })

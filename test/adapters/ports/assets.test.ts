@@ -27,6 +27,11 @@ test('a directory keeps a file under its id and extension, and forgets it on dem
   expect(await readdir(directory)).toEqual([])
 })
 
+test('a directory may be served on the origin that callers use', async () => {
+  const store = directoryAssets({ directory: await emptyDirectory(), baseUrl: '/assets' })
+  expect(await store.put(png, file)).toBe(`/assets/${name}`)
+})
+
 test('a directory that cannot be written to says so and leaves nothing behind', async () => {
   const directory = await emptyDirectory()
   await writeFile(join(directory, 'file'), '')
@@ -47,7 +52,12 @@ test.each([{ id: '../escape' }, { id: 'a/b' }, { extension: '../sh' }, { id: '' 
 
 test.each([
   [{ directory: '', baseUrl: 'https://cdn.example.org' }, 'option `assets.directory` must name a directory'],
-  [{ directory: 'x', baseUrl: '/assets' }, 'option `assets.baseUrl` must be an absolute http or https URL, got "/assets"'],
+  [
+    { directory: 'x', baseUrl: '//assets' },
+    'option `assets.baseUrl` must be an absolute http or https URL, or a path such as /assets, got "//assets"',
+  ],
+  [{ directory: 'x', baseUrl: '/assets?a=b' }, 'option `assets.baseUrl` must be'],
+  [{ directory: 'x', baseUrl: 'assets' }, 'option `assets.baseUrl` must be'],
   [{ directory: 'x', baseUrl: 'https://a.example/?b' }, 'option `assets.baseUrl` must be'],
 ])('wrong options are named: %j', (options, problem) => {
   expect(() => directoryAssets(options)).toThrow(problem)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Options } from '../../../lib/index.ts'
 import { fromRequest } from '../../../lib/kernel/exchange.ts'
+import { scoped } from '../../../lib/storage/scoped.ts'
 import { assets } from '../../../lib/storage/tables.ts'
 import { createTestCommunity, request } from '../../support/community.ts'
 import type { Json } from '../../support/json.ts'
@@ -247,4 +248,65 @@ test('both forms of an upload are published', async () => {
     'application/json',
   ])
   expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['201', '400', '401', '413', '415', '422']))
+})
+
+/** A community whose files are served on the origin that callers use. */
+async function withOwnFiles(options: Partial<Options> = {}) {
+  const { ports } = testPorts()
+  const own = {
+    ...ports,
+    assets: { put: async (_bytes: Uint8Array, { id }: { id: string }) => `/assets/${id}.png`, remove: async () => {} },
+  }
+  return withStore({ ports: own, ...options })
+}
+
+test.each([
+  ['the origin that the caller used', {}, {}, 'https://api.test'],
+  [
+    'the origin that the proxy names',
+    { trustProxy: true },
+    { 'x-forwarded-host': 'community.example', 'x-forwarded-proto': 'https' },
+    'https://community.example',
+  ],
+  ['the public URL', { publicUrl: 'https://public.example' }, {}, 'https://public.example'],
+] as const)(
+  'a file that is kept by its path is shown on %s, in answers and in webhooks',
+  async (_where, options, headers, origin) => {
+    const { upload, send, owner, newEvents, stored } = await withOwnFiles(options)
+    const { body: asset } = await upload({ asset_style: 'avatar', asset_file: file(png, 'rose.png') }, headers)
+    const [{ url: path } = { url: '' }] = await stored()
+    expect([asset.url, path]).toEqual([`${origin}${path}`, expect.stringMatching(/^\/assets\//)])
+    const badge = await send('badges.create', { body: { title: 'Rose', avatar_id: asset.id }, headers })
+    expect(badge.body.avatar_url).toBe(asset.url)
+    expect((await send('badges.list', { headers })).body.items[0].avatar_url).toBe(asset.url)
+    const given = { params: { member_id: owner.id }, body: { badge_id: badge.body.id }, headers }
+    expect((await send('member_badges.create', given)).body.avatar_url).toBe(asset.url)
+    expect(newEvents()).toMatchObject([{ event_type: 'MemberBadgeAddedHook', payload: { badge: { avatar_url: asset.url } } }])
+  },
+)
+
+test('a direct call shows a file on the public URL, and each caller sees it on their own origin', async () => {
+  const { community, upload, send } = await withOwnFiles({ trustProxy: true })
+  const { body: asset } = await upload({ asset_style: 'avatar', asset_file: file(png, 'rose.png') })
+  const { body: badge } = await send('badges.create', { body: { title: 'Rose', avatar_id: asset.id } })
+  const params = { id: badge.id }
+  const elsewhere = await send('badges.show', { params, headers: { 'x-forwarded-host': 'other.example' } })
+  expect(elsewhere.body.avatar_url).toBe(asset.url.replace('https://api.test', 'https://other.example'))
+  const direct = await community.call('badges.show', { network: '1', params })
+  expect(direct.avatar_url).toBe(asset.url.replace('https://api.test', 'https://localhost'))
+})
+
+test('an address that was stored with its origin stays as it is', async () => {
+  const { storage, send } = await withOwnFiles()
+  const { upload } = await withStore()
+  const { body: elsewhere } = await upload({ asset_style: 'avatar', asset_file: file(png, 'rose.png') })
+  expect(elsewhere.url).toMatch(/^https:\/\/cdn\.test\//)
+  const old = 'http://127.0.0.1:4010/assets/rose.png'
+  await storage.transaction((tx) =>
+    scoped(tx, '1').insert(assets, {
+      ...{ id: '77', created_at: '2026-11-20T10:00:00.000Z', updated_at: '2026-11-20T10:00:00.000Z' },
+      ...{ url: old, type: 'Asset', name: null, asset_style: 'avatar', content_type: 'image/png', byte_size: 1 },
+    }),
+  )
+  expect((await send('badges.create', { body: { title: 'Rose', avatar_id: '77' } })).body.avatar_url).toBe(old)
 })
