@@ -24,6 +24,7 @@ export function communityOf({ storage, rateLimiter, assets, onError }: Community
     storage,
     ...(flags.publicUrl ? { publicUrl: flags.publicUrl } : {}),
     ...(flags.ids ? { ids: flags.ids } : {}),
+    newMembersConsent: flags.emailConsent ?? false,
     ...httpsOf(flags),
     rateLimiter,
     ports: ports({ assets, download }),

@@ -13,6 +13,8 @@ export interface ServeFlags {
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly ids?: 'number' | 'string'
+  /** New members have consented to commercial e-mail. */
+  readonly emailConsent?: boolean
   readonly demo?: boolean
   readonly relay?: boolean
   readonly webhookUrl: readonly string[]

@@ -32,3 +32,12 @@ export const onNetwork = (command: Command): Command =>
 
 /** For commands that print a table. */
 export const wide = (command: Command): Command => command.option('--wide', 'all columns, nothing shortened, times as ISO 8601')
+
+/** A duration as seconds: `30m`, `24h`, `7d`, or a number of seconds. @throws UsageError */
+export const seconds =
+  (option: string) =>
+  (text: string): number => {
+    const [, number, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? []
+    if (number === undefined) throw new UsageError(`${option} must be like 30m, 24h or 7d, got ${JSON.stringify(text)}`)
+    return Number(number) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1)
+  }

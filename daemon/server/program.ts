@@ -1,10 +1,9 @@
 /** The command line of the server. What a command needs is loaded when it runs, so that help and mistakes come at once. */
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
 import { storageForms } from './address.ts'
-import type * as commands from './commands.ts'
-import { list, onNetwork, onStorage } from './options.ts'
+import { endpointCommands, keyCommands, memberCommands, networkCommands } from './commands/program.ts'
 import type { Running } from './serve.ts'
 import { serveCommand } from './serve-command.ts'
 
@@ -19,8 +18,6 @@ export interface Host {
   /** Is given the server that runs, and ends it with the process. */
   readonly started: (running: Running) => void
 }
-
-const load = () => import('./commands.ts')
 
 /** The program; `parseAsync` runs it. */
 export function createProgram({ out, json, draw, started, version }: Host): Command {
@@ -37,52 +34,10 @@ export function createProgram({ out, json, draw, started, version }: Host): Comm
 
   serveCommand(program, out, started)
 
-  const networks = program.command('networks').description('networks of a storage')
-  onStorage(networks.command('create'))
-    .description('create a network with its first host')
-    .requiredOption('--subdomain <name>', 'its subdomain')
-    .requiredOption('--title <text>', 'its title')
-    .requiredOption('--owner-email <address>', "its first host's e-mail address")
-    .requiredOption('--owner-name <name>', "its first host's name")
-    .addOption(
-      new Option('--plan <name>', 'its plan, which sets the rate limit')
-        .choices(['standard', 'premium', 'unlimited'])
-        .default('standard'),
-    )
-    .option('--email-visibility', "its plan shows members' e-mail addresses")
-    .action(async (flags: commands.NetworkFlags) => (await load()).createNetwork(flags, out))
-
-  const keys = program.command('keys').description('API keys of a network')
-  onNetwork(keys.command('create'))
-    .description('create a key and print its token, once')
-    .requiredOption('--name <text>', 'a descriptive name')
-    .requiredOption('--scope <scope>', 'members:read, *:read, *, …; as often as wanted', list, [])
-    .option('--member <id>', 'the member who acts; the first host by default')
-    .option('--expires <time>', 'when it stops working, ISO 8601')
-    .action(async (flags) => (await load()).createKey(flags, out))
-  onNetwork(keys.command('list'))
-    .description('list keys, active and revoked')
-    .action(async (flags) => (await load()).listKeys(flags, out))
-  onNetwork(keys.command('revoke').argument('<id>'))
-    .description('revoke a key, at once and for good')
-    .action(async (id: string, flags) => (await load()).revokeKey(id, flags, out))
-
-  const endpoints = program.command('endpoints').description('webhook endpoints of a network')
-  onNetwork(endpoints.command('add'))
-    .description('register an endpoint, or change the one with this URL')
-    .requiredOption('--url <url>', 'where webhooks go')
-    .requiredOption('--key <key>', 'sent as bearer token')
-    .option('--event <type>', 'an event type that it wants; every one by default', list, [])
-    .option('--secret <secret>', 'a signing secret (whsec_…), newest first', list, [])
-    .addOption(new Option('--audience <who>', 'who listens').choices(['integration', 'host']).default('integration'))
-    .addOption(new Option('--order <order>', 'fifo: oldest first and one at a time').choices(['none', 'fifo']).default('none'))
-    .action(async (flags) => (await load()).addEndpoint(flags, out))
-  onNetwork(endpoints.command('list'))
-    .description('list endpoints')
-    .action(async (flags) => (await load()).listEndpoints(flags, out))
-  onNetwork(endpoints.command('remove').argument('<id>'))
-    .description('remove an endpoint')
-    .action(async (id: string, flags) => (await load()).removeEndpoint(id, flags, out))
+  networkCommands(program, out)
+  memberCommands(program, out)
+  keyCommands(program, out)
+  endpointCommands(program, out)
 
   program
     .command('migrate')

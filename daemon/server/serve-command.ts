@@ -19,6 +19,7 @@ export function serveCommand(program: Command, out: Output, started: (running: R
     .option('--tls-cert <file>', 'certificate, PEM')
     .option('--tls-key <file>', "the certificate's key, PEM")
     .addOption(new Option('--ids <type>', 'the JSON type of ids in answers and webhooks').choices(['string', 'number']))
+    .option('--email-consent', 'new members have consented to commercial e-mail, without which nobody sees their addresses')
     .option('--access-log', 'a line of JSON for each request, without tokens, queries and bodies')
     .option('--metrics-port <number>', 'figures for Prometheus on this port of 127.0.0.1', port('--metrics-port'))
     .option('--demo', 'make the demo network and a token; the token of the start before stops working')

@@ -2,39 +2,53 @@
 import type { Community } from '../../../lib/index.ts'
 
 /** The part of a community that commands use. */
-export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints'>
+export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints' | 'call'> & {
+  readonly record: Pick<Community['record'], 'emailConsent'>
+}
 
-const functions = {
-  networks: ['create', 'list', 'find'],
-  keys: ['create', 'list', 'revoke'],
-  endpoints: ['upsert', 'list', 'remove', 'republish'],
-} as const satisfies { readonly [Group in keyof Operator]: readonly (keyof Operator[Group])[] }
-
-/** Every call, as `networks.list`. */
-export const callNames: ReadonlySet<string> = new Set(
-  Object.entries(functions).flatMap(([group, names]) => names.map((name) => `${group}.${name}`)),
-)
+/** Every call. */
+export const callNames: ReadonlySet<string> = new Set([
+  'networks.create',
+  'networks.list',
+  'networks.find',
+  'networks.update',
+  'keys.create',
+  'keys.list',
+  'keys.revoke',
+  'endpoints.upsert',
+  'endpoints.update',
+  'endpoints.rotate',
+  'endpoints.enable',
+  'endpoints.disable',
+  'endpoints.list',
+  'endpoints.remove',
+  'record.emailConsent',
+  'call',
+])
 
 type AnyFunction = (...args: readonly unknown[]) => Promise<unknown>
+type Tree = AnyFunction | { readonly [name: string]: Tree }
 
 /**
  * Runs a call.
  * @param name one of `callNames`
+ * @throws what the call throws
  */
-export function runCall(operator: Operator, name: string, args: readonly unknown[]): Promise<unknown> {
-  const [group = '', own = ''] = name.split('.')
-  const all = operator as unknown as Readonly<Record<string, Readonly<Record<string, AnyFunction>>>>
-  const called = callNames.has(name) ? all[group]?.[own] : undefined
-  if (!called) throw new TypeError(`there is no call ${JSON.stringify(name)}`)
-  return called(...args)
+export async function runCall(operator: Operator, name: string, args: readonly unknown[]): Promise<unknown> {
+  if (!callNames.has(name)) throw new TypeError(`there is no call ${JSON.stringify(name)}`)
+  let found = operator as unknown as Tree
+  for (const part of name.split('.')) found = (found as Readonly<Record<string, Tree>>)[part] as Tree
+  return (found as AnyFunction)(...args)
 }
 
 /** An operator whose calls are all made by `send`. */
 export function operatorOver(send: (name: string, args: readonly unknown[]) => Promise<unknown>): Operator {
-  const groups = Object.entries(functions).map(([group, names]) => [
-    group,
-    Object.fromEntries(names.map((name) => [name, (...args: readonly unknown[]) => send(`${group}.${name}`, args)])),
-  ])
+  const operator: Record<string, AnyFunction | Record<string, AnyFunction>> = {}
+  for (const name of callNames) {
+    const [group = '', own] = name.split('.')
+    const made: AnyFunction = (...args) => send(name, args)
+    operator[group] = own === undefined ? made : { ...operator[group], [own]: made }
+  }
   // The other side is a community of the same version, whose functions these are.
-  return Object.fromEntries(groups) as Operator
+  return operator as unknown as Operator
 }

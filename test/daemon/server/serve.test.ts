@@ -164,7 +164,7 @@ test('a network and keys from the command line: made, listed, used, revoked', as
     'me:read',
   )
   const listed = await json('keys', 'list', '--network', network.id)
-  expect(listed).toEqual([expect.objectContaining({ id: key.id, name: 'Connector', status: 'Active', last_used_at: null })])
+  expect(listed).toEqual(expect.objectContaining({ id: key.id, name: 'Connector', status: 'Active', last_used_at: null }))
   expect(JSON.stringify(listed)).not.toContain(key.token)
   const endpoint = await json(
     'endpoints',
@@ -178,7 +178,7 @@ test('a network and keys from the command line: made, listed, used, revoked', as
     '--event',
     'PostCreated',
   )
-  expect(await json('endpoints', 'list', '--network', 'knitters')).toEqual([endpoint])
+  expect(await json('endpoints', 'list', '--network', 'knitters')).toEqual(endpoint)
   expect(endpoint).toMatchObject({ events: ['PostCreatedHook'], url: 'https://example.org/hook' })
 
   const use = async () => {

@@ -1,0 +1,109 @@
+/** What the flags of `folkmoot endpoints …` say of an endpoint. */
+import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
+import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
+import { UsageError } from '../../usage.ts'
+import { secretOf, secretsOf } from '../secrets.ts'
+import type { EndpointsFlags } from './endpoints.ts'
+import { suggestion } from './suggest.ts'
+
+export interface EndpointFlags extends EndpointsFlags {
+  readonly url?: string
+  readonly name?: string
+  readonly key?: string
+  readonly keyFile?: string
+  readonly makeKey?: boolean
+  readonly secret: readonly string[]
+  readonly secretFile: readonly string[]
+  readonly makeSecret?: boolean
+  readonly unsigned?: boolean
+  readonly event: readonly string[]
+  readonly allEvents?: boolean
+  readonly audience?: Endpoint['audience']
+  readonly order?: Endpoint['order']
+  /** `false`: no limit any more. */
+  readonly rate?: number | false
+  readonly disabled?: boolean
+  /** Seconds. */
+  readonly keepOld?: number
+}
+
+/** One way to give a value, at most. */
+function oneOf(...flags: readonly (readonly [string, unknown])[]): void {
+  const given = flags.filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0))
+  if (given.length > 1) throw new UsageError(`give one of ${given.map(([name]) => name).join(' and ')}`)
+}
+
+function keyOf({ key, keyFile }: EndpointFlags): string | undefined {
+  const given = secretOf('--key', key, keyFile)
+  if (given !== undefined && /^bearer\s/i.test(given))
+    throw new UsageError('--key is the key alone: the relay puts the word Bearer before it')
+  return given
+}
+
+/** What was named, and nothing else. */
+export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChanges {
+  const { url, name, audience, order, rate, unsigned, allEvents, event, disabled } = flags
+  oneOf(
+    ['--unsigned', unsigned],
+    ['--secret', flags.secret],
+    ['--secret-file', flags.secretFile],
+    ['--make-secret', flags.makeSecret],
+  )
+  oneOf(['--all-events', allEvents], ['--event', event])
+  const key = keyOf(flags)
+  const secrets = secretsOf('--secret', flags.secret, flags.secretFile)
+  for (const each of event) checkEvent(each, audience)
+  const changes = {
+    ...(url === undefined ? {} : { url }),
+    ...(name === undefined ? {} : { name: name === '' ? null : name }),
+    ...(key === undefined ? {} : { key }),
+    ...(secrets.length === 0 ? {} : { secrets }),
+    ...(unsigned ? { secrets: null } : {}),
+    ...(event.length === 0 ? {} : { events: event }),
+    ...(allEvents ? { events: null } : {}),
+    ...(audience === undefined ? {} : { audience }),
+    ...(order === undefined ? {} : { order }),
+    ...(rate === undefined ? {} : { rate_per_second: rate === false ? null : rate }),
+    ...(disabled === undefined ? {} : { enabled: !disabled }),
+  }
+  if (needed && Object.keys(changes).length === 0)
+    throw new UsageError(
+      'say what is to change: --url, --name, --event, --order, --rate, …; keys and secrets with `endpoints rotate`',
+    )
+  return changes
+}
+
+/** Adds the key and the secret that are to be made. */
+export function orMade({ makeKey, makeSecret, key, keyFile }: EndpointFlags, changes: EndpointChanges): EndpointChanges {
+  oneOf(['--make-key', makeKey], ['--key', key], ['--key-file', keyFile])
+  return { ...changes, ...(makeKey ? { key: true } : {}), ...(makeSecret ? { secrets: true } : {}) }
+}
+
+/** What is replaced: a new secret unless the flags say more. */
+export function rotationOf(flags: EndpointFlags): EndpointRotation {
+  const { makeKey, makeSecret, keepOld } = flags
+  oneOf(['--make-key', makeKey], ['--key', flags.key], ['--key-file', flags.keyFile])
+  oneOf(['--make-secret', makeSecret], ['--secret', flags.secret], ['--secret-file', flags.secretFile])
+  const key = makeKey ? true : keyOf(flags)
+  const [given, second] = secretsOf('--secret', flags.secret, flags.secretFile)
+  if (second !== undefined) throw new UsageError('a rotation takes one --secret: the old one holds beside it by itself')
+  const secret = given ?? (makeSecret || key === undefined ? true : undefined)
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(keepOld === undefined ? {} : { keepOldSeconds: keepOld }),
+  }
+}
+
+/** Which audience a later change has is known to the storage alone; without one here, either will do. */
+function checkEvent(name: string, audience: Endpoint['audience'] | undefined): void {
+  const forHost = hostEventName(name)
+  const forIntegration = webhookName(name)
+  const known = audience === 'host' ? forHost : audience === 'integration' ? forIntegration : (forHost ?? forIntegration)
+  if (known) return
+  const ofHost = Object.keys(hostCatalogue).map((each) => `${each}Hook`)
+  const ofIntegration = Object.keys(catalogue).map((each) => `${each}Hook`)
+  const names = audience === 'host' ? ofHost : audience === 'integration' ? ofIntegration : [...ofIntegration, ...ofHost]
+  const whose = (forHost ?? forIntegration) ? ` for --audience ${audience}` : ''
+  throw new UsageError(`there is no --event ${JSON.stringify(name)}${whose}: ${suggestion(name, names)}`)
+}

@@ -1,0 +1,107 @@
+/** `folkmoot endpoints …` */
+import { isApiError } from '../../../lib/errors.ts'
+import { hostCatalogue } from '../../../lib/events/catalogue.ts'
+import type { Endpoint } from '../../../lib/index.ts'
+import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
+import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
+import { changesOf, type EndpointFlags, orMade, rotationOf } from './endpoint-changes.ts'
+import { showList, showOne, warnOnce } from './show.ts'
+
+export interface EndpointsFlags extends StorageFlags {
+  readonly network?: string
+}
+
+const getsOf = ({ events, audience }: Pick<Endpoint, 'events' | 'audience'>): string => {
+  if (events) return events.join(', ')
+  const mail = Object.keys(hostCatalogue).map((name) => `${name}Hook`)
+  return audience === 'host' ? `the mail to send: ${mail.join(', ')}` : 'every event for integrations'
+}
+
+/** `endpoints add`: a new endpoint, or the one with this URL; what is left out stays. */
+export async function addEndpoint(flags: EndpointFlags & { readonly url: string }, out: Output): Promise<void> {
+  const changes = orMade(flags, changesOf(flags))
+  await withOperator(flags, out, async (operator) => {
+    const { id } = await networkOf(operator, flags.network)
+    const asked = { ...changes, network_id: id, url: flags.url }
+    const { key, secrets, ...endpoint } = await operator.endpoints.upsert(asked).catch((error: unknown) => {
+      if (changes.key !== undefined || !isApiError(error) || !error.message.startsWith('key is required')) throw error
+      throw new UsageError('a new endpoint needs the key that its receiver expects: --key-file, --key or --make-key')
+    })
+    const made = {
+      ...(flags.makeKey ? { key } : {}),
+      ...(flags.makeSecret && secrets[0] !== undefined ? { secret: secrets[0] } : {}),
+    }
+    const lines = Object.entries(made).map(([name, value]) => `${name.padEnd(6)} ${value}`)
+    showOne(out, flags, { ...endpoint, ...made }, [`Endpoint ${endpoint.id} gets ${getsOf(endpoint)}.`, ...lines].join('\n'))
+    if (lines.length > 0) warnOnce(out, flags, 'what was made')
+  })
+}
+
+/** `endpoints list`: without keys and secrets. */
+export const listEndpoints = (flags: EndpointsFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) =>
+    showList(
+      out,
+      flags,
+      await operator.endpoints.list((await networkOf(operator, flags.network)).id),
+      [
+        { title: 'id', cell: ({ id }) => id, fits: 'whole' },
+        { title: 'name', cell: ({ name }) => name ?? null, shown: 'spare' },
+        { title: 'url', cell: ({ url }) => url },
+        { title: 'state', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
+        { title: 'signed', cell: ({ signed }) => (signed ? 'yes' : 'no') },
+        { title: 'order', cell: ({ order }) => order },
+        { title: 'rate', cell: (row) => (row.rate_per_second === null ? null : `${row.rate_per_second}/s`) },
+        { title: 'events', cell: (row) => row.events?.join(' ') ?? 'all' },
+        { title: 'audience', cell: ({ audience }) => audience, shown: 'spare' },
+        { title: 'old secret until', cell: (row) => row.old_secret_until, shown: 'wide' },
+        { title: 'old key until', cell: (row) => row.old_key_until, shown: 'wide' },
+      ],
+      'There is no endpoint.',
+    ),
+  )
+
+type Work = (operator: Parameters<Parameters<typeof withOperator>[2]>[0], network: string) => Promise<Endpoint>
+
+const change = (flags: EndpointsFlags, out: Output, what: string, work: Work): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const endpoint = await work(operator, (await networkOf(operator, flags.network)).id)
+    showOne(out, flags, endpoint, `Endpoint ${endpoint.id} (${endpoint.url}) is ${what}.`)
+  })
+
+/** `endpoints update`: what is named, and nothing else. */
+export async function updateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
+  const changes = changesOf(flags, 'needed')
+  await change(flags, out, 'changed', ({ endpoints }, network) => endpoints.update(network, id, changes))
+}
+
+/** `endpoints enable`: sends again, also where a relay had stopped by itself. */
+export const enableEndpoint = (id: string, flags: EndpointsFlags, out: Output): Promise<void> =>
+  change(flags, out, 'enabled', ({ endpoints }, network) => endpoints.enable(network, id))
+
+/** `endpoints disable`: its events wait. */
+export const disableEndpoint = (id: string, flags: EndpointsFlags, out: Output): Promise<void> =>
+  change(flags, out, 'disabled: its events wait', ({ endpoints }, network) => endpoints.disable(network, id))
+
+/** `endpoints remove`. */
+export const removeEndpoint = (id: string, flags: EndpointsFlags, out: Output): Promise<void> =>
+  change(flags, out, 'removed', ({ endpoints }, network) => endpoints.remove(network, id))
+
+/** `endpoints rotate`: a new key, secret or both, with the old ones beside them for a time. */
+export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
+  const rotation = rotationOf(flags)
+  await withOperator(flags, out, async (operator) => {
+    const network = await networkOf(operator, flags.network)
+    const { endpoint, key, secret } = await operator.endpoints.rotate(network.id, id, rotation)
+    const made = {
+      ...(rotation.key === true && key !== undefined ? { key } : {}),
+      ...(rotation.secret === true && secret !== undefined ? { secret } : {}),
+    }
+    const until = endpoint.old_secret_until ?? endpoint.old_key_until
+    const first = `Endpoint ${endpoint.id} is rotated${until ? `; the old one holds until ${until}` : ''}.`
+    const lines = Object.entries(made).map(([name, value]) => `${name.padEnd(6)} ${value}`)
+    showOne(out, flags, { ...endpoint, ...made }, [first, ...lines].join('\n'))
+    if (lines.length > 0) warnOnce(out, flags, 'what was made')
+  })
+}

@@ -1,0 +1,77 @@
+/** `folkmoot keys …` */
+import type { KeyListing } from '../../../lib/index.ts'
+import { operations } from '../../../lib/operations.ts'
+import type { Output } from '../../output.ts'
+import { time } from '../../table.ts'
+import { UsageError } from '../../usage.ts'
+import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
+import { showList, showOne, warnOnce } from './show.ts'
+import { suggestion } from './suggest.ts'
+
+export interface KeyFlags extends StorageFlags {
+  readonly network?: string
+}
+
+export interface CreateFlags extends KeyFlags {
+  readonly name: string
+  readonly scope: readonly string[]
+  readonly member?: string
+  readonly expires?: string
+}
+
+/** Every scope that a key may hold. */
+const scopes = (): readonly string[] => {
+  const groups = [...new Set(operations.map(({ scope }) => scope.slice(0, scope.indexOf(':'))))].sort()
+  return ['*', '*:read', ...groups.flatMap((group) => [`${group}:read`, `${group}:write`])]
+}
+
+/** `keys create`: the one moment in which a token can be read. */
+export async function createKey({ name, scope, member, expires, ...flags }: CreateFlags, out: Output): Promise<void> {
+  const known = scopes()
+  if (scope.length === 0) throw new UsageError(`--scope is required, one or more of ${known.join(', ')}`)
+  for (const each of scope)
+    if (!known.includes(each)) throw new UsageError(`there is no --scope ${JSON.stringify(each)}: ${suggestion(each, known)}`)
+  await withOperator(flags, out, async (operator) => {
+    const { id } = await networkOf(operator, flags.network)
+    const { key, token } = await operator.keys.create({
+      network_id: id,
+      name,
+      scopes: scope,
+      ...(member === undefined ? {} : { member_id: member }),
+      ...(expires === undefined ? {} : { expires_at: expires }),
+    })
+    showOne(out, flags, { ...key, token }, token)
+    warnOnce(out, flags, 'this token')
+  })
+}
+
+const stateOf = ({ status, expired }: KeyListing): string => (status === 'Active' && expired ? 'Expired' : status)
+
+/** `keys list`. */
+export const listKeys = (flags: KeyFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) =>
+    showList(
+      out,
+      flags,
+      await operator.keys.list((await networkOf(operator, flags.network)).id),
+      [
+        { title: 'id', cell: ({ id }) => id, fits: 'whole' },
+        { title: 'name', cell: ({ name }) => name },
+        { title: 'status', cell: stateOf },
+        { title: 'scopes', cell: (key) => key.scopes.join(' ') },
+        { title: 'expires', cell: ({ expires_at }) => time(expires_at) },
+        { title: 'last used', cell: ({ last_used_at }) => time(last_used_at) },
+        { title: 'member', cell: (key) => key.member_id, fits: 'whole' },
+        { title: 'key', cell: ({ redacted }) => redacted, fits: 'whole', shown: 'spare' },
+        { title: 'created', cell: ({ created_at }) => time(created_at), shown: 'wide' },
+      ],
+      'There is no key.',
+    ),
+  )
+
+/** `keys revoke`: at once and for good. */
+export const revokeKey = (id: string, flags: KeyFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const key = await operator.keys.revoke((await networkOf(operator, flags.network)).id, id)
+    showOne(out, flags, key, `Key ${key.id} (${key.name}) is revoked.`)
+  })

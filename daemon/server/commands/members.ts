@@ -1,0 +1,49 @@
+/** `folkmoot members …` */
+import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
+import type { Operator } from '../control/calls.ts'
+import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
+
+export interface ConsentFlags extends StorageFlags {
+  readonly network?: string
+  readonly member?: string
+  readonly email?: string
+  readonly all?: boolean
+  readonly withdraw?: boolean
+}
+
+/** Members of a page. */
+const perPage = 100
+
+async function* idsOf({ call }: Operator, network: string, { member, email }: ConsentFlags): AsyncGenerator<string> {
+  if (member !== undefined) return yield member
+  if (email !== undefined) return yield String((await call('members.by_email', { network, query: { email } })).id)
+  for (let page = 1; ; page++) {
+    const { items } = await call('members.list', { network, query: { page, per_page: perPage } })
+    for (const { id } of items) yield String(id)
+    if (items.length < perPage) return
+  }
+}
+
+/** `members consent`: to commercial e-mail, without which nobody sees an address. */
+export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
+  if ([flags.member, flags.email, flags.all].filter((each) => each !== undefined).length !== 1)
+    throw new UsageError('say whose consent: --member, --email or --all')
+  const given = !flags.withdraw
+  await withOperator(flags, out, async (operator) => {
+    const network = await networkOf(operator, flags.network)
+    let members = 0
+    for await (const member_id of idsOf(operator, network.id, flags)) {
+      await operator.record.emailConsent({ network: network.id, member_id, consent: given })
+      members++
+    }
+    const whose = `${members} member${members === 1 ? '' : 's'} of ${network.subdomain}`
+    out.line(
+      flags.json
+        ? JSON.stringify({ network_id: network.id, members, consent: given })
+        : `${given ? 'Consent is recorded' : 'Consent is withdrawn'} for ${whose}.`,
+    )
+    if (given && !network.member_email_visibility && !flags.json)
+      out.warn(`The network hides addresses: \`folkmoot networks update ${network.id} --email-visibility\` shows them.`)
+  })
+}

@@ -1,0 +1,91 @@
+/** `folkmoot networks …` */
+import type { NetworkChanges, NetworkRow } from '../../../lib/index.ts'
+import type { Output } from '../../output.ts'
+import { time } from '../../table.ts'
+import { UsageError } from '../../usage.ts'
+import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
+import { showList, showOne } from './show.ts'
+
+interface ChangeFlags extends StorageFlags {
+  readonly title?: string
+  readonly subtitle?: string
+  readonly purpose?: string
+  readonly description?: string
+  readonly plan?: NetworkRow['service_plan']
+  readonly emailVisibility?: boolean
+}
+
+export interface CreateFlags extends ChangeFlags {
+  readonly subdomain: string
+  readonly title: string
+  readonly ownerEmail: string
+  readonly ownerName: string
+}
+
+/** What was named, and nothing else. */
+const changesOf = ({ title, subtitle, purpose, description, plan, emailVisibility }: ChangeFlags): NetworkChanges => ({
+  ...(title === undefined ? {} : { title }),
+  ...(subtitle === undefined ? {} : { subtitle }),
+  ...(purpose === undefined ? {} : { purpose }),
+  ...(description === undefined ? {} : { description }),
+  ...(plan === undefined ? {} : { service_plan: plan }),
+  ...(emailVisibility === undefined ? {} : { member_email_visibility: emailVisibility }),
+})
+
+/** `networks create`: a network with its first host. */
+export function createNetwork(flags: CreateFlags, out: Output): Promise<void> {
+  const [first_name = '', ...rest] = flags.ownerName.trim().split(/\s+/)
+  return withOperator(
+    flags,
+    out,
+    async ({ networks }) => {
+      const { network, owner } = await networks.create({
+        ...changesOf(flags),
+        subdomain: flags.subdomain,
+        title: flags.title,
+        owner: { email: flags.ownerEmail, first_name, last_name: rest.join(' ') },
+      })
+      const sentence = `Network ${network.subdomain} has the id ${network.id}; its first host is member ${owner.id}.`
+      showOne(out, flags, { ...network, owner_id: owner.id }, sentence)
+    },
+    'create',
+  )
+}
+
+/** `networks list`. */
+export const listNetworks = (flags: StorageFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async ({ networks }) =>
+    showList(
+      out,
+      flags,
+      await networks.list(),
+      [
+        { title: 'id', cell: ({ id }) => id, fits: 'whole' },
+        { title: 'subdomain', cell: ({ subdomain }) => subdomain },
+        { title: 'title', cell: ({ title }) => title },
+        { title: 'plan', cell: ({ service_plan }) => service_plan },
+        { title: 'addresses', cell: (row) => (row.member_email_visibility ? 'shown' : 'hidden') },
+        { title: 'created', cell: ({ created_at }) => time(created_at) },
+      ],
+      'There is no network.',
+    ),
+  )
+
+/** `networks show`: every field. */
+export const showNetwork = (name: string | undefined, flags: StorageFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const network = await networkOf(operator, name)
+    const lines = Object.entries(network).map(([field, value]) => `${field.padEnd(24)} ${value ?? '–'}`)
+    showOne(out, flags, network, lines.join('\n'))
+  })
+
+/** `networks update`: what is named, and nothing else. */
+export async function updateNetwork(name: string | undefined, flags: ChangeFlags, out: Output): Promise<void> {
+  const changes = changesOf(flags)
+  if (Object.keys(changes).length === 0) throw new UsageError('say what is to change: --title, --plan, --email-visibility, …')
+  await withOperator(flags, out, async (operator) => {
+    const { id } = await networkOf(operator, name)
+    const network = await operator.networks.update(id, changes)
+    showOne(out, flags, network, `Network ${network.subdomain} is changed.`)
+  })
+}

@@ -1,0 +1,129 @@
+/** The options of `networks`, `members`, `keys` and `endpoints`. */
+import { type Command, Option } from 'commander'
+import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
+import { list, onNetwork, onStorage, seconds, wide } from '../options.ts'
+import type { EndpointFlags } from './endpoint-changes.ts'
+
+const plan = (): Option =>
+  new Option('--plan <name>', 'its plan, which sets the rate limit').choices(['standard', 'premium', 'unlimited'])
+
+const withTexts = (command: Command): Command =>
+  command
+    .option('--subtitle <text>', 'its subtitle')
+    .option('--purpose <text>', 'its purpose')
+    .option('--description <text>', 'its description')
+    .addOption(plan())
+    .option('--email-visibility', "show members' e-mail addresses, of those who consent")
+
+export function networkCommands(program: Command, out: Output): void {
+  const load = () => import('./networks.ts')
+  const networks = program.command('networks').description('networks of a storage')
+  withTexts(onStorage(networks.command('create')))
+    .description('create a network with its first host, and the storage where there is none')
+    .requiredOption('--subdomain <name>', 'its subdomain')
+    .requiredOption('--title <text>', 'its title')
+    .requiredOption('--owner-email <address>', "its first host's e-mail address")
+    .requiredOption('--owner-name <name>', "its first host's name")
+    .action(async (flags) => (await load()).createNetwork(flags, out))
+  wide(onStorage(networks.command('list')))
+    .description('list networks')
+    .action(async (flags) => (await load()).listNetworks(flags, out))
+  onStorage(networks.command('show').argument('[network]', 'its id or subdomain'))
+    .description('show a network')
+    .action(async (name: string | undefined, flags) => (await load()).showNetwork(name, flags, out))
+  withTexts(onStorage(networks.command('update').argument('[network]', 'its id or subdomain')))
+    .description('change a network; what is left out stays')
+    .option('--title <text>', 'its title')
+    .option('--no-email-visibility', "hide members' e-mail addresses")
+    .action(async (name: string | undefined, flags) => (await load()).updateNetwork(name, flags, out))
+}
+
+export function memberCommands(program: Command, out: Output): void {
+  const members = program.command('members').description('members of a network')
+  onNetwork(members.command('consent'))
+    .description("record members' consent to commercial e-mail, without which nobody sees their addresses")
+    .option('--member <id>', 'of this member')
+    .option('--email <address>', 'of the member with this address')
+    .option('--all', 'of every member')
+    .option('--withdraw', 'take the consent back')
+    .action(async (flags) => (await import('./members.ts')).consent(flags, out))
+}
+
+export function keyCommands(program: Command, out: Output): void {
+  const load = () => import('./keys.ts')
+  const keys = program.command('keys').description('API keys of a network')
+  onNetwork(keys.command('create'))
+    .description('create a key and print its token, once')
+    .requiredOption('--name <text>', 'a descriptive name')
+    .option('--scope <scope>', 'members:read, *:read, *, …; as often as wanted', list, [])
+    .option('--member <id>', 'the member who acts; the first host by default')
+    .option('--expires <time>', 'when it stops working, ISO 8601')
+    .action(async (flags) => (await load()).createKey(flags, out))
+  wide(onNetwork(keys.command('list')))
+    .description('list keys, active and revoked')
+    .action(async (flags) => (await load()).listKeys(flags, out))
+  onNetwork(keys.command('revoke').argument('<id>'))
+    .description('revoke a key, at once and for good')
+    .action(async (id: string, flags) => (await load()).revokeKey(id, flags, out))
+}
+
+const withSecrets = (command: Command): Command =>
+  command
+    .option('--key <key>', 'the bearer token that the receiver gets; better in a file')
+    .option('--key-file <file>', 'a file that holds the key; - is standard input')
+    .option('--make-key', 'make a key and print it, once')
+    .option('--secret <secret>', 'a signing secret (whsec_…), newest first; better in a file', list, [])
+    .option('--secret-file <file>', 'a file that holds a signing secret; - is standard input', list, [])
+    .option('--make-secret', 'make a signing secret and print it, once')
+
+const rate = (text: string): number => {
+  const number = Number(text)
+  if (text.trim() !== '' && number > 0 && number <= 10_000) return number
+  throw new UsageError(`--rate must be above 0 and at most 10000 deliveries a second, got ${JSON.stringify(text)}`)
+}
+
+const withDelivery = (command: Command): Command =>
+  command
+    .option('--name <text>', "a name for lists; '' for none")
+    .option('--event <type>', 'an event type that it wants, as often as wanted', list, [])
+    .addOption(
+      new Option('--audience <who>', 'host: the host application, which gets the mail to send').choices(['integration', 'host']),
+    )
+    .addOption(new Option('--order <order>', 'fifo: oldest first and one at a time').choices(['none', 'fifo']))
+    .option('--rate <number>', 'deliveries a second at most', rate)
+
+export function endpointCommands(program: Command, out: Output): void {
+  const load = () => import('./endpoints.ts')
+  const endpoints = program.command('endpoints').description('webhook endpoints of a network; folkmoot-relay tests them')
+  withDelivery(withSecrets(onNetwork(endpoints.command('add'))))
+    .description('register an endpoint, or change the one with this URL; what is left out stays, or is every event in no order')
+    .requiredOption('--url <url>', 'where webhooks go')
+    .option('--all-events', 'every event')
+    .option('--disabled', 'its events wait until it is enabled')
+    .action(async (flags) => (await load()).addEndpoint(flags, out))
+  withDelivery(onNetwork(endpoints.command('update').argument('<id>')))
+    .description('change an endpoint; what is left out stays')
+    .option('--url <url>', 'where webhooks go')
+    .option('--all-events', 'every event')
+    .option('--no-rate', 'no limit of deliveries')
+    .option('--unsigned', 'end signing')
+    .action(async (id: string, flags: Partial<EndpointFlags> & { readonly storage: string }) =>
+      (await load()).updateEndpoint(id, { secret: [], secretFile: [], event: [], ...flags }, out),
+    )
+  withSecrets(onNetwork(endpoints.command('rotate').argument('<id>')))
+    .description('replace the signing secret (by default), the key, or both; the old one holds beside the new one for a time')
+    .option('--keep-old <duration>', 'how long the old one holds: 24h by default; 30m, 7d, 0', seconds('--keep-old'))
+    .action(async (id: string, flags: EndpointFlags) => (await load()).rotateEndpoint(id, { ...flags, event: [] }, out))
+  for (const [name, description] of [
+    ['enable', 'send to an endpoint again'],
+    ['disable', 'keep the events of an endpoint and send none'],
+    ['remove', 'remove an endpoint'],
+  ] as const)
+    onNetwork(endpoints.command(name).argument('<id>'))
+      .description(description)
+      .action(async (id: string, flags) => (await load())[`${name}Endpoint`](id, flags, out))
+  wide(onNetwork(endpoints.command('list')))
+    .description('list endpoints, without keys and secrets')
+    .action(async (flags) => (await load()).listEndpoints(flags, out))
+}

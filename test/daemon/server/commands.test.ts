@@ -1,0 +1,184 @@
+/** The commands for networks, members, keys and endpoints, and how they refuse. */
+import { existsSync } from 'node:fs'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { run, scratch } from '../../support/command.ts'
+import type { Json } from '../../support/json.ts'
+import { folkmoot } from '../../support/program.ts'
+
+const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
+
+/** A storage with one network, and commands on it: what they print as JSON, or the sentence that refuses them. */
+async function storageWithNetwork() {
+  const directory = await scratch()
+  const storage = ['--storage', `sqlite:${join(directory, 'db.sqlite')}`]
+  const refusal = async (...args: readonly string[]) => (await folkmoot(...args, ...storage)).refused
+  const text = async (...args: readonly string[]) => (await folkmoot(...args, ...storage)).lines.join('\n')
+  const all = async (...args: readonly string[]): Promise<Json[]> => {
+    const { lines, refused } = await folkmoot(...args, ...storage, '--json')
+    expect([args, refused]).toEqual([args, undefined])
+    return lines.flatMap((line) => line.split('\n')).map((line) => JSON.parse(line) as Json)
+  }
+  const one = async (...args: readonly string[]): Promise<Json> => (await all(...args))[0]
+  const network = await one('networks', 'create', '--subdomain', 'paint-pals', '--title', 'Paint Pals', ...owner)
+  return { directory, storage, refusal, text, all, one, network }
+}
+
+test('networks are listed, shown and changed; what is left out stays', async () => {
+  const { one, all, text, refusal, network } = await storageWithNetwork()
+  expect(network).toMatchObject({ service_plan: 'standard', member_email_visibility: false })
+  const change = ['--plan', 'premium', '--email-visibility']
+  expect(await one('networks', 'update', 'paint-pals', ...change)).toMatchObject({
+    title: 'Paint Pals',
+    service_plan: 'premium',
+    member_email_visibility: true,
+  })
+  expect(await one('networks', 'update', '--title', 'Friends', '--no-email-visibility')).toMatchObject({
+    title: 'Friends',
+    service_plan: 'premium',
+    member_email_visibility: false,
+  })
+  expect(await one('networks', 'show', network.id)).toEqual((await all('networks', 'list'))[0])
+  expect(await text('networks', 'list')).toContain('paint-pals')
+  expect(await refusal('networks', 'update')).toMatch(/^say what is to change: --title/)
+  await one('networks', 'create', '--subdomain', 'knitters', '--title', 'Knitters', ...owner)
+  expect(await refusal('networks', 'show')).toMatch(/^say which network with --network: \d+ \(paint-pals\), \d+ \(knitters\)$/)
+  expect(await refusal('keys', 'list')).toMatch(/^say which network with --network/)
+})
+
+test('consent is recorded for one member, by id or address, and for all of them', async () => {
+  const { one, refusal, network } = await storageWithNetwork()
+  expect(await one('members', 'consent', '--all')).toEqual({ network_id: network.id, members: 1, consent: true })
+  expect(await one('members', 'consent', '--email', 'ada@example.org', '--withdraw')).toMatchObject({ consent: false })
+  expect(await one('members', 'consent', '--member', network.owner_id)).toMatchObject({ members: 1, consent: true })
+  expect(await refusal('members', 'consent')).toBe('say whose consent: --member, --email or --all')
+  expect(await refusal('members', 'consent', '--email', 'nobody@example.org')).toMatch(/not found/)
+})
+
+test('keys: lists show when they end and whose they are; a wrong scope names the right ones', async () => {
+  const { one, text, refusal, network } = await storageWithNetwork()
+  const key = ['keys', 'create', '--name', 'Connector']
+  expect(await one(...key, '--scope', 'members:read', '--expires', '2999-01-01T00:00:00Z')).toMatchObject({
+    token: expect.stringMatching(/^fmt_/),
+    expires_at: '2999-01-01T00:00:00.000Z',
+    member_id: network.owner_id,
+  })
+  const listed = await text('keys', 'list', '--wide')
+  for (const shown of ['2999-01-01T00:00:00.000Z', network.owner_id, 'Active', 'members:read']) expect(listed).toContain(shown)
+  expect(await refusal(...key)).toMatch(/^--scope is required, one or more of \*, \*:read, .*members:read/)
+  expect(await refusal(...key, '--scope', 'member:read')).toBe('there is no --scope "member:read": did you mean members:read?')
+  expect(await refusal(...key, '--scope', 'zzzzzzzzzzzzzzzzz')).toMatch(/there are \*, \*:read/)
+})
+
+test('endpoints: what is left out stays, secrets come from files or are made and shown once', async () => {
+  const { directory, one, all, text, refusal } = await storageWithNetwork()
+  const url = ['--url', 'https://example.org/hook']
+  expect(await refusal('endpoints', 'add', ...url)).toMatch(/--key-file, --key or --make-key$/)
+  const keyFile = join(directory, 'hook.key')
+  await writeFile(keyFile, 'hook-key\n')
+  const flags = [
+    '--key-file',
+    keyFile,
+    '--make-secret',
+    '--event',
+    'PostCreated',
+    '--order',
+    'fifo',
+    '--rate',
+    '2.5',
+    '--name',
+    'CRM',
+  ]
+  const { id, secret } = await one('endpoints', 'add', ...url, ...flags)
+  expect(secret).toMatch(/^whsec_/)
+
+  await one('endpoints', 'add', ...url, '--disabled')
+  const expected = { id, events: ['PostCreatedHook'], order: 'fifo', rate_per_second: 2.5, name: 'CRM', signed: true }
+  expect(await all('endpoints', 'list')).toEqual([expect.objectContaining({ ...expected, enabled: false })])
+  expect(await one('endpoints', 'enable', id)).toMatchObject({ ...expected, enabled: true })
+  expect(await one('endpoints', 'disable', id)).toMatchObject({ enabled: false })
+  const update = ['--no-rate', '--all-events', '--name', '']
+  expect(await one('endpoints', 'update', id, ...update)).toMatchObject({
+    rate_per_second: null,
+    events: null,
+    name: null,
+    signed: true,
+  })
+
+  const rotated = await one('endpoints', 'rotate', id, '--keep-old', '1h')
+  expect(rotated.secret).toMatch(/^whsec_/)
+  expect(rotated.secret).not.toBe(secret)
+  expect(rotated.old_secret_until).not.toBeNull()
+  await writeFile(keyFile, 'new-hook-key')
+  expect(await one('endpoints', 'rotate', id, '--key-file', keyFile)).not.toHaveProperty('key')
+  const listed = `${await text('endpoints', 'list', '--wide')}${JSON.stringify(await all('endpoints', 'list'))}`
+  for (const hidden of [secret, rotated.secret, 'hook-key']) expect(listed).not.toContain(hidden)
+  expect(await one('endpoints', 'update', id, '--unsigned')).toMatchObject({ signed: false })
+  expect(await text('endpoints', 'remove', id)).toBe(`Endpoint ${id} (https://example.org/hook) is removed.`)
+  expect(await text('endpoints', 'list')).toBe('There is no endpoint.')
+})
+
+test('a mistake of an endpoint is told in the words of its option', async () => {
+  const { refusal, text, directory } = await storageWithNetwork()
+  const add = ['endpoints', 'add', '--url', 'https://example.org/hook'] as const
+  const empty = join(directory, 'empty')
+  await writeFile(empty, '\n')
+  const refused: readonly (readonly [readonly string[], RegExp])[] = [
+    [['--key', 'k', '--event', 'PostCreate'], /^there is no --event "PostCreate": did you mean PostCreatedHook/],
+    [['--key', 'k', '--audience', 'host', '--event', 'PostCreated'], /^there is no --event "PostCreated" for --audience host/],
+    [['--key', 'Bearer x'], /^--key is the key alone: the relay puts the word Bearer before it$/],
+    [['--key', 'k', '--key-file', empty], /^--key and --key-file are the same/],
+    [['--key-file', empty], /^--key-file .* is empty$/],
+    [['--key-file', join(directory, 'none')], /^--key-file .* cannot be read \(ENOENT\)$/],
+    [['--key', 'k', '--rate', '0'], /^--rate must be above 0/],
+    [['--key', 'k', '--make-secret', '--secret', 'whsec_x'], /^give one of --secret and --make-secret$/],
+  ]
+  for (const [flags, sentence] of refused)
+    expect([flags, await refusal(...add, ...flags)]).toEqual([flags, expect.stringMatching(sentence)])
+  expect(await text(...add, '--key', 'k', '--audience', 'host')).toMatch(/gets the mail to send: WelcomeEmailRequestedHook/)
+})
+
+describe('a command that reads or changes', () => {
+  test.each([
+    ['sqlite', (directory: string) => `sqlite:${join(directory, 'typo.db')}`],
+    ['lowdb', (directory: string) => `lowdb:${join(directory, 'typo', 'db.json')}`],
+  ])('makes no storage of a mistyped %s name', async (_kind, address) => {
+    const directory = await scratch()
+    for (const command of [
+      ['networks', 'list'],
+      ['keys', 'create', '--name', 'x', '--scope', '*'],
+      ['endpoints', 'list'],
+    ])
+      expect((await folkmoot(...command, '--storage', address(directory))).refused).toMatch(/^there is no storage at .*typo/)
+    expect((await folkmoot('copy', '--from', address(directory), '--to', `sqlite:${join(directory, 'new')}`)).refused).toMatch(
+      /^there is no storage at .*typo/,
+    )
+    expect(await readdir(directory)).toEqual([])
+  })
+
+  test('does not migrate a database: it says what to run', async () => {
+    const path = join(await scratch(), 'other.sqlite')
+    const { DatabaseSync } = await import('node:sqlite')
+    const database = new DatabaseSync(path)
+    database.exec('CREATE TABLE mine (id INTEGER)')
+    database.close()
+    expect((await folkmoot('networks', 'list', '--storage', `sqlite:${path}`)).refused).toMatch(/run `folkmoot migrate` first/)
+  })
+})
+
+test('--version and errors as JSON, with a sentence for a certificate that is none, from the process itself', async () => {
+  const directory = await scratch()
+  const version = run('folkmoot', '--version')
+  const wrong = run('folkmoot', 'keys', 'list', '--storage', `lowdb:${join(directory, 'db.json')}`, '--json')
+  const usage = run('folkmoot', 'keys', 'create', '--json')
+  const noPem = join(directory, 'not.pem')
+  await writeFile(noPem, 'not a certificate')
+  const tls = run('folkmoot', 'serve', '--storage', 'memory:', '--port', '0', '--tls-cert', noPem, '--tls-key', noPem)
+  expect([await version.ended, version.out.stdout]).toEqual([0, '0.1.0\n'])
+  expect([await wrong.ended, JSON.parse(wrong.out.stderr)]).toEqual([2, { error: expect.stringMatching(/^there is no storage/) }])
+  expect([await usage.ended, JSON.parse(usage.out.stderr)]).toEqual([2, { error: expect.stringContaining('--name') }])
+  expect(await tls.ended).toBe(2)
+  expect(tls.out.stderr).toMatch(/^folkmoot: --tls-cert .*\n$/)
+  expect(existsSync(join(directory, 'db.json'))).toBe(false)
+})
