@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { UsageError } from '../usage.ts'
+import { readCertificate } from './certificate.ts'
 import { refusePlainHttp } from './plain-http.ts'
 
 export interface ListenOptions {
@@ -59,10 +59,7 @@ export async function listen(
   const server: Server =
     tlsCert && tlsKey
       ? refusePlainHttp(
-          createHttpsServer(
-            { cert: await readPem('--tls-cert', tlsCert), key: await readPem('--tls-key', tlsKey), ...bounds },
-            listener,
-          ),
+          createHttpsServer({ ...(await readCertificate({ tlsCert, tlsKey })), ...bounds }, listener),
           bounds.headersTimeout,
         )
       : createHttpServer(bounds, listener)
@@ -94,12 +91,6 @@ export async function listen(
         server.closeIdleConnections()
       }),
   }
-}
-
-async function readPem(option: string, file: string): Promise<Buffer> {
-  return readFile(file).catch((error: Error) => {
-    throw new UsageError(`${option}: ${error.message}`)
-  })
 }
 
 const reasonOf = (error: NodeJS.ErrnoException, host: string, port: number): string =>

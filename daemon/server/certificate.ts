@@ -1,0 +1,38 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { errorCode } from '../../adapters/outbox/file-system.ts'
+import { UsageError } from '../usage.ts'
+
+export interface CertificateFiles {
+  readonly tlsCert: string
+  readonly tlsKey: string
+}
+
+/**
+ * Reads a certificate and its key, and looks whether they are what they are said to be.
+ * @throws UsageError that names the option
+ */
+export async function readCertificate({
+  tlsCert,
+  tlsKey,
+}: CertificateFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {
+  const [cert, key] = [await readPem('--tls-cert', tlsCert), await readPem('--tls-key', tlsKey)]
+  const certificate = parsed('--tls-cert', tlsCert, 'a certificate', () => new X509Certificate(cert))
+  const privateKey = parsed('--tls-key', tlsKey, 'a private key without a passphrase', () => createPrivateKey(key))
+  if (!certificate.checkPrivateKey(privateKey)) throw new UsageError('--tls-key is not the key of --tls-cert')
+  return { cert, key }
+}
+
+async function readPem(option: string, file: string): Promise<Buffer> {
+  return readFile(file).catch((error: unknown) => {
+    throw new UsageError(`${option} ${file} cannot be read (${errorCode(error)})`)
+  })
+}
+
+function parsed<T>(option: string, file: string, what: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch {
+    throw new UsageError(`${option} ${file} must be ${what} in PEM`)
+  }
+}
