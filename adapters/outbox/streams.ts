@@ -15,7 +15,7 @@ export interface Stream extends SegmentName {
 }
 
 export interface Streams {
-  /** Every name in the directory; none when it does not exist. */
+  /** Every name in the directory; none as long as it has never existed. */
   list(): Promise<readonly string[]>
   /** Whether a writer will append no more. Asked before the sizes of its segments are looked at, so that they are final. */
   isDone(writer: string): Promise<boolean>
@@ -26,12 +26,16 @@ export interface Streams {
 export function lookAt(files: FileSystem, root: string): Streams {
   /** Writers that are done; they never come back. */
   const finished = new Set<string>()
+  let seen = false
 
   async function list(): Promise<readonly string[]> {
     try {
-      return await files.list(root)
+      const names = await files.list(root)
+      seen = true
+      return names
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') return []
+      // It may be made later. But one that was there and is gone has been moved, or its disk is not mounted any more.
+      if (errorCode(error) === 'ENOENT' && !seen) return []
       throw storageError(`outbox directory ${root} cannot be read`, error)
     }
   }

@@ -13,7 +13,7 @@ const output = pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1
 // A reader that went away (`| head`) must not end deliveries.
 output.on('error', () => undefined)
 
-const usage = ['locked', 'newer', 'damaged', 'unavailable']
+const usage = ['locked', 'newer', 'damaged', 'unavailable', 'full']
 
 /** What a person can do something about, as opposed to a fault of ours. */
 const isUsage = (error: unknown): error is Error =>

@@ -3,17 +3,19 @@
  * everything else wants the key.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../adapters/outbox/file-system.ts'
+import { storageError } from '../../adapters/outbox/segment.ts'
 import { UsageError } from '../usage.ts'
 import { openOperatorStore } from './backing.ts'
 import { checkKnown, queryOf, replayOf, selectionOf } from './commands/selection.ts'
 import { jsonOf } from './control-body.ts'
+import type { RelayEvents } from './events.ts'
 import type { Metrics } from './metrics.ts'
 import { relayHome } from './outbox-address.ts'
-import type { Relay } from './relay.ts'
+import { type Relay, stuckLimit } from './relay.ts'
 import type { OperatorStore } from './store/operator.ts'
 import { sendTest } from './test-delivery.ts'
 
@@ -27,10 +29,9 @@ export interface ControlParts {
   readonly metrics: Metrics
   readonly outbox: string
   readonly port: number
+  /** Told why an operation failed, which the answer does not say. */
+  readonly onFault?: RelayEvents['onFault']
 }
-
-/** A relay that is at one turn for longer than this, in milliseconds, is not alive. */
-export const stuckLimit = 30_000
 
 interface Answer {
   readonly status: number
@@ -43,13 +44,33 @@ export const controlKeyPath = (outbox: string): string => join(relayHome(outbox)
 /** The key of an outbox's control; made when there is none yet. Whoever may read the outbox may read it. */
 export function controlKey(outbox: string): string {
   const path = controlKeyPath(outbox)
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   try {
-    writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    return existsSync(path) ? keyIn(path) : newKey(path)
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw storageError(`the key of the control ${path} cannot be written or read`, error)
+  }
+}
+
+/** Made elsewhere first, so that a disk that is full never leaves an empty key behind, which anybody could guess. */
+function newKey(path: string): string {
+  const draft = `${path}.${process.pid}`
+  try {
+    writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
+    linkSync(draft, path)
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
   }
-  return readFileSync(path, 'utf8').trim()
+  return keyIn(path)
+}
+
+function keyIn(path: string): string {
+  const key = readFileSync(path, 'utf8').trim()
+  if (key.length < 32) throw new UsageError(`the key of the control ${path} is too short: delete the file, and a new one is made`)
+  return key
 }
 
 /**
@@ -59,7 +80,7 @@ export function controlKey(outbox: string): string {
  * `POST /replay`, `POST /networks/{id}/endpoints/{id}/test`, `POST /networks/{id}/endpoints/{id}/enable`.
  * @throws UsageError when the port is taken
  */
-export async function startControl({ relay, metrics, outbox, port }: ControlParts): Promise<Control> {
+export async function startControl({ relay, metrics, outbox, port, onFault = () => undefined }: ControlParts): Promise<Control> {
   const key = Buffer.from(`Bearer ${controlKey(outbox)}`)
 
   function mayControl(request: IncomingMessage): boolean {
@@ -132,7 +153,8 @@ export async function startControl({ relay, metrics, outbox, port }: ControlPart
     if (request.method === 'GET' && url.pathname === '/readyz')
       return { status: relay.ready ? 200 : 503, body: { ready: relay.ready } }
     if (request.method === 'GET' && url.pathname === '/metrics') return metrics.text()
-    if (!mayControl(request)) return { status: 401, body: { error: `the key is in ${controlKeyPath(outbox)}` } }
+    if (!mayControl(request))
+      return { status: 401, body: { error: 'the key of the control is missing or wrong: docs/operating.md says where it is' } }
     return control(request, url)
   }
 
@@ -148,6 +170,8 @@ export async function startControl({ relay, metrics, outbox, port }: ControlPart
     answer(request)
       .catch((error: unknown): Answer => {
         if (error instanceof UsageError) return { status: 422, body: { error: error.message } }
+        const { pathname } = new URL(request.url ?? '/', 'http://127.0.0.1')
+        onFault(`the control cannot answer ${request.method} ${pathname}`, error)
         return { status: 500, body: { error: 'this failed; the log says why' } }
       })
       .then((given) => send(response, given))

@@ -12,6 +12,8 @@ const pollInterval = 200
 export interface Ingest {
   /** Whether the last look at the outbox went well. */
   readonly healthy: boolean
+  /** Milliseconds since everything that stood in the outbox had been taken over; since the start, if it never had. */
+  readonly behindFor: number
   stop(): Promise<void>
 }
 
@@ -25,8 +27,11 @@ export interface IngestParts {
 }
 
 export function startIngest({ intake, clock, timeline, settings, events, taken }: IngestParts): Ingest {
+  let caughtUp = clock.monotonic()
+
   async function takePiece(): Promise<boolean> {
     const piece = await intake.next(timeline(), (settings().retrySchedule[0] ?? 0) * 1000)
+    if (!piece.more) caughtUp = clock.monotonic()
     if (!piece.taken) return piece.more
     const { notices, events: count, duplicates } = piece.taken
     taken(piece.taken)
@@ -54,6 +59,9 @@ export function startIngest({ intake, clock, timeline, settings, events, taken }
   return {
     get healthy() {
       return pulse.healthy
+    },
+    get behindFor() {
+      return clock.monotonic() - caughtUp
     },
     stop() {
       stopWatching()

@@ -1,10 +1,14 @@
 /** The relay's figures for Prometheus. Endpoints are labelled by their id: a URL may hold a secret. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { systemClock } from './clock.ts'
 import type { RelayEvents } from './events.ts'
 import type { Relay } from './relay.ts'
+import { type Counts, noticeKinds } from './store/store.ts'
 
 /** Beyond so many endpoints the rest share the label `other`: every label is a series that somebody stores. */
 const maxEndpoints = 1000
+/** A store that does not answer within so many milliseconds is not waited for: the other figures matter the more then. */
+const patience = 3000
 
 export interface Metrics extends RelayEvents {
   readonly contentType: string
@@ -59,6 +63,20 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   })
   const faults = new Counter({ name: 'relay_faults_total', help: 'Failures of the relay itself.', registers })
 
+  // Those that have labels are there from the beginning too: `increase` sees a first one only after a zero.
+  for (const kind of noticeKinds) notices.inc({ kind }, 0)
+  for (const to of ['open', 'closed']) transitions.inc({ to }, 0)
+
+  const ready = new Gauge({
+    name: 'relay_ready',
+    help: 'Whether the outbox can be taken over and results can be recorded: 1 or 0.',
+    registers,
+  })
+  const behind = new Gauge({
+    name: 'relay_outbox_behind_seconds',
+    help: 'How long ago everything that stood in the outbox had been taken over. Grows while it cannot be read or taken over.',
+    registers,
+  })
   const inFlight = new Gauge({ name: 'relay_inflight', help: 'Attempts in flight.', registers })
   const endpoints = new Gauge({ name: 'relay_endpoints', help: 'Endpoints that this relay sends to.', registers })
   const pending = new Gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries that wait.', registers })
@@ -81,18 +99,40 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     return labels.has(endpoint) ? endpoint : 'other'
   }
 
+  /** `undefined` when the store does not give them, or not in time. */
+  async function countsOf({ store }: Relay): Promise<Counts | undefined> {
+    const { promise: late, resolve } = Promise.withResolvers<undefined>()
+    const cancel = systemClock.timer(patience, () => resolve(undefined))
+    try {
+      return await Promise.race([store.counts(), late])
+    } catch {
+      // Whoever writes to the store finds the same, and says it.
+      return undefined
+    } finally {
+      cancel()
+    }
+  }
+
   async function look(running: Relay): Promise<void> {
-    const counts = await running.store.counts()
+    const counts = await countsOf(running)
+    ready.set(running.ready ? 1 : 0)
+    behind.set(running.behindFor / 1000)
     inFlight.set(running.scheduler.inFlight)
-    pending.set(counts.pending)
-    dead.set(counts.dead)
-    oldest.set(counts.oldestPending === null ? 0 : Math.max(0, running.now() - counts.oldestPending) / 1000)
+    // Not known is not 0.
+    pending.set(counts?.pending ?? Number.NaN)
+    dead.set(counts?.dead ?? Number.NaN)
+    if (!counts) oldest.set(Number.NaN)
+    else oldest.set(counts.oldestPending === null ? 0 : Math.max(0, running.now() - counts.oldestPending) / 1000)
     breakers.reset()
+    const states = new Map<string, number>()
     endpoints.set([...running.scheduler.endpoints].length)
     for (const { endpoint, breaker } of running.scheduler.endpoints) {
       const { kind } = breaker.permit()
-      breakers.set({ endpoint: labelOf(endpoint.id) }, kind === 'closed' ? 0 : kind === 'probing' ? 2 : 1)
+      const label = labelOf(endpoint.id)
+      // Of those that share a label the worst one counts.
+      states.set(label, Math.max(states.get(label) ?? 0, kind === 'closed' ? 0 : kind === 'probing' ? 2 : 1))
     }
+    for (const [label, state] of states) breakers.set({ endpoint: label }, state)
   }
 
   return {

@@ -7,12 +7,12 @@ export interface PulseParts {
   readonly interval: number
   /** Says whether there is more to do at once. */
   readonly step: () => Promise<boolean>
-  /** Told of the first failure in a row. */
+  /** Told of each failure. */
   readonly failed: (error: unknown) => void
 }
 
 export interface Pulse {
-  /** Whether the last step went well. */
+  /** Whether the last step went well, and the present one has not taken for ever. */
   readonly healthy: boolean
   /** Ends the present pause. */
   hint(): void
@@ -22,9 +22,12 @@ export interface Pulse {
 
 /** After failures the pause grows to this, in milliseconds. */
 const longestPause = 5000
+/** A step that takes longer than this, in milliseconds, hangs. */
+const longestStep = 30_000
 
 export function createPulse({ clock, interval, step, failed }: PulseParts): Pulse {
   let healthy = true
+  let begun: number | undefined
   let stopped = false
   let hinted = false
   let ring: () => void = () => undefined
@@ -45,14 +48,17 @@ export function createPulse({ clock, interval, step, failed }: PulseParts): Puls
     for (let failures = 0; !stopped; ) {
       try {
         hinted = false
+        begun = clock.monotonic()
         const more = await step()
+        begun = undefined
         healthy = true
         failures = 0
         // Others have their turn between two steps.
         if (more) await new Promise<void>((next) => void setImmediate(next))
         else await pause(interval)
       } catch (error) {
-        if (healthy) failed(error)
+        begun = undefined
+        failed(error)
         healthy = false
         hinted = false
         await pause(Math.min(longestPause, interval * 2 ** Math.min(++failures, 10)))
@@ -63,7 +69,7 @@ export function createPulse({ clock, interval, step, failed }: PulseParts): Puls
   const running = run()
   return {
     get healthy() {
-      return healthy
+      return healthy && (begun === undefined || clock.monotonic() - begun < longestStep)
     },
     hint() {
       hinted = true

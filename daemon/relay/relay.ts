@@ -3,6 +3,8 @@
  *
  * It runs as a service of its own or inside of another process: it touches no signals, no exit codes and no streams.
  */
+import { errorCode } from '../../adapters/outbox/file-system.ts'
+import { storageError } from '../../adapters/outbox/segment.ts'
 import type { OutboxSource } from '../../lib/outbox/source.ts'
 import { openBacking } from './backing.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
@@ -41,6 +43,8 @@ export interface Relay {
   now(): number
   /** Whether the outbox can be read and results can be recorded. */
   readonly ready: boolean
+  /** Milliseconds since everything that stood in the outbox had been taken over; since the start, if it never had. */
+  readonly behindFor: number
   /** Milliseconds that the scheduler has been at one turn; small as long as all is well. For a watchdog. */
   readonly stuckFor: number
   /** Replaces the settings for everything that begins from now on. @throws SettingsError and keeps the old ones */
@@ -57,6 +61,11 @@ export interface Relay {
 
 /** No second attempt is in flight for so long that this would be too short: it is longer than any time-out. */
 const defaultGrace = 15_000
+/** A relay that is at one turn for longer than this, in milliseconds, is not alive. */
+export const stuckLimit = 30_000
+
+/** Whether the disk or SQLite refused, as opposed to a fault of ours. */
+const isSystems = (error: unknown): boolean => /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.test(errorCode(error))
 
 /**
  * Starts a relay. Events that stood in the outbox before an endpoint are not sent to that endpoint: the order in the outbox
@@ -75,8 +84,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     return run(await store.recover(clock.now()))
   } catch (error) {
     await intake.close().catch(() => undefined)
-    await backing.close()
-    throw error
+    await backing.close().catch(() => undefined)
+    throw isSystems(error) ? storageError('the relay cannot start', error) : error
   }
 
   function run(recovered: Recovered): Relay {
@@ -118,7 +127,11 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       upkeep,
       now: timeline,
       get ready() {
-        return ingest.healthy && lookout.healthy && scheduler.healthy && closing === undefined
+        const moving = scheduler.stuckFor < stuckLimit
+        return ingest.healthy && lookout.healthy && scheduler.healthy && moving && closing === undefined
+      },
+      get behindFor() {
+        return ingest.behindFor
       },
       get stuckFor() {
         return scheduler.stuckFor

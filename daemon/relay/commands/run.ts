@@ -4,11 +4,11 @@ import { withoutPassword } from '../../../adapters/storage/postgres/address.ts'
 import { UsageError } from '../../usage.ts'
 import { systemClock } from '../clock.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
-import { type Control, startControl, stuckLimit } from '../control.ts'
+import { type Control, startControl } from '../control.ts'
 import { combine } from '../events.ts'
 import { createLog } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
-import { type Relay, startRelay } from '../relay.ts'
+import { type Relay, startRelay, stuckLimit } from '../relay.ts'
 import { createNotifier, type ServiceManager } from '../systemd.ts'
 
 export interface RunFlags extends SettingFlags {
@@ -54,11 +54,12 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   const log = createLog(host.output, flags.json === true)
   let started: Relay | undefined
   const metrics = createMetrics(() => started, host.version)
-  const relay = await startRelay({ ...combine(log, metrics), outbox, settings, userAgent: userAgentOf(host.version) })
+  const heard = combine(log, metrics)
+  const relay = await startRelay({ ...heard, outbox, settings, userAgent: userAgentOf(host.version) })
   started = relay
   let control: Control | undefined
   try {
-    if (port !== undefined) control = await startControl({ relay, metrics, outbox, port })
+    if (port !== undefined) control = await startControl({ relay, metrics, outbox, port, onFault: heard.onFault })
   } catch (error) {
     await relay.close(0)
     throw error

@@ -95,17 +95,20 @@ export interface Result {
   readonly answer: string | null
 }
 
+export const noticeKinds = [
+  'endpoint.failing',
+  'endpoint.opened',
+  'endpoint.recovered',
+  'endpoint.disabled',
+  'endpoint.removed',
+  'delivery.dead',
+  'delivery.damaged',
+  'delivery.poisoned',
+  'outbox.damaged',
+] as const
+
 export interface Notice {
-  readonly kind:
-    | 'endpoint.failing'
-    | 'endpoint.opened'
-    | 'endpoint.recovered'
-    | 'endpoint.disabled'
-    | 'endpoint.removed'
-    | 'delivery.dead'
-    | 'delivery.damaged'
-    | 'delivery.poisoned'
-    | 'outbox.damaged'
+  readonly kind: (typeof noticeKinds)[number]
   readonly network_id: string | null
   readonly endpoint_id: string | null
   readonly event_id: string | null

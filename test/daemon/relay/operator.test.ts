@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs'
+import { mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openOperatorStore } from '../../../daemon/relay/backing.ts'
+import { openOperatorStore, storePath } from '../../../daemon/relay/backing.ts'
 import { controlKey, controlKeyPath, startControl } from '../../../daemon/relay/control.ts'
 import { combine } from '../../../daemon/relay/events.ts'
 import { createMetrics } from '../../../daemon/relay/metrics.ts'
@@ -149,7 +149,8 @@ async function controlled(answer = status(204)) {
   const notices: string[] = []
   const all = await bench({ retrySchedule: [0, 0.02] }, combine(metrics, { onNotice: ({ kind }) => notices.push(kind) }))
   relay = all.relay
-  const control = await startControl({ relay, metrics, outbox: all.directory, port: 0 })
+  const onFault = (what: string, error: unknown) => all.faults.push([what, error])
+  const control = await startControl({ relay, metrics, outbox: all.directory, port: 0, onFault })
   onTestFinished(() => control.close())
   const key = controlKey(all.directory)
   const ask = async (
@@ -193,6 +194,25 @@ describe('the control', () => {
     expect(statSync(controlKeyPath(directory)).mode & 0o777).toBe(0o600)
     expect((await ask('GET', '/status')).status).toBe(200)
     expect((await ask('GET', '/nothing')).status).toBe(404)
+  })
+
+  it('does not tell whoever has no key where it is', async () => {
+    const { ask, directory } = await controlled()
+    const refused = await ask('GET', '/status', undefined, {})
+    expect(refused.status).toBe(401)
+    expect(JSON.stringify(refused.body)).not.toContain(directory)
+  })
+
+  it('says in the log why an operation failed, and not in the answer', async () => {
+    const { ask, directory, faults } = await controlled()
+    const path = storePath(directory)
+    renameSync(path, `${path}-away`)
+    mkdirSync(path)
+    const answer = await ask('GET', '/status')
+    rmdirSync(path)
+    renameSync(`${path}-away`, path)
+    expect(answer).toEqual({ status: 500, body: { error: 'this failed; the log says why' } })
+    expect(faults).toEqual([['the control cannot answer GET /status', expect.any(Error)]])
   })
 
   it('counts attempts by endpoint and outcome, and never names a URL', async () => {

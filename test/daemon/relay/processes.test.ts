@@ -27,7 +27,7 @@ describe('folkmoot-relay run', () => {
     const outbox = await openOutbox({ directory })
     await outbox.append([[endpoint(hook.url)], ...events('e', 30).map((each) => [each])])
     const relay = start(directory)
-    await until(() => hook.received.length === 8, 'eight are in flight')
+    await until(() => hook.received.length > 3, 'some are in flight')
     relay.child.kill('SIGTERM')
     expect(await relay.ended).toBe(0)
     const delivered = lines(relay).filter(({ state }) => state === 'delivered')
