@@ -80,12 +80,18 @@ export interface Options {
   readonly storage: Storage
   /** Where the host has mounted us: `''`, or a path such as `/community`. */
   readonly basePath?: string
-  /** The public origin for links, such as `https://api.example.org`; by default the origin that the caller used. */
+  /**
+   * The public address for links, by default the one that the caller used: an origin such as `https://api.example.org`, with a
+   * path where a proxy cuts that off: `https://api.example.org/community`.
+   */
   readonly publicUrl?: string
   /** Accept plain HTTP: for development, and for hosts that end TLS themselves. */
   readonly allowHttp?: boolean
-  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`: only behind a proxy that sets them. */
-  readonly trustProxy?: boolean
+  /**
+   * Believe `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix`. `true`: behind a proxy that sets them, whatever the
+   * client has sent. A number: behind so many proxies, each of which adds a value at the end.
+   */
+  readonly trustProxy?: boolean | number
   /** The JSON type of ids in every record and payload. */
   readonly ids?: 'string' | 'number'
   /** Sizes and rates; each that is left out keeps its default. */
@@ -117,7 +123,7 @@ export interface Settings {
   readonly basePath: string
   readonly publicUrl: string | undefined
   readonly allowHttp: boolean
-  readonly trustProxy: boolean
+  readonly trustProxy: boolean | number
   readonly ids: 'string' | 'number'
   readonly limits: Limits
   readonly rateLimiter: RateLimiter | undefined
@@ -182,16 +188,20 @@ export function settings(options: Options): Settings {
     `option \`basePath\` must be '' or a path as URLs have it, without a slash at its end, got ${shown(basePath)}`,
   )
   check(
-    publicUrl === undefined || isOrigin(publicUrl),
-    `option \`publicUrl\` must be an origin such as https://api.example.org, got ${shown(publicUrl)}`,
+    publicUrl === undefined || isPublicUrl(publicUrl),
+    `option \`publicUrl\` must be an address such as https://api.example.org or https://api.example.org/community, without a slash at its end, got ${shown(publicUrl)}`,
   )
   check(ids === 'string' || ids === 'number', `option \`ids\` must be 'string' or 'number', got ${shown(ids)}`)
-  for (const name of ['allowHttp', 'trustProxy', 'newMembersConsent'] as const)
+  for (const name of ['allowHttp', 'newMembersConsent'] as const)
     check(['boolean', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be true or false`)
   const { keysOfFormerMembers = 'accept' } = options
   check(
     keysOfFormerMembers === 'accept' || keysOfFormerMembers === 'refuse',
     `option \`keysOfFormerMembers\` must be 'accept' or 'refuse', got ${shown(keysOfFormerMembers)}`,
+  )
+  check(
+    ['boolean', 'undefined'].includes(typeof options.trustProxy) || isLimit(options.trustProxy),
+    'option `trustProxy` must be true or false, or the number of proxies',
   )
   for (const name of ['authenticate', 'permalink'] as const)
     check(['function', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be a function`)
@@ -271,8 +281,12 @@ const isPath = (text: string): boolean =>
   URL.canParse(text, 'https://host') &&
   new URL(text, 'https://host').pathname === text
 
-const isOrigin = (text: string): boolean =>
-  typeof text === 'string' && URL.canParse(text) && new URL(text).origin === text && /^https?:$/.test(new URL(text).protocol)
+/** An origin, or an origin with a path that needs no normalisation. */
+function isPublicUrl(text: string): boolean {
+  if (typeof text !== 'string' || !URL.canParse(text)) return false
+  const { origin, pathname, protocol } = new URL(text)
+  return /^https?:$/.test(protocol) && text === origin + (pathname === '/' ? '' : pathname) && !text.endsWith('/')
+}
 
 /** The same without what is undefined: a default that is spelled out is a default. */
 const defined = <T extends object>(options: T): Partial<T> =>

@@ -4,7 +4,7 @@ import { IdInput, optional } from '../fields.ts'
 import { shown } from '../given.ts'
 import { parseInput, parseQuery } from '../kernel/body.ts'
 import { isoTime } from '../kernel/clock.ts'
-import { ownOrigin } from '../kernel/https.ts'
+import { below, ownOrigin } from '../kernel/https.ts'
 import { pageLinks, readPaging } from '../kernel/page.ts'
 import type { Runner } from '../kernel/run.ts'
 import { apiRoot, isPaged, present } from '../kernel/serve.ts'
@@ -96,10 +96,10 @@ export function directCalls(operations: readonly AnyOperation[], settings: Setti
       }),
     )
     if (outcome.kind === 'replay' || outcome.result === undefined) return undefined
-    const below = operation.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '')
+    const relative = operation.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '')
+    const path = `${basePath}${apiRoot}/networks/${network.id}${relative}`
     const address = {
-      origin,
-      path: `${basePath}${apiRoot}/networks/${network.id}${below}`,
+      ...below(origin, basePath, path),
       search: Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : '',
     }
     return present(operation.returns, outcome.result, ids, (after) => pageLinks(address, paging, after), origin)

@@ -2,11 +2,20 @@ import { type ApiError, accessError, badRequest, fail } from '../errors.ts'
 import type { Settings } from '../options.ts'
 import type { Incoming } from './exchange.ts'
 
-const first = (list: string | null): string | undefined => list?.split(',', 1)[0]?.trim().toLowerCase()
+/**
+ * What the trusted proxy says. Each proxy of a chain adds a value behind those that it got: with a number of proxies, the one
+ * that the outermost of them has set counts; everything before it comes from the client.
+ */
+function forwarded(incoming: Incoming, name: string, trustProxy: boolean | number): string | undefined {
+  if (trustProxy === false) return undefined
+  const values = incoming.header(name)?.split(',') ?? []
+  const value = trustProxy === true ? values[0] : (values.at(-trustProxy) ?? values[0])
+  return value?.trim() || undefined
+}
 
 const isSecure = (incoming: Incoming, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean => {
-  const forwarded = trustProxy ? first(incoming.header('x-forwarded-proto')) : undefined
-  return forwarded ? forwarded === 'https' : incoming.secure
+  const protocol = forwarded(incoming, 'x-forwarded-proto', trustProxy)
+  return protocol ? protocol.toLowerCase() === 'https' : incoming.secure
 }
 
 /**
@@ -35,10 +44,37 @@ const hostPattern = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/
 /** What links begin with where nobody has called: in direct calls, and in what the host tells. */
 export const ownOrigin = ({ publicUrl }: Pick<Settings, 'publicUrl'>): string => publicUrl ?? 'https://localhost'
 
-/** The origin that the caller used, for links (design: settled gaps, list envelope). */
-export function originOf(incoming: Incoming, settings: Pick<Settings, 'trustProxy' | 'publicUrl'>): string {
-  if (settings.publicUrl) return settings.publicUrl
-  const forwarded = settings.trustProxy ? first(incoming.header('x-forwarded-host')) : undefined
-  const host = forwarded ?? incoming.header('host')?.toLowerCase() ?? ''
-  return `${isSecure(incoming, settings) ? 'https' : 'http'}://${hostPattern.test(host) ? host : 'localhost'}`
+// A path of plain segments, for the same reason.
+const prefixPattern = /^(?:\/[\w.~-]{1,100}){1,10}$/
+
+/** An address as its caller knows it, in two parts; stored files stand below the first. */
+export interface PublicAddress {
+  /** The origin, with the part of the path that a proxy has cut off. */
+  readonly origin: string
+  readonly path: string
+}
+
+/**
+ * Where a path of the API is for its callers, for links (design: settled gaps, list envelope). `publicUrl` with a path, or
+ * `X-Forwarded-Prefix` of a trusted proxy, stands in the place of the base path.
+ */
+export function publicAddress(
+  incoming: Incoming,
+  settings: Pick<Settings, 'trustProxy' | 'publicUrl' | 'basePath'>,
+): PublicAddress {
+  const { publicUrl, basePath, trustProxy } = settings
+  if (publicUrl) return below(publicUrl, basePath, incoming.path)
+  const host = (forwarded(incoming, 'x-forwarded-host', trustProxy) ?? incoming.header('host') ?? '').toLowerCase()
+  const prefix = forwarded(incoming, 'x-forwarded-prefix', trustProxy)?.replace(/\/$/, '') ?? ''
+  const origin = `${isSecure(incoming, settings) ? 'https' : 'http'}://${hostPattern.test(host) ? host : 'localhost'}`
+  return below(prefixPattern.test(prefix) ? origin + prefix : origin, basePath, incoming.path)
+}
+
+/**
+ * A path of ours below a public URL.
+ * @param publicUrl an origin, or an origin with the path at which callers find the API
+ */
+export function below(publicUrl: string, basePath: string, path: string): PublicAddress {
+  const hasPath = publicUrl.includes('/', publicUrl.indexOf('//') + 2)
+  return { origin: publicUrl, path: hasPath ? path.slice(basePath.length) : path }
 }

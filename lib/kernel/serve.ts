@@ -7,7 +7,7 @@ import { authorise } from './authorise.ts'
 import { parseInput, parseQuery, printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { isoTime } from './clock.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
-import { originOf, requireHttps, requireOneHost } from './https.ts'
+import { publicAddress, requireHttps, requireOneHost } from './https.ts'
 import { type FirstAnswer, readRepeatable } from './idempotency.ts'
 import { countedBody, type Held, inFlightCounter } from './in-flight.ts'
 import { type Paging, pageLinks, readPaging } from './page.ts'
@@ -97,7 +97,8 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
         ? await readJson(sent, limits.bodyBytes)
         : undefined
     const stray = writes && !operation.body && operation.query ? await readOptionalJson(sent, limits.bodyBytes) : undefined
-    const origin = originOf(incoming, settings)
+    const called = publicAddress(incoming, settings)
+    const { origin } = called
     const input = {
       operation,
       params,
@@ -114,7 +115,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
 
     const bodyOf = (result: unknown): FirstAnswer => {
       if (result === undefined) return { status: 204, body: '' }
-      const address = { origin, path: incoming.path, search: incoming.search }
+      const address = { ...called, search: incoming.search }
       const links = (after: string | null) => pageLinks(address, paging, after)
       return { status: operation.status, body: JSON.stringify(present(operation.returns, result, settings.ids, links, origin)) }
     }

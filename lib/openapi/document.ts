@@ -2,9 +2,11 @@
 import type * as v from 'valibot'
 import { catalogue } from '../events/catalogue.ts'
 import type { JsonSchema } from '../fields.ts'
+import { below } from '../kernel/https.ts'
 import { isPaged } from '../kernel/serve.ts'
 import { routesOf } from '../kernel/table.ts'
 import type { AnyOperation } from '../operation.ts'
+import type { Settings } from '../options.ts'
 import { idParameter, isOptional, type SchemaSettings, type SchemaWriter, schemaWriter } from './schema.ts'
 
 export type Document = Readonly<Record<string, unknown>>
@@ -38,7 +40,7 @@ const accessErrorRef = { $ref: '#/components/schemas/AuthErrorResponse' }
  */
 export function apiDocument(
   operations: readonly AnyOperation[],
-  settings: SchemaSettings & { readonly basePath: string },
+  settings: SchemaSettings & Pick<Settings, 'basePath'> & Partial<Pick<Settings, 'publicUrl'>>,
 ): Document {
   const writer = schemaWriter(settings)
   const paths: Record<string, Record<string, unknown>> = {}
@@ -58,7 +60,7 @@ export function apiDocument(
   return {
     openapi: '3.1.1',
     info: { ...info, description: 'Members, spaces, posts, polls, tags, badges, plans and events of one community network.' },
-    servers: [{ url: settings.basePath || '/' }],
+    servers: [{ url: serverUrl(settings) }],
     tags: [...new Set(operations.map(groupOf))].sort().map((name) => ({ name, description: `Resource group ${name}.` })),
     paths,
     components: {
@@ -267,3 +269,9 @@ const describeWebhook = (event_type: string, payload: JsonSchema) => ({
     '5XX': { description: 'Not delivered; tried again later.' },
   },
 })
+
+function serverUrl({ basePath, publicUrl }: Pick<Settings, 'basePath'> & Partial<Pick<Settings, 'publicUrl'>>): string {
+  if (!publicUrl) return basePath || '/'
+  const { origin, path } = below(publicUrl, basePath, basePath)
+  return origin + path
+}

@@ -77,3 +77,43 @@ test('`publicUrl` is the origin of every link, whatever the caller used', async 
   const headers = { 'x-forwarded-host': 'other.example.org' }
   expect(await selfLink(community, `https://api.test${members}`, headers)).toBe(`https://community.example.org${members}`)
 })
+
+test('behind a number of proxies, the value counts that the outermost of them has added', async () => {
+  const url = `http://inside.test${members}`
+  const one = await createTestCommunity({ trustProxy: 1 })
+  expect((await call(one, url, { 'x-forwarded-proto': 'https' })).status).toBe(200)
+  expect(await call(one, url, { 'x-forwarded-proto': 'https, http' })).toEqual(refused)
+  const two = await createTestCommunity({ trustProxy: 2 })
+  expect((await call(two, url, { 'x-forwarded-proto': 'https, http' })).status).toBe(200)
+  expect(await call(two, url, { 'x-forwarded-proto': 'https, http, http' })).toEqual(refused)
+  const headers = { 'x-forwarded-proto': 'https, https', 'x-forwarded-host': 'evil.example, public.example.org' }
+  expect(await selfLink(one, url, headers)).toBe(`https://public.example.org${members}`)
+})
+
+test('`publicUrl` with a path stands in the place of a path that a proxy or a host has cut off, or of the base path', async () => {
+  const publicUrl = 'https://community.example.org/public'
+  const cut = await createTestCommunity({ publicUrl })
+  expect(await selfLink(cut, `https://api.test${members}`)).toBe(`${publicUrl}${members}`)
+  const mounted = await createTestCommunity({ publicUrl, basePath: '/inside' })
+  expect(await selfLink(mounted, `https://api.test/inside${members}`)).toBe(`${publicUrl}${members}`)
+  for (const { community } of [cut, mounted]) {
+    expect(community.openapi()).toMatchObject({ servers: [{ url: publicUrl }] })
+    const list = await community.call('members.list', { network: 'demo' })
+    expect(list.links.self).toBe(`${publicUrl}${members}`)
+  }
+})
+
+test('a forwarded prefix counts only behind a trusted proxy, and only when it is a path', async () => {
+  const url = `https://inside.test${members}`
+  const behind = await createTestCommunity({ trustProxy: true })
+  const self = (prefix: string, community = behind) => selfLink(community, url, { 'x-forwarded-prefix': prefix })
+  expect(await self('/community')).toBe(`https://inside.test/community${members}`)
+  expect(await self('/community/')).toBe(`https://inside.test/community${members}`)
+  expect(await self('/community', await createTestCommunity())).toBe(url)
+  for (const prefix of ['community', '//evil.test', '/"><script>', '/a b', '/', `/${'x'.repeat(2000)}`])
+    expect(await self(prefix)).toBe(url)
+  const mounted = await createTestCommunity({ trustProxy: true, basePath: '/inside' })
+  expect(await selfLink(mounted, `https://inside.test/inside${members}`, { 'x-forwarded-prefix': '/public' })).toBe(
+    `https://inside.test/public${members}`,
+  )
+})

@@ -22,7 +22,7 @@ test('every problem is told at once, each with its option and what to do', () =>
       publicUrl: '/api',
       ids: 'uuid',
       allowHttp: 'yes',
-      trustProxy: 1,
+      trustProxy: 0,
       authenticate: 'me',
       permalink: {},
       limits: { title: 0, longText: 1.5, choices: -1, bodyBytes: Number.NaN, assetBytes: '1 MB' },
@@ -32,10 +32,10 @@ test('every problem is told at once, each with its option and what to do', () =>
     'option `speed` does not exist',
     'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own',
     'option `basePath` must be \'\' or a path as URLs have it, without a slash at its end, got "community/"',
-    'option `publicUrl` must be an origin such as https://api.example.org, got "/api"',
+    'option `publicUrl` must be an address such as https://api.example.org or https://api.example.org/community, without a slash at its end, got "/api"',
     "option `ids` must be 'string' or 'number', got \"uuid\"",
     'option `allowHttp` must be true or false',
-    'option `trustProxy` must be true or false',
+    'option `trustProxy` must be true or false, or the number of proxies',
     'option `authenticate` must be a function',
     'option `permalink` must be a function',
     'option `limits.title` must be a whole number above 0, got 0',
@@ -79,12 +79,30 @@ test.each(['/', '/a/', 'a', '/a?b', '/a#b', '/ä', '/a b', '/a/../b', '//a'])('b
   expect(problemsOf({ storage, basePath })).toHaveLength(1)
 })
 
-test.each(['https://api.example.org/', 'https://api.example.org/x', 'api.example.org', 'ftp://x', ''])(
-  'publicUrl %j is a problem',
+test.each(['https://api.example.org', 'https://api.example.org/x', 'http://localhost:4000/a/b'])(
+  'publicUrl %j is fine',
   (publicUrl) => {
-    expect(problemsOf({ storage, publicUrl })).toHaveLength(1)
+    expect(problemsOf({ storage, publicUrl })).toEqual([])
   },
 )
+
+test.each([
+  'https://api.example.org/',
+  'https://api.example.org/x/',
+  'https://api.example.org/x?y',
+  'https://api.example.org/#x',
+  'https://me@api.example.org',
+  'https://API.example.org',
+  'api.example.org',
+  'ftp://x',
+  '',
+])('publicUrl %j is a problem', (publicUrl) => {
+  expect(problemsOf({ storage, publicUrl })).toHaveLength(1)
+})
+
+test.each([true, false, 1, 3])('trustProxy %j is fine', (trustProxy) => {
+  expect(problemsOf({ storage, trustProxy })).toEqual([])
+})
 
 test('options that are undefined count as left out, and the object is not changed', () => {
   const options = Object.freeze({
@@ -115,7 +133,7 @@ test.each([
   [{ storage, keysOfFormerMembers: 'drop' }, "option `keysOfFormerMembers` must be 'accept' or 'refuse', got \"drop\""],
   [
     { storage, publicUrl: Object.create(null) },
-    'option `publicUrl` must be an origin such as https://api.example.org, got an object',
+    'option `publicUrl` must be an address such as https://api.example.org or https://api.example.org/community, without a slash at its end, got an object',
   ],
 ])('%o is a problem that is named', (options, problem) => {
   expect(problemsOf(options)).toContain(problem)
