@@ -75,6 +75,7 @@ export type Transition = 'opened' | 'reopened' | 'closed'
 
 export interface Breaker {
   permit(): Permit
+  readonly epoch: number
   /** Takes permission for an attempt with this event; unless the circuit is closed that is the probe. */
   begin(event: number, side?: Side): Ticket
   /**
@@ -110,12 +111,14 @@ class Unwell extends Error {}
  * @param settings read anew at each use, so that a reload takes effect
  * @param monotonic milliseconds that never go back
  * @param timeline milliseconds of the relay's timeline, for what is kept over restarts
+ * @param firstEpoch later than every epoch of the breaker that this one replaces: tickets of that one mean nothing here
  */
 export function createBreaker(
   settings: () => BreakerSettings,
   monotonic: () => number,
   timeline: () => number,
   record: BreakerRecord = closedBreaker,
+  firstEpoch = 0,
 ): Breaker {
   let threshold = settings().threshold
   let counter = new ConsecutiveBreaker(threshold)
@@ -124,7 +127,7 @@ export function createBreaker(
   let newest = record.newest === true
   let alone = false
   let trips = record.trips
-  let epoch = 0
+  let epoch = firstEpoch
   let probing = false
   let openedAt = record.openedAt
   let freshFrom = record.openedAt
@@ -248,6 +251,9 @@ export function createBreaker(
       epoch++
       readyAt = monotonic() + cooldown()
       earlyAt = monotonic() + freshCooldown()
+    },
+    get epoch() {
+      return epoch
     },
     get probed() {
       return probed

@@ -10,6 +10,7 @@ import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { storageError } from '../../adapters/outbox/segment.ts'
 import { UsageError } from '../usage.ts'
 import { openOperatorStore } from './backing.ts'
+import { closeCircuitOf } from './commands/close-circuit.ts'
 import { checkKnown, queryOf, replayOf, selectionOf } from './commands/selection.ts'
 import { jsonOf } from './control-body.ts'
 import type { RelayEvents } from './events.ts'
@@ -77,7 +78,7 @@ function keyIn(path: string): string {
  * Listens on 127.0.0.1.
  *
  * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <key>`: `GET /status`, `GET /deliveries`,
- * `POST /replay`, `POST /networks/{id}/endpoints/{id}/test`, `POST /networks/{id}/endpoints/{id}/enable`.
+ * `POST /replay`, and `POST /networks/{id}/endpoints/{id}/` with `test`, `enable` or `close-circuit`.
  * @throws UsageError when the port is taken
  */
 export async function startControl({ relay, metrics, outbox, port, onFault = () => undefined }: ControlParts): Promise<Control> {
@@ -103,8 +104,11 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     if (!found) return { status: 404, body: { error: 'there is no such endpoint' } }
     if (action === 'test') {
       const { result, status, reason, milliseconds } = await sendTest(found, relay.settings, relay.userAgent)
+      // It is as good as a probe.
+      if (result === 'delivered') await relay.closeCircuit(found.ref)
       return { status: 200, body: { outcome: result, status, reason, milliseconds } }
     }
+    if (action === 'close-circuit') return withStore((store) => closeCircuitOf(store, id, network, relay.now()))
     await relay.enable(found.ref)
     return { status: 200, body: { enabled: true } }
   }
@@ -115,7 +119,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     const [parameter] = isList ? [] : Object.keys(query)
     if (parameter !== undefined) throw new UsageError('there are no parameters here')
     const [, network = '', id = '', action = ''] =
-      /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable)$/.exec(url.pathname) ?? []
+      /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable|close-circuit)$/.exec(url.pathname) ?? []
     switch (`${request.method} ${action || url.pathname}`) {
       case 'GET /status':
         return withStore(async (store) => ({
@@ -140,6 +144,8 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
       }
       case 'POST test':
       case 'POST enable':
+      case 'POST close-circuit':
+        if (Object.keys(await jsonOf(request)).length > 0) throw new UsageError(`${action} takes no body`)
         return onEndpoint(network, id, action)
       default:
         return { status: 404, body: { error: 'there is nothing here' } }

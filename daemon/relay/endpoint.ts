@@ -1,7 +1,7 @@
 /**
  * One endpoint at run time: what waits for it, what is in flight, and whether, when and what it may be sent next.
  */
-import { type Breaker, createBreaker, type Side, type Ticket, type Transition } from './breaker.ts'
+import { type Breaker, type BreakerRecord, createBreaker, type Side, type Ticket, type Transition } from './breaker.ts'
 import type { Outcome } from './outcome.ts'
 import { createPace, type Pace } from './pace.ts'
 import type { Standpoint } from './ready.ts'
@@ -45,7 +45,7 @@ export const isSuspect = (waiting: Waiting): boolean => waiting.starts >= 2
 
 export class EndpointRun {
   endpoint: Endpoint
-  readonly breaker: Breaker
+  breaker: Breaker
   pace: Pace
   /** In flight, delivery by event. */
   readonly inFlight = new Map<number, number>()
@@ -74,7 +74,10 @@ export class EndpointRun {
   readonly #settings: () => Settings
   readonly #store: RelayStore
   readonly #told = new Map<Notice['kind'], number>()
+  readonly #newBreaker: (record?: BreakerRecord, epoch?: number) => Breaker
   #firsts = 0
+  /** A fresh start closed its circuit, and nobody has been told yet. */
+  relieved: boolean
 
   constructor(
     stored: StoredEndpoint,
@@ -87,14 +90,19 @@ export class EndpointRun {
     this.endpoint = endpoint
     this.#settings = settings
     this.#store = store
-    this.breaker = createBreaker(
-      () => ({ threshold: settings().breakerThreshold, cooldown: settings().breakerCooldown }),
-      monotonic,
-      timeline,
-      state?.breaker,
-    )
+    this.#newBreaker = (record, epoch) =>
+      createBreaker(
+        () => ({ threshold: settings().breakerThreshold, cooldown: settings().breakerCooldown }),
+        monotonic,
+        timeline,
+        record,
+        epoch,
+      )
+    const afresh = endpoint.fresh_starts > (state?.fresh_starts ?? 0)
+    this.breaker = this.#newBreaker(afresh ? undefined : state?.breaker)
+    this.relieved = afresh && state?.breaker.open === true
     this.pace = this.#newPace(endpoint)
-    this.pausedUntil = state?.pausedUntil ?? 0
+    this.pausedUntil = afresh ? 0 : (state?.pausedUntil ?? 0)
     this.lastSuccess = state?.lastSuccess ?? null
     this.failingSince = state?.failingSince ?? null
     this.lastFailure = state?.lastFailure ?? null
@@ -109,10 +117,18 @@ export class EndpointRun {
 
   /**
    * Takes on what the outbox says about the endpoint from now on.
-   * @returns whether it was disabled until now: its days of failure are over, or the upkeep would disable it again at once
+   * @returns whether it has a fresh start or was disabled until now: its days of failure are over, or the upkeep would disable it
+   * again at once
    */
   update(endpoint: Endpoint): boolean {
-    const forgiven = this.endpoint.disabled !== null && endpoint.disabled === null
+    const afresh = endpoint.fresh_starts > this.endpoint.fresh_starts
+    const forgiven = afresh || (this.endpoint.disabled !== null && endpoint.disabled === null)
+    if (afresh) {
+      this.relieved ||= this.breaker.permit().kind !== 'closed'
+      this.breaker = this.#newBreaker(undefined, this.breaker.epoch + 1)
+      this.pausedUntil = 0
+      this.#closedBy = null
+    }
     if (forgiven) {
       this.failingSince = null
       this.lastFailure = null
@@ -136,8 +152,9 @@ export class EndpointRun {
 
   state(): EndpointState {
     const { lastSuccess, failingSince, lastFailure, lastError, pausedUntil } = this
-    const youngest = this.#youngest
-    return { breaker: this.breaker.snapshot(), pausedUntil, lastSuccess, failingSince, lastFailure, lastError, youngest }
+    const breaker = this.breaker.snapshot()
+    const { fresh_starts } = this.endpoint
+    return { breaker, pausedUntil, lastSuccess, failingSince, lastFailure, lastError, youngest: this.#youngest, fresh_starts }
   }
 
   /** Whether to tell people: of a thousand deliveries that die, they want to hear once an hour. The log has each of them. */

@@ -51,6 +51,8 @@ export interface Relay {
   reconfigure(settings: Partial<Settings>): void
   /** Sends to an endpoint again that the relay itself had stopped sending to. */
   enable(endpoint: number): Promise<void>
+  /** Closes the circuit of an endpoint, as a probe that succeeded would. */
+  closeCircuit(endpoint: number): Promise<void>
   /**
    * Takes nothing more over, waits for what is in flight, and lets go of everything. What does not end in time is aborted,
    * uses up no attempt and is sent again by the next relay. May be called again, with a shorter grace.
@@ -107,6 +109,11 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     })
 
     const upkeep = startUpkeep({ store, scheduler, clock, timeline, settings: current, events })
+    async function startAfresh(ref: number, enable: boolean): Promise<void> {
+      const endpoint = await store.startAfresh(ref, enable)
+      if (endpoint) scheduler.change(endpoint)
+    }
+
     let closing: Promise<void> | undefined
     async function close(grace: number): Promise<void> {
       await Promise.all([ingest.stop(), upkeep.stop()])
@@ -140,10 +147,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         settings = checkSettings({ ...given })
         scheduler.wake()
       },
-      async enable(ref) {
-        await store.enable(ref)
-        scheduler.enable(ref)
-      },
+      enable: (ref) => startAfresh(ref, true),
+      closeCircuit: (ref) => startAfresh(ref, false),
       close(grace = defaultGrace) {
         // Asked again, it aborts what the first call still waits for.
         if (closing) courier.abort()

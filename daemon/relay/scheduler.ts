@@ -64,8 +64,8 @@ export interface Scheduler {
   readonly stuckFor: number
   /** Stops an endpoint as of the next turn. */
   disable(ref: number, reason: string): void
-  /** Lifts that; it begins slowly. */
-  enable(ref: number): void
+  /** Takes on how an endpoint is defined now. */
+  change(endpoint: Endpoint): void
   /**
    * Starts nothing more and waits for what is in flight; what is not back in time is aborted and stays due.
    * @param grace milliseconds
@@ -114,6 +114,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   function add(each: StoredEndpoint): EndpointRun {
     const run = new EndpointRun(each, settings, store, clock.monotonic, timeline)
     runs.set(each.endpoint.ref, run)
+    if (run.relieved) forgiven.add(run)
     ready.add(run)
     return run
   }
@@ -247,7 +248,14 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     const now = timeline()
     const gathering = gather(toDisable)
     toDisable = new Map()
-    for (const run of forgiven) gathering.states.set(run.endpoint.ref, run.state())
+    for (const run of forgiven) {
+      gathering.states.set(run.endpoint.ref, run.state())
+      if (!run.relieved) continue
+      run.relieved = false
+      const { network_id, id } = run.endpoint
+      const text = 'sending goes on: the endpoint was given a fresh start'
+      gathering.notices.push({ kind: 'endpoint.recovered', network_id, endpoint_id: id, event_id: null, text })
+    }
     forgiven.clear()
     const landed = landings
     landings = []
@@ -479,10 +487,8 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       toDisable.set(ref, reason)
       wake()
     },
-    enable(ref) {
-      const run = runs.get(ref)
-      if (!run) return
-      change({ ...run.endpoint, disabled: null })
+    change(endpoint) {
+      change(endpoint)
       wake()
     },
     async stop(grace) {

@@ -1,6 +1,7 @@
 /** The command line of the relay. */
 import { Command } from 'commander'
 import { type CheckFlags, check } from './check.ts'
+import { type CircuitFlags, closeCircuit } from './close-circuit.ts'
 import { dead, deliveries, type InspectFlags, replay, status } from './inspect.ts'
 import { type Host, type RunFlags, run } from './run.ts'
 import type { ReplayFlags, SelectionFlags } from './selection.ts'
@@ -65,6 +66,10 @@ export function createProgram(host: Host): Command {
     .option('--rate <count>', 'so many a second, instead of all at once')
     .option('--all', 'all of them')
     .action((flags: InspectFlags & ReplayFlags) => print(replay(flags, host.progress)))
+  command('close-circuit', 'let sending to an endpoint go on, slowly at first')
+    .option('--endpoint <id>', 'its id')
+    .option('--network <id>', 'its network, where several have an endpoint with this id')
+    .action((flags: CircuitFlags) => print(closeCircuit(flags)))
   withSettings(
     program
       .command('endpoints')

@@ -3,8 +3,8 @@
  *
  * Its statements are for SQLite and PostgreSQL alike: tables are named `$schema.deliveries`, parameters `?1`.
  */
-import { endpointOf, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
-import type { DeliveryState, Endpoint } from './store.ts'
+import { endpointOf, isOpen, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
+import type { DeliveryState, Endpoint, Notice } from './store.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */
 export interface EndpointStatus {
@@ -106,13 +106,18 @@ export interface OperatorStore {
    * @param pace deliveries that become due in a second (all of them at once when it is left out), and what to call after each part
    */
   replay(selection: Selection, now: number, pace?: ReplayPace): Promise<number>
+  /**
+   * Gives an endpoint a fresh start: its circuit closes, and sending begins slowly. A running relay notices within a second.
+   * @param notice what is recorded of it
+   */
+  startAfresh(ref: number, now: number, notice?: Notice): Promise<void>
   /** What the database itself finds wrong with the store; nothing, as a rule. */
   problems(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
 /** What an engine does for an operator. */
-export interface OperatorDatabase extends Pick<OperatorStore, 'relays' | 'problems' | 'close'> {
+export interface OperatorDatabase extends Pick<OperatorStore, 'relays' | 'startAfresh' | 'problems' | 'close'> {
   rows(sql: string, values?: readonly (string | number)[]): Promise<readonly SqlRow[]>
   /** Makes some deliveries due, in one transaction, and says how many were not due before. */
   makeDue(deliveries: readonly Due[]): Promise<number>
@@ -128,9 +133,10 @@ const iso = (milliseconds: number | null): string | null => (milliseconds === nu
 
 /** The store of an operator over a database. */
 export function operatorStore(database: OperatorDatabase): OperatorStore {
-  const { relays, problems, close } = database
+  const { relays, startAfresh, problems, close } = database
   return {
     relays,
+    startAfresh,
     problems,
     close,
     endpoints: () => endpoints(database),
@@ -203,7 +209,7 @@ async function endpoints(database: OperatorDatabase): Promise<readonly EndpointS
       origin: URL.canParse(endpoint.url) ? new URL(endpoint.url).origin : 'not a URL',
       state: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? 'active' : 'off',
       disabled: endpoint.disabled,
-      circuit: state?.breaker.open ? 'open' : 'closed',
+      circuit: isOpen({ endpoint, state }) ? 'open' : 'closed',
       pending: waits ? number(waits, 'n') : 0,
       dead: number(dead.get(endpoint.ref) ?? { n: 0 }, 'n'),
       last_success_at: iso(state?.lastSuccess ?? (last ? numberOrNull(last, 'at') : null)),

@@ -25,6 +25,7 @@ export function endpointOf(row: SqlRow): Endpoint {
     order: text(row, 'order') === 'fifo' ? 'fifo' : 'none',
     rate_per_second: numberOrNull(row, 'rate_per_second'),
     disabled: textOrNull(row, 'disabled'),
+    fresh_starts: number(row, 'fresh_starts'),
   }
 }
 
@@ -32,6 +33,10 @@ export function storedEndpointOf(row: SqlRow): StoredEndpoint {
   const state = textOrNull(row, 'state')
   return { endpoint: endpointOf(row), state: state === null ? undefined : (JSON.parse(state) as EndpointState) }
 }
+
+/** Whether its circuit is open: what was open before a fresh start is open no longer. */
+export const isOpen = ({ endpoint, state }: StoredEndpoint): boolean =>
+  state?.breaker.open === true && (state.fresh_starts ?? 0) >= endpoint.fresh_starts
 
 /** How a lane is written in the stores. */
 export const laneNumber = (lane: Lane): number => (lane === 'first' ? 0 : 1)

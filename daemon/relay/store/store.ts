@@ -32,6 +32,8 @@ export interface Endpoint {
   readonly rate_per_second: number | null
   /** Why the relay itself stopped sending to it; an upsert of the outbox lifts that. */
   readonly disabled: string | null
+  /** How often somebody asked for a fresh start: its circuit closes, and it is left alone no longer. */
+  readonly fresh_starts: number
 }
 
 /** What the relay learned about an endpoint; kept over restarts. */
@@ -47,6 +49,8 @@ export interface EndpointState {
   readonly lastError?: string | null
   /** The youngest event that it took; missing in what earlier versions wrote. */
   readonly youngest?: number | null
+  /** The fresh starts of the endpoint that this came after. */
+  readonly fresh_starts?: number
 }
 
 export interface StoredEndpoint {
@@ -105,6 +109,7 @@ export const noticeKinds = [
   'delivery.damaged',
   'delivery.poisoned',
   'outbox.damaged',
+  'operator.closed_circuit',
 ] as const
 
 export interface Notice {
@@ -238,8 +243,12 @@ export interface RelayStore {
   purge(before: Purge): Promise<number>
   /** Gives space back to the disk, a part at a time. */
   compact(): Promise<void>
-  /** Lifts what the relay itself said about an endpoint. */
-  enable(ref: number): Promise<void>
+  /**
+   * Gives an endpoint a fresh start.
+   * @param enable lifts also that the relay disabled it
+   * @returns the endpoint as it is now, if it is there
+   */
+  startAfresh(ref: number, enable: boolean): Promise<Endpoint | undefined>
   close(): Promise<void>
 }
 

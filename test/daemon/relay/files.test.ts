@@ -168,7 +168,9 @@ it('a store of the first version is taken over, with what it holds', async () =>
   await all.relay.close()
   tamper(
     all.directory,
-    'ALTER TABLE attempts DROP COLUMN answer; ALTER TABLE events DROP COLUMN crc; DROP TABLE set_aside; PRAGMA user_version = 1',
+    'ALTER TABLE attempts DROP COLUMN answer; ALTER TABLE events DROP COLUMN crc; DROP TABLE set_aside; ' +
+      'DROP INDEX deliveries_subject; DROP INDEX deliveries_skipped; ALTER TABLE endpoints DROP COLUMN fresh_starts; ' +
+      'ALTER TABLE events DROP COLUMN subject; ALTER TABLE deliveries DROP COLUMN subject; PRAGMA user_version = 1',
   )
   await all.restart()
   await all.append(endpoint(hook.url))

@@ -29,4 +29,5 @@ describe('on PostgreSQL', async () => {
   await import('./circuit.test.ts')
   await import('./host-notices.test.ts')
   await import('./operator.test.ts')
+  await import('./fresh-start.test.ts')
 })

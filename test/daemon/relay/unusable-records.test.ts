@@ -226,7 +226,10 @@ describe.each([
     await until(async () => (await all.relay.store.counts()).pending === 1, 'it waits')
     await all.relay.close(0)
     const version = name === 'SQLite' ? 'PRAGMA user_version = 2' : `UPDATE $meta SET value = 1 WHERE name = 'schema_version'`
-    for (const sql of ['ALTER TABLE $events DROP COLUMN crc', 'DROP TABLE $set_aside', version]) await query(all, sql)
+    const since = ['DROP INDEX $deliveries_subject', 'DROP INDEX $deliveries_skipped', 'DROP TABLE $set_aside']
+    for (const column of ['events DROP COLUMN crc', 'events DROP COLUMN subject', 'deliveries DROP COLUMN subject'])
+      since.push(`ALTER TABLE $${column}`)
+    for (const sql of [...since, 'ALTER TABLE $endpoints DROP COLUMN fresh_starts', version]) await query(all, sql)
     await all.restart()
     await all.append(endpoint(hook.url), unusable({ ...event('odd'), body: '' }), event('new'))
     await until(() => hook.received.length === 2 && damaged(all).length === 1, 'both events are delivered')

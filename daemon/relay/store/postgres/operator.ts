@@ -2,7 +2,7 @@
 import { type OperatorStore, operatorStore } from '../operator.ts'
 import { number, text } from '../rows.ts'
 import { type DatabaseOptions, durable, openDatabase } from './database.ts'
-import { nextVersion, touch } from './take.ts'
+import { nextVersion, startAfresh, touch, writeNotices } from './take.ts'
 
 /** Opens the store that the relays of a database share. @throws UsageError when no relay has ever run there, StorageError */
 export async function openPostgresOperator(options: DatabaseOptions): Promise<OperatorStore> {
@@ -28,6 +28,11 @@ export async function openPostgresOperator(options: DatabaseOptions): Promise<Op
       )
       return rows.map((row) => ({ host: text(row, 'host'), pid: number(row, 'pid') }))
     },
+    startAfresh: (ref, now, notice) =>
+      database.transaction(async (session) => {
+        await startAfresh(session, ref, false)
+        await writeNotices(session, notice ? [notice] : [], now)
+      }),
     problems: async () => [],
     close: () => database.close(),
   })

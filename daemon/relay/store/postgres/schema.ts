@@ -1,7 +1,7 @@
 /** The tables of the store on PostgreSQL, in words that a person can query. They stand in a schema beside the outbox's. */
 
 /** Goes up with every incompatible change; a newer one is refused, not touched. */
-export const schemaVersion = 2
+export const schemaVersion = 3
 
 /** The schema of the relays that share an outbox. */
 export const relaySchemaOf = (schema: string): string => `${schema}_relay`
@@ -19,9 +19,18 @@ CREATE TABLE ${schema}.set_aside (
 );
 `
 
+/** Of deliveries in the order of their subjects, and of those that were skipped. */
+const subjects = (schema: string): string => `
+CREATE INDEX deliveries_subject ON ${schema}.deliveries (endpoint, subject, event) WHERE state = 'pending' AND subject IS NOT NULL;
+CREATE INDEX deliveries_skipped ON ${schema}.deliveries (at) WHERE state = 'skipped';`
+
 /** What makes tables of a version into those of the next one, by the version that they have. */
 export const migrations: Readonly<Record<number, (schema: string) => string>> = {
   1: (schema) => `ALTER TABLE ${schema}.events ADD COLUMN crc bigint; ${setAside(schema)}`,
+  2: (schema) => `ALTER TABLE ${schema}.endpoints ADD COLUMN fresh_starts bigint NOT NULL DEFAULT 0;
+ALTER TABLE ${schema}.events ADD COLUMN subject text;
+ALTER TABLE ${schema}.deliveries ADD COLUMN subject text;
+${subjects(schema)}`,
 }
 
 /**
@@ -56,6 +65,7 @@ CREATE TABLE ${schema}.endpoints (
   removed_at bigint,
   state text,
   defined bigint NOT NULL,
+  fresh_starts bigint NOT NULL DEFAULT 0,
   UNIQUE (network_id, id)
 );
 CREATE INDEX endpoints_defined ON ${schema}.endpoints (defined);
@@ -75,7 +85,8 @@ CREATE TABLE ${schema}.events (
   event_timestamp text NOT NULL,
   taken bigint NOT NULL,
   body text NOT NULL,
-  crc bigint
+  crc bigint,
+  subject text
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 
 CREATE TABLE ${schema}.deliveries (
@@ -90,11 +101,13 @@ CREATE TABLE ${schema}.deliveries (
   at bigint,
   milliseconds integer,
   status integer,
-  outcome text
+  outcome text,
+  subject text
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX deliveries_waiting ON ${schema}.deliveries (endpoint, lane, due, id) WHERE state = 'pending';
 CREATE INDEX deliveries_dead ON ${schema}.deliveries (at) WHERE state = 'dead';
 CREATE INDEX deliveries_event ON ${schema}.deliveries (event);
+${subjects(schema)}
 
 CREATE TABLE ${schema}.attempts (
   delivery bigint NOT NULL,

@@ -7,10 +7,10 @@ import type { Intake } from '../../intake.ts'
 import { endpointOf, laneNumber, number, numberOrNull, outgoingOf, storedEndpointOf, waitingOf } from '../rows.ts'
 import { type Endpoint, LeaseLost, type News, type RelayStore } from '../store.ts'
 import { createBodies } from './bodies.ts'
-import { durable, openDatabase } from './database.ts'
+import { openDatabase } from './database.ts'
 import { createLeases } from './leases.ts'
 import { relaySchemaOf } from './schema.ts'
-import { createTaker, nextVersion, touch } from './take.ts'
+import { createTaker, startAfresh } from './take.ts'
 import { recordTurn } from './turn.ts'
 import { counts, purge } from './upkeep.ts'
 
@@ -256,14 +256,10 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     purge: (before) => purge(database, before),
     // PostgreSQL gives space back by itself.
     compact: async () => {},
-    async enable(ref) {
-      await database.transaction(async (session) => {
-        await durable(session)
-        const version = await nextVersion(session)
-        await session.rows('UPDATE $schema.endpoints SET disabled = NULL, defined = $2 WHERE ref = $1', [ref, version])
-        await touch(session, [ref], version)
-      })
+    async startAfresh(ref, enable) {
+      const endpoint = await database.transaction((session) => startAfresh(session, ref, enable))
       caller.call()
+      return endpoint
     },
     async close() {
       await leases.end().catch(() => undefined)

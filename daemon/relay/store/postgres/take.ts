@@ -100,7 +100,8 @@ export function createTaker(database: Database): Taker {
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
        ON CONFLICT (network_id, id) DO UPDATE SET url = excluded.url, key = excluded.key, secrets = excluded.secrets,
          events = excluded.events, audience = excluded.audience, enabled = excluded.enabled, "order" = excluded."order",
-         rate_per_second = excluded.rate_per_second, disabled = NULL, removed_at = NULL, defined = excluded.defined
+         rate_per_second = excluded.rate_per_second, disabled = NULL, removed_at = NULL, defined = excluded.defined,
+         fresh_starts = $schema.endpoints.fresh_starts + 1
        RETURNING *`,
       [
         ...[network_id, id, url, key, JSON.stringify(secrets), events === null ? null : JSON.stringify(events)],
@@ -221,7 +222,21 @@ async function keepAside(session: Session, pieces: readonly SetAside[], now: num
   )
 }
 
-async function writeNotices(session: Session, notices: readonly Notice[], now: number): Promise<void> {
+/** Gives an endpoint a fresh start; the relay that has it learns of it. */
+export async function startAfresh(session: Session, ref: number, enable: boolean): Promise<Endpoint | undefined> {
+  await durable(session)
+  const version = await nextVersion(session)
+  const [row] = await session.rows(
+    `UPDATE $schema.endpoints SET fresh_starts = fresh_starts + 1, defined = $2,
+       disabled = CASE WHEN $3::boolean THEN NULL ELSE disabled END
+     WHERE ref = $1 AND removed_at IS NULL RETURNING *`,
+    [ref, version, enable],
+  )
+  await touch(session, [ref], version)
+  return row && endpointOf(row)
+}
+
+export async function writeNotices(session: Session, notices: readonly Notice[], now: number): Promise<void> {
   if (notices.length === 0) return
   const column = (name: 'kind' | 'network_id' | 'endpoint_id' | 'event_id' | 'text') => notices.map((notice) => notice[name])
   await session.rows(

@@ -17,6 +17,10 @@ export function openSqliteOperator(path: string, running: () => Promise<{ readon
   const again = database.prepare(
     `UPDATE deliveries SET state = 'pending', lane = 0, due = ?, attempts = 0, starts = 0 WHERE id = ? AND state <> 'pending'`,
   )
+  const afresh = database.prepare('UPDATE endpoints SET fresh_starts = fresh_starts + 1 WHERE ref = ? AND removed_at IS NULL')
+  const note = database.prepare(
+    'INSERT INTO notices (at, kind, network_id, endpoint_id, event_id, text) VALUES (?, ?, ?, ?, ?, ?)',
+  )
   return operatorStore({
     rows: async (sql, values = []) => database.prepare(sql.replaceAll('$schema.', '')).all(...values),
     makeDue: async (deliveries) =>
@@ -26,6 +30,12 @@ export function openSqliteOperator(path: string, running: () => Promise<{ readon
     async relays() {
       const owner = await running()
       return owner ? [{ host: hostname(), pid: owner.pid }] : []
+    },
+    async startAfresh(ref, now, notice) {
+      inTransaction(database, () => {
+        afresh.run(ref)
+        if (notice) note.run(now, notice.kind, notice.network_id, notice.endpoint_id, notice.event_id, notice.text)
+      })
     },
     problems: async () =>
       database

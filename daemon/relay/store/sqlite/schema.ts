@@ -1,7 +1,7 @@
 /** The tables of the SQLite store, in words that a person can query. */
 
 /** Goes up with every incompatible change; a newer file is refused, not touched. */
-export const schemaVersion = 3
+export const schemaVersion = 4
 
 /** What of the outbox could not be used, for a person to look at. */
 const setAside = `CREATE TABLE set_aside (
@@ -13,6 +13,10 @@ const setAside = `CREATE TABLE set_aside (
   event_id TEXT,
   content TEXT NOT NULL
 ) STRICT;`
+/** Of deliveries in the order of their subjects, and of those that were skipped. */
+const subjects = `
+CREATE INDEX deliveries_subject ON deliveries (endpoint, subject, event) WHERE state = 'pending' AND subject IS NOT NULL;
+CREATE INDEX deliveries_skipped ON deliveries (at) WHERE state = 'skipped';`
 
 export const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
@@ -34,6 +38,7 @@ CREATE TABLE endpoints (
   disabled TEXT,
   removed_at INTEGER,
   state TEXT,
+  fresh_starts INTEGER NOT NULL DEFAULT 0,
   UNIQUE (network_id, id)
 ) STRICT;
 
@@ -45,7 +50,8 @@ CREATE TABLE events (
   event_timestamp TEXT NOT NULL,
   taken INTEGER NOT NULL,
   body BLOB NOT NULL,
-  crc INTEGER
+  crc INTEGER,
+  subject TEXT
 ) STRICT;
 
 CREATE TABLE deliveries (
@@ -60,11 +66,13 @@ CREATE TABLE deliveries (
   at INTEGER,
   milliseconds INTEGER,
   status INTEGER,
-  outcome TEXT
+  outcome TEXT,
+  subject TEXT
 ) STRICT;
 CREATE INDEX deliveries_waiting ON deliveries (endpoint, lane, due, id) WHERE state = 'pending';
 CREATE INDEX deliveries_dead ON deliveries (at) WHERE state = 'dead';
 CREATE INDEX deliveries_event ON deliveries (event);
+${subjects}
 
 CREATE TABLE attempts (
   delivery INTEGER NOT NULL,
@@ -94,4 +102,8 @@ ${setAside}
 export const migrations: Readonly<Record<number, string>> = {
   1: 'ALTER TABLE attempts ADD COLUMN answer TEXT',
   2: `ALTER TABLE events ADD COLUMN crc INTEGER; ${setAside}`,
+  3: `ALTER TABLE endpoints ADD COLUMN fresh_starts INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE events ADD COLUMN subject TEXT;
+ALTER TABLE deliveries ADD COLUMN subject TEXT;
+${subjects}`,
 }

@@ -2,8 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { poisonNotice, poisonStarts } from '../poison.ts'
-import { laneNumber, number, outgoingOf, storedEndpointOf, text, waitingOf } from '../rows.ts'
-import type { News, Notice, Recovered, Result, SeparateStore, Taken, Turn } from '../store.ts'
+import { endpointOf, laneNumber, number, outgoingOf, storedEndpointOf, text, waitingOf } from '../rows.ts'
+import type { Endpoint, News, Notice, Recovered, Result, SeparateStore, Taken, Turn } from '../store.ts'
 import { inTransaction, openDatabase } from './database.ts'
 import { isRecordsFault } from './errors.ts'
 import { createTaker } from './take.ts'
@@ -38,6 +38,10 @@ export function openSqliteStore(path: string): SeparateStore {
     `INSERT OR REPLACE INTO attempts (delivery, number, at, milliseconds, status, outcome, answer) VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
   const updateState = database.prepare('UPDATE endpoints SET state = ? WHERE ref = ? AND removed_at IS NULL')
+  const startAfresh = database.prepare(
+    `UPDATE endpoints SET fresh_starts = fresh_starts + 1, disabled = CASE WHEN ? THEN NULL ELSE disabled END
+     WHERE ref = ? AND removed_at IS NULL RETURNING *`,
+  )
   const disable = database.prepare('UPDATE endpoints SET disabled = ? WHERE ref = ?')
   const insertNotice = database.prepare(
     'INSERT INTO notices (at, kind, network_id, endpoint_id, event_id, text) VALUES (?, ?, ?, ?, ?, ?)',
@@ -110,6 +114,21 @@ export function openSqliteStore(path: string): SeparateStore {
   const allEndpoints = database.prepare('SELECT * FROM endpoints WHERE removed_at IS NULL')
   const endpoints = () => allEndpoints.all().map(storedEndpointOf)
 
+  /** The fresh starts that the relay has heard of. */
+  let heard = new Map<number, number>()
+  const hear = (found: readonly Endpoint[]) => {
+    for (const { ref, fresh_starts } of found) heard.set(ref, fresh_starts)
+  }
+
+  /** Endpoints to which somebody else has given a fresh start since the last look. */
+  function startedAfresh(): readonly Endpoint[] {
+    const found = endpoints().map(({ endpoint }) => endpoint)
+    const changed = found.filter(({ ref, fresh_starts }) => fresh_starts > (heard.get(ref) ?? 0))
+    heard = new Map()
+    hear(found)
+    return changed
+  }
+
   const metaOf = (name: string): string | undefined => {
     const row = getMeta.get(name)
     return row ? text(row, 'value') : undefined
@@ -135,8 +154,10 @@ export function openSqliteStore(path: string): SeparateStore {
     }
     setMeta.run('in_flight', '[]')
     writeNotices(notices, now)
+    const known = endpoints()
+    hear(known.map(({ endpoint }) => endpoint))
     return {
-      endpoints: endpoints(),
+      endpoints: known,
       time: Number(metaOf('time') ?? 0),
       interrupted: interrupted.length,
       notices,
@@ -162,7 +183,9 @@ export function openSqliteStore(path: string): SeparateStore {
           throw error
         }
       }
-      return take(false)
+      const taken = take(false)
+      hear(taken.changed)
+      return taken
     },
     async sync() {
       if (synced) return
@@ -205,7 +228,7 @@ export function openSqliteStore(path: string): SeparateStore {
       const found = readVersion()
       if (found === version) return undefined
       version = found
-      return { ...nothingNew, touched: 'all' }
+      return { ...nothingNew, touched: 'all', changed: startedAfresh() }
     },
     // One relay has this store to itself: its lease never ends.
     lease: nothingNew.lease,
@@ -216,8 +239,11 @@ export function openSqliteStore(path: string): SeparateStore {
     counts: async () => upkeep.counts(),
     purge: async (before) => inTransaction(database, () => upkeep.purge(before)),
     compact: async () => upkeep.compact(),
-    async enable(ref) {
-      inTransaction(database, () => disable.run(null, ref))
+    async startAfresh(ref, enable) {
+      const row = inTransaction(database, () => startAfresh.get(enable ? 1 : 0, ref))
+      const endpoint = row && endpointOf(row)
+      if (endpoint) hear([endpoint])
+      return endpoint
     },
     async close() {
       if (database.isOpen) database.close()

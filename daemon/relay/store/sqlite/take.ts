@@ -25,7 +25,8 @@ export function createTaker(database: DatabaseSync) {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (network_id, id) DO UPDATE SET url = excluded.url, key = excluded.key, secrets = excluded.secrets,
        events = excluded.events, audience = excluded.audience, enabled = excluded.enabled, "order" = excluded."order",
-       rate_per_second = excluded.rate_per_second, disabled = NULL, removed_at = NULL
+       rate_per_second = excluded.rate_per_second, disabled = NULL, removed_at = NULL,
+       fresh_starts = endpoints.fresh_starts + 1
      RETURNING *`,
   )
   const removeEndpoint = database.prepare(
