@@ -181,16 +181,27 @@ const text = (limit: 'title' | 'longText') =>
     maxLength: { limit },
   })
 
-/** A short text (limit `title`); may be empty. */
-export const ShortText = text('title')
+// A name may end up in the head of a mail, where a line break begins another header. NUL is refused in every text.
+const isOneLine = (value: string): boolean => !/[\u0001-\u001f\u007f-\u009f\u2028\u2029]/.test(value)
+const oneLine = 'must be one line, without control characters'
+
+/** Whether a text shows nothing: white space, characters of no width, and those that only look empty. */
+export const isBlank = (text: string): boolean => /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]*$/u.test(text)
+
+/** A short text of one line (limit `title`); may be empty. */
+export const ShortText = publish(v.pipe(text('title'), v.check(isOneLine, oneLine)), {
+  type: 'string',
+  maxLength: { limit: 'title' },
+})
 /** A long text (limit `longText`); may be empty. */
 export const LongText = text('longText')
 
-/** A title or a name (limit `title`): not blank. */
+/** A title or a name of one line (limit `title`): not blank. */
 export const Title = publish(
   v.pipe(
-    ShortText,
-    v.check((value) => value.trim() !== '', "can't be blank"),
+    text('title'),
+    v.check((value) => !isBlank(value), "can't be blank"),
+    v.check((value) => isBlank(value) || isOneLine(value), oneLine),
   ),
   { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
 )

@@ -1,6 +1,6 @@
 /** How an invite is accepted: by the host, in whose product the person signs up. */
 import { fail, found, invalid } from '../errors.ts'
-import { IdInput, optional, ShortText } from '../fields.ts'
+import { IdInput, isBlank, optional, ShortText } from '../fields.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
 import { paidPlans, restoreAccess } from '../rules/leaving.ts'
@@ -59,7 +59,7 @@ async function enrol(
     ...rest
   }: Names & Profile,
 ): Promise<MemberRow> {
-  if (first_name.trim() === '') fail(invalid('first_name'), "first_name can't be blank")
+  if (isBlank(first_name)) fail(invalid('first_name'), "first_name can't be blank")
   const email = invite.recipient_email
   const fields = {
     ...rest,

@@ -7,6 +7,7 @@ import { type ApiKeyRow, apiKeys, members, type NetworkRow, networks } from '../
 import { hashToken, isToken } from '../token.ts'
 import { isoTime } from './clock.ts'
 import { isStorableId } from './ids.ts'
+import { expired, hasEnded } from './key.ts'
 import { again } from './run.ts'
 
 /** Who calls, and for which network. */
@@ -18,11 +19,6 @@ export interface Caller {
 }
 
 const unauthorized = (message: string) => accessError(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' })
-const expired = () =>
-  accessError(401, 'token_expired', 'The API token was revoked or has expired. Create a new one.', {
-    'www-authenticate': 'Bearer',
-  })
-
 /**
  * The token of an `Authorization` header (specification, section 5, rule 1).
  * @throws ApiError 401 `unauthorized` when there is none, more than one, or not a bearer token
@@ -91,9 +87,6 @@ async function hashOf(token: string): Promise<string> {
   if (!isToken(token)) throw unauthorized('This is not an API token of this service.')
   return hashToken(token)
 }
-
-const hasEnded = (key: ApiKeyRow, now: number): boolean =>
-  key.revoked_at !== null || (key.expires_at !== null && Date.parse(key.expires_at) <= now)
 
 const names = (name: string, network: NetworkRow): boolean =>
   isStorableId(name) ? name === network.id : name === network.subdomain

@@ -10,6 +10,7 @@ import type { Id } from '../storage/table.ts'
 import { type Input, makeCall, makeContext } from './context.ts'
 import { ownOrigin } from './https.ts'
 import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
+import { keyStillWorks } from './key.ts'
 import { isOutcomeUnknown, refusingTrouble } from './trouble.ts'
 
 /** How often a transaction is run at most. */
@@ -106,8 +107,14 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       refusal = undefined
       input.admit?.()
       const tx = scoped(storageTx, network.id)
+      const admitted = keyStillWorks(tx, operation.method === 'GET' ? null : principal.key_id, () => settings.clock.now())
       const answer = repeat && (await firstAnswer(tx, repeat.key, now))
-      if (answer) return { kind: 'replay', answer }
+      if (answer) {
+        await admitted()
+        return { kind: 'replay', answer }
+      }
+      // A hook may do what no transaction undoes.
+      if (hooks.before) await admitted()
       const context = makeContext(settings, newId, tx, input)
       if (hooks.before)
         await hooks.before({ operation, params: input.params, query: input.query, body: input.body, principal, tx })
@@ -117,9 +124,12 @@ export function runner(settings: Settings, newId: () => Id): Runner {
       try {
         result = await operation.handle(call as never)
       } catch (error) {
-        if (isApiError(error)) refusal = error
+        if (!isApiError(error)) throw error
+        await admitted()
+        refusal = error
         throw error
       }
+      await admitted()
       // Nothing changed, nothing to tell: integrations that write back what they hear of would go on for ever. What the host is
       // asked to send was asked for.
       const told = tx.changes === before ? emissions.filter(({ name }) => isForHost(name)) : emissions

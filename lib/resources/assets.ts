@@ -100,9 +100,8 @@ async function fileOf(call: Preparation<typeof AssetUpload>): Promise<{ bytes: U
   if (!source_url) return fail(missingParameter, 'asset_file or source_url is required')
   const download = await port(call, 'download', 'source_url').get(source_url, most)
   if (!download.ok && download.reason === 'too large') return fail(tooLargeFile, tooLargeBy)
-  if (!download.ok && download.reason === 'refused')
-    return fail(invalid('source_url'), 'source_url must be an address on the public internet')
-  if (!download.ok) return fail(invalid('source_url'), 'source_url could not be downloaded')
+  // One sentence for an address that is refused and one that is not there: who asks must not learn which names are inside.
+  if (!download.ok) return fail(invalid('source_url'), 'source_url could not be downloaded from the public internet')
   return download.bytes.length > 0 ? download : fail(invalid('source_url'), 'source_url leads to an empty file')
 }
 

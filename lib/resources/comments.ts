@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { IdInput, LongText, optional, paged, publish, request } from '../fields.ts'
+import { IdInput, isBlank, LongText, optional, paged, publish, request } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { Comment, presentComment } from '../records/comment.ts'
 import { linkedHtml } from '../rules/html.ts'
@@ -14,7 +14,7 @@ const CommentCreate = request('CommentRequest', {
   text: publish(
     v.pipe(
       LongText,
-      v.check((text) => text.trim() !== '', "can't be blank"),
+      v.check((text) => !isBlank(text), "can't be blank"),
     ),
     { type: 'string', minLength: 1, maxLength: { limit: 'longText' }, description: 'Plain text; web addresses become links.' },
   ),

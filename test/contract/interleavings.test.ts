@@ -421,6 +421,7 @@ const plans: readonly Pair[] = [
   ],
   ['two invites of one person', accept('826'), accept(made.fredsPlanInvite)],
   ['an invite, and a member with its address', accept(invite), person('dora.invited@example.org')],
+  ['an invite to an address, and a member with it', inviteToNetwork('mary@example.org'), person('mary@example.org')],
   ['two invites to one address', inviteToNetwork('mary@example.org'), inviteToNetwork('mary@example.org')],
   ['coming back twice', departedIsBack, departedIsBack],
   ['coming back by an invite, and by the host', accept(made.departedsInvite), departedIsBack],

@@ -53,11 +53,30 @@ const moment = 'must be a date and time in ISO 8601'
 const fields: Readonly<Record<string, Pairs>> = {
   ShortText: {
     field: ShortText,
-    good: [[''], [' '], ['a'.repeat(255)], ['Zoë 👩‍🌾'], ['<b>"\\'], ['\u202e\u0001']],
+    good: [[''], [' '], ['a'.repeat(255)], ['Zoë 👩‍🌾'], ['<b>"\\'], ['\u202eשלום']],
     bad: notTexts,
     says: 'must be a text',
   },
   'ShortText, broken Unicode': { field: ShortText, good: [['\u{1f331}']], bad: [...surrogates, 'a\0b'], says: wellFormed },
+  'ShortText, lines': {
+    field: ShortText,
+    good: [['a\u00a0b'], ['\u200e']],
+    bad: ['a\r\nBcc: b', 'a\nb', 'a\tb', '\u0001', '\u007f', '\u0085', 'a\u2028b', 'a\u2029b'],
+    says: 'must be one line, without control characters',
+  },
+  'Title, lines': {
+    field: Title,
+    good: [['a b']],
+    bad: ['a\r\nb', 'a\u0085b'],
+    says: 'must be one line, without control characters',
+  },
+  'Title, nothing to be seen': {
+    field: Title,
+    good: [['\u200ba'], ['❤️']],
+    bad: ['\u200b', '\u200d\ufeff', '\u2060\u00ad', '\u3164', '\u2800', '\u202e \u202c', '\ufe0f'],
+    says: "can't be blank",
+  },
+  'LongText, lines': { field: LongText, good: [['a\r\n\tb\n']], bad: ['a\0b'], says: wellFormed },
   'ShortText, length': { field: ShortText, good: [], bad: ['a'.repeat(256)], says: 'must have at most 255 characters' },
   LongText: { field: LongText, good: [['a'.repeat(100_000)]], bad: notTexts, says: 'must be a text' },
   'LongText, length': { field: LongText, good: [], bad: ['a'.repeat(100_001)], says: 'must have at most 100000 characters' },

@@ -223,3 +223,28 @@ test.each(['accept', 'refuse'] as const)('keys of members who left, with keysOfF
     ['deleted', 'deleted'],
   ])
 })
+
+test.each([
+  ['revoked', { body: { title: 'x' }, headers: {} }],
+  ['revoked and repeated', { body: { title: 'x' }, headers: { 'idempotency-key': 'k' } }],
+  ['revoked, of a request that is refused', { body: { title: 'taken' }, headers: { 'idempotency-key': 'k' } }],
+])('a key that is %s while the body is on its way writes nothing', async (_, { body, headers }) => {
+  const { community, send, newToken } = await createTestCommunity()
+  const before = await community.keys.list('1')
+  const token = await newToken(['*'])
+  const key = (await community.keys.list('1')).find(({ id }) => !before.some((other) => other.id === id))
+  const bytes = new TextEncoder().encode(JSON.stringify(body))
+  const answer = await community.serve({
+    method: 'POST',
+    path: '/admin/v1/networks/1/tags',
+    search: '',
+    secure: true,
+    header: (name) => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers })[name] ?? null,
+    async read() {
+      await community.keys.revoke('1', key?.id ?? '')
+      return bytes
+    },
+  })
+  expect({ status: answer.status, body: JSON.parse(answer.body ?? '') }).toEqual({ status: 401, body: expired })
+  expect((await send('tags.list')).body.items).toEqual([])
+})

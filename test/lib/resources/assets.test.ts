@@ -113,8 +113,12 @@ test.each([
   [422, 'asset_file is empty', { asset_style: 'cover', asset_file: file('', 'a.png') }],
   [422, 'metadata must be an object', { asset_style: 'cover', asset_file: file(png, 'a.png'), metadata: 'x' }],
   [422, 'source_url must be an http or https URL', { asset_style: 'cover', source_url: 'file:///etc/passwd' }],
-  [422, 'source_url must be an address on the public internet', { asset_style: 'cover', source_url: 'http://localhost/' }],
-  [422, 'source_url could not be downloaded', { asset_style: 'cover', source_url: 'https://files.example/gone.png' }],
+  [422, 'source_url could not be downloaded from the public internet', { asset_style: 'cover', source_url: 'http://localhost/' }],
+  [
+    422,
+    'source_url could not be downloaded from the public internet',
+    { asset_style: 'cover', source_url: 'https://files.example/gone.png' },
+  ],
 ] as const)('an upload is refused with %i: %s', async (status, error, fields) => {
   const { upload, files, stored } = await withStore()
   expect(await upload(fields)).toMatchObject({ status, body: { error: expect.stringContaining(error) } })

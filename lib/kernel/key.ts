@@ -1,0 +1,31 @@
+/** Whether an API key still works. */
+import { accessError } from '../errors.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import { type ApiKeyRow, apiKeys } from '../storage/tables.ts'
+
+export const expired = () =>
+  accessError(401, 'token_expired', 'The API token was revoked or has expired. Create a new one.', {
+    'www-authenticate': 'Bearer',
+  })
+
+/** Whether a key was revoked or has expired. */
+export const hasEnded = (key: Pick<ApiKeyRow, 'revoked_at' | 'expires_at'>, now: number): boolean =>
+  key.revoked_at !== null || (key.expires_at !== null && Date.parse(key.expires_at) <= now)
+
+/**
+ * Looks at a key once more, inside the transaction that writes: it may have been revoked while the body was on its way. The
+ * look travels with the first statements of the work, so it costs no round trip of its own.
+ * @param key_id null for a caller without a key of ours
+ * @returns throws ApiError 401 `token_expired` when it is awaited
+ */
+export function keyStillWorks(tx: ScopedTx, key_id: Id | null, now: () => number): () => Promise<void> {
+  if (key_id === null) return async () => {}
+  const looking = tx.get(apiKeys, key_id)
+  // Whoever asks is told; work that fails before may never ask.
+  looking.catch(() => undefined)
+  return async () => {
+    const key = await looking
+    if (!key || hasEnded(key, now())) throw expired()
+  }
+}
