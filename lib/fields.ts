@@ -3,6 +3,7 @@
  * validation and documentation cannot drift apart.
  */
 import * as v from 'valibot'
+import { readMoment, utcText } from './moments.ts'
 import type { Id as IdText } from './storage/table.ts'
 
 /** What the interface description says of a field, in JSON Schema 2020-12. */
@@ -316,20 +317,49 @@ export function integerBetween(least: number, most: number) {
   })
 }
 
-// `Date` takes the 30th of February for the 2nd of March; and an offset may carry the last hours of the year 9999 over into a
-// year with five digits.
-const isMoment = (text: string): boolean => isDate(text.slice(0, 10)) && /^\d{4}-/.test(new Date(text).toJSON() ?? '')
+const timestampText = v.pipe(
+  v.string('must be a date and time in ISO 8601'),
+  v.maxLength(40, 'must be a date and time in ISO 8601'),
+)
+
+/** Reads a moment; one without an offset becomes what `without` makes of it, or a problem when that is nothing. */
+const readTimestamp = (without: (local: string) => string | undefined) =>
+  v.rawTransform<string, string>(({ dataset, addIssue, NEVER }) => {
+    const refuse = (message: string) => {
+      addIssue({ message })
+      return NEVER
+    }
+    const moment = readMoment(dataset.value)
+    if (!moment) return refuse('must be a date and time in ISO 8601')
+    const { local, offset } = moment
+    // `Date` takes the 30th of February for the 2nd of March.
+    const utc = isDate(local.slice(0, 10)) ? utcText(Date.parse(`${local}${offset ?? 'Z'}`)) : undefined
+    if (!utc) return refuse('must be a date and time that exists')
+    return offset
+      ? utc
+      : (without(local) ?? refuse('must have an offset, such as 2026-11-20T10:00:00Z or 2026-11-20T10:00:00+01:00'))
+  })
 
 /** A date and time in ISO 8601 with `Z` or an offset; taken over as UTC with milliseconds. */
 export const TimestampInput = publish(
   v.pipe(
-    v.string('must be a date and time in ISO 8601'),
-    v.maxLength(40, 'must be a date and time in ISO 8601'),
-    v.isoTimestamp('must be a date and time in ISO 8601'),
-    v.check((text) => !v.ISO_TIMESTAMP_REGEX.test(text) || isMoment(text), 'must be a date and time that exists'),
-    v.transform((text) => new Date(text).toISOString()),
+    timestampText,
+    readTimestamp(() => undefined),
   ),
   { type: 'string', format: 'date-time' },
+)
+
+/** The same, or without an offset: then it is left as it is, `2026-11-20T10:00:00.000`, for `inZone` to read in a time zone. */
+export const ZonedTimestampInput = publish(
+  v.pipe(
+    timestampText,
+    readTimestamp((local) => local),
+  ),
+  {
+    type: 'string',
+    format: 'date-time',
+    description: 'Without an offset it is a time of `time_zone`.',
+  },
 )
 
 /** The field may be left out; null counts as left out. */

@@ -12,14 +12,14 @@ import {
   publish,
   request,
   ShortText,
-  TimestampInput,
   TimeZone,
   Title,
+  ZonedTimestampInput,
 } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { Event, type EventRecord, EventType, eventPayload, Frequency, presentEvents } from '../records/event.ts'
 import { summaryOf } from '../rules/posts.ts'
-import { checkedRule, moveOccurrences, once } from '../rules/recurrence.ts'
+import { checkedRule, inZone, moveOccurrences, once } from '../rules/recurrence.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { differs } from '../storage/changes.ts'
 import { held, won } from '../storage/hold.ts'
@@ -70,13 +70,13 @@ const details = {
   by_days: clearable(Weekdays),
   by_month_days: clearable(MonthDays),
   recurrence_count: clearable(integerBetween(1, 10_000)),
-  recur_until: clearable(TimestampInput),
+  recur_until: clearable(ZonedTimestampInput),
 }
 
 const EventCreate = request('EventCreateRequest', {
   title: Title,
-  starts_at: TimestampInput,
-  ends_at: TimestampInput,
+  starts_at: ZonedTimestampInput,
+  ends_at: ZonedTimestampInput,
   event_type: EventType,
   space_id: IdInput,
   ...details,
@@ -84,8 +84,8 @@ const EventCreate = request('EventCreateRequest', {
 
 const EventUpdate = request('EventUpdateRequest', {
   title: optional(Title),
-  starts_at: optional(TimestampInput),
-  ends_at: optional(TimestampInput),
+  starts_at: optional(ZonedTimestampInput),
+  ends_at: optional(ZonedTimestampInput),
   event_type: optional(EventType),
   ...details,
 })
@@ -113,10 +113,11 @@ export const createEvent = operation({
   errors: [refusals],
   emits: ['EventCreated'],
   async handle(call) {
-    const { title, description, space_id, time_zone = 'UTC', ...columns } = call.body
+    const { title, description, space_id, ...timed } = call.body
+    const columns = { ...timed, ...timesOf(timed, timed.time_zone) }
     const space = await held(call.tx, spaces, space_id)
     if (!space) return fail(invalid('space_id'), `space_id: there is no space ${space_id} in this network`)
-    const schedule = { ...once, ...withoutUndefined(columns), time_zone }
+    const schedule = { ...once, ...withoutUndefined(columns), time_zone: columns.time_zone ?? 'UTC' }
     const rule = checkedRule(call, schedule)
     const post = await call.tx.insert(posts, {
       ...call.stamp(),
@@ -161,12 +162,13 @@ export const updateEvent = operation({
   errors: [notFound('Event'), refusals],
   emits: ['EventUpdated'],
   async handle(call) {
-    const { title, description, ...columns } = call.body
+    const { title, description, ...timed } = call.body
     const { id } = found(await call.tx.get(events, call.params.id), 'Event')
     const texts = { title, ...(description === undefined ? {} : { description, summary: summaryOf(description) }) }
     const post = won(await held(call.tx, posts, id), `posts ${id}`)
     // As it is now that nobody else changes it, and nobody answers it.
     const before = found(await held(call.tx, events, id), 'Event')
+    const columns = { ...timed, ...timesOf(timed, timed.time_zone ?? before.time_zone) }
     const given = columns.frequency === null ? { ...columns, ...once } : { ...columns, ...otherEnd(columns) }
     const schedule: EventRow = { ...before, ...withoutUndefined(given) }
     const changes = { ...given, ...checkedRule(call, schedule) }
@@ -195,6 +197,20 @@ export const deleteEvent = operation({
     await removeWithDependents(call.tx, posts, event.id)
   },
 })
+
+interface Times {
+  readonly starts_at?: string | undefined
+  readonly ends_at?: string | undefined
+  readonly recur_until?: string | null | undefined
+}
+
+/** The times of a request as timestamps: those without an offset are times of the event's time zone. */
+const timesOf = <T extends Times>({ starts_at, ends_at, recur_until }: T, zone: string | undefined) =>
+  ({
+    starts_at: inZone('starts_at', starts_at, zone),
+    ends_at: inZone('ends_at', ends_at, zone),
+    recur_until: inZone('recur_until', recur_until, zone),
+  }) as Pick<T, keyof Times>
 
 interface Ends {
   readonly recurrence_count?: number | null | undefined

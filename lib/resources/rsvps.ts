@@ -1,10 +1,10 @@
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
-import { IdInput, optional, paged, request, TimestampInput } from '../fields.ts'
+import { IdInput, optional, paged, request, ZonedTimestampInput } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { eventPayload } from '../records/event.ts'
 import { presentMember } from '../records/member.ts'
 import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
-import { occurrencesAt, seriesOf } from '../rules/recurrence.ts'
+import { inZone, occurrencesAt, seriesOf } from '../rules/recurrence.ts'
 import { held, hold, won } from '../storage/hold.ts'
 import {
   canceledInstances,
@@ -21,13 +21,13 @@ import {
 const RsvpCreate = request('RsvpRequest', {
   member_id: IdInput,
   status: RsvpStatus,
-  instance_at: optional(TimestampInput),
+  instance_at: optional(ZonedTimestampInput),
 })
 
 const RsvpUpdate = request('RsvpUpdateRequest', {
   member_id: optional(IdInput),
   status: optional(RsvpStatus),
-  instance_at: optional(TimestampInput),
+  instance_at: optional(ZonedTimestampInput),
 })
 
 const outside = refused('The member does not belong to this network, or not to the space of the event')
@@ -40,12 +40,12 @@ export const listRsvps = operation({
   path: '/events/:event_id/rsvps',
   scope: 'rsvps:read',
   summary: 'List the RSVPs of an event, or of one of its occurrences.',
-  query: { instance_at: optional(TimestampInput) },
+  query: { instance_at: optional(ZonedTimestampInput) },
   returns: paged(Rsvp),
   errors: [notFound('Event')],
   async handle(call) {
     const event = found(await call.tx.get(events, call.params.event_id), 'Event')
-    const { instance_at } = call.query
+    const instance_at = inZone('instance_at', call.query.instance_at, event.time_zone)
     const asked = instance_at === undefined ? {} : { instance_at: keyOf(event, instance_at) }
     return call.page(rsvps, { where: { event_id: event.id, ...asked } }, (rows) => presentRsvps(call, event, rows))
   },
@@ -188,7 +188,8 @@ const keyOf = (event: EventRow, instance_at: string): string =>
  * @throws ApiError 422 when the event does not take place then, or not any more
  */
 async function occurrenceOf(call: Context, event: EventRow, instance_at: string | undefined): Promise<string> {
-  const key = instance_at === undefined ? '' : keyOf(event, instance_at)
+  const at = inZone('instance_at', instance_at, event.time_zone)
+  const key = at === undefined ? '' : keyOf(event, at)
   if (key === '') return key
   if (!occurrencesAt(call, event, [key]).has(key)) fail(invalid('instance_at'), 'instance_at is not an occurrence of this event')
   if (await call.tx.first(canceledInstances, { event_id: event.id, instance_at: key }))

@@ -1,5 +1,6 @@
 /** How events repeat: which rules make sense, when the occurrences are, and what happens to them when the event moves. */
 import { fail, invalid } from '../errors.ts'
+import { utcOf } from '../moments.ts'
 import type { Context } from '../operation.ts'
 import type { Series } from '../ports.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -31,6 +32,19 @@ export interface Occurrence {
   readonly ends_at: string
   /** Its place in the series, from 0. */
   readonly instance_index: number
+}
+
+/**
+ * A time that a request gives, as a timestamp: without an offset it is one of a time zone.
+ * @param field the request's field
+ * @param zone the event's time zone; `undefined` where neither the request nor the event has one
+ * @throws ApiError 422
+ */
+export function inZone<T extends string | null | undefined>(field: string, time: T, zone: string | undefined): T | string {
+  if (!time || time.endsWith('Z')) return time
+  if (zone === undefined)
+    return fail(invalid(field), `${field} must have an offset, such as ${time}Z, or the request a time_zone`)
+  return utcOf(time, zone) ?? fail(invalid(field), `${field} must be a date and time that exists`)
 }
 
 const dependent = ['interval', 'by_days', 'by_month_days', 'recurrence_count', 'recur_until'] as const

@@ -23,6 +23,7 @@ import {
   TimestampInput,
   TimeZone,
   Title,
+  ZonedTimestampInput,
 } from '../../lib/fields.ts'
 import { parseInput } from '../../lib/kernel/body.ts'
 
@@ -163,8 +164,25 @@ const fields: Readonly<Record<string, Pairs>> = {
       ['2026-11-20T10:00:00+00:00', '2026-11-20T10:00:00.000Z'],
       ['2026-11-20T10:00:00.5-05:30', '2026-11-20T15:30:00.500Z'],
       ['2024-02-29T23:59:59+14:00', '2024-02-29T09:59:59.000Z'],
+      ['2026-11-20T10:00Z', '2026-11-20T10:00:00.000Z'],
     ],
-    bad: ['', '2026-11-20', 'yesterday', '10:00', '2026-11-20T10:00:00', '1763632800', 'x'.repeat(50), ...notTexts],
+    bad: ['', '2026-11-20', 'yesterday', '10:00', '1763632800', 'x'.repeat(50), ...notTexts],
+    says: moment,
+  },
+  'TimestampInput, without an offset': {
+    field: TimestampInput,
+    good: [],
+    bad: ['2026-11-20T10:00:00', '2026-11-20 10:00', '2026-11-20T10:00:00.123'],
+    says: 'must have an offset, such as 2026-11-20T10:00:00Z or 2026-11-20T10:00:00+01:00',
+  },
+  ZonedTimestampInput: {
+    field: ZonedTimestampInput,
+    good: [
+      ['2026-11-20T10:00:00+01:00', '2026-11-20T09:00:00.000Z'],
+      ['2026-11-20T10:00:00', '2026-11-20T10:00:00.000'],
+      ['2026-11-20T10:00', '2026-11-20T10:00:00.000'],
+    ],
+    bad: ['', '2026-11-20', 'tomorrow', ...notTexts],
     says: moment,
   },
   'TimestampInput, days that there are not': {
@@ -172,6 +190,7 @@ const fields: Readonly<Record<string, Pairs>> = {
     good: [],
     bad: [
       '2026-02-29T10:00:00Z',
+      '2026-02-29T10:00:00',
       '2026-02-30T10:00:00+01:00',
       '2026-04-31T10:00:00Z',
       '9999-12-31T23:30:00-05:00',

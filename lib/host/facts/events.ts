@@ -1,10 +1,10 @@
 /** What happens to single occurrences of recurring events. */
 import { fail, found, invalid } from '../../errors.ts'
 import { catalogue } from '../../events/catalogue.ts'
-import { IdInput, TimestampInput } from '../../fields.ts'
+import { IdInput, ZonedTimestampInput } from '../../fields.ts'
 import { eventPayload } from '../../records/event.ts'
 import { port } from '../../rules/ports.ts'
-import { occurrencesAt } from '../../rules/recurrence.ts'
+import { inZone, occurrencesAt } from '../../rules/recurrence.ts'
 import { held } from '../../storage/hold.ts'
 import { canceledInstances, events } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
@@ -15,10 +15,11 @@ export const eventFacts = (fact: MakeFact) => ({
    * @throws ApiError 404 for the event, 422 when none of its occurrences begins then, or that one is called off already
    */
   eventInstanceCanceled: fact(
-    { event_id: IdInput, instance_at: TimestampInput },
+    { event_id: IdInput, instance_at: ZonedTimestampInput },
     catalogue.EventInstanceCanceled,
-    async (call, { event_id, instance_at }) => {
+    async (call, { event_id, instance_at: time }) => {
       const event = found(await held(call.tx, events, event_id), 'Event')
+      const instance_at = inZone('instance_at', time, event.time_zone)
       port(call, 'recurrence', 'instance_at')
       const event_instance =
         occurrencesAt(call, event, [instance_at]).get(instance_at) ??

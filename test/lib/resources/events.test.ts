@@ -126,6 +126,48 @@ test.each([
   })
 })
 
+test('times without an offset are times of the time zone that the request names', async () => {
+  const { event } = await withEvent({
+    time_zone: 'Europe/Berlin',
+    starts_at: '2026-07-01T18:00:00',
+    ends_at: '2026-07-01 20:00',
+    frequency: 'weekly',
+    recur_until: '2026-12-31T18:00:00',
+  })
+  expect(event).toMatchObject({
+    starts_at: '2026-07-01T16:00:00.000Z',
+    ends_at: '2026-07-01T18:00:00.000Z',
+    recurrence_rule: 'FREQ=WEEKLY;INTERVAL=1;UNTIL=20261231T170000Z',
+  })
+})
+
+test('without a time zone a time needs an offset, and the sentence says so', async () => {
+  const { send } = await createSeededCommunity()
+  expect(await send('events.create', { body: { ...meeting, starts_at: '2026-12-01T10:00:00' } })).toMatchObject({
+    status: 422,
+    body: { error: 'starts_at must have an offset, such as 2026-12-01T10:00:00.000Z, or the request a time_zone' },
+  })
+})
+
+test('an update without an offset is in the time zone of the event, or in the new one', async () => {
+  const { send, params } = await withEvent({ time_zone: 'Europe/Berlin' })
+  const change = async (body: object) => (await send('events.update', { params, body })).body
+  const times = { starts_at: '2026-12-01T10:00:00', ends_at: '2026-12-01T12:00:00' }
+  expect(await change(times)).toMatchObject({ starts_at: '2026-12-01T09:00:00.000Z', ends_at: '2026-12-01T11:00:00.000Z' })
+  const moved = await change({ ...times, time_zone: 'Asia/Tokyo' })
+  expect(moved).toMatchObject({ starts_at: '2026-12-01T01:00:00.000Z', time_zone: 'Asia/Tokyo' })
+})
+
+test('an occurrence is named in the time zone of its event', async () => {
+  const { send, event } = await withEvent({ time_zone: 'Europe/Berlin', frequency: 'weekly' })
+  const params = { event_id: event.id }
+  const [local, utc] = ['2026-12-08T18:00:00', '2026-12-08T17:00:00.000Z']
+  const made = await send('rsvps.create', { params, body: { member_id: seeded.member, status: 'yes', instance_at: local } })
+  expect(made).toMatchObject({ status: 200, body: { event_instance: { starts_at: utc } } })
+  for (const instance_at of [local, utc, '2026-12-08T18:00:00+01:00'])
+    expect((await send('rsvps.list', { params, query: { instance_at } })).body.items).toEqual([made.body])
+})
+
 test('PATCH and PUT change what they name, in the event and in its post', async () => {
   const { send, event, params, newEvents, clock } = await withEvent({ description: 'Old', frequency: 'weekly' })
   newEvents()
