@@ -1,4 +1,5 @@
 /** node:http and node:https, and every framework that hands on their requests: Express, Connect, Polka, … */
+import '../node-version.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
 import type { Answer } from '../../lib/kernel/exchange.ts'

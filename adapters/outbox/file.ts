@@ -5,5 +5,7 @@
  * lock or a byte. Nothing is thrown away before the relay has said that it took it over durably.
  */
 
+import '../node-version.ts'
+
 export { type OutboxDirectoryOptions, outboxDirectory } from './reader.ts'
 export { type OutboxOptions, openOutbox } from './writer.ts'

@@ -1,4 +1,5 @@
 /** Every port of `createCommunity({ ports })`, each filled by a maintained library. */
+import '../node-version.ts'
 import type { AssetStore, Ports } from '../../lib/ports.ts'
 import { type DirectoryAssetsOptions, directoryAssets } from './directory-assets.ts'
 import { type DownloadGuard, guardedDownloads } from './download.ts'

@@ -4,6 +4,7 @@
  * Every commit writes the whole file, and commits that come together share one write. That is quick for a thousand members
  * and slow for ten thousand: past 16 MiB it warns, and SQLite is the better choice.
  */
+import '../node-version.ts'
 import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Low } from 'lowdb'

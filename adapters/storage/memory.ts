@@ -1,4 +1,5 @@
 /** The storage for tests and for trying things out: everything is in memory and gone with the process. */
+import '../node-version.ts'
 import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
 import { tablesInMemory } from './in-memory/tables.ts'
 import { transactionsInMemory } from './in-memory/transactions.ts'

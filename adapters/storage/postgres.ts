@@ -5,6 +5,7 @@
  * Transactions that write run at READ COMMITTED: guards and unique keys are what keeps two of them apart, and a guard is
  * looked at again after waiting for a row. Those that only read have one snapshot for all that they read.
  */
+import '../node-version.ts'
 import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { callerOver } from './postgres/caller.ts'

@@ -2,6 +2,7 @@
  * The storage for one machine: a SQLite file, through `node:sqlite`. Rows stand in real columns, events in a table beside
  * them, both in one transaction. Any number of processes may open the file; one of them writes at a time.
  */
+import '../node-version.ts'
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { partsOf } from '../../lib/outbox/parts.ts'

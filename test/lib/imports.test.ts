@@ -88,13 +88,13 @@ const rules: Readonly<Record<string, Rule>> = {
       /^lib\/kernel\/(?:serve|exchange|https|authenticate|authorise|idempotency|rate-limit|run|table)\.ts$/.test(imported),
     ),
   },
-  // Its own number and the platform are facts, not handles; and the outbox asks with signal 0 whether another process lives.
+  // Its own number, the platform and the versions are facts, not handles; and the outbox asks with signal 0 whether another process lives.
   process: {
     says: 'only daemon/bin touches `process`',
     offences: mentioning(
       /^(?:lib|adapters|daemon)\//,
       /^daemon\/bin\/|^adapters\/outbox\/owner\.ts$/,
-      /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:pid|platform)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
+      /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:pid|platform|versions)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
     ),
   },
   'web globals': {

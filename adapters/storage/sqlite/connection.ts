@@ -1,10 +1,11 @@
 /** One connection to a SQLite file: its settings, its prepared statements, its errors. */
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
 import type { Statement } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { storageErrorOf, uniqueViolationOf } from './errors.ts'
+import { DatabaseSync } from './module.ts'
 
 /** Prepared statements that a connection keeps; the API has some hundreds. */
 const mostStatements = 1000

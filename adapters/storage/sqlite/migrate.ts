@@ -1,6 +1,5 @@
 /** Makes the tables of a SQLite file, and leads those of an earlier version to where they are now. */
 import { existsSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { tables as allTables } from '../../../lib/storage/tables.ts'
@@ -9,6 +8,7 @@ import type { TableShape } from '../sql/values.ts'
 import { type Connection, connectionOver, openConnection } from './connection.ts'
 import { sqliteDialect, tablePrefix } from './dialect.ts'
 import { isBusy } from './errors.ts'
+import { DatabaseSync } from './module.ts'
 
 export interface SqliteMigration {
   readonly path: string

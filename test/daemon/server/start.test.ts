@@ -1,8 +1,11 @@
-/** What a program loads before it does anything: the time that each command takes. */
+/** What a program does before it does anything: the time that each command takes, and the Node that it runs on. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { scratch } from '../../support/command.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const bin = (name: string) => join(root, 'daemon', 'bin', `${name}.ts`)
@@ -37,3 +40,73 @@ test('what Node has compiled is kept for the next start', () => {
   execFileSync(process.execPath, [bin('folkmoot'), '--help'], { env: environment })
   expect(existsSync(join(root, 'node_modules', '.cache', 'folkmoot'))).toBe(true)
 })
+
+/** As an old Node would tell it. */
+const pretend = (version: string) =>
+  `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '${version}' })`
+
+test.each(['folkmoot', 'folkmoot-relay'])(
+  '%s ends with a sentence on a Node that is too old, and runs on the oldest that is not',
+  (name) => {
+    const start = (version: string) =>
+      spawnSync(process.execPath, ['--import', pretend(version), bin(name), '--help'], { encoding: 'utf8' })
+    const sentence = `${name}: this is Node 22.18.0, and folkmoot needs Node 22.19 or later: install a newer one\n`
+    expect(start('22.18.0')).toMatchObject({ status: 2, stdout: '', stderr: sentence })
+    expect(start('22.19.0')).toMatchObject({ status: 0, stderr: '' })
+  },
+)
+
+const entries = [
+  'http/node',
+  'outbox/file',
+  'storage/memory',
+  'storage/lowdb',
+  'storage/sqlite',
+  'storage/postgres',
+  'rate-limits/index',
+  'ports/index',
+]
+
+test.each(entries)('adapters/%s ends with a sentence on a Node that is too old', (entry) => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [
+      '--import',
+      pretend('20.20.2'),
+      '--input-type=module',
+      '-e',
+      `await import(${JSON.stringify(join(root, 'adapters', `${entry}.ts`))})`,
+    ],
+    { encoding: 'utf8' },
+  )
+  expect(status).toBe(1)
+  expect(stderr).toContain('folkmoot needs Node 22.19 or later, and this is Node 20.20.2: install a newer one')
+})
+
+/** The machine's own Node, where it is an old one. */
+const old = ['/usr/bin/node', '/usr/local/bin/node'].find(
+  (path) => existsSync(path) && /^v(?:1\d|2[01])\./.test(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout),
+)
+
+test.skipIf(old === undefined)(
+  'a real old Node reads the first lines and the check (skipped where the machine has none)',
+  async () => {
+    const directory = await scratch()
+    await writeFile(join(directory, 'package.json'), '{"type":"module"}')
+    for (const path of ['daemon/bin/begin.ts', 'adapters/node-version.ts', 'adapters/storage/sqlite/module.ts']) {
+      const text = stripTypeScriptTypes(await readFile(join(root, path), 'utf8')).replace(
+        "'../../node-version.ts'",
+        "'./node-version.js'",
+      )
+      await writeFile(join(directory, basename(path).replace(/ts$/, 'js')), text)
+    }
+    const script = (text: string) =>
+      spawnSync(old ?? '', ['--input-type=module', '-e', text], { cwd: directory, encoding: 'utf8' })
+    const begun = script("import { begin } from './begin.js'\nbegin('folkmoot', () => import('./nothing.js'))")
+    expect(begun).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^folkmoot: this is Node .*, and folkmoot needs Node/),
+    })
+    expect(script("await import('./module.js')").stderr).toContain('folkmoot needs Node 22.19 or later')
+  },
+)
