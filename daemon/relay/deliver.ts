@@ -1,14 +1,16 @@
 /** One attempt: the stored bytes, posted once, with one deadline over everything. */
 import type { Dispatcher } from 'undici'
+import type { Replaced } from '../../lib/outbox/record.ts'
 import type { Clock } from './clock.ts'
 import { type ConnectionSettings, openConnections } from './connections.ts'
 import { checkUrl, type Resolve } from './guard.ts'
 import { classify, classifyStatus, type Outcome } from './outcome.ts'
 import { parseRetryAfter } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
+import type { Endpoint } from './store/store.ts'
 
 export interface Attempt {
-  readonly endpoint: { readonly ref: number; readonly url: string; readonly key: string; readonly secrets: readonly string[] }
+  readonly endpoint: Pick<Endpoint, 'ref' | 'url' | 'key' | 'secrets'> & Partial<Pick<Endpoint, 'old_keys' | 'old_secrets'>>
   readonly event_id: string
   readonly body: Uint8Array
   /** Asked when there is a connection, which may take long: whether it may still be sent. Default: it may. */
@@ -36,6 +38,21 @@ const maxInformationalLength = 64 * 1024
 
 class Aborted extends Error {}
 
+/** When an attempt began, and how often attempts had been aborted by then. */
+interface Begun {
+  readonly started: number
+  readonly aborts: number
+}
+
+const isKeyRefused = ({ status }: Outcome): boolean => status === 401 || status === 403
+
+/** The replaced keys or secrets that hold at this time. */
+const heldAt = (old: readonly Replaced[] | undefined, now: number): readonly string[] =>
+  (old ?? []).filter(({ until }) => Date.parse(until) > now).map(({ value }) => value)
+
+const secretsAt = ({ secrets, old_secrets }: Attempt['endpoint'], now: number): readonly string[] =>
+  old_secrets && old_secrets.length > 0 ? [...secrets, ...heldAt(old_secrets, now)] : secrets
+
 /**
  * What sends webhooks as the specification's section 6 says: POST, any 2xx acknowledges, nothing is followed.
  * @param settings read anew at each attempt
@@ -43,9 +60,27 @@ class Aborted extends Error {}
 export function createCourier(settings: () => ConnectionSettings, clock: Clock, resolve: Resolve, userAgent: string): Courier {
   const connections = openConnections(settings, resolve)
   const running = new Set<(error: Error) => void>()
+  let aborts = 0
 
-  function post({ endpoint, event_id, body, isAllowed = () => true }: Attempt): Promise<Outcome> {
-    const started = clock.monotonic()
+  /**
+   * One attempt. A receiver that refuses the key may still have one that was replaced: those are tried at once, within the
+   * same time-out, as long as they hold.
+   */
+  async function send(attempt: Attempt): Promise<Outcome> {
+    const { key, old_keys } = attempt.endpoint
+    const begun = { started: clock.monotonic(), aborts }
+    const first = await post(attempt, key, begun)
+    if (!isKeyRefused(first)) return first
+    let last = first
+    for (const old of heldAt(old_keys, clock.now())) {
+      last = await post(attempt, old, begun)
+      if (!isKeyRefused(last)) return last
+    }
+    return { ...first, milliseconds: last.milliseconds }
+  }
+
+  function post({ endpoint, event_id, body, isAllowed = () => true }: Attempt, key: string, begun: Begun): Promise<Outcome> {
+    const { started } = begun
     const ended = (result: Outcome['result'], reason: string, status: number | null = null, retryAfter?: number): Outcome => ({
       result,
       reason,
@@ -53,6 +88,7 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
       retryAfter,
       milliseconds: Math.round(clock.monotonic() - started),
     })
+    if (begun.aborts !== aborts) return Promise.resolve(ended('aborted', 'shutting down'))
     const url = checkUrl(endpoint.url, settings())
     if (!url.ok) return Promise.resolve(ended('blocked', url.reason))
 
@@ -94,7 +130,9 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
           settle(answer === '' ? failed : { ...failed, answer })
         }
       }
-      const cancelDeadline = clock.timer(settings().timeout * 1000, () => stop(new Error('deadline')))
+      const cancelDeadline = clock.timer(Math.max(0, settings().timeout * 1000 - (clock.monotonic() - started)), () =>
+        stop(new Error('deadline')),
+      )
       running.add(stop)
 
       try {
@@ -106,9 +144,9 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
             headers: {
               'content-type': 'application/json',
               accept: 'application/json',
-              authorization: `Bearer ${endpoint.key}`,
+              authorization: `Bearer ${key}`,
               'user-agent': userAgent,
-              ...signatureHeaders(endpoint.secrets, event_id, body, clock.now()),
+              ...signatureHeaders(secretsAt(endpoint, clock.now()), event_id, body, clock.now()),
             },
             body,
           },
@@ -160,8 +198,9 @@ export function createCourier(settings: () => ConnectionSettings, clock: Clock, 
   }
 
   return {
-    send: post,
+    send,
     abort() {
+      aborts++
       for (const stop of running) stop(new Aborted())
     },
     forget: (endpoint) => connections.forget(endpoint),

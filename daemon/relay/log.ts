@@ -22,7 +22,23 @@ export function createLog(destination: DestinationStream, json: boolean): Log {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       // A second net; nothing that goes by these names is handed to it.
-      redact: { paths: ['key', 'secrets', 'body', 'url', '*.key', '*.secrets', '*.body', '*.url'], remove: true },
+      redact: {
+        paths: [
+          'key',
+          'secrets',
+          'old_keys',
+          'old_secrets',
+          'body',
+          'url',
+          '*.key',
+          '*.secrets',
+          '*.old_keys',
+          '*.old_secrets',
+          '*.body',
+          '*.url',
+        ],
+        remove: true,
+      },
     },
     json ? destination : { write: (line) => void destination.write(forPeople(line)) },
   )

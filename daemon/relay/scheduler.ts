@@ -413,11 +413,10 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (!outgoing) return arrive({ ...nothingSent, result: 'fault', reason: 'no such event' })
     if (!outgoing.intact)
       return arrive({ ...nothingSent, result: 'damaged', reason: 'the stored body is not what was taken over' })
-    const { ref, url, key, secrets } = run.endpoint
     // This process may be stopped while it waits for a connection, too.
     const isAllowed = () => store.leasedFor > margin
     courier
-      .send({ endpoint: { ref, url, key, secrets }, event_id: outgoing.event_id, body: outgoing.body, isAllowed })
+      .send({ endpoint: run.endpoint, event_id: outgoing.event_id, body: outgoing.body, isAllowed })
       .then(arrive)
       .catch((error: unknown) => {
         events.onFault('an attempt failed in an unforeseen way', error)

@@ -1,7 +1,7 @@
 /** One delivery to see whether an endpoint can be reached. */
 import { randomUUID } from 'node:crypto'
 import { systemClock } from './clock.ts'
-import { createCourier } from './deliver.ts'
+import { type Attempt, createCourier } from './deliver.ts'
 import type { Outcome } from './outcome.ts'
 import { systemResolve } from './resolve.ts'
 import type { Settings } from './settings.ts'
@@ -14,7 +14,7 @@ export const testEventType = 'TestHook'
  * @param userAgent the one of real deliveries: a receiver may sort by it
  */
 export async function sendTest(
-  endpoint: { readonly url: string; readonly key: string; readonly secrets: readonly string[] },
+  endpoint: Omit<Attempt['endpoint'], 'ref'>,
   settings: Settings,
   userAgent: string,
 ): Promise<Outcome> {
@@ -27,8 +27,7 @@ export async function sendTest(
     payload: { message: 'This is a test of a webhook endpoint.' },
   }
   try {
-    const { url, key, secrets } = endpoint
-    return await courier.send({ endpoint: { ref: 0, url, key, secrets }, event_id, body: Buffer.from(JSON.stringify(event)) })
+    return await courier.send({ endpoint: { ...endpoint, ref: 0 }, event_id, body: Buffer.from(JSON.stringify(event)) })
   } finally {
     await courier.close()
   }

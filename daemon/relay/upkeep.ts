@@ -36,7 +36,7 @@ export function startUpkeep(parts: UpkeepParts): Upkeep {
   async function removeOld(): Promise<void> {
     const now = timeline()
     const { keepDelivered, keepDead } = settings()
-    const before = { delivered: now - keepDelivered * day, dead: now - keepDead * day }
+    const before = { delivered: now - keepDelivered * day, dead: now - keepDead * day, now }
     while (!stopped && (await store.purge(before)) > 0) await new Promise<void>((next) => void setImmediate(next))
     if (!stopped) await store.compact()
   }

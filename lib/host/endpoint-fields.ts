@@ -39,7 +39,7 @@ const mostEvents = 1000
 const rateRule = 'must be above 0 and at most 10000, or null for no limit'
 
 const fields = {
-  name: clearable(Title),
+  name: clearable(v.pipe(Title, v.maxLength(255, 'must have at most 255 characters'))),
   key: v.optional(orMade(Key, keyRule)),
   events: clearable(listUpTo(v.string('must be an event type'), mostEvents, 'event types')),
   secrets: clearable(

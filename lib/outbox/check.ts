@@ -108,10 +108,13 @@ function bodyProblem(body: unknown): Problem {
 }
 
 function endpointProblem(fields: Fields): Problem {
-  const { url, key, secrets, events, enabled, order, rate_per_second } = fields
+  const { name, url, key, secrets, old_keys, old_secrets, events, enabled, order, rate_per_second } = fields
+  if (name != null && !isName(name)) return '`name` must be null or a text of at most 1000 characters'
   if (!isWebAddress(url)) return '`url` must be an https or http address'
   if (!matches(key, printable)) return '`key` must be 1 to 4096 printable ASCII characters'
   if (!isList(secrets, 100, printable)) return '`secrets` must be a list of texts'
+  if (!isReplaced(old_keys)) return '`old_keys` must be a list of values and the times until which they hold'
+  if (!isReplaced(old_secrets)) return '`old_secrets` must be a list of values and the times until which they hold'
   if (events !== null && !isList(events, 1000, typeName)) return '`events` must be null or a list of event types'
   if (typeof enabled !== 'boolean') return '`enabled` must be true or false'
   if (order !== 'none' && order !== 'fifo') return 'this version does not know its `order`'
@@ -122,6 +125,16 @@ function endpointProblem(fields: Fields): Problem {
     return '`rate_per_second` must be null or a number above 0'
   return audienceProblem(fields)
 }
+
+const isName = (name: unknown): boolean =>
+  typeof name === 'string' && name.length <= 1000 && name.isWellFormed() && !name.includes('\0')
+
+/** Keys or secrets that were replaced; the field may be missing. */
+const isReplaced = (old: unknown): boolean =>
+  old === undefined ||
+  (Array.isArray(old) &&
+    old.length <= 100 &&
+    old.every((one) => isObject(one) && matches(one['value'], printable) && matches(one['until'], time)))
 
 function isWebAddress(url: unknown): boolean {
   if (typeof url !== 'string' || url.length > 8192 || !url.isWellFormed() || url.includes('\0') || !URL.canParse(url))

@@ -10,7 +10,7 @@
  *
  * Times are milliseconds of the relay's timeline.
  */
-import type { Audience } from '../../../lib/outbox/record.ts'
+import type { Audience, Replaced } from '../../../lib/outbox/record.ts'
 import type { Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { BreakerRecord } from '../breaker.ts'
 
@@ -21,9 +21,14 @@ export interface Endpoint {
   readonly ref: number
   readonly id: string
   readonly network_id: string
+  /** Its name in lists and logs. */
+  readonly name: string | null
   readonly url: string
   readonly key: string
   readonly secrets: readonly string[]
+  /** Keys and secrets that were replaced, newest first; each holds until its time. */
+  readonly old_keys: readonly Replaced[]
+  readonly old_secrets: readonly Replaced[]
   readonly events: readonly string[] | null
   readonly audience: Audience
   /** What the outbox says. */
@@ -172,6 +177,8 @@ export interface Purge {
   readonly delivered: number
   /** Dead deliveries, notices, and what waits for endpoints that are sent nothing. */
   readonly dead: number
+  /** Replaced keys and secrets whose time is over by now. */
+  readonly now: number
 }
 
 /** What others changed in the store since the last look. */

@@ -170,7 +170,8 @@ it('a store of the first version is taken over, with what it holds', async () =>
     all.directory,
     'ALTER TABLE attempts DROP COLUMN answer; ALTER TABLE events DROP COLUMN crc; DROP TABLE set_aside; ' +
       'DROP INDEX deliveries_subject; DROP INDEX deliveries_skipped; ALTER TABLE endpoints DROP COLUMN fresh_starts; ' +
-      'ALTER TABLE events DROP COLUMN subject; ALTER TABLE deliveries DROP COLUMN subject; PRAGMA user_version = 1',
+      'ALTER TABLE endpoints DROP COLUMN name; ALTER TABLE endpoints DROP COLUMN old; ' +
+      'ALTER TABLE endpoints DROP COLUMN old_until; ALTER TABLE events DROP COLUMN subject; ALTER TABLE deliveries DROP COLUMN subject; PRAGMA user_version = 1',
   )
   await all.restart()
   await all.append(endpoint(hook.url))

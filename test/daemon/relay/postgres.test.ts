@@ -28,6 +28,7 @@ describe('on PostgreSQL', async () => {
   await import('./relay.test.ts')
   await import('./circuit.test.ts')
   await import('./host-notices.test.ts')
+  await import('./rotation.test.ts')
   await import('./operator.test.ts')
   await import('./fresh-start.test.ts')
 })

@@ -30,6 +30,30 @@ async function timed(answer = status(500), random = () => 0.5) {
 }
 
 describe('time', () => {
+  it('ends the overlap of a rotation: until then the old key and secret hold, from then on the new ones alone', async () => {
+    const { append, attempts, hook, pass, clock } = await timed(({ headers }, response) => {
+      response.writeHead(headers.authorization === 'Bearer old' ? 204 : 401).end()
+    })
+    const [fresh, old] = [1, 2].map((fill) => `whsec_${Buffer.alloc(24, fill).toString('base64')}`)
+    const until24 = new Date(clock.now() + 24 * hour).toISOString()
+    const overlap = { old_keys: [{ value: 'old', until: until24 }], old_secrets: [{ value: old ?? '', until: until24 }] }
+    await append(endpoint(hook.url, { key: 'new', secrets: [fresh ?? ''], ...overlap }))
+    const signed = () => String(hook.received.at(-1)?.headers['webhook-signature']).split(' ').length
+    const send = async (id: string) => {
+      await append(event(id))
+      const before = attempts.length
+      await until(() => attempts.length > before, `the attempt for ${id} is over`)
+      return { state: attempts.at(-1)?.state, signatures: signed() }
+    }
+    expect(await send('a')).toEqual({ state: 'delivered', signatures: 2 })
+    await pass(24 * hour - minute)
+    expect(await send('b')).toEqual({ state: 'delivered', signatures: 2 })
+    await pass(minute)
+    hook.answer = status(204)
+    expect(await send('c')).toEqual({ state: 'delivered', signatures: 1 })
+    expect(hook.received.at(-1)?.headers.authorization).toBe('Bearer new')
+  })
+
   it('passes as the schedule says, to the last attempt after 75 hours', async () => {
     const { append, attempts, hook, pass, clock } = await timed()
     await append(endpoint(hook.url), event('a'))

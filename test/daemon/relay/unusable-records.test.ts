@@ -219,7 +219,7 @@ describe.each([
     expect([all.faults, all.relay.ready]).toEqual([[], true])
   })
 
-  it('takes over a store of the version before, in place', async () => {
+  it('takes over a store of an earlier version, in place', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url, { enabled: false }), event('old'))
@@ -227,13 +227,16 @@ describe.each([
     await all.relay.close(0)
     const version = name === 'SQLite' ? 'PRAGMA user_version = 2' : `UPDATE $meta SET value = 1 WHERE name = 'schema_version'`
     const since = ['DROP INDEX $deliveries_subject', 'DROP INDEX $deliveries_skipped', 'DROP TABLE $set_aside']
-    for (const column of ['events DROP COLUMN crc', 'events DROP COLUMN subject', 'deliveries DROP COLUMN subject'])
+    const columns = ['name', 'old', 'old_until', 'fresh_starts'].map((column) => `endpoints DROP COLUMN ${column}`)
+    for (const column of [...columns, 'events DROP COLUMN crc', 'events DROP COLUMN subject', 'deliveries DROP COLUMN subject'])
       since.push(`ALTER TABLE $${column}`)
-    for (const sql of [...since, 'ALTER TABLE $endpoints DROP COLUMN fresh_starts', version]) await query(all, sql)
+    for (const sql of [...since, version]) await query(all, sql)
     await all.restart()
-    await all.append(endpoint(hook.url), unusable({ ...event('odd'), body: '' }), event('new'))
+    const old_keys = [{ value: 'k1', until: '2999-01-01T00:00:00.000Z' }]
+    await all.append(endpoint(hook.url, { name: 'x', old_keys }), unusable({ ...event('odd'), body: '' }), event('new'))
     await until(() => hook.received.length === 2 && damaged(all).length === 1, 'both events are delivered')
     expect(hook.received.map(({ id }) => id).sort()).toEqual(['new', 'old'])
+    expect(await all.relay.store.endpoints()).toMatchObject([{ endpoint: { name: 'x', old_keys } }])
   })
 })
 

@@ -32,6 +32,8 @@ const removal = (change: object = {}) => ({ kind: 'endpoint', action: 'remove', 
 
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
 
+const old = { value: 'k', until: '2026-11-21T10:00:00.000Z' }
+
 describe('a record can be used', () => {
   it.each([
     ['an event', event()],
@@ -40,6 +42,7 @@ describe('a record can be used', () => {
     ['an event for the host', event({ audience: 'host' })],
     ['an endpoint', endpoint()],
     ['an endpoint of plain HTTP, which settings may allow', endpoint({ url: 'http://127.0.0.1:9/' })],
+    ['an endpoint within a rotation', endpoint({ name: 'Ä', old_keys: [old], old_secrets: [old] })],
     ['an endpoint for every event, without a limit', endpoint({ events: null, rate_per_second: null, secrets: [] })],
     ['a removal', removal()],
   ])('when it is %s', (_, record) => {
@@ -77,6 +80,9 @@ describe('a record cannot be used', () => {
     ['an endpoint with NUL in its URL', endpoint({ url: 'https://example.org/\0' }), /`url`/],
     ['an endpoint without a key', endpoint({ key: undefined }), /`key`/],
     ['an endpoint whose key breaks a header', endpoint({ key: 'a\nb' }), /`key`/],
+    ['an endpoint with an old key without an end', endpoint({ old_keys: [{ value: 'k' }] }), /`old_keys`/],
+    ['an endpoint with old secrets that are no list', endpoint({ old_secrets: old }), /`old_secrets`/],
+    ['an endpoint with a name that is no text', endpoint({ name: 5 }), /`name`/],
     ['an endpoint without secrets', endpoint({ secrets: null }), /`secrets`/],
     ['an endpoint with a secret that is no text', endpoint({ secrets: [1] }), /`secrets`/],
     ['an endpoint with a text for its events', endpoint({ events: 'PostCreatedHook' }), /`events`/],

@@ -169,7 +169,7 @@ async function commit(client: PgClient): Promise<void> {
   if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has undone the transaction')
 }
 
-/** Makes the tables, or checks that they are of this version. */
+/** Makes the tables, or brings them to this version. */
 async function prepare(database: Database, own: string, make: boolean): Promise<void> {
   await database.transaction(async (session) => {
     await durable(session)

@@ -16,7 +16,7 @@ import { hostname } from 'node:os'
 import { isAlive, type Owner, thisProcess } from '../../../../adapters/outbox/owner.ts'
 import type { Clock } from '../../clock.ts'
 import { poisonNotice, poisonStarts } from '../poison.ts'
-import { number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
+import { endpointColumns, number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
 import { LeaseLost, type Notice, type StoredEndpoint } from '../store.ts'
 import { type Database, durable, type Session } from './database.ts'
 
@@ -187,7 +187,7 @@ export function createLeases(
 
   async function endpoints(session: Session, refs: readonly number[]): Promise<readonly StoredEndpoint[]> {
     if (refs.length === 0) return []
-    const sql = 'SELECT * FROM $schema.endpoints WHERE ref = ANY($1::bigint[]) AND removed_at IS NULL'
+    const sql = `SELECT ${endpointColumns} FROM $schema.endpoints WHERE ref = ANY($1::bigint[]) AND removed_at IS NULL`
     return (await session.rows(sql, [refs])).map(storedEndpointOf)
   }
 

@@ -1,7 +1,7 @@
 /** The tables of the store on PostgreSQL, in words that a person can query. They stand in a schema beside the outbox's. */
 
 /** Goes up with every incompatible change; a newer one is refused, not touched. */
-export const schemaVersion = 3
+export const schemaVersion = 4
 
 /** The schema of the relays that share an outbox. */
 export const relaySchemaOf = (schema: string): string => `${schema}_relay`
@@ -31,6 +31,7 @@ export const migrations: Readonly<Record<number, (schema: string) => string>> = 
 ALTER TABLE ${schema}.events ADD COLUMN subject text;
 ALTER TABLE ${schema}.deliveries ADD COLUMN subject text;
 ${subjects(schema)}`,
+  3: (schema) => `ALTER TABLE ${schema}.endpoints ADD COLUMN name text, ADD COLUMN old text, ADD COLUMN old_until bigint`,
 }
 
 /**
@@ -53,9 +54,12 @@ CREATE TABLE ${schema}.endpoints (
   ref bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   network_id text NOT NULL,
   id text NOT NULL,
+  name text,
   url text NOT NULL,
   key text NOT NULL,
   secrets text NOT NULL,
+  old text,
+  old_until bigint,
   events text,
   audience text NOT NULL,
   enabled boolean NOT NULL,

@@ -4,7 +4,16 @@ import { listenOn } from '../../../../adapters/storage/postgres/listen.ts'
 import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
 import type { Clock } from '../../clock.ts'
 import type { Intake } from '../../intake.ts'
-import { endpointOf, laneNumber, number, numberOrNull, outgoingOf, storedEndpointOf, waitingOf } from '../rows.ts'
+import {
+  endpointColumns,
+  endpointOf,
+  laneNumber,
+  number,
+  numberOrNull,
+  outgoingOf,
+  storedEndpointOf,
+  waitingOf,
+} from '../rows.ts'
 import { type Endpoint, LeaseLost, type News, type RelayStore } from '../store.ts'
 import { createBodies } from './bodies.ts'
 import { openDatabase } from './database.ts'
@@ -121,7 +130,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     const defined =
       refs('t').length === 0
         ? []
-        : await database.rows('SELECT * FROM $schema.endpoints WHERE ref = ANY($1::bigint[])', [refs('t')])
+        : await database.rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE ref = ANY($1::bigint[])`, [refs('t')])
     return {
       touched: refs('f'),
       changed: defined.filter((row) => numberOrNull(row, 'removed_at') === null).map(endpointOf),
@@ -181,7 +190,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
         return { endpoints: tended.gained, time, interrupted: tended.interrupted, notices: tended.notices }
       }),
     endpoints: async () =>
-      (await database.rows('SELECT * FROM $schema.endpoints WHERE removed_at IS NULL')).map(storedEndpointOf),
+      (await database.rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE removed_at IS NULL`)).map(storedEndpointOf),
     async peek(endpoints, which, limit) {
       const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit])
       if (which === 'first') for (const row of rows) bodies.keep(outgoingOf(row, number(row, 'id')))

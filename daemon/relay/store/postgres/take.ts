@@ -9,7 +9,7 @@
 import { claimOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
 import { crc32 } from '../../../../lib/outbox/crc32.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
-import { endpointOf, number, numberOrNull, text } from '../rows.ts'
+import { detailsOf, endpointColumns, endpointOf, number, numberOrNull, text } from '../rows.ts'
 import type { Endpoint, Notice, SetAside, Taken } from '../store.ts'
 import { type Addressed, Directory, noticeEvents, RefusedRecord, type Step, takeOver, type Walk } from '../take.ts'
 import { type Database, durable, type Session } from './database.ts'
@@ -55,7 +55,7 @@ export function createTaker(database: Database): Taker {
 
   /** Learns what other relays have taken over. The versions are held. */
   async function follow(session: Session): Promise<void> {
-    const rows = await session.rows('SELECT * FROM $schema.endpoints WHERE defined > $1', [known])
+    const rows = await session.rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE defined > $1`, [known])
     for (const row of rows) {
       const endpoint = endpointOf(row)
       if (numberOrNull(row, 'removed_at') === null) directory.set(endpoint)
@@ -94,18 +94,20 @@ export function createTaker(database: Database): Taker {
 
   async function upsert(session: Session, record: EndpointUpsert, version: number): Promise<Endpoint> {
     const { network_id, id, url, key, secrets, events, audience, enabled, order, rate_per_second } = record
+    const { name, old, old_until } = detailsOf(record)
     const [row = {}] = await session.rows(
       `INSERT INTO $schema.endpoints
-         (network_id, id, url, key, secrets, events, audience, enabled, "order", rate_per_second, defined)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+         (network_id, id, url, key, secrets, events, audience, enabled, "order", rate_per_second, defined, name, old, old_until)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
        ON CONFLICT (network_id, id) DO UPDATE SET url = excluded.url, key = excluded.key, secrets = excluded.secrets,
          events = excluded.events, audience = excluded.audience, enabled = excluded.enabled, "order" = excluded."order",
-         rate_per_second = excluded.rate_per_second, disabled = NULL, removed_at = NULL, defined = excluded.defined,
+         rate_per_second = excluded.rate_per_second, name = excluded.name, old = excluded.old,
+         old_until = excluded.old_until, disabled = NULL, removed_at = NULL, defined = excluded.defined,
          fresh_starts = $schema.endpoints.fresh_starts + 1
-       RETURNING *`,
+       RETURNING ${endpointColumns}`,
       [
         ...[network_id, id, url, key, JSON.stringify(secrets), events === null ? null : JSON.stringify(events)],
-        ...[audience, enabled, order, rate_per_second, version],
+        ...[audience, enabled, order, rate_per_second, version, name, old, old_until],
       ],
     )
     const endpoint = endpointOf(row)
@@ -119,7 +121,7 @@ export function createTaker(database: Database): Taker {
 
   async function remove(session: Session, { ref }: Endpoint, now: number, version: number): Promise<number> {
     await session.rows(
-      `UPDATE $schema.endpoints SET removed_at = $2, key = '', secrets = '[]', state = NULL, defined = $3 WHERE ref = $1`,
+      `UPDATE $schema.endpoints SET removed_at = $2, key = '', secrets = '[]', old = NULL, old_until = NULL, state = NULL, defined = $3 WHERE ref = $1`,
       [ref, now, version],
     )
     await session.rows('DELETE FROM $schema.leases WHERE endpoint = $1 AND relay IS NULL', [ref])

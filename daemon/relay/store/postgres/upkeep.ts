@@ -40,6 +40,7 @@ async function firstSince(database: Database, time: number): Promise<number> {
 
 /** Several relays may do so at once: what one is removing, the others pass over. */
 export async function purge(database: Database, before: Purge): Promise<number> {
+  await database.rows('UPDATE $schema.endpoints SET old = NULL, old_until = NULL WHERE old_until <= $1', [before.now])
   const [delivered, dead] = [await firstSince(database, before.delivered), await firstSince(database, before.dead)]
 
   const removeDeliveries = (which: string, value: number) =>

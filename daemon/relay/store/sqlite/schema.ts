@@ -1,7 +1,7 @@
 /** The tables of the SQLite store, in words that a person can query. */
 
 /** Goes up with every incompatible change; a newer file is refused, not touched. */
-export const schemaVersion = 4
+export const schemaVersion = 5
 
 /** What of the outbox could not be used, for a person to look at. */
 const setAside = `CREATE TABLE set_aside (
@@ -27,9 +27,12 @@ CREATE TABLE endpoints (
   ref INTEGER PRIMARY KEY,
   network_id TEXT NOT NULL,
   id TEXT NOT NULL,
+  name TEXT,
   url TEXT NOT NULL,
   key TEXT NOT NULL,
   secrets TEXT NOT NULL,
+  old TEXT,
+  old_until INTEGER,
   events TEXT,
   audience TEXT NOT NULL,
   enabled INTEGER NOT NULL,
@@ -100,10 +103,12 @@ ${setAside}
 
 /** What makes tables of a version into those of the next one, by the version that they have. */
 export const migrations: Readonly<Record<number, string>> = {
-  1: 'ALTER TABLE attempts ADD COLUMN answer TEXT',
+  1: 'ALTER TABLE attempts ADD COLUMN answer TEXT;',
   2: `ALTER TABLE events ADD COLUMN crc INTEGER; ${setAside}`,
   3: `ALTER TABLE endpoints ADD COLUMN fresh_starts INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE events ADD COLUMN subject TEXT;
 ALTER TABLE deliveries ADD COLUMN subject TEXT;
 ${subjects}`,
+  4: `ALTER TABLE endpoints ADD COLUMN name TEXT; ALTER TABLE endpoints ADD COLUMN old TEXT;
+      ALTER TABLE endpoints ADD COLUMN old_until INTEGER;`,
 }

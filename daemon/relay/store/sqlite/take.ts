@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from '../../../../lib/outbox/crc32.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import type { Reading } from '../../../../lib/outbox/source.ts'
-import { endpointOf } from '../rows.ts'
+import { detailsOf, endpointOf } from '../rows.ts'
 import type { Endpoint, Notice, Taken } from '../store.ts'
 import { type Addressed, Directory, noticeEvents, RefusedRecord, type Step, takeOver, type Walk } from '../take.ts'
 import { isRecordsFault } from './errors.ts'
@@ -21,16 +21,17 @@ export function createTaker(database: DatabaseSync) {
     `INSERT INTO deliveries (event, endpoint, state, lane, due) VALUES (?, ?, 'pending', 0, ?)`,
   )
   const upsertEndpoint = database.prepare(
-    `INSERT INTO endpoints (network_id, id, url, key, secrets, events, audience, enabled, "order", rate_per_second)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO endpoints
+       (network_id, id, url, key, secrets, events, audience, enabled, "order", rate_per_second, name, old, old_until)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (network_id, id) DO UPDATE SET url = excluded.url, key = excluded.key, secrets = excluded.secrets,
        events = excluded.events, audience = excluded.audience, enabled = excluded.enabled, "order" = excluded."order",
-       rate_per_second = excluded.rate_per_second, disabled = NULL, removed_at = NULL,
-       fresh_starts = endpoints.fresh_starts + 1
+       rate_per_second = excluded.rate_per_second, name = excluded.name, old = excluded.old, old_until = excluded.old_until,
+       disabled = NULL, removed_at = NULL, fresh_starts = endpoints.fresh_starts + 1
      RETURNING *`,
   )
   const removeEndpoint = database.prepare(
-    `UPDATE endpoints SET removed_at = ?, key = '', secrets = '[]', state = NULL WHERE ref = ?`,
+    `UPDATE endpoints SET removed_at = ?, key = '', secrets = '[]', old = NULL, old_until = NULL, state = NULL WHERE ref = ?`,
   )
   const drop = database.prepare(`DELETE FROM deliveries WHERE endpoint = ? AND state = 'pending'`)
   const setPosition = database.prepare(
@@ -56,6 +57,7 @@ export function createTaker(database: DatabaseSync) {
   }
 
   function upsert(record: EndpointUpsert): Endpoint {
+    const { name, old, old_until } = detailsOf(record)
     const row = upsertEndpoint.get(
       record.network_id,
       record.id,
@@ -67,6 +69,9 @@ export function createTaker(database: DatabaseSync) {
       record.enabled ? 1 : 0,
       record.order,
       record.rate_per_second,
+      name,
+      old,
+      old_until,
     )
     return endpointOf(row ?? {})
   }

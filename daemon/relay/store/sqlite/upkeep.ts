@@ -34,6 +34,7 @@ export function createUpkeep(database: DatabaseSync) {
   const removeDelivery = database.prepare('DELETE FROM deliveries WHERE id = ?')
   const removeAttempts = database.prepare('DELETE FROM attempts WHERE delivery = ?')
   const removeEvent = database.prepare('DELETE FROM events WHERE seq = ?')
+  const endOld = database.prepare('UPDATE endpoints SET old = NULL, old_until = NULL WHERE old_until <= ?')
   const removeNotices = database.prepare('DELETE FROM notices WHERE at < ?')
   const removeSetAside = database.prepare('DELETE FROM set_aside WHERE at < ?')
   let from = 0
@@ -68,6 +69,7 @@ export function createUpkeep(database: DatabaseSync) {
   }
 
   function purge(before: Purge): number {
+    endOld.run(before.now)
     const ids = [
       ...deadBefore.all(before.dead),
       ...deliveredBefore.all(firstSince(before.delivered)),
