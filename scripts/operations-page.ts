@@ -20,6 +20,9 @@ network is named by its id or its subdomain; each answers with and without the s
 Beside the errors that an operation lists, each may answer with 401 (token), 403 (scope), 404 (network), 429 (rate limit), 500 and 503; one
 with a body also with 400, 413, 415 and 422, a list with 400, and a POST with what [\`Idempotency-Key\`](errors.md#idempotency) brings
 along. [errors.md](errors.md) explains them, [gaps.md](gaps.md) what the specification leaves open.
+
+The examples were recorded in the network that the tests fill: its members begin with 101 and its spaces with 201. In the demo network of
+\`npm start\` members begin with 1001, spaces with 2001; every list shows the ids that there are.
 `
 
 /**
