@@ -5,6 +5,7 @@ import { encodeCommit, fitsLine, maxLineBytes } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import { type OutboxWriter, StorageError } from '../../lib/storage/contract.ts'
 import { listenOn, stopListening } from '../lock-socket.ts'
+import { anything, checkOptions, listener, pathOf, wholeNumber } from '../options.ts'
 import { type FileSystem, nodeFileSystem } from './file-system.ts'
 import { thisProcess } from './owner.ts'
 import { createSegment, type Segment, storageError } from './segment.ts'
@@ -33,6 +34,8 @@ interface Waiting {
   readonly failed: (error: unknown) => void
 }
 
+const rules = { directory: pathOf('a directory'), rotateBytes: wholeNumber, files: anything, now: listener }
+
 /**
  * Opens an outbox directory for writing. Any number of writers, in any number of processes, may have it open at once.
  *
@@ -43,6 +46,7 @@ interface Waiting {
  * @throws StorageError `unavailable` or `full` when the directory cannot be written; its message names it
  */
 export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> {
+  checkOptions('openOutbox', rules, options, "{ directory: './data/outbox' }")
   const { rotateBytes = 64 * 1024 * 1024, files = nodeFileSystem, now = Date.now } = options
   const directory = resolve(options.directory)
   const writer = newWriterId(now())

@@ -9,6 +9,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Low } from 'lowdb'
 import { isStorageError, type OutboxWriter, type Storage, StorageError } from '../../lib/storage/contract.ts'
+import { anything, checkOptions, listener, outboxWriter, pathOf, positive } from '../options.ts'
 import { type FileSystem, nodeFileSystem } from '../outbox/file-system.ts'
 import { storageError } from '../outbox/segment.ts'
 import { holdLock, type ProcessLock } from '../process-lock.ts'
@@ -34,6 +35,14 @@ export interface LowdbOptions {
   readonly files?: FileSystem
 }
 
+const rules = {
+  path: pathOf('a file'),
+  outbox: outboxWriter,
+  warn: listener,
+  retryMilliseconds: positive,
+  files: anything,
+}
+
 /**
  * Opens a lowdb file, or begins an empty one. The file belongs to this process until the storage is closed.
  *
@@ -42,6 +51,7 @@ export interface LowdbOptions {
  *   the caller's.
  */
 export async function lowdbStorage(options: LowdbOptions): Promise<Storage> {
+  checkOptions('lowdbStorage', rules, options, "{ path: './data/db.json', outbox }")
   const lock = await hold(options.path)
   try {
     return await open(lock, options)

@@ -1,8 +1,12 @@
 /** The storage for tests and for trying things out: everything is in memory and gone with the process. */
 import '../node-version.ts'
+import * as v from 'valibot'
 import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
+import { checkOptions, outboxWriter } from '../options.ts'
 import { tablesInMemory } from './in-memory/tables.ts'
 import { transactionsInMemory } from './in-memory/transactions.ts'
+
+const rules = { outbox: v.optional(outboxWriter) }
 
 /**
  * Opens an empty storage in memory.
@@ -13,6 +17,7 @@ import { transactionsInMemory } from './in-memory/transactions.ts'
  *   StorageError `closed` once it is closed
  */
 export function memoryStorage(options: { readonly outbox?: OutboxWriter } = {}): Storage {
+  checkOptions('memoryStorage', rules, options, '{ outbox }')
   const { outbox } = options
   if (!outbox) return transactionsInMemory(tablesInMemory())
   return transactionsInMemory(tablesInMemory(), {

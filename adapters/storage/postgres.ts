@@ -6,8 +6,10 @@
  * looked at again after waiting for a row. Those that only read have one snapshot for all that they read.
  */
 import '../node-version.ts'
+import * as v from 'valibot'
 import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
+import { anything, checkOptions, flag, listener, positive, wholeNumber } from '../options.ts'
 import { callerOver } from './postgres/caller.ts'
 import { isPipelined, type PgClient, type PgPool, send } from './postgres/client.ts'
 import { defaultSchema, postgresDialect } from './postgres/dialect.ts'
@@ -65,6 +67,19 @@ export interface PostgresStorage extends Storage {
 /** Reads that share a view at most: they are answered one after another, on one of several connections. */
 const mostInView = 8
 
+const rules = {
+  url: v.optional(v.string('must be an address such as postgres://host/database')),
+  pool: anything,
+  schema: v.optional(v.string('must be the name of a schema')),
+  migrate: flag,
+  poolSize: wholeNumber,
+  patience: positive,
+  statementTimeout: positive,
+  prepared: flag,
+  tables: anything,
+  onStatement: listener,
+}
+
 /**
  * Opens a PostgreSQL database, and makes what is missing in it.
  *
@@ -72,6 +87,7 @@ const mostInView = 8
  * @throws TypeError when neither `url` nor `pool` is given, or `pg` is not installed
  */
 export async function postgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
+  checkOptions('postgresStorage', rules, options, '{ url }')
   const { url, schema = defaultSchema, migrate = true, poolSize = 10, patience = 5_000, tables = allTables } = options
   const { statementTimeout = 10_000, prepared = true, onStatement } = options
   const dialect = postgresDialect(schema)

@@ -5,9 +5,11 @@
 import '../node-version.ts'
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import * as v from 'valibot'
 import { partsOf } from '../../lib/outbox/parts.ts'
 import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
+import { anything, checkOptions, flag, listener, pathOf, positive } from '../options.ts'
 import { type Executor, openSession } from './sql/session.ts'
 import { type Statement, statementsOf } from './sql/statements.ts'
 import type { TableShape } from './sql/values.ts'
@@ -107,6 +109,15 @@ async function inSession<T>(connection: Connection, readOnly: boolean, work: (tx
   }
 }
 
+const rules = {
+  path: v.optional(pathOf('a file')),
+  database: anything,
+  migrate: flag,
+  patience: positive,
+  tables: anything,
+  onStatement: listener,
+}
+
 /**
  * Opens a SQLite file, and makes what is missing in it.
  *
@@ -115,6 +126,7 @@ async function inSession<T>(connection: Connection, readOnly: boolean, work: (tx
  * @throws TypeError when neither `path` nor a `database` in a file is given
  */
 export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
+  checkOptions('sqliteStorage', rules, options, "{ path: './data/db.sqlite' }")
   const { migrate = true, patience = 5_000, tables = allTables, onStatement: watch } = options
   const path = fileOf(options)
   const connection = openConnection(path, { watch })
