@@ -9,13 +9,15 @@ import { type Recorder, recordOf } from './host/record.ts'
 import { type Answer, fromRequest, type Incoming, toResponse } from './kernel/exchange.ts'
 import { idGenerator } from './kernel/ids.ts'
 import type { InFlight } from './kernel/in-flight.ts'
-import { runner } from './kernel/run.ts'
+import { type Runner, runner } from './kernel/run.ts'
 import { apiRoot, server } from './kernel/serve.ts'
 import { apiDocument, webhooksDocument } from './openapi/document.ts'
 import type { AnyOperation } from './operation.ts'
 import { type OperationId, type OperationInput, type OperationResult, operations } from './operations.ts'
-import { type Options, settings as settingsOf } from './options.ts'
+import { type Options, type Settings, settings as settingsOf } from './options.ts'
+import type { EventRecord } from './outbox/record.ts'
 import type { Id } from './storage/table.ts'
+import { joinedTo } from './storage/with-tables.ts'
 
 const webhooksSpec = '/webhooks/v1/spec.json'
 
@@ -27,18 +29,8 @@ export interface CallOptions {
   readonly as?: Id | number
 }
 
-/** A community network's Admin API. */
-export interface Community {
-  /** Answers any request; what is not ours gets a 404. Bound: it may be handed on as it is. */
-  readonly fetch: (request: Request) => Promise<Response>
-  /** Answers a request that is ours; `undefined` for any other, whose body is then untouched. */
-  readonly handle: (request: Request) => Promise<Response | undefined>
-  /** The same as `fetch`, without a `Request` and a `Response`: for server adapters. Never rejects. */
-  readonly serve: (incoming: Incoming) => Promise<Answer>
-  /** How much is in flight now, for metrics. */
-  readonly inFlight: () => InFlight
-  /** Whether a path is ours, decided by the path alone. */
-  owns(pathname: string): boolean
+/** What a host does with a community without HTTP. */
+export interface HostCalls {
   /**
    * Runs an operation without HTTP, with every scope; hooks, validation, transaction and events as in a request.
    * @param id the operation, such as `'tags.update'`
@@ -64,6 +56,36 @@ export interface Community {
   readonly networks: Networks
   readonly keys: Keys
   readonly endpoints: Endpoints
+}
+
+/** A community inside of a transaction that the host has open. */
+export interface JoinedCommunity extends HostCalls {
+  /**
+   * To be called when the host's transaction has committed: `hooks.after` gets the events of this transaction. Never called, the
+   * hook never hears of them. Webhooks do not depend on it: they leave with the commit.
+   */
+  committed(): void
+}
+
+/** A community network's Admin API. */
+export interface Community extends HostCalls {
+  /** Answers any request; what is not ours gets a 404. Bound: it may be handed on as it is. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Answers a request that is ours; `undefined` for any other, whose body is then untouched. */
+  readonly handle: (request: Request) => Promise<Response | undefined>
+  /** The same as `fetch`, without a `Request` and a `Response`: for server adapters. Never rejects. */
+  readonly serve: (incoming: Incoming) => Promise<Answer>
+  /** How much is in flight now, for metrics. */
+  readonly inFlight: () => InFlight
+  /** Whether a path is ours, decided by the path alone. */
+  owns(pathname: string): boolean
+  /**
+   * The same community, with all of its options, inside of a transaction that the host has open: the host's rows, the API's rows
+   * and the events commit together. Each call is a savepoint, so one that throws undoes only itself.
+   * @param native the host's connection, inside of a transaction: a `pg` client, or a `DatabaseSync`
+   * @throws TypeError when the storage shares no transactions with the host
+   */
+  using(native: unknown): JoinedCommunity
   /** Every operation, as declared. */
   readonly operations: readonly AnyOperation[]
   /** The OpenAPI 3.1 document of the API, or of its webhooks. */
@@ -79,8 +101,8 @@ export interface Community {
 export function createCommunity(options: Options): Community {
   const settings = settingsOf(options)
   const { storage, clock, basePath } = settings
-  const run = runner(settings, idGenerator(clock))
-  const networks = networksOf(settings, run)
+  const newId = idGenerator(clock)
+  const run = runner(settings, newId)
 
   const texts = new Map<string, string>()
   const document = (part: 'api' | 'webhooks') => {
@@ -111,13 +133,18 @@ export function createCommunity(options: Options): Community {
     serve,
     inFlight,
     owns,
-    call: directCalls(operations, settings, run, networks) as Community['call'],
-    publish: publishOf(settings, run, networks),
-    record: recordOf(factsOf(settings, run, networks, 'record')),
-    acceptInvite: acceptInviteOf(factsOf(settings, run, networks, 'acceptInvite')),
-    networks,
-    keys: keysOf(settings, run, networks, operations),
-    endpoints: endpointsOf(settings, run, networks),
+    ...hostCalls(settings, run),
+    using(native) {
+      const events: EventRecord[] = []
+      const inside = { ...settings, storage: joinedTo(storage, native) }
+      const joined = runner(inside, newId, (event) => events.push(event))
+      return {
+        ...hostCalls(inside, joined),
+        committed() {
+          for (const event of events.splice(0)) run.tell(event)
+        },
+      }
+    },
     operations,
     openapi: (part = 'api') => document(part),
     async close() {
@@ -126,5 +153,18 @@ export function createCommunity(options: Options): Community {
       await settings.rateLimiter?.close?.()
       await storage.close()
     },
+  }
+}
+
+function hostCalls(settings: Settings, run: Runner): HostCalls {
+  const networks = networksOf(settings, run)
+  return {
+    call: directCalls(operations, settings, run, networks) as HostCalls['call'],
+    publish: publishOf(settings, run, networks),
+    record: recordOf(factsOf(settings, run, networks, 'record')),
+    acceptInvite: acceptInviteOf(factsOf(settings, run, networks, 'acceptInvite')),
+    networks,
+    keys: keysOf(settings, run, networks, operations),
+    endpoints: endpointsOf(settings, run, networks),
   }
 }

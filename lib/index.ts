@@ -1,5 +1,5 @@
 /** folkmoot: an embeddable community-network Admin API. The public surface; nothing is declared here. */
-export type { CallOptions, Community } from './community.ts'
+export type { CallOptions, Community, HostCalls, JoinedCommunity } from './community.ts'
 export { createCommunity } from './community.ts'
 export type { AccessErrorBody, Failure } from './errors.ts'
 export { ApiError, isApiError } from './errors.ts'

@@ -34,6 +34,8 @@ export interface Runner {
   work<T>(network_id: Id, now: string, body: (tx: ScopedTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
   /** Runs the host's own look at a network, which changes nothing. */
   read<T>(network_id: Id, body: (tx: ScopedTx) => Promise<T>): Promise<T>
+  /** Calls `hooks.after` with an event. Nobody waits for it, and it can spoil nothing. */
+  tell(event: EventRecord): void
   /** Resolves when the `after` hooks of everything so far have run. */
   settled(): Promise<unknown>
   readonly newId: () => Id
@@ -49,7 +51,11 @@ export async function again<T>(transaction: () => Promise<T>): Promise<T> {
     }
 }
 
-export function runner(settings: Settings, newId: () => Id): Runner {
+/**
+ * @param newId makes the ids of new rows
+ * @param committed is told of each event once its transaction has committed; by default `hooks.after` is
+ */
+export function runner(settings: Settings, newId: () => Id, committed?: (event: EventRecord) => void): Runner {
   const { storage, hooks, ids } = settings
   const pending = new Set<Promise<void>>()
 
@@ -60,14 +66,13 @@ export function runner(settings: Settings, newId: () => Id): Runner {
         events = []
         return storage.transaction((tx) => work(tx, events), { readOnly })
       })
-      for (const event of events) tell(event)
+      for (const event of events) (committed ?? tell)(event)
       return result
     } catch (error) {
       throw isUniqueViolation(error) ? taken(error.key) : error
     }
   }
 
-  /** Calls `hooks.after` once the event is committed. Nobody waits for it, and it can spoil nothing. */
   function tell(event: EventRecord): void {
     if (!hooks.after) return
     const { network_id, event_id, event_type, event_timestamp } = event
@@ -199,6 +204,7 @@ export function runner(settings: Settings, newId: () => Id): Runner {
         }, false),
       ),
     read: (network_id, body) => refusingTrouble(() => transact((storageTx) => body(scoped(storageTx, network_id)), true)),
+    tell,
     settled: () => Promise.all(pending),
   }
 }

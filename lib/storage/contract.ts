@@ -81,6 +81,11 @@ export interface Storage {
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: { readonly readOnly?: boolean }): Promise<T>
   /** Waits for running transactions, then frees files, sockets and locks. May be called again. */
   close(): Promise<void>
+  /**
+   * A storage whose transactions are part of one that the host has open on its own connection to the same database. Left out
+   * where there is no such thing.
+   */
+  using?(native: unknown): Storage
 }
 
 /** Where a storage without an outbox of its own (memory, lowdb) puts the records of its commits. */

@@ -77,7 +77,15 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   return {
     transaction: (work, options) => storage.transaction((tx) => work(doorOf(tx, byName)), options),
     close: () => storage.close(),
+    ...(storage.using ? { using: (native: unknown) => withTables(joinedTo(storage, native), hostTables) } : {}),
   }
+}
+
+/** @throws TypeError when the storage has no transactions that a host could open */
+export function joinedTo(storage: Storage, native: unknown): Storage {
+  if (!storage.using)
+    throw new TypeError('this storage has no `using`: only SQLite and PostgreSQL share a transaction with the host')
+  return storage.using(native)
 }
 
 function doorOf(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {

@@ -23,7 +23,9 @@ export function joined(client: PgClient, language: Language): Storage {
     try {
       const transaction = transactionOn(client, language)
       const value = await inSession(transaction, language, readOnly, work)
-      await transaction.endWith('RELEASE folkmoot')
+      await transaction.endWith('RELEASE folkmoot').catch((error: unknown) => {
+        throw storageErrorOf(error)
+      })
       return value
     } catch (error) {
       await send(client, 'ROLLBACK TO folkmoot; RELEASE folkmoot').catch(() => {

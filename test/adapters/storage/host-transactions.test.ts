@@ -1,10 +1,13 @@
 /** `storage.using`: operations inside of a transaction that the host opened. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
-import { type Community, createCommunity } from '../../../lib/index.ts'
+import { ApiError, type CommittedEvent, type Community, createCommunity, type Options } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../child.ts'
@@ -21,6 +24,8 @@ interface Host {
   /** Begins as the host would. */
   begin(): Promise<void>
   joined(): Storage
+  /** What `community.using` takes. */
+  readonly native: unknown
   orders(): Promise<unknown>
   events(): Promise<readonly string[]>
 }
@@ -42,6 +47,7 @@ async function sqlite(): Promise<Host> {
     run: async (sql) => database.exec(sql),
     begin: () => storage.alone(async () => database.exec('BEGIN IMMEDIATE')),
     joined: () => storage.using(database),
+    native: database,
     orders: async () => database.prepare('SELECT count(*) AS number FROM orders').get()?.['number'],
     events: async () => types(await recordsOf(await sqliteOutbox(path))),
   }
@@ -59,6 +65,7 @@ async function postgres(): Promise<Host> {
     run: async (sql) => void (await client.query(sql.replaceAll('orders', orders))),
     begin: async () => void (await client.query('BEGIN')),
     joined: () => storage.using(client),
+    native: client,
     orders: async () => Number((await client.query(`SELECT count(*) AS number FROM ${orders}`)).rows[0].number),
     events: async () => types(await recordsOf(await postgresOutbox({ url: server.url, schema }))),
   }
@@ -74,9 +81,9 @@ describe.each([
   ['sqlite', sqlite],
   ['postgres', postgres],
 ])('%s', (_name, open) => {
-  async function prepared() {
+  async function prepared(options: Partial<Options> = {}) {
     const host = await open()
-    const community = createCommunity({ storage: host.storage })
+    const community = createCommunity({ storage: host.storage, ...options })
     const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
     await community.networks.create({ subdomain: 'demo', title: 'Demo', owner })
     return { host, community }
@@ -86,7 +93,7 @@ describe.each([
     const { host, community } = await prepared()
     await host.begin()
     await host.run(`INSERT INTO orders VALUES ('membership')`)
-    await createCommunity({ storage: host.joined() }).call('members.create', member)
+    await community.using(host.native).call('members.create', member)
     await host.run('COMMIT')
     expect([await host.orders(), await sizeOf(community), await host.events()]).toEqual([1, 2, ['MemberJoinedHook']])
   })
@@ -95,16 +102,49 @@ describe.each([
     const { host, community } = await prepared()
     await host.begin()
     await host.run(`INSERT INTO orders VALUES ('membership')`)
-    await createCommunity({ storage: host.joined() }).call('members.create', member)
+    await community.using(host.native).call('members.create', member)
     await host.run('ROLLBACK')
     expect([await host.orders(), await sizeOf(community), await host.events()]).toEqual([0, 1, []])
+  })
+
+  test('`using` keeps every option of the community, and `after` hears of events when the host says that it committed', async () => {
+    const heard: CommittedEvent[] = []
+    const vetoed = new ApiError(409, { error: 'Not on Sundays' })
+    const { host, community } = await prepared({
+      ids: 'number',
+      permalink: ({ kind, id }) => `https://app.example/${kind}/${id}`,
+      limits: { title: 5 },
+      hooks: {
+        before({ operation }) {
+          if (operation.id === 'spaces.create') throw vetoed
+        },
+        after: (event) => void heard.push(event),
+      },
+    })
+    await host.begin()
+    const joined = community.using(host.native)
+    const created = await joined.call('members.create', { ...member, body: { ...member.body, send_welcome_email: true } })
+    expect(created).toMatchObject({ id: expect.any(Number), permalink: `https://app.example/members/${created.id}` })
+    await expect(joined.call('tags.create', { network: 'demo', body: { title: 'sixsix' } })).rejects.toMatchObject({
+      status: 422,
+    })
+    await expect(joined.call('spaces.create', { network: 'demo', body: { name: 'Barn' } })).rejects.toBe(vetoed)
+    await joined.keys.create({ network_id: 'demo', name: 'app', scopes: ['*:read'] })
+    await joined.acceptInvite({ network: 'demo', invite: '1' }).catch(() => undefined)
+    await host.run('COMMIT')
+    await Promise.resolve()
+    expect(heard).toEqual([])
+    joined.committed()
+    joined.committed()
+    await vi.waitFor(() => expect(heard).toHaveLength(2))
+    expect([await sizeOf(community), await host.events()]).toEqual([2, heard.map(({ event_type }) => event_type)])
   })
 
   test('an operation that refuses undoes only itself', async () => {
     const { host, community } = await prepared()
     await host.begin()
     await host.run(`INSERT INTO orders VALUES ('membership')`)
-    const joined = createCommunity({ storage: host.joined() })
+    const joined = community.using(host.native)
     await joined.call('members.create', member)
     await expect(joined.call('members.create', member)).rejects.toMatchObject({ status: 422 })
     await host.run(`INSERT INTO orders VALUES ('another')`)
@@ -115,7 +155,7 @@ describe.each([
   test('several operations at once take their turns on the one connection', async () => {
     const { host, community } = await prepared()
     await host.begin()
-    const joined = createCommunity({ storage: host.joined() })
+    const joined = community.using(host.native)
     await Promise.all(
       Array.from({ length: 5 }, (_, place) =>
         joined.call('members.create', { ...member, body: { ...member.body, email: `m${place}@example.org` } }),
@@ -167,4 +207,80 @@ test("a host that begins beside a busy storage never meets its lock inside of `a
   }
   await Promise.all(writes)
   expect(await thingIds(storage)).toHaveLength(205)
+})
+
+/** The n-th block of code of the page, as a module that runs here. */
+async function documented(number: number, replace: Readonly<Record<string, string>>): Promise<Documented> {
+  const page = readFileSync(new URL('../../../docs/host-transactions.md', import.meta.url), 'utf8')
+  const block = [...page.matchAll(/```ts\n(.*?)```/gs)][number]?.[1] ?? ''
+  const code = Object.entries(replace).reduce((text, [from, to]) => {
+    expect(text).toContain(from)
+    return text.replaceAll(from, to)
+  }, block)
+  const file = join(temporaryDirectory(), 'block.ts')
+  writeFileSync(file, code)
+  return import(/* @vite-ignore */ pathToFileURL(file).href)
+}
+
+interface Documented {
+  order(email: string, item: string): Promise<void>
+  readonly pool?: { end(): Promise<void> }
+}
+const here = (path: string) => new URL(`../../../${path}`, import.meta.url).href
+
+/** Orders of six people at once, of whom two come twice, while the API writes as well. */
+async function manyOrders(order: Documented['order'], community: Community) {
+  const addresses = ['a', 'b', 'a', 'c', 'b', 'd'].map((name) => `${name}@example.org`)
+  const tag = community.call('tags.create', { network: 'demo', body: { title: 'x' } })
+  const outcomes = await Promise.allSettled([...addresses.map((address) => order(address, 'seeds')), tag])
+  const members = await community.call('members.list', { network: 'demo' })
+  return { done: outcomes.filter(({ status }) => status === 'fulfilled').length, members: members.items.length }
+}
+
+const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
+
+test('the documented form for SQLite: of many orders at once each is whole or not there, and nothing waits in vain', async () => {
+  const path = join(temporaryDirectory(), 'app.sqlite')
+  const database = new DatabaseSync(path)
+  database.exec('CREATE TABLE orders (buyer TEXT, item TEXT)')
+  const { order } = await documented(1, {
+    "'app.sqlite'": JSON.stringify(path),
+    "'folkmoot'": JSON.stringify(here('lib/index.ts')),
+    "'folkmoot/storage/sqlite'": JSON.stringify(here('adapters/storage/sqlite.ts')),
+  })
+  const storage = await sqliteStorage({ path })
+  onTestFinished(async () => {
+    await storage.close()
+    database.close()
+  })
+  const community = createCommunity({ storage })
+  await community.networks.create({ subdomain: 'demo', title: 'Demo', owner })
+  expect(await manyOrders(order, community)).toEqual({ done: 5, members: 5 })
+  const buyers = database.prepare('SELECT buyer FROM orders ORDER BY buyer').all()
+  expect(buyers.map(({ buyer }) => buyer)).toEqual(['a', 'b', 'c', 'd'].map((name) => `${name}@example.org`))
+})
+
+test('the documented form for PostgreSQL: of many orders at once each is whole or not there', async () => {
+  const schema = server.newSchema()
+  const client = await server.client()
+  await client.query(`CREATE TABLE orders_${schema} (buyer text, item text)`)
+  const { order, pool } = await documented(0, {
+    'process.env.DATABASE_URL': JSON.stringify(server.url),
+    '{ pool }': `{ pool, schema: ${JSON.stringify(schema)} }`,
+    'INTO orders': `INTO orders_${schema}`,
+    "'pg'": JSON.stringify(import.meta.resolve('pg')),
+    "'folkmoot'": JSON.stringify(here('lib/index.ts')),
+    "'folkmoot/storage/postgres'": JSON.stringify(here('adapters/storage/postgres.ts')),
+  })
+  const storage = await postgresStorage({ url: server.url, schema })
+  onTestFinished(() => storage.close())
+  onTestFinished(() => pool?.end())
+  const community = createCommunity({ storage })
+  await community.networks.create({ subdomain: 'demo', title: 'Demo', owner })
+  expect(await manyOrders(order, community)).toEqual({ done: 5, members: 5 })
+  expect(Number((await client.query(`SELECT count(*) AS number FROM orders_${schema}`)).rows[0].number)).toBe(4)
+})
+
+test('a storage that shares no transactions says so', () => {
+  expect(() => createCommunity({ storage: memoryStorage() }).using({})).toThrow(/only SQLite and PostgreSQL/)
 })
