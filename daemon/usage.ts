@@ -2,3 +2,6 @@
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
+
+/** No relay has remembered anything of an outbox. */
+export class NoRelayYet extends UsageError {}

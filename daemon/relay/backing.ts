@@ -50,11 +50,12 @@ export async function openBacking(options: BackingOptions): Promise<Backing> {
 
 /**
  * Opens for an operator what the relays of an outbox remember.
+ * @param looking nothing is made or changed
  * @throws UsageError when no relay has ever run there, StorageError
  */
-export async function openOperatorStore(outbox: string): Promise<OperatorStore> {
-  if (isPostgresAddress(outbox)) return openPostgresOperator(postgresAddress(outbox))
-  return openSqliteOperator(storePath(outbox), () => lockOwner(lockPath(outbox)))
+export async function openOperatorStore(outbox: string, looking = false): Promise<OperatorStore> {
+  if (isPostgresAddress(outbox)) return openPostgresOperator({ ...postgresAddress(outbox), looking })
+  return openSqliteOperator(storePath(outbox), () => lockOwner(lockPath(outbox)), looking)
 }
 
 async function openSeparate({ outbox, clock, source, store: given }: BackingOptions): Promise<Backing> {

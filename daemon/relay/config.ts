@@ -5,6 +5,17 @@ import { isPostgresAddress } from '../../adapters/storage/postgres/address.ts'
 import { UsageError } from '../usage.ts'
 import { checkSettings, type Settings, SettingsError } from './settings.ts'
 
+/**
+ * The port of the control, if there is to be one: the flag goes before the setting.
+ * @throws UsageError
+ */
+export function controlPortOf(flag: string | undefined, { controlPort }: Settings): number | undefined {
+  if (flag === undefined) return controlPort
+  const port = Number(flag)
+  if (!/^\d+$/.test(flag) || port > 65_535) throw new UsageError(`--control-port takes a port, got ${JSON.stringify(flag)}`)
+  return port
+}
+
 /** The flags that are settings, as the command line gives them. */
 export interface SettingFlags {
   readonly config?: string
@@ -74,7 +85,10 @@ export async function readSettings(flags: SettingFlags): Promise<Settings> {
 export function outboxOf(address: string | undefined): string {
   if (address === undefined || address === '')
     throw new UsageError('--outbox is missing: give the `outbox` that the API server prints, a directory or a database')
-  const usable = !/^(sqlite|postgres|postgresql):/.test(address) || /^sqlite:./.test(address) || isPostgresAddress(address)
-  if (!usable) throw new UsageError('--outbox must be a directory, sqlite:PATH or postgres://…')
+  // One letter before the colon is a drive. A directory whose name looks like this is `./name:`.
+  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(address)?.[1]
+  const usable = scheme === undefined || /^sqlite:./.test(address) || isPostgresAddress(address)
+  if (!usable)
+    throw new UsageError(`--outbox must be a directory, sqlite:PATH or postgres://…, got one that begins with ${scheme}:`)
   return address
 }

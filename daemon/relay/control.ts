@@ -6,6 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
+import { pid } from 'node:process'
 import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { storageError } from '../../adapters/outbox/segment.ts'
 import { UsageError } from '../usage.ts'
@@ -56,7 +57,7 @@ export function controlKey(outbox: string): string {
 
 /** Made elsewhere first, so that a disk that is full never leaves an empty key behind, which anybody could guess. */
 function newKey(path: string): string {
-  const draft = `${path}.${process.pid}`
+  const draft = `${path}.${pid}`
   try {
     writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
     linkSync(draft, path)

@@ -9,14 +9,27 @@ import type { OutboxSource } from '../../lib/outbox/source.ts'
 
 const sqlitePath = (address: string): string | undefined => /^sqlite:(.+)$/s.exec(address)?.[1]
 
+/** What an address names. */
+export type Place =
+  | { readonly kind: 'directory'; readonly path: string }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string }
+
+export function placeOf(address: string): Place {
+  const path = sqlitePath(address)
+  if (path !== undefined) return { kind: 'sqlite', path }
+  if (isPostgresAddress(address)) return { kind: 'postgres', ...postgresAddress(address) }
+  return { kind: 'directory', path: address }
+}
+
 /**
  * Opens the outbox that an address names.
- * @param looking only to look at what waits in it, beside the relay that reads it
+ * @param looking only to look at what waits in it, beside the relay that reads it; nothing is made
  * @throws StorageError `unavailable`, `damaged`, `newer`, `locked` when a database refuses
  */
 export async function openSource(address: string, looking = false): Promise<OutboxSource> {
   const path = sqlitePath(address)
-  if (path !== undefined) return sqliteOutbox(path)
+  if (path !== undefined) return sqliteOutbox(path, looking)
   if (isPostgresAddress(address)) return postgresOutbox({ ...postgresAddress(address), exclusive: !looking })
   return outboxDirectory(address, { keepBroken: !looking })
 }

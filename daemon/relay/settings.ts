@@ -1,4 +1,5 @@
 /** What an operator can set. */
+import { X509Certificate } from 'node:crypto'
 import { defaultSchedule } from './schedule.ts'
 
 export interface Settings {
@@ -33,6 +34,8 @@ export interface Settings {
   readonly lease: number
   /** PEM certificates to trust besides the system's. */
   readonly ca?: string
+  /** Health, metrics and control on this port of the loopback address; read when the relay starts. */
+  readonly controlPort?: number
 }
 
 export const defaultSettings: Settings = {
@@ -99,7 +102,24 @@ const checks: { readonly [K in keyof Required<Settings>]: Check } = {
   keepDelivered: seconds(Number.MIN_VALUE, 3660),
   disableAfter: seconds(Number.MIN_VALUE, 3660),
   lease: seconds(0.5, 3600),
-  ca: (value) => (typeof value === 'string' ? undefined : 'must be PEM text'),
+  ca: (value) => (typeof value === 'string' && areCertificates(value) ? undefined : 'must be PEM text of certificates'),
+  controlPort: count(0, 65_535),
+}
+
+function areCertificates(text: string): boolean {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  try {
+    return blocks.map((block) => new X509Certificate(block)).length > 0
+  } catch {
+    return false
+  }
+}
+
+/** Names that look like one are named; neither they nor values may carry a secret into a log, or a line break. */
+function noSuchSetting(name: string): string {
+  if (!/^[\w-]{1,40}$/.test(name)) return 'there is a setting that does not exist'
+  const meant = name.replaceAll(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase())
+  return `there is no setting \`${name}\`${Object.hasOwn(checks, meant) ? `: write \`${meant}\`` : ''}`
 }
 
 /**
@@ -111,8 +131,7 @@ export function checkSettings(given: Readonly<Record<string, unknown>>): Setting
   const problems = Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined) return []
     const check = Object.hasOwn(checks, name) ? checks[name as keyof Settings] : undefined
-    // Names that look like one are named; neither they nor values may carry a secret into a log, or a line break.
-    if (!check) return [/^\w{1,40}$/.test(name) ? `there is no setting \`${name}\`` : 'there is a setting that does not exist']
+    if (!check) return [noSuchSetting(name)]
     const problem = check(value)
     return problem === undefined ? [] : [`setting \`${name}\` ${problem}`]
   })

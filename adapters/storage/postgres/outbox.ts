@@ -15,7 +15,7 @@ export const channelOf = (schema: string): string => `${schema}_outbox`
 export interface PostgresOutboxOptions {
   readonly url: string
   readonly schema?: string
-  /** Whether a second reader is kept away. Default true; false only to look. */
+  /** Whether a second reader is kept away. Default true; false only to look, and then nothing is made or changed. */
   readonly exclusive?: boolean
 }
 
@@ -30,7 +30,7 @@ const statementTimeout = 10_000
  */
 export async function postgresOutbox(options: PostgresOutboxOptions): Promise<OutboxSource> {
   const { url, schema = defaultSchema, exclusive = true } = options
-  await migratePostgres({ url, schema, tables: [] })
+  if (exclusive) await migratePostgres({ url, schema, tables: [] })
   const { Client } = await loadPg()
   const outbox = postgresDialect(schema).table('outbox')
   const listeners = new Set<() => void>()
@@ -43,6 +43,7 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
       statement_timeout: statementTimeout,
       application_name: 'folkmoot-relay',
       keepAlive: true,
+      ...(exclusive ? {} : { options: '-c default_transaction_read_only=on' }),
     })
     client.on('error', () => {
       connection = undefined
@@ -52,8 +53,10 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
     })
     try {
       await client.connect()
-      if (exclusive) await lock(client)
-      await send(client, `LISTEN "${channelOf(schema)}"`)
+      if (exclusive) {
+        await lock(client)
+        await send(client, `LISTEN "${channelOf(schema)}"`)
+      }
       return client
     } catch (error) {
       await client.end().catch(() => undefined)

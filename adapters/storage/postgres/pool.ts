@@ -63,7 +63,7 @@ export async function loadPg() {
   try {
     return (await import('pg')).default
   } catch (error) {
-    throw new TypeError('PostgreSQL needs the package `pg`: npm install pg', { cause: error })
+    throw new StorageError('unavailable', 'PostgreSQL needs the package `pg`: npm install pg', { cause: error })
   }
 }
 

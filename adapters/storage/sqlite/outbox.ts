@@ -4,9 +4,10 @@ import { basename, dirname, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { OutboxSource } from '../../../lib/outbox/source.ts'
 import { outboxSource } from '../sql/outbox-source.ts'
-import { openConnection } from './connection.ts'
+import { connectionOver, openConnection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
 import { isBusy, storageErrorOf } from './errors.ts'
+import { openToLook } from './look.ts'
 import { migrateSqlite } from './migrate.ts'
 
 /** Milliseconds to wait for the API server, which writes to the same file. */
@@ -16,12 +17,13 @@ const patience = 5_000
  * The outbox in a SQLite file that an API server uses. What is settled is deleted from it.
  *
  * @param path the file, as `--storage sqlite:` names it; it is made where there is none, so that either may start first
+ * @param looking only to look: nothing is made or changed, and the file must be there
  * @throws StorageError `damaged`, `newer`, `full`, `unavailable`
  */
-export async function sqliteOutbox(path: string): Promise<OutboxSource> {
+export async function sqliteOutbox(path: string, looking = false): Promise<OutboxSource> {
   const file = resolve(path)
-  await migrateSqlite({ path: file, tables: [] })
-  const connection = openConnection(file)
+  if (!looking) await migrateSqlite({ path: file, tables: [] })
+  const connection = looking ? connectionOver(openToLook(file), file) : openConnection(file)
   const outbox = sqliteDialect.table('outbox')
   const watchers = new Set<FSWatcher>()
 

@@ -1,18 +1,22 @@
-/** `folkmoot-relay check`: whether a relay could run here, without changing anything. */
-
-import { existsSync } from 'node:fs'
-import { isPostgresAddress } from '../../../adapters/storage/postgres/address.ts'
+/** `folkmoot-relay check`: whether a relay could run here, found out as a relay would, without changing anything. */
+import { accessSync, constants, existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { damageText, type Positions } from '../../../lib/outbox/source.ts'
-import { UsageError } from '../../usage.ts'
-import { openOperatorStore, storePath } from '../backing.ts'
-import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { jsonLines } from '../../json.ts'
+import { NoRelayYet, UsageError } from '../../usage.ts'
+import { openOperatorStore } from '../backing.ts'
+import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
 import { checkUrl } from '../guard.ts'
-import { openSource } from '../outbox-address.ts'
-import { openSqliteStore } from '../store/sqlite/store.ts'
-import { jsonLines } from './output.ts'
+import { openSource, relayHome } from '../outbox-address.ts'
+import { missingOutbox } from '../outbox-presence.ts'
+import type { Settings } from '../settings.ts'
+import type { OperatorStore, RunningRelay } from '../store/operator.ts'
 
 export interface CheckFlags extends SettingFlags {
   readonly outbox?: string
+  readonly controlPort?: string
   readonly json?: boolean
 }
 
@@ -21,57 +25,139 @@ export interface Checked {
   readonly text: string
 }
 
+/** An endpoint as far as it matters here: as the relay knows it, or as the outbox will make it. */
+interface Registered {
+  readonly network_id: string
+  readonly id: string
+  readonly url: string
+}
+
+/** What was found. */
+interface Findings {
+  readonly endpoints: Map<string, Registered>
+  readonly problems: string[]
+  waiting_commits: number
+  relays: readonly RunningRelay[]
+  /** Whether a relay has ever run here. */
+  fresh: boolean
+}
+
 /** What is looked at in one go. */
 const pieceBytes = 4 * 1024 * 1024
 
 /**
- * Reads the settings, the store and what stands in the outbox, and says what is wrong.
- * @throws UsageError for settings that cannot be used, StorageError for an outbox that cannot be read
+ * Reads the settings, the store and the outbox, and says what is wrong.
+ * @throws UsageError for settings that cannot be used, StorageError for an outbox or a store that cannot be read
  */
 export async function check(flags: CheckFlags): Promise<Checked> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
-  const path = storePath(outbox)
-  const problems: string[] = []
-  let positions: Positions = {}
-  let endpoints = 0
+  const port = controlPortOf(flags.controlPort, settings)
+  const found: Findings = { endpoints: new Map(), problems: [], waiting_commits: 0, relays: [], fresh: true }
 
-  const operator = await openOperatorStore(outbox).catch((error: unknown) => {
-    // No relay has run here yet.
-    if (error instanceof UsageError) return undefined
-    throw error
-  })
-  if (operator) {
-    problems.push(...(await operator.problems()).map((problem) => `store: ${problem}`))
-    for (const endpoint of await operator.knownEndpoints()) {
-      endpoints++
-      const url = checkUrl(endpoint.url, settings)
-      if (!url.ok) problems.push(`endpoint ${endpoint.id} of network ${endpoint.network_id}: ${url.reason}`)
-    }
-    await operator.close()
+  const missing = await missingOutbox(outbox)
+  if (missing) found.problems.push(missing.text)
+  else {
+    await lookIntoOutbox(outbox, await lookIntoStore(outbox, found), found)
+    found.problems.push(...homeProblems(relayHome(outbox)), ...urlProblems(found, settings))
   }
-  if (!isPostgresAddress(outbox) && existsSync(path)) {
-    const store = openSqliteStore(path)
-    positions = await store.positions()
+  // The port of a relay that runs here may well be this one.
+  if (port !== undefined && found.relays.length === 0) found.problems.push(...(await portProblems(port)))
+  return report(found, flags.json === true)
+}
+
+/** Gives how far the outbox has been taken over. */
+async function lookIntoStore(outbox: string, found: Findings): Promise<Positions> {
+  let store: OperatorStore
+  try {
+    store = await openOperatorStore(outbox, true)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    if (!(error instanceof NoRelayYet)) found.problems.push(`store: ${error.message}`)
+    return {}
+  }
+  try {
+    found.fresh = false
+    found.relays = await store.relays()
+    found.problems.push(...(await store.problems()).map((problem) => `store: ${problem}`))
+    for (const endpoint of await store.knownEndpoints()) register(found, endpoint)
+    return await store.positions()
+  } finally {
     await store.close()
   }
+}
 
+/** Goes over what waits as a relay would take it over. */
+async function lookIntoOutbox(outbox: string, taken: Positions, found: Findings): Promise<void> {
   const source = await openSource(outbox, true)
-  let commits = 0
-  for (let more = true; more; ) {
-    const reading = await source.read(positions, pieceBytes)
-    commits += reading.commits.length
-    positions = { ...positions, ...reading.positions }
-    problems.push(...reading.damage.map((each) => `outbox: ${damageText(each)}`))
-    more = reading.more
+  let positions = taken
+  try {
+    for (let more = true; more; ) {
+      const reading = await source.read(positions, pieceBytes)
+      found.waiting_commits += reading.commits.length
+      for (const record of reading.commits.flat()) foresee(found, record)
+      positions = { ...positions, ...reading.positions }
+      found.problems.push(...reading.damage.map((each) => `outbox: ${damageText(each)}`))
+      more = reading.more
+    }
+  } finally {
+    await source.close()
   }
-  await source.close()
+}
 
-  const summary = { ok: problems.length === 0, endpoints, waiting_commits: commits, problems }
-  if (flags.json) return { ok: summary.ok, text: jsonLines([summary]) }
-  const counts = `${endpoints} endpoints, ${commits} commits wait in the outbox\n`
-  return {
-    ok: summary.ok,
-    text: `${counts}${problems.map((problem) => `problem: ${problem}\n`).join('')}${summary.ok ? 'all is well\n' : ''}`,
+const keyOf = ({ network_id, id }: Pick<Registered, 'network_id' | 'id'>): string => `${network_id}/${id}`
+
+function register({ endpoints }: Findings, { network_id, id, url }: Registered): void {
+  endpoints.set(keyOf({ network_id, id }), { network_id, id, url })
+}
+
+/** What a record that waits will do. */
+function foresee(found: Findings, record: OutboxRecord): void {
+  if (record.kind !== 'endpoint') return
+  if (record.action === 'upsert') register(found, record)
+  else found.endpoints.delete(keyOf(record))
+}
+
+function urlProblems({ endpoints }: Findings, settings: Settings): readonly string[] {
+  return [...endpoints.values()].flatMap(({ network_id, id, url }) => {
+    const checked = checkUrl(url, settings)
+    return checked.ok ? [] : [`endpoint ${id} of network ${network_id}: ${checked.reason}`]
+  })
+}
+
+/** Whether the relay's own files can be written. */
+function homeProblems(home: string): readonly string[] {
+  let nearest = home
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest)
+  try {
+    accessSync(nearest, constants.W_OK | constants.X_OK)
+    return []
+  } catch {
+    return [`the relay's own files cannot be written to ${home}: run this as the user of the API server`]
   }
+}
+
+/** Whether the control could listen. */
+async function portProblems(port: number): Promise<readonly string[]> {
+  const server = createServer()
+  const error = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
+    server.once('error', done)
+    server.listen(port, '127.0.0.1', () => done(undefined))
+  })
+  await new Promise<void>((done) => server.close(() => done()))
+  return error ? [`--control-port ${port} cannot be used: ${error.code === 'EADDRINUSE' ? 'it is taken' : error.message}`] : []
+}
+
+function report({ endpoints, waiting_commits, problems, relays, fresh }: Findings, json: boolean): Checked {
+  const ok = problems.length === 0
+  const summary = { ok, running: relays.length > 0, endpoints: endpoints.size, waiting_commits, problems }
+  if (json) return { ok, text: jsonLines([summary]) }
+  const running = relays.map(({ host, pid }) => `a relay is running (process ${pid} on ${host})`)
+  const lines = [
+    ...(relays.length > 0 ? running : [fresh ? 'no relay has run on this outbox yet' : 'no relay is running']),
+    `${endpoints.size} endpoints, ${waiting_commits} commits wait in the outbox`,
+    ...problems.map((problem) => `problem: ${problem}`),
+    ...(ok ? ['all is well'] : []),
+  ]
+  return { ok, text: `${lines.join('\n')}\n` }
 }

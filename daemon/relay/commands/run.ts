@@ -3,11 +3,13 @@ import type { DestinationStream } from 'pino'
 import { withoutPassword } from '../../../adapters/storage/postgres/address.ts'
 import { UsageError } from '../../usage.ts'
 import { systemClock } from '../clock.ts'
-import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
 import { type Control, startControl } from '../control.ts'
 import { combine } from '../events.ts'
-import { createLog } from '../log.ts'
+import { createLog, type Log } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
+import { placeOf } from '../outbox-address.ts'
+import { missingOutbox } from '../outbox-presence.ts'
 import { type Relay, startRelay, stuckLimit } from '../relay.ts'
 import { createNotifier, type ServiceManager } from '../systemd.ts'
 
@@ -36,11 +38,15 @@ const drainTime = 15_000
 /** How the relay names itself to receivers. */
 export const userAgentOf = (version: string): string => `folkmoot-relay/${version}`
 
-function portOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const port = Number(text)
-  if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError(`--control-port takes a port, got ${JSON.stringify(text)}`)
-  return port
+/**
+ * A directory may be made before the API server writes to it, and a database before it has its tables. A SQLite file is made by the
+ * API server alone: a name that is not there is a mistake.
+ */
+async function expectOutbox(outbox: string, log: Log): Promise<void> {
+  const missing = await missingOutbox(outbox)
+  if (missing === undefined) return
+  if (!missing.absent || placeOf(outbox).kind === 'sqlite') throw new UsageError(missing.text)
+  log.warn({ text: `${missing.text}. It is made now, and the relay waits for events` }, 'outbox.missing')
 }
 
 /**
@@ -49,9 +55,10 @@ function portOf(text: string | undefined): number | undefined {
  */
 export async function run(flags: RunFlags, host: Host): Promise<void> {
   const outbox = outboxOf(flags.outbox)
-  const port = portOf(flags.controlPort)
   const settings = await readSettings(flags)
+  const port = controlPortOf(flags.controlPort, settings)
   const log = createLog(host.output, flags.json === true)
+  await expectOutbox(outbox, log)
   let started: Relay | undefined
   const metrics = createMetrics(() => started, host.version)
   const heard = combine(log, metrics)

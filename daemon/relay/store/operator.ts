@@ -3,6 +3,7 @@
  *
  * Its statements are for SQLite and PostgreSQL alike: tables are named `$schema.deliveries`, parameters `?1`.
  */
+import type { Positions } from '../../../lib/outbox/source.ts'
 import { endpointOf, isOpen, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
 import type { DeliveryState, Endpoint, Notice } from './store.ts'
 
@@ -111,13 +112,15 @@ export interface OperatorStore {
    * @param notice what is recorded of it
    */
   startAfresh(ref: number, now: number, notice?: Notice): Promise<void>
+  /** How far the streams of the outbox are taken over; empty where taking over removes. */
+  positions(): Promise<Positions>
   /** What the database itself finds wrong with the store; nothing, as a rule. */
   problems(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
 /** What an engine does for an operator. */
-export interface OperatorDatabase extends Pick<OperatorStore, 'relays' | 'startAfresh' | 'problems' | 'close'> {
+export interface OperatorDatabase extends Pick<OperatorStore, 'relays' | 'startAfresh' | 'positions' | 'problems' | 'close'> {
   rows(sql: string, values?: readonly (string | number)[]): Promise<readonly SqlRow[]>
   /** Makes some deliveries due, in one transaction, and says how many were not due before. */
   makeDue(deliveries: readonly Due[]): Promise<number>
@@ -133,10 +136,11 @@ const iso = (milliseconds: number | null): string | null => (milliseconds === nu
 
 /** The store of an operator over a database. */
 export function operatorStore(database: OperatorDatabase): OperatorStore {
-  const { relays, startAfresh, problems, close } = database
+  const { relays, startAfresh, positions, problems, close } = database
   return {
     relays,
     startAfresh,
+    positions,
     problems,
     close,
     endpoints: () => endpoints(database),

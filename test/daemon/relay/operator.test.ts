@@ -119,7 +119,10 @@ describe('the commands', () => {
     const strict = await command('check', '--outbox', all.directory)
     expect([strict.code, strict.records[0].problems.length]).toEqual([1, 1])
     const lenient = await command('check', '--outbox', all.directory, '--allow-http', '--allow-private')
-    expect([lenient.code, lenient.records]).toEqual([0, [{ ok: true, endpoints: 1, waiting_commits: 1, problems: [] }]])
+    expect([lenient.code, lenient.records]).toEqual([
+      0,
+      [{ ok: true, running: false, endpoints: 1, waiting_commits: 1, problems: [] }],
+    ])
   })
 
   it.each([
@@ -135,6 +138,8 @@ describe('the commands', () => {
     [['replay', '--outbox', '/nowhere/at/all', '--all', '--rate', '0'], /--rate takes/],
     [['endpoints', 'test', '--outbox', '/nowhere/at/all'], /--network and --endpoint/],
     [['nonsense'], /unknown/],
+    [['run', '--outbox', 'sqlite:/nowhere/at/all.sqlite'], /there is no outbox at sqlite:\/nowhere/],
+    [['run', '--outbox', 'mysql://db.example/community'], /got one that begins with mysql:/],
   ])('end %j with exit code 2', async (args, sentence) => {
     const { code, stderr } = await command(...args)
     expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)])

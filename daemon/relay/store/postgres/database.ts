@@ -7,7 +7,7 @@ import { migratePostgres } from '../../../../adapters/storage/postgres/migrate.t
 import { beginOn, type Held, holdClient, openPool } from '../../../../adapters/storage/postgres/pool.ts'
 import { nameOf } from '../../../../adapters/storage/postgres/transaction.ts'
 import { isStorageError, StorageError } from '../../../../lib/storage/contract.ts'
-import { UsageError } from '../../../usage.ts'
+import { NoRelayYet } from '../../../usage.ts'
 import type { SqlRow } from '../rows.ts'
 import { migrations, relaySchemaOf, schemaVersion, tables } from './schema.ts'
 
@@ -39,6 +39,8 @@ export interface DatabaseOptions {
   readonly poolSize?: number
   /** Whether missing tables are made. Default true; else their absence is refused. */
   readonly make?: boolean
+  /** Nothing is made or changed, the version of the tables included. */
+  readonly looking?: boolean
 }
 
 /** Milliseconds to wait for a connection, and for a statement. */
@@ -64,6 +66,7 @@ export async function openDatabase({
   schema = defaultSchema,
   poolSize = 4,
   make = true,
+  looking = false,
 }: DatabaseOptions): Promise<Database> {
   if (make) await migratePostgres({ url, schema, tables: [] })
   const own = `"${relaySchemaOf(schema)}"`
@@ -74,7 +77,7 @@ export async function openDatabase({
     patience,
     statementTimeout,
     name: 'folkmoot-relay',
-    settings,
+    settings: looking ? { ...settings, default_transaction_read_only: 'on' } : settings,
     broke: () => void broken++,
   })
 
@@ -151,7 +154,7 @@ export async function openDatabase({
     close: () => pool.end(),
   }
   try {
-    await prepare(database, own, make)
+    await prepare(database, own, make, looking)
     return database
   } catch (error) {
     await pool.end()
@@ -170,14 +173,14 @@ async function commit(client: PgClient): Promise<void> {
 }
 
 /** Makes the tables, or brings them to this version. */
-async function prepare(database: Database, own: string, make: boolean): Promise<void> {
+async function prepare(database: Database, own: string, make: boolean, looking: boolean): Promise<void> {
   await database.transaction(async (session) => {
     await durable(session)
     // Of two relays that start at once the second one finds everything made.
     await session.rows('SELECT pg_advisory_xact_lock(hashtext($1))', [`folkmoot relay ${own}`])
     const [made] = await session.rows(`SELECT to_regclass($1) AS meta`, [`${own}.meta`])
     if (made?.['meta'] == null && !make)
-      throw new UsageError(`no relay has run on this outbox yet: there is no schema ${own} in the database`)
+      throw new NoRelayYet(`no relay has run on this outbox yet: there is no schema ${own} in the database`)
     if (made?.['meta'] == null) {
       // Several statements at once cannot be prepared under a name.
       await send(session.client, `CREATE SCHEMA IF NOT EXISTS ${own}; ${tables(own)}`)
@@ -189,7 +192,7 @@ async function prepare(database: Database, own: string, make: boolean): Promise<
       const text = `the relay tables in ${own} were made by a newer version (${version}, this one knows ${schemaVersion})`
       throw new StorageError('newer', text)
     }
-    if (version === schemaVersion) return
+    if (version === schemaVersion || looking) return
     for (let from = version; from < schemaVersion; from++) await send(session.client, migrations[from]?.(own) ?? '')
     await session.rows(`UPDATE $schema.meta SET value = $1 WHERE name = 'schema_version'`, [schemaVersion])
   })

@@ -33,6 +33,7 @@ export async function openPostgresOperator(options: DatabaseOptions): Promise<Op
         await startAfresh(session, ref, false)
         await writeNotices(session, notice ? [notice] : [], now)
       }),
+    positions: async () => ({}),
     problems: async () => [],
     close: () => database.close(),
   })

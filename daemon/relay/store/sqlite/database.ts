@@ -31,13 +31,16 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-function prepare(database: DatabaseSync, path: string): void {
+/** The version of the tables. @throws StorageError `newer` */
+export function checkVersion(database: DatabaseSync, path: string): number {
   const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
-  if (version > schemaVersion)
-    throw new StorageError(
-      'newer',
-      `relay store ${path} was written by a newer version (${version}, this one knows ${schemaVersion})`,
-    )
+  if (version <= schemaVersion) return version
+  const text = `relay store ${path} was written by a newer version (${version}, this one knows ${schemaVersion})`
+  throw new StorageError('newer', text)
+}
+
+function prepare(database: DatabaseSync, path: string): void {
+  const version = checkVersion(database, path)
   if (version === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL')
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000')
   if (version < schemaVersion)

@@ -1,19 +1,33 @@
 /** The SQLite store for an operator. */
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { UsageError } from '../../../usage.ts'
+import { errorCode } from '../../../../adapters/outbox/file-system.ts'
+import { openToLook } from '../../../../adapters/storage/sqlite/look.ts'
+import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { type OperatorStore, operatorStore } from '../operator.ts'
-import { text } from '../rows.ts'
-import { inTransaction, openDatabase } from './database.ts'
+import { number, text } from '../rows.ts'
+import { checkVersion, inTransaction, openDatabase } from './database.ts'
 
 /**
  * Opens the store in a file.
  * @param running the process of the relay that works on it, if one does
- * @throws UsageError when no relay has ever run there, StorageError
+ * @param looking nothing is made or changed, the version of the tables included
+ * @throws UsageError when no relay has ever run there, or when it may not be read; StorageError
  */
-export function openSqliteOperator(path: string, running: () => Promise<{ readonly pid: number } | undefined>): OperatorStore {
-  if (!existsSync(path)) throw new UsageError(`no relay has run on this outbox yet: ${path} does not exist`)
-  const database = openDatabase(path)
+export function openSqliteOperator(
+  path: string,
+  running: () => Promise<{ readonly pid: number } | undefined>,
+  looking = false,
+): OperatorStore {
+  try {
+    statSync(path)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT') throw new NoRelayYet(`no relay has run on this outbox yet: ${path} does not exist`)
+    throw new UsageError(`the relay's store ${path} may not be read (${code}): run this as the user of the relay`)
+  }
+  const database = looking ? openToLook(path) : openDatabase(path)
+  if (looking) checkVersion(database, path)
   const again = database.prepare(
     `UPDATE deliveries SET state = 'pending', lane = 0, due = ?, attempts = 0, starts = 0 WHERE id = ? AND state <> 'pending'`,
   )
@@ -36,6 +50,10 @@ export function openSqliteOperator(path: string, running: () => Promise<{ readon
         afresh.run(ref)
         if (notice) note.run(now, notice.kind, notice.network_id, notice.endpoint_id, notice.event_id, notice.text)
       })
+    },
+    async positions() {
+      const rows = database.prepare('SELECT stream, position FROM positions').all()
+      return Object.fromEntries(rows.map((row) => [text(row, 'stream'), number(row, 'position')]))
     },
     problems: async () =>
       database

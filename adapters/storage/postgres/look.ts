@@ -1,0 +1,24 @@
+/** Looking into a PostgreSQL database without changing anything. */
+import { send } from './client.ts'
+import { unreachable } from './errors.ts'
+import { loadPg } from './pool.ts'
+
+/**
+ * Whether a table is there.
+ * @param table its name with its schema, both quoted
+ * @throws StorageError `unavailable` when the database cannot be reached
+ */
+export async function looksIntoPostgres(url: string, table: string): Promise<boolean> {
+  const { Client } = await loadPg()
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000, statement_timeout: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await send(client, 'SELECT to_regclass($1)', [table])
+    return rows[0]?.[0] != null
+  } catch (error) {
+    throw unreachable(error)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}

@@ -1,0 +1,14 @@
+/** Looking into a SQLite file without leaving a trace. */
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+
+/**
+ * Opens a file for reading alone. Without a write-ahead log beside it nobody uses it, and then SQLite is told so: it would make
+ * one otherwise, and leave it there.
+ */
+export function openToLook(path: string): DatabaseSync {
+  const address = pathToFileURL(path)
+  if (!existsSync(`${path}-wal`)) address.searchParams.set('immutable', '1')
+  return new DatabaseSync(address, { readOnly: true, timeout: 5_000 })
+}
