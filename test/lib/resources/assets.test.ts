@@ -272,6 +272,13 @@ test.each([
     { 'x-forwarded-host': 'community.example', 'x-forwarded-proto': 'https' },
     'https://community.example',
   ],
+  [
+    'the part of the path that a proxy cuts off',
+    { trustProxy: true },
+    { 'x-forwarded-host': 'community.example', 'x-forwarded-prefix': '/api' },
+    'https://community.example/api',
+  ],
+  ['the public URL with its path', { publicUrl: 'https://public.example/community' }, {}, 'https://public.example/community'],
   ['the public URL', { publicUrl: 'https://public.example' }, {}, 'https://public.example'],
 ] as const)(
   'a file that is kept by its path is shown on %s, in answers and in webhooks',
