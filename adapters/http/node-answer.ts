@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
 import type { Answer } from '../../lib/kernel/exchange.ts'
 import { type Bounds, type Watch, watch } from './node-bounds.ts'
 
@@ -31,7 +32,12 @@ export function writeAnswer(
     if (text !== null) response.write(text)
     linger(request, response)
     watchAnswer(request, response, bounds, sent)
-  } else if (text !== null && text.length > sliceLength) {
+    return
+  }
+  // A stream of HTTP/2 of which a part is unread would stay open: close it when the answer has left (RFC 9113, 8.1).
+  if (request.httpVersionMajor >= 2 && !request.complete)
+    response.once('finish', () => (request as IncomingMessage & Partial<Http2ServerRequest>).stream?.close())
+  if (text !== null && text.length > sliceLength) {
     writeSlices(response, text, watchAnswer(request, response, bounds, sent))
   } else {
     response.end(text ?? undefined)

@@ -15,22 +15,27 @@ const atOnce = (request: IncomingMessage): number => (request.httpVersionMajor <
 /** What has arrived before the socket was paused: more than one read can hold. */
 const maxWaiting = 8_192
 
-const connections = new WeakMap<object, Connection>()
+const connections = new WeakMap<Link, Connection>()
+
+/** The socket of HTTP/1, or the session of HTTP/2, whose streams come and go. */
+interface Link {
+  readonly destroyed: boolean
+}
 
 /**
  * Begins a request when its connection has none under way.
  * @param begin gets what to call when its answer has left
  */
 export function takeTurn(request: IncomingMessage, response: ServerResponse, begin: (done: () => void) => void): void {
-  const key = connectionOf(request)
-  let connection = connections.get(key)
+  const link = linkOf(request)
+  let connection = connections.get(link)
   if (!connection) {
     connection = { running: 0, waiting: [] }
-    connections.set(key, connection)
+    connections.set(link, connection)
   }
   const { waiting } = connection
   const { socket } = request
-  const start = () => begin(() => next(connection, request))
+  const start = () => begin(() => next(connection, link, request))
   if (connection.running < atOnce(request)) {
     connection.running += 1
     start()
@@ -42,14 +47,14 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
   else response.destroy()
 }
 
-function next(connection: Connection, { socket, httpVersionMajor }: IncomingMessage): void {
+function next(connection: Connection, link: Link, { socket, httpVersionMajor }: IncomingMessage): void {
   // Nobody would get the answers.
-  if (socket.destroyed) connection.waiting.length = 0
+  if (link.destroyed) connection.waiting.length = 0
   const start = connection.waiting.shift()
   if (connection.waiting.length === 0 && httpVersionMajor < 2) socket.resume()
   if (start) start()
   else connection.running -= 1
 }
 
-const connectionOf = (request: IncomingMessage): object =>
-  'stream' in request ? ((request.stream as { session?: object }).session ?? request) : request.socket
+const linkOf = (request: IncomingMessage): Link =>
+  'stream' in request ? ((request.stream as { readonly session?: Link }).session ?? request) : request.socket
