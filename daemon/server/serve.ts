@@ -109,6 +109,10 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
             metrics: metrics ? `http://127.0.0.1:${metrics.port}/metrics` : null,
           }),
     )
+    if (!flags.publicUrl && (flags.tlsCert || flags.trustProxy))
+      log.warn(
+        '--public-url is missing: links and addresses of uploads follow the name that each caller uses; give the origin, such as https://api.example.org',
+      )
     return { url: listening.url, close }
   } catch (error) {
     await close()

@@ -1,11 +1,13 @@
-/** The command line of the relay. */
+/** The command line of the relay. What a command needs is loaded when it runs, so that help and mistakes come at once. */
 import { Command } from 'commander'
-import { type CheckFlags, check } from './check.ts'
-import { type CircuitFlags, closeCircuit } from './close-circuit.ts'
-import { dead, deliveries, type InspectFlags, replay, status } from './inspect.ts'
-import { type Host, type RunFlags, run } from './run.ts'
+import type { CheckFlags } from './check.ts'
+import type { CircuitFlags } from './close-circuit.ts'
+import type { InspectFlags } from './inspect.ts'
+import type { Host, RunFlags } from './run.ts'
 import type { ReplayFlags, SelectionFlags } from './selection.ts'
-import { type TestFlags, testEndpoint } from './test-endpoint.ts'
+import type { TestFlags } from './test-endpoint.ts'
+
+const inspect = () => import('./inspect.ts')
 
 /**
  * The program; `parseAsync` runs it.
@@ -14,6 +16,7 @@ import { type TestFlags, testEndpoint } from './test-endpoint.ts'
 export function createProgram(host: Host): Command {
   const program = new Command('folkmoot-relay')
     .description('Delivers the events of an outbox as webhooks, at least once.')
+    .version(host.version, '--version', 'print the version')
     .showHelpAfterError(false)
     .exitOverride()
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
@@ -46,30 +49,33 @@ export function createProgram(host: Host): Command {
       .option('--until <time>', 'of events taken over before this time')
       .option('--limit <count>', 'at most so many')
 
-  withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config again')).action((flags: RunFlags) =>
-    run(flags, host),
+  withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config again')).action(async (flags: RunFlags) =>
+    (await import('./run.ts')).run(flags, host),
   )
   withSettings(command('check', 'whether a relay could run here; changes nothing')).action(async (flags: CheckFlags) => {
+    const { check } = await import('./check.ts')
     const { ok, text } = await check(flags)
     host.output.write(text)
     if (!ok) host.failed()
   })
-  command('status', 'every endpoint: its circuit, what waits, what is dead').action((flags: InspectFlags) => print(status(flags)))
+  command('status', 'every endpoint: its circuit, what waits, what is dead').action(async (flags: InspectFlags) =>
+    print((await inspect()).status(flags)),
+  )
   withSelection(command('deliveries', 'deliveries, the newest first'))
     .option('--status <state>', 'pending, delivered or dead')
-    .action((flags: InspectFlags & SelectionFlags) => print(deliveries(flags)))
+    .action(async (flags: InspectFlags & SelectionFlags) => print((await inspect()).deliveries(flags)))
   withSelection(command('dead', 'deliveries without attempts left, the newest first')).action(
-    (flags: InspectFlags & SelectionFlags) => print(dead(flags)),
+    async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead(flags)),
   )
   withSelection(command('replay', 'make dead deliveries due again'))
     .option('--status <state>', 'dead (as a rule) or delivered')
     .option('--rate <count>', 'so many a second, instead of all at once')
     .option('--all', 'all of them')
-    .action((flags: InspectFlags & ReplayFlags) => print(replay(flags, host.progress)))
+    .action(async (flags: InspectFlags & ReplayFlags) => print((await inspect()).replay(flags, host.progress)))
   command('close-circuit', 'let sending to an endpoint go on, slowly at first')
     .option('--endpoint <id>', 'its id')
     .option('--network <id>', 'its network, where several have an endpoint with this id')
-    .action((flags: CircuitFlags) => print(closeCircuit(flags)))
+    .action(async (flags: CircuitFlags) => print((await import('./close-circuit.ts')).closeCircuit(flags)))
   withSettings(
     program
       .command('endpoints')
@@ -81,6 +87,7 @@ export function createProgram(host: Host): Command {
       .option('--endpoint <id>', 'its id')
       .option('--json', 'JSON objects, one per line'),
   ).action(async (flags: TestFlags) => {
+    const { testEndpoint } = await import('./test-endpoint.ts')
     const { ok, text } = await testEndpoint(flags, host.version)
     host.output.write(text)
     if (!ok) host.failed()

@@ -76,6 +76,21 @@ test('health, figures and one line for each request: never a token, a query or a
   expect(figures).toContain('folkmoot_ready 1')
 })
 
+test('behind a proxy a missing --public-url is told at the start; a new member consents where the operator says so', async () => {
+  const flags = ['--trust-proxy', '--email-consent', '--storage', 'memory:', '--port', '0', '--demo', '--json']
+  const server = run('folkmoot', 'serve', ...flags)
+  const { url, token } = JSON.parse(await server.firstLine())
+  await vi.waitFor(() => expect(server.out.stderr).toContain('\n'), { timeout: 10_000, interval: 20 })
+  expect(JSON.parse(server.out.stderr)).toMatchObject({
+    level: 'warning',
+    message: expect.stringMatching(/^--public-url is missing/),
+  })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-forwarded-proto': 'https' }
+  const body = JSON.stringify({ email: 'new@example.org', first_name: 'New', last_name: '' })
+  const made = await fetch(`${url}/admin/v1/networks/1/members`, { method: 'POST', headers, body })
+  expect([made.status, await made.json()]).toEqual([201, expect.objectContaining({ email: 'new@example.org' })])
+})
+
 test('the demo has one key that works, however often it starts', async () => {
   const storage = `lowdb:${join(await scratch(), 'db.json')}`
   for (let start = 0; start < 2; start++) {
@@ -85,7 +100,10 @@ test('the demo has one key that works, however often it starts', async () => {
     await server.ended
   }
   const { lines } = await folkmoot('keys', 'list', '--storage', storage, '--json')
-  const states = lines.flatMap((line) => JSON.parse(line) as Json).map(({ status }) => status)
+  const states = lines
+    .flatMap((text) => text.split('\n'))
+    .map((line) => JSON.parse(line) as Json)
+    .map(({ status }) => status)
   expect(states.toSorted()).toEqual(['Active', 'Revoked'])
 })
 
