@@ -1,8 +1,9 @@
 /**
- * `npm run bench:isolation`: what 97 healthy endpoints feel of three bad ones: one dead, one that drips its answer, one that
- * answers 500. Two groups of rounds, with the bad ones and without them, interleaved in one run; the same 97 endpoints get the
- * same events at the same rate. The lag is from handing an event over to its arrival at the receiver.
- * Options: --rounds N (pairs, 5), --rate N (events a second, each to every endpoint, 10), --seconds N (a round, 10)
+ * `npm run bench:isolation`: what 97 healthy endpoints feel of bad ones: of three in their own network, one dead, one that drips
+ * its answer, one that answers 500; and of 200 and 1,000 that accept and never answer, in one other network and in 1,000. Groups
+ * of rounds, interleaved in one run; the same 97 endpoints get the same events at the same rate. The lag is from handing an event
+ * over to its arrival at the receiver.
+ * Options: --rounds N (of each group, 5), --rate N (events a second, each to every endpoint, 10), --seconds N (a round, 10)
  */
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -35,7 +36,7 @@ async function receive(): Promise<void> {
         response.writeHead(200, { 'content-length': '100000' })
         const drip = setInterval(() => response.write('x'), 500)
         response.on('close', () => clearInterval(drip))
-      } else response.writeHead(500).end()
+      } else if (request.url !== '/hang') response.writeHead(500).end()
     })
   })
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening))
@@ -51,8 +52,8 @@ async function receive(): Promise<void> {
   process.send?.((server.address() as AddressInfo).port)
 }
 
-const endpoint = (id: number, url: string): EndpointUpsert => ({
-  ...{ kind: 'endpoint', action: 'upsert', id: String(id), network_id: '1', url, key, secrets: [], events: null },
+const endpoint = (id: number, url: string, network_id = '1'): EndpointUpsert => ({
+  ...{ kind: 'endpoint', action: 'upsert', id: String(id), network_id, url, key, secrets: [], events: null },
   ...{ audience: 'integration', enabled: true, order: 'none', rate_per_second: null },
 })
 
@@ -78,10 +79,20 @@ async function main(): Promise<void> {
   const bad = [`${origin}/drip`, `${origin}/fail`, 'http://127.0.0.1:1/'].map((url, index) => endpoint(index + 1, url))
   const good = Array.from({ length: healthy }, (_, index) => endpoint(100 + index, `${origin}/good`))
 
-  async function round(endpoints: readonly EndpointUpsert[]): Promise<readonly number[]> {
+  const hanging = (count: number, networkOf: (index: number) => string): EndpointUpsert[] =>
+    Array.from({ length: count }, (_, index) => endpoint(10_000 + index, `${origin}/hang`, networkOf(index)))
+  const groups: readonly (readonly [name: string, others: readonly EndpointUpsert[]])[] = [
+    ['alone', []],
+    ['beside three bad ones', bad],
+    ['200 of another network hang', hanging(200, () => '2')],
+    ['1,000 of another network hang', hanging(1000, () => '2')],
+    ['one hangs in each of 1,000 networks', hanging(1000, (index) => String(2 + index))],
+  ]
+
+  async function round(others: readonly EndpointUpsert[]): Promise<readonly number[]> {
     const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-isolation-'))
     const outbox = await openOutbox({ directory })
-    await outbox.append([endpoints])
+    await outbox.append([[...others, ...good]])
     const relay = await startRelay({ outbox: directory, settings: { allowHttp: true, allowPrivate: true } })
     try {
       // Connections are made and code is warm before the clock runs.
@@ -90,6 +101,15 @@ async function main(): Promise<void> {
       receivers.send(warm * healthy)
       await atRate(warm, rate, (places) => outbox.append(places.map((place) => [eventOf(place)])))
       await warmed
+      // For those of other networks there is more to do than they will ever do.
+      const networks = [...new Set(others.map(({ network_id }) => network_id))].filter((network_id) => network_id !== '1')
+      const more = networks.length === 1 ? 20 : 2
+      await outbox.append(
+        networks.map((network_id, at) =>
+          Array.from({ length: more }, (_, step) => ({ ...eventOf(10_000_000 + at * more + step), network_id })),
+        ),
+      )
+      if (networks.length > 0) await new Promise((resolve) => setTimeout(resolve, 2000))
       const count = rate * seconds
       const lags = next<readonly number[]>()
       receivers.send(count * healthy)
@@ -103,13 +123,13 @@ async function main(): Promise<void> {
   }
 
   try {
-    const without: (readonly number[])[] = []
-    const beside: (readonly number[])[] = []
+    const lags = groups.map((): (readonly number[])[] => [])
     for (let index = 0; index < rounds; index++) {
-      // Turned around each time, so that neither always comes first.
-      for (const kind of index % 2 === 0 ? (['without', 'beside'] as const) : (['beside', 'without'] as const))
-        if (kind === 'without') without.push(await round(good))
-        else beside.push(await round([...bad, ...good]))
+      // Another one comes first each time.
+      for (let step = 0; step < groups.length; step++) {
+        const which = (index + step) % groups.length
+        lags[which]?.push(await round(groups[which]?.[1] ?? []))
+      }
       console.log(`round ${index + 1} of ${rounds} done`)
     }
     const row = (name: string, found: readonly (readonly number[])[]) => [
@@ -121,13 +141,14 @@ async function main(): Promise<void> {
       head: [`${healthy} healthy endpoints`, 'p50 ms', 'p90 ms', 'p99 ms', 'p99 of each round'],
       style: { head: [], border: [] },
     })
-    table.push(row('alone', without), row('beside three bad ones', beside))
+    table.push(...groups.map(([name], which) => row(name, lags[which] ?? [])))
     console.log(
       `Node ${process.version}, events of 1 KiB, ${rate * healthy} deliveries/s offered, medians of ${rounds} rounds of ${seconds} s`,
     )
     console.log(table.toString())
-    const change = median(beside.map((lags) => quantile(lags, 0.99))) / median(without.map((lags) => quantile(lags, 0.99))) - 1
-    console.log(`p99 moves by ${(change * 100).toFixed(1)} %`)
+    const p99 = lags.map((found) => median(found.map((each) => quantile(each, 0.99))))
+    for (const [which, [name]] of groups.entries())
+      if (which > 0) console.log(`${name}: p99 moves by ${(((p99[which] ?? 0) / (p99[0] ?? 1) - 1) * 100).toFixed(1)} %`)
   } finally {
     receivers.disconnect()
   }
