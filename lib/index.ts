@@ -3,7 +3,7 @@ export type { CallOptions, Community, HostCalls, JoinedCommunity } from './commu
 export { createCommunity } from './community.ts'
 export type { AccessErrorBody, Failure } from './errors.ts'
 export { ApiError, isApiError } from './errors.ts'
-export type { HostEventName, PayloadOf, WebhookName } from './events/catalogue.ts'
+export type { EventOf, HostEventName, PayloadOf, WebhookEvent, WebhookName } from './events/catalogue.ts'
 export type {
   Endpoint,
   EndpointChanges,
@@ -24,7 +24,7 @@ export type { Answer, Incoming } from './kernel/exchange.ts'
 export type { InFlight } from './kernel/in-flight.ts'
 export type { RateCount, RateLimiter } from './kernel/rate-limit.ts'
 export type { AnyOperation, Principal } from './operation.ts'
-export type { OperationId, OperationInput, OperationResult } from './operations.ts'
+export type { OperationBody, OperationId, OperationInput, OperationResult } from './operations.ts'
 export type { BeforeHook, CommittedEvent, FaultContext, Hooks, HostPrincipal, Limits, Options } from './options.ts'
 export type {
   AssetStore,

@@ -206,10 +206,10 @@ export interface AnyOperation {
 }
 
 /** An operation as its file exports it: what a direct call needs of its types, and no more. */
-export interface Operation<Name extends string, Input, Result> extends AnyOperation {
+export interface Operation<Name extends string, Input, Result, Body = unknown> extends AnyOperation {
   readonly id: Name
   /** Types only; never set. */
-  readonly '~types'?: { readonly input: Input; readonly result: Result }
+  readonly '~types'?: { readonly input: Input; readonly result: Result; readonly body: Body }
 }
 
 type InputOf<Path extends string, Q, B> = ([ParamNames<Path>] extends [never]
@@ -243,11 +243,12 @@ export function operation<
   Prepared = undefined,
 >(
   declaration: Declaration<Name, Also, Path, Q, B, R, E, Nothing, Prepared>,
-): Operation<Name, InputOf<Path, Q, B>, ResultOf<R, Nothing>> {
+): Operation<Name, InputOf<Path, Q, B>, ResultOf<R, Nothing>, Output<B>> {
   const status = declaration.status ?? (declaration.returns ? 200 : 204)
   return Object.freeze({ errors: [], emits: [], ...declaration, status }) as unknown as Operation<
     Name,
     InputOf<Path, Q, B>,
-    ResultOf<R, Nothing>
+    ResultOf<R, Nothing>,
+    Output<B>
   >
 }

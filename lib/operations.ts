@@ -83,3 +83,6 @@ export type OperationInput<Name extends OperationId> = ById[Name] extends Operat
 /** What a direct call of an operation gives. */
 export type OperationResult<Name extends OperationId> =
   ById[Name] extends Operation<string, unknown, infer Result> ? Result : never
+/** A request's body as a handler, or a hook, is given it; `undefined` where the operation takes none. */
+export type OperationBody<Name extends OperationId> =
+  ById[Name] extends Operation<string, unknown, unknown, infer Body> ? Body : never

@@ -1,9 +1,11 @@
+import type { EventName, EventOf } from './events/catalogue.ts'
 import { defaultTextLimits, type TextLimits } from './fields.ts'
 import { shown } from './given.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { RateLimiter } from './kernel/rate-limit.ts'
 import { type Report, reporterOf } from './kernel/report.ts'
 import type { AnyOperation, PermalinkKind, Principal } from './operation.ts'
+import type { OperationBody, OperationId } from './operations.ts'
 import { type Ports, portMethods } from './ports.ts'
 import type { Storage } from './storage/contract.ts'
 import type { ScopedTx } from './storage/scoped.ts'
@@ -21,24 +23,24 @@ export interface HostPrincipal {
   readonly key: string
 }
 
-/** What a hook is told of the request that it may veto. */
-export interface BeforeHook {
+/** What a hook is told of a request for one operation. */
+interface BeforeOperation<Name extends OperationId> {
+  /** The operation's id, by which the type of `body` is known. PUT has the id of PATCH. */
+  readonly id: Name
   readonly operation: AnyOperation
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
-  readonly body: unknown
+  /** As the operation's schema has made it. */
+  readonly body: OperationBody<Name>
   readonly principal: Principal
   readonly tx: ScopedTx
 }
 
-/** An event that was committed, as hooks see it. */
-export interface CommittedEvent {
-  readonly network_id: Id
-  readonly event_id: string
-  readonly event_type: string
-  readonly event_timestamp: string
-  readonly payload: unknown
-}
+/** What a hook is told of the request that it may veto. Where `id` is compared, TypeScript knows `body`. */
+export type BeforeHook = { [Name in OperationId]: BeforeOperation<Name> }[OperationId]
+
+/** An event that was committed, as hooks see it. Where `event_type` is compared, TypeScript knows `payload`. */
+export type CommittedEvent = { [Name in EventName]: EventOf<Name> & { readonly network_id: Id } }[EventName]
 
 /** Where a fault happened; what does not apply is left out. */
 export interface FaultContext {
@@ -92,7 +94,7 @@ export interface Options {
    * client has sent. A number: behind so many proxies, each of which adds a value at the end.
    */
   readonly trustProxy?: boolean | number
-  /** The JSON type of ids in every record and payload. */
+  /** The JSON type of ids in every record and payload. The types of TypeScript say `string` in either case. */
   readonly ids?: 'string' | 'number'
   /** Sizes and rates; each that is left out keeps its default. */
   readonly limits?: Partial<Limits>

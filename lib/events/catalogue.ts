@@ -197,6 +197,19 @@ export type EventName = WebhookName | HostEventName
 /** What `emit` takes for an event. */
 export type PayloadOf<Name extends EventName> = v.InferInput<(typeof everything)[Name]>
 
+/** An event as a receiver gets it, by its name without `Hook`. */
+export interface EventOf<Name extends EventName> {
+  /** The same on every attempt; receivers de-duplicate by it. */
+  readonly event_id: string
+  readonly event_type: `${Name}Hook`
+  /** ISO 8601, UTC. */
+  readonly event_timestamp: string
+  readonly payload: PayloadOf<Name>
+}
+
+/** Any event of the interface. Where `event_type` is compared, TypeScript knows `payload`. */
+export type WebhookEvent = { [Name in WebhookName]: EventOf<Name> }[WebhookName]
+
 const everything = { ...catalogue, ...hostCatalogue }
 
 /** The payload schema of an event. */

@@ -24,6 +24,10 @@ export type Told<F extends Fields> = { readonly network: Id | number } & Readonl
 /** One of the host's calls. */
 export type Fact<F extends Fields, R extends v.GenericSchema> = (told: Told<F>) => Promise<v.InferOutput<R>>
 
+/** The same call, with the fields of what it takes and gives written out: what editors show of it can be read. */
+export type Plainly<Call> = Call extends (told: infer T) => Promise<infer R> ? (told: Plain<T>) => Promise<Plain<R>> : never
+type Plain<T> = { [K in keyof T]: T[K] } & {}
+
 /**
  * Makes a call of the host.
  * @param fields what it takes beside the network

@@ -12,9 +12,9 @@ import { count } from '../storage/counter.ts'
 import { hold, won } from '../storage/hold.ts'
 import type { NewIn } from '../storage/table.ts'
 import { type InviteRow, invites, type MemberRow, members } from '../storage/tables.ts'
-import type { MakeFact } from './fact.ts'
+import type { MakeFact, Plainly } from './fact.ts'
 
-export type AcceptInvite = ReturnType<typeof acceptInviteOf>
+export type AcceptInvite = Plainly<ReturnType<typeof acceptInviteOf>>
 
 /** Binds `community.acceptInvite`. */
 export const acceptInviteOf = (fact: MakeFact) =>

@@ -1,4 +1,4 @@
-import type { MakeFact } from './fact.ts'
+import type { MakeFact, Plainly } from './fact.ts'
 import { courseFacts } from './facts/courses.ts'
 import { eventFacts } from './facts/events.ts'
 import { memberFacts } from './facts/members.ts'
@@ -8,7 +8,9 @@ import { reportFacts } from './facts/reports.ts'
 import { requestFacts } from './facts/requests.ts'
 
 /** Facts that no operation makes and the host knows; see `recordOf`. */
-export type Recorder = ReturnType<typeof recordOf>
+export type Recorder = { readonly [Name in keyof Facts]: Plainly<Facts[Name]> }
+
+type Facts = ReturnType<typeof recordOf>
 
 /**
  * `community.record`: one function for each fact. Each takes the network and the fact's fields, checks them as a request's,

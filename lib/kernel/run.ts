@@ -1,7 +1,7 @@
 import { ApiError, fail, isApiError, tooLarge } from '../errors.ts'
 import { isForHost } from '../events/catalogue.ts'
 import { type Emission, envelope } from '../events/envelope.ts'
-import type { Settings } from '../options.ts'
+import type { BeforeHook, CommittedEvent, Settings } from '../options.ts'
 import { fitsLine } from '../outbox/line.ts'
 import type { EventRecord } from '../outbox/record.ts'
 import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.ts'
@@ -78,7 +78,7 @@ export function runner(settings: Settings, newId: () => Id, committed?: (event: 
     const { network_id, event_id, event_type, event_timestamp } = event
     const { payload } = JSON.parse(event.body) as { payload: unknown }
     const told = Promise.resolve()
-      .then(() => hooks.after?.({ network_id, event_id, event_type, event_timestamp, payload }))
+      .then(() => hooks.after?.({ network_id, event_id, event_type, event_timestamp, payload } as CommittedEvent))
       .catch((error: unknown) => settings.report(error, { task: 'hooks.after', event_id }))
       .finally(() => pending.delete(told))
     pending.add(told)
@@ -122,7 +122,15 @@ export function runner(settings: Settings, newId: () => Id, committed?: (event: 
       if (hooks.before) await admitted()
       const context = makeContext(settings, newId, tx, input)
       if (hooks.before)
-        await hooks.before({ operation, params: input.params, query: input.query, body: input.body, principal, tx })
+        await hooks.before({
+          id: operation.id,
+          operation,
+          params: input.params,
+          query: input.query,
+          body: input.body,
+          principal,
+          tx,
+        } as BeforeHook)
       const { call, emissions } = makeCall(context, input, prepared)
       const before = tx.changes
       let result: unknown

@@ -1,0 +1,61 @@
+/** What the compiler knows of the library's types. These tests fail in `npm run check:types`, before they run. */
+import { expect, test } from 'vitest'
+import { ApiError, type Community, type Hooks, type WebhookEvent } from '../../lib/index.ts'
+import { createTestCommunity } from '../support/community.ts'
+
+test('a hook that asks for the operation knows its body', async () => {
+  const hooks: Hooks = {
+    before: ({ id, body }) => {
+      if (id === 'tags.create' && body.title === 'spam') throw new ApiError(422, { error: 'title is not allowed here' })
+      // @ts-expect-error: a tag has a title, and no name
+      if (id === 'tags.create' && body.name === 'spam') throw new Error('never')
+    },
+  }
+  const { send } = await createTestCommunity({ hooks })
+  expect((await send('tags.create', { body: { title: 'spam' } })).body).toEqual({ error: 'title is not allowed here' })
+  expect((await send('tags.create', { body: { title: 'Oil' } })).status).toBe(201)
+})
+
+test('a hook that asks for the type of an event knows its payload', async () => {
+  const seen: string[] = []
+  const hooks: Hooks = {
+    after: (event) => {
+      if (event.event_type === 'MemberJoinedHook') seen.push(`${event.network_id} ${event.payload.member.first_name}`)
+      // @ts-expect-error: this is the type of no event
+      if (event.event_type === 'MemberJoined') seen.push('never')
+    },
+  }
+  const { send, community } = await createTestCommunity({ hooks })
+  await send('members.create', { body: { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' } })
+  await community.close()
+  expect(seen).toEqual(['1 Ada'])
+})
+
+test('a receiver that asks for the type of an event knows its payload', () => {
+  const titleOf = (event: WebhookEvent): string | undefined =>
+    event.event_type === 'PostCreatedHook' ? event.payload.title : undefined
+  const event = {
+    event_id: 'a',
+    event_timestamp: '2026-11-20T10:00:00.000Z',
+    event_type: 'PostCreatedHook',
+    payload: { title: 'Hi' },
+  }
+  expect(titleOf(event as WebhookEvent)).toBe('Hi')
+})
+
+test('calls of the host refuse in the compiler what they refuse when they run', async () => {
+  const { community } = await createTestCommunity()
+  const wrong: readonly ((on: Community) => Promise<unknown>)[] = [
+    // @ts-expect-error: the field is called member_id
+    (on) => on.record.emailConsent({ network: '1', member: '1', consent: true }),
+    // @ts-expect-error: there is no such plan
+    (on) => on.networks.update('1', { service_plan: 'gold' }),
+    // @ts-expect-error: the subdomain stays
+    (on) => on.networks.update('1', { subdomain: 'x' }),
+    // @ts-expect-error: a secret is rotated by its own name
+    (on) => on.endpoints.rotate('1', '1', { secrets: true }),
+    // @ts-expect-error: there is no such event
+    (on) => on.publish({ network: '1', event: 'SunRose', payload: {} }),
+  ]
+  for (const call of wrong) await expect(call(community)).rejects.toThrow()
+})
