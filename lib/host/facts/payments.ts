@@ -1,4 +1,5 @@
 /** What was paid for plans, as the host's payment provider tells it. */
+import * as v from 'valibot'
 import { fail, found, invalid } from '../../errors.ts'
 import { IdInput, integerBetween, listOf, oneOf, optional, ShortText, TimestampInput } from '../../fields.ts'
 import type { Context } from '../../operation.ts'
@@ -18,11 +19,29 @@ import type { Patch } from '../../storage/contract.ts'
 import { won } from '../../storage/hold.ts'
 import type { Id } from '../../storage/table.ts'
 import { members, type PlanRow, purchases, type SubscriptionRow, subscriptions } from '../../storage/tables.ts'
-import type { MakeFact } from '../fact.ts'
+import type { MakeFact, Told } from '../fact.ts'
 
 const batch = 200
 
 const period = { current_period_start: optional(TimestampInput), current_period_end: optional(TimestampInput) }
+
+/** The subscriptions of one transaction that ended, and behind which id the next ones are. */
+const EndedPage = v.object({ ended: listOf(Subscription), next: v.nullable(v.string()) })
+
+type EndPage = (told: Told<{ after: ReturnType<typeof optional<typeof IdInput>> }>) => Promise<v.InferOutput<typeof EndedPage>>
+
+/** One call for all pages, each in a transaction of its own. */
+const allPages =
+  (endPage: EndPage) =>
+  async (told: Told<Record<never, never>>): Promise<v.InferOutput<typeof EndedPage>['ended']> => {
+    const all: v.InferOutput<typeof EndedPage>['ended'] = []
+    for (let after: Id | undefined; ; ) {
+      const { ended, next } = await endPage(after === undefined ? told : { ...told, after })
+      for (const each of ended) all.push(each)
+      if (next === null) return all
+      after = next
+    }
+  }
 
 export const paymentFacts = (fact: MakeFact) => ({
   /**
@@ -100,13 +119,14 @@ export const paymentFacts = (fact: MakeFact) => ({
 
   /**
    * Ends the subscriptions that were canceled to the end of a billing period that is over by now, and the access that they
-   * gave. To be called now and then: nothing else ends them. No event: that they are canceled was said when they were.
+   * gave. To be called now and then: nothing else ends them. No event: that they are canceled was said when they were. Some
+   * hundreds share a transaction: what ended before a fault has ended, and the next call goes on.
    * @returns those that ended
    */
-  subscriptionsEnded: fact({}, listOf(Subscription), async (call) => {
-    const ended: SubscriptionRow[] = []
-    for (let after = '0'; ; ) {
+  subscriptionsEnded: allPages(
+    fact({ after: optional(IdInput) }, EndedPage, async (call, { after = '0' }) => {
       const rows = await call.tx.find(subscriptions, { where: { status: 'ending' }, after, limit: batch })
+      const ended: SubscriptionRow[] = []
       for (const row of rows) {
         if (row.current_period_end !== null && row.current_period_end > call.now) continue
         await heldPayer(call, row)
@@ -115,11 +135,10 @@ export const paymentFacts = (fact: MakeFact) => ({
         await endPaidAccess(call, over)
         ended.push(over)
       }
-      if (rows.length < batch) break
-      after = rows.at(-1)?.id ?? after
-    }
-    return presentSubscriptions(call, ended)
-  }),
+      const next = rows.length < batch ? null : (rows.at(-1)?.id ?? null)
+      return { ended: await presentSubscriptions(call, ended), next }
+    }),
+  ),
 
   /**
    * A member has bought a plan by a single payment: it opens for them, with its spaces (`MemberPurchased`, and `MemberJoined`

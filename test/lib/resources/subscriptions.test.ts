@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { subscriptions } from '../../../lib/storage/tables.ts'
 import { createTestCommunity, nobody } from '../../support/community.ts'
 import { createMembers } from '../../support/members.ts'
+import { bentStorage } from '../../support/storage.ts'
 
 const day = 24 * 60 * 60 * 1000
 const periodEnd = '2026-12-01T00:00:00.000Z'
@@ -151,4 +154,35 @@ test('access that something else gives as well outlives the subscription', async
   const third = await record.subscription({ network: '1', member_id: grace.id, plan_id: free.id })
   await cancel({ when: 'now' }, third.subscription)
   expect((await send('plan_members.list', { params: { plan_id: free.id } })).body.items).toHaveLength(1)
+})
+
+test('many subscriptions end some hundreds at a time: a fault undoes its own part alone, and the next call goes on', async () => {
+  let left = 300
+  const storage = bentStorage(memoryStorage(), {
+    tx: (tx) => ({
+      async update(table, ...rest) {
+        if (table.name === subscriptions.name && 'status' in rest[1] && left-- === 0) throw new Error('pulled the plug')
+        return tx.update(table, ...rest)
+      },
+    }),
+  })
+  const t = await createTestCommunity({ storage })
+  const [grace] = await createMembers(t, 'Grace')
+  const { record } = t.community
+  const plan = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', amount: 500, currency: 'eur' })
+  await record.subscription({ network: '1', member_id: grace.id, plan_id: plan.id })
+  const ids = Array.from({ length: 450 }, (_, index) => String(1_000 + index))
+  await storage.transaction(async (tx) => {
+    const [row] = await tx.find(subscriptions, {})
+    if (!row) throw new Error('there is no subscription')
+    for (const id of ids) await tx.insert(subscriptions, { ...row, id, status: 'ending', current_period_end: row.created_at })
+  })
+  const withStatus = async (status: 'ending' | 'canceled') =>
+    (await storage.transaction((tx) => tx.find(subscriptions, { where: { status } }))).map(({ id }) => id)
+
+  await expect(record.subscriptionsEnded({ network: '1' })).rejects.toThrow('pulled the plug')
+  expect([await withStatus('canceled'), await withStatus('ending')]).toEqual([ids.slice(0, 200), ids.slice(200)])
+  const ended = await record.subscriptionsEnded({ network: '1' })
+  expect(ended.map(({ subscription }) => subscription.id)).toEqual(ids.slice(200))
+  expect(await withStatus('ending')).toEqual([])
 })
