@@ -13,7 +13,10 @@ import { again } from './run.ts'
 /** Who calls, and for which network. */
 export interface Caller {
   readonly principal: Principal
+  /** The caller's own network. */
   readonly network: NetworkRow
+  /** Whether the path names that network. If not, the request is counted, and answered as if there were none. */
+  readonly isAddressed: boolean
   /** What rate limits and idempotency keys are counted by. */
   readonly countedBy: string
 }
@@ -42,8 +45,7 @@ export function authenticator(settings: Settings) {
   /**
    * @param token the bearer token
    * @param networkName the network as the path names it: an id or a subdomain
-   * @throws ApiError 401 `unauthorized` or `token_expired`; 404 when the token is not of this network, the same answer as
-   *   for a network that does not exist
+   * @throws ApiError 401 `unauthorized` or `token_expired`; 404 when the token's network does not exist
    */
   async function authenticate(token: string, networkName: string): Promise<Caller> {
     const host = settings.authenticate && (await settings.authenticate(token))
@@ -68,15 +70,13 @@ export function authenticator(settings: Settings) {
     if (!host && !key) throw unauthorized('This API token is not known.')
     if (key && (hasEnded(key, now) || isFormer)) throw expired()
     if (key) tokens.keep(token, { hash, network_id: key.network_id })
-    if (!network || !names(networkName, network)) fail(notFound('Network'))
-    if (key) noteUse(key, now)
-    return key
-      ? { principal: { key_id: key.id, member_id: key.member_id, scopes: key.scopes }, network, countedBy: key.id }
-      : {
-          principal: { key_id: null, member_id: host?.member_id ?? '', scopes: host?.scopes ?? [] },
-          network,
-          countedBy: host?.key ?? '',
-        }
+    if (!network) return fail(notFound('Network'))
+    const isAddressed = names(networkName, network)
+    if (key && isAddressed) noteUse(key, now)
+    const principal: Principal = key
+      ? { key_id: key.id, member_id: key.member_id, scopes: key.scopes }
+      : { key_id: null, member_id: host?.member_id ?? '', scopes: host?.scopes ?? [] }
+    return { principal, network, isAddressed, countedBy: key?.id ?? host?.key ?? '' }
   }
 
   return { authenticate, settled: noteUse.settled }

@@ -85,6 +85,8 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     const caller = await authenticate(bearerToken(incoming.header('authorization')), networkName)
     held.countFor(caller.network.id)
     await limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
+    // Counted first: who tries other networks' addresses uses up the limit of the key.
+    if (!caller.isAddressed) fail(notFound('Network'))
     authorise(caller.principal.scopes, operation.scope)
 
     const search: Record<string, string> = incoming.search === '' ? {} : Object.fromEntries(new URLSearchParams(incoming.search))

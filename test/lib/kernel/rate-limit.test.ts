@@ -3,7 +3,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { createCommunity, type RateLimiter } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { networks } from '../../../lib/storage/tables.ts'
-import { createTestCommunity, type TestCommunity } from '../../support/community.ts'
+import { createTestCommunity, request, type TestCommunity } from '../../support/community.ts'
 
 /** Counts in a map; the minute ends 12.4 seconds from now, always. */
 function counting() {
@@ -102,4 +102,20 @@ test('closing the community closes the rate limiter first, and then the storage'
   const rateLimiter: RateLimiter = { ...counting().limiter, close: async () => void closed.push('rate limiter') }
   await createCommunity({ storage, rateLimiter }).close()
   expect(closed).toEqual(['rate limiter', 'storage'])
+})
+
+test("a key on another network's address is counted, whether there is such a network or not", async () => {
+  const { limiter, counts } = counting()
+  const { community, token, network, ...it } = await createTestCommunity({ rateLimiter: limiter, limits: { perMinute } })
+  await onPlan({ community, token, network, ...it }, 'standard')
+  const owner = { email: 'b@example.org', first_name: 'B', last_name: 'B' }
+  await community.networks.create({ id: '2', subdomain: 'other', title: 'Other', owner })
+  const answers = []
+  for (const id of ['2', '3', '2'])
+    answers.push(
+      await request(community, 'GET', `/admin/v1/networks/${id}/tags`, { headers: { authorization: `Bearer ${token}` } }),
+    )
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 429])
+  expect(answers[0]?.body).toEqual(answers[1]?.body)
+  expect([...counts.values()]).toEqual([3])
 })
