@@ -1,8 +1,9 @@
 /** The outbox of a SQLite file, for the relay. */
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { OutboxSource } from '../../../lib/outbox/source.ts'
+import { StorageError } from '../../../lib/storage/contract.ts'
 import { outboxSource } from '../sql/outbox-source.ts'
 import { connectionOver, openConnection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
@@ -26,9 +27,13 @@ export async function sqliteOutbox(path: string, looking = false): Promise<Outbo
   const connection = looking ? connectionOver(openToLook(file), file) : openConnection(file)
   const outbox = sqliteDialect.table('outbox')
   const watchers = new Set<FSWatcher>()
+  const inode = statSync(file).ino
+  const isThere = (): boolean => statSync(file, { throwIfNoEntry: false })?.ino === inode
 
   return outboxSource({
     async read(taken, rows) {
+      // SQLite goes on with a file that was moved or deleted, and finds nothing new in it for ever.
+      if (!isThere()) throw new StorageError('unavailable', `${file} was moved, deleted or replaced while it was read`)
       const sql = `SELECT "seq", "records" FROM ${outbox} WHERE "seq" NOT IN (SELECT value FROM json_each(?)) ORDER BY "seq" LIMIT ?`
       const found = connection.query({ sql, values: [JSON.stringify(taken), rows] })
       return found.map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))

@@ -1,4 +1,5 @@
 /** Outboxes that are tables: read by what is there, never by number; deleted when it is settled. */
+import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { claimOutbox, postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
@@ -182,4 +183,16 @@ test('a transaction that throws tells nothing, whatever it had appended', async 
     ).rejects.toThrow('undone')
     expect(idsIn(await (await source()).read({}, much))).toEqual([])
   }
+})
+
+test('sqlite: a file that was moved away is not taken for an empty outbox', async () => {
+  const path = join(temporaryDirectory(), 'db.sqlite')
+  const storage = await sqliteStorage({ path, tables: [things] })
+  onTestFinished(() => storage.close())
+  const outbox = await closing(sqliteOutbox(path))
+  await tell(storage, 'a')
+  renameSync(path, `${path}-away`)
+  await expect(outbox.read({}, much)).rejects.toMatchObject({ code: 'unavailable' })
+  renameSync(`${path}-away`, path)
+  expect(idsIn(await outbox.read({}, much))).toEqual([['a']])
 })
