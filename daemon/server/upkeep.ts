@@ -6,12 +6,16 @@ import type { Log } from './log.ts'
 const schedule = '*/15 * * * *'
 
 /**
- * What has to be done now and then and no request does: subscriptions whose last period is over end.
+ * What has to be done now and then and no request does: subscriptions whose last period is over end, and keys and secrets
+ * of endpoints that were replaced go when their overlap is over.
  * @returns ends it
  */
-export function startUpkeep(community: Pick<Community, 'networks' | 'record'>, log: Log): () => Promise<void> {
+export function startUpkeep(community: Pick<Community, 'endpoints' | 'networks' | 'record'>, log: Log): () => Promise<void> {
   const work = async () => {
-    for (const { id } of await community.networks.list()) await community.record.subscriptionsEnded({ network: id })
+    for (const { id } of await community.networks.list()) {
+      await community.record.subscriptionsEnded({ network: id })
+      await community.endpoints.forgetOld(id)
+    }
   }
   const task = cron.schedule(schedule, () => work().catch((error: unknown) => log.fault('in upkeep', error)), {
     noOverlap: true,

@@ -206,14 +206,20 @@ export function endpointsOf({ clock, limits }: Settings, runner: Runner, network
         const rows = await tx.find(webhookEndpoints, {})
         if (rows.length > 0) await tx.append(rows.map((row) => upsertOf(row, clock.now())))
       }),
-    forgetOld: (name) =>
-      change(name, async (tx) => {
-        for (const row of await tx.find(webhookEndpoints, {})) {
-          const old = { old_keys: live(row.old_keys, clock.now()), old_secrets: live(row.old_secrets, clock.now()) }
-          const isOver = old.old_keys?.length !== row.old_keys?.length || old.old_secrets?.length !== row.old_secrets?.length
-          if (isOver) await tx.update(webhookEndpoints, row.id, old)
-        }
-      }),
+    async forgetOld(name) {
+      const { id } = await networks.show(name)
+      const over = (rows: readonly EndpointRow[]) => rows.filter((row) => hasOver(row, clock.now()))
+      // As a rule there is nothing to do, and then nothing is written.
+      const outdated = over(await runner.read(id, (tx) => tx.find(webhookEndpoints, {})))
+      if (outdated.length === 0) return
+      await change(id, async (tx) => {
+        for (const row of over(await tx.find(webhookEndpoints, {})))
+          await tx.update(webhookEndpoints, row.id, {
+            old_keys: live(row.old_keys, clock.now()),
+            old_secrets: live(row.old_secrets, clock.now()),
+          })
+      })
+    },
   }
 }
 
@@ -223,6 +229,10 @@ async function keepApart(tx: ScopedTx, url: string | undefined, id: Id): Promise
   const holder = (await tx.find(webhookEndpoints, {})).find((row) => row.url === url && row.id !== id)
   if (holder) fail(invalid('url'), `url has already been taken by endpoint ${holder.id}`)
 }
+
+/** Whether something that was replaced holds no more. */
+const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): boolean =>
+  [old_keys, old_secrets].some((old) => (old?.length ?? 0) > (live(old, now)?.length ?? 0))
 
 /** The columns that change. A key or secrets that are given outright end those before them. */
 function columnsOf({ events, key, secrets, ...rest }: Given, before?: EndpointRow) {
