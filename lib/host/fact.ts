@@ -47,7 +47,9 @@ export function factsOf(settings: Settings, runner: Runner, networks: Networks, 
   return (fields, returns, work) => {
     const schema = shape({ network: NetworkName, ...fields })
     return async (told) => {
-      const input = checkArgument(call, schema, told, limits)
+      // The network is no column of what is told of.
+      const { network: _, ...fact } = checkArgument(call, schema, told, limits) as { readonly network: unknown }
+      const input = fact as v.InferOutput<Shape<typeof fields>>
       const network = await networks.show(told.network)
       const now = isoTime(clock.now())
       const record = await runner.work(network.id, now, async (tx, emit) => {

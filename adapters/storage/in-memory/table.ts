@@ -149,6 +149,8 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
       if (!before || !matches(before, guard)) return undefined
       const next: Record<string, unknown> = { ...before }
       for (const [column, value] of Object.entries(patch)) {
+        // As in a database: it would be kept, and nobody would ever read it.
+        if (!(column in shape.columns)) throw new RangeError(`${shape.name} has no column ${column}`)
         if (value !== undefined) next[column] = frozenCopy(value)
       }
       const after = Object.freeze(next) as StoredRow

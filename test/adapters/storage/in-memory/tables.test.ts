@@ -146,3 +146,11 @@ describe('a table in memory', () => {
     expect(Math.max(early.looks, late.looks)).toBeLessThanOrEqual(13)
   })
 })
+
+test('a column that there is not is refused, as a database refuses it', () => {
+  const shapes = tableInMemory(shape)
+  const known: StoredRow = { id: '1', network_id: '1', created_at: '', updated_at: '', colour: null, size: 1, round: true }
+  shapes.insert(known)
+  expect(() => shapes.update('1', { weight: 3 }, {})).toThrow(new RangeError('shapes has no column weight'))
+  expect(shapes.rows.get('1')).toEqual(known)
+})
