@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { isPostgresAddress, postgresAddress, withoutPassword } from '../../adapters/storage/postgres/address.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { UsageError } from '../usage.ts'
@@ -32,7 +32,7 @@ export async function openStorage(
   const [kind, path] = [address.slice(0, address.indexOf(':')), address.slice(address.indexOf(':') + 1)]
   const migrate = missing === 'create'
   const file = fileOfStorage(address)
-  if (file !== undefined && missing === 'refuse' && !existsSync(file)) throw new UsageError(nothingAt(file))
+  if (file !== undefined && missing === 'refuse') await mustExist(file)
   if (kind === 'memory') {
     if (missing === 'refuse') throw new UsageError(nothingInMemory)
     const directory = resolve(outboxDirectory ?? (await mkdtemp(join(tmpdir(), 'folkmoot-outbox-'))))
@@ -70,6 +70,16 @@ export async function openStorage(
 export function fileOfStorage(address: string): string | undefined {
   const path = /^(?:lowdb|sqlite):(.+)$/s.exec(address)?.[1]
   return path === undefined ? undefined : resolve(path)
+}
+
+/** Another user's directory hides what is in it, which is no reason to say that nothing is there. */
+async function mustExist(file: string): Promise<void> {
+  await stat(file).catch((error: unknown) => {
+    const isHidden = ['EACCES', 'EPERM'].includes(errorCode(error))
+    throw new UsageError(
+      isHidden ? `${file} belongs to another user: run the command as the user of the server` : nothingAt(file),
+    )
+  })
 }
 
 const nothingAt = (file: string): string =>

@@ -1,4 +1,5 @@
 /** The commands for networks, members, keys and endpoints, and how they refuse. */
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -137,6 +138,20 @@ test('a mistake of an endpoint is told in the words of its option', async () => 
   for (const [flags, sentence] of refused)
     expect([flags, await refusal(...add, ...flags)]).toEqual([flags, expect.stringMatching(sentence)])
   expect(await text(...add, '--key', 'k', '--audience', 'host')).toMatch(/gets the mail to send: WelcomeEmailRequestedHook/)
+})
+
+test('a key comes by standard input, too, once', async () => {
+  const { storage, refusal, one } = await storageWithNetwork()
+  const bin = join(import.meta.dirname, '..', '..', '..', 'daemon', 'bin', 'folkmoot.ts')
+  const add = ['endpoints', 'add', '--url', 'https://example.org/hook']
+  const added = spawnSync(process.execPath, [bin, ...add, '--key-file', '-', ...storage], {
+    input: 'hook-key\n',
+    encoding: 'utf8',
+  })
+  expect([added.status, added.stderr]).toEqual([0, ''])
+  const { id } = await one('endpoints', 'list')
+  expect(await refusal('endpoints', 'rotate', id, '--key', 'hook-key')).toMatch(/present one/)
+  expect(await refusal(...add, '--secret-file', '-', '--secret-file', '-')).toBe('--secret-file can be - only once')
 })
 
 describe('a command that reads or changes', () => {

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -91,7 +92,10 @@ test('--webhook-url with --relay: an event arrives at the endpoint with its key'
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void receiver.close())
   const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
-  const server = run('folkmoot', ...demo, '--storage', 'memory:', '--relay', '--webhook-url', hook, '--webhook-key', 'secret-key')
+  const keyFile = join(await scratch(), 'hook.key')
+  await writeFile(keyFile, 'secret-key\n')
+  const webhook = ['--webhook-url', hook, '--webhook-key-file', keyFile]
+  const server = run('folkmoot', ...demo, '--storage', 'memory:', '--relay', ...webhook)
   const facts = JSON.parse(await server.firstLine())
   const posted = await fetch(`${facts.url}/admin/v1/networks/1/posts`, {
     method: 'POST',
