@@ -27,7 +27,7 @@ export interface TableOptions {
 /** The widest that a table is without --wide. */
 const maxWidth = 100
 /** A shortened column keeps at least this much. */
-const leastWidth = { cut: 12, wrap: 24 }
+const leastWidth = { cut: 10, wrap: 24 }
 const gap = '  '
 
 /** A table that fits, or the sentence for an empty one; it ends with a newline. */

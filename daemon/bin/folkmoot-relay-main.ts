@@ -3,6 +3,7 @@ import process from 'node:process'
 import { CommanderError } from 'commander'
 import { pino } from 'pino'
 import { isStorageError } from '../../lib/storage/contract.ts'
+import { errorLine, wantsJson } from '../json.ts'
 import { createProgram } from '../relay/commands/program.ts'
 import { SettingsError } from '../relay/settings.ts'
 import { UsageError } from '../usage.ts'
@@ -19,9 +20,12 @@ const usage = ['locked', 'newer', 'damaged', 'unavailable', 'full']
 const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError || error instanceof SettingsError || (isStorageError(error) && usage.includes(error.code))
 
+const json = wantsJson(process.argv)
+
 try {
   const program = createProgram({
     output,
+    json,
     progress(done, of) {
       if (!process.stderr.isTTY || of < 2000) return
       const filled = Math.round((done / of) * 30)
@@ -44,10 +48,11 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
   else if (isUsage(error)) {
-    process.stderr.write(`folkmoot-relay: ${error.message}\n`)
+    process.stderr.write(errorLine('folkmoot-relay', error.message, json))
     process.exitCode = 2
   } else {
-    process.stderr.write(`folkmoot-relay: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    process.stderr.write(errorLine('folkmoot-relay', text, json))
     process.exitCode = 1
   }
 } finally {

@@ -42,6 +42,8 @@ export interface BreakerRecord {
   readonly probed: number | null
   /** Whether that was the newest event; missing in what earlier versions wrote. */
   readonly newest?: boolean
+  /** While open: when the next probe is sent at the latest, if something is due then; missing in what earlier versions wrote. */
+  readonly readyAt?: number
 }
 
 export const closedBreaker: BreakerRecord = { open: false, openedAt: 0, trips: 0, failures: 0, witnesses: [], probed: null }
@@ -270,7 +272,8 @@ export function createBreaker(
     snapshot() {
       const open = policy.state !== CircuitState.Closed
       const failures = open ? 0 : counter.state
-      return { open, openedAt: open ? openedAt : 0, trips, failures, witnesses: [...witnesses], probed, newest }
+      const next = open ? { readyAt: Math.floor(timeline() + Math.max(0, readyAt - monotonic())) } : {}
+      return { open, openedAt: open ? openedAt : 0, trips, failures, witnesses: [...witnesses], probed, newest, ...next }
     },
   }
 }

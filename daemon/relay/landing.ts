@@ -79,7 +79,7 @@ export async function settleLanding(
       run.hasOther(waiting.event, now).catch(() => false),
     )
   // The first success of all is written too: after a restart it says that the endpoint is quick as a rule.
-  const isNews = run.failingSince !== null || run.lastSuccess === null
+  const isNews = run.failingSince !== null || run.lastSuccess === null || run.lastError !== null
   if (outcome.result === 'delivered') run.takes(waiting.event)
   if (transition) run.turns(transition, waiting.event)
   // A damaged body says nothing about the endpoint.
@@ -116,6 +116,7 @@ function note(
     run.lastSuccess = now
     run.failingSince = null
     run.lastFailure = null
+    run.lastError = null
     return
   }
   run.lastError = outcome.status === null ? `${outcome.result}: ${outcome.reason}` : `${outcome.result} ${outcome.status}`

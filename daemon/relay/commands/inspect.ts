@@ -1,9 +1,10 @@
 /** `folkmoot-relay status`, `deliveries`, `dead` and `replay`: they work beside a running relay, and without one. */
+import { jsonLines } from '../../json.ts'
+import { type Column, plain, table, time } from '../../table.ts'
 import { openOperatorStore } from '../backing.ts'
 import { systemClock } from '../clock.ts'
 import { outboxOf } from '../config.ts'
-import type { DeliveryStatus, OperatorStore } from '../store/operator.ts'
-import { jsonLines, table } from './output.ts'
+import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../store/operator.ts'
 import { checkKnown, type ReplayFlags, replayOf, type SelectionFlags, selectionOf } from './selection.ts'
 
 export interface InspectFlags {
@@ -31,35 +32,67 @@ export async function status(flags: InspectFlags): Promise<string> {
     const endpoints = await store.endpoints()
     const notices = await store.notices(flags.json ? 100 : 5)
     if (flags.json) return jsonLines([{ running: relays.length > 0, pid: relays[0]?.pid ?? null, relays, endpoints, notices }])
-    const head = [
-      ...['network', 'endpoint', 'origin', 'state', 'circuit', 'pending', 'oldest', 'next attempt', 'dead', 'last success'],
-      ...['failing since', 'last error'],
-    ]
-    const rows = endpoints.map((each) => [
-      ...[each.network_id, each.endpoint_id, each.origin, each.disabled ?? each.state, each.circuit, each.pending],
-      ...[each.oldest_pending_at, each.next_attempt_at, each.dead, each.last_success_at, each.failing_since, each.last_error],
-    ])
-    const running = relays.map(({ host, pid }) => `a relay is running (process ${pid} on ${host})`)
-    const recent = notices.map(({ at, kind, endpoint_id, text }) => `${at}  ${kind}  ${endpoint_id ?? ''}  ${text}\n`)
-    return `${running.join('\n') || 'no relay is running'}\n${table(head, rows)}${recent.join('')}`
+    const running = relays.map(({ host, pid }) => plain(`a relay is running (process ${pid} on ${host})`))
+    const shown = { now: systemClock.now(), wide: flags.wide }
+    const listed = table(endpointColumns(endpoints), endpoints, { ...shown, empty: 'No endpoint is registered.' })
+    const recent = notices.length === 0 ? '' : `\n${table(noticeColumns, notices, { ...shown, empty: '' })}`
+    return `${running.join('\n') || 'no relay is running'}\n\n${listed}${recent}`
   })
 }
 
-const deliveryHead = [
-  'delivery',
-  'state',
-  'event',
-  'type',
-  'endpoint',
-  'attempts',
-  'last attempt',
-  'outcome',
-  'status',
-  'next attempt',
+const stateOf = ({ disabled, state, circuit }: EndpointStatus): string => {
+  if (disabled !== null) return `disabled: ${disabled}`
+  return circuit === 'open' && state === 'active' ? 'circuit open' : state
+}
+
+/** The name of an endpoint; else its host, with the path in front where that tells it from another one. */
+function nameOf({ name, origin, path }: EndpointStatus, all: readonly EndpointStatus[]): string {
+  if (name !== null) return name
+  const host = origin.replace(/^https?:\/\//, '')
+  return all.filter((each) => each.origin === origin).length > 1 ? `${path} ${host}` : host
+}
+
+const endpointColumns = (all: readonly EndpointStatus[]): readonly Column<EndpointStatus>[] => [
+  {
+    title: 'network',
+    cell: (each) => each.network_id,
+    fits: 'whole',
+    shown: new Set(all.map(({ network_id }) => network_id)).size > 1 ? 'always' : 'wide',
+  },
+  { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
+  { title: 'name', cell: (each) => nameOf(each, all) },
+  { title: 'state', cell: stateOf, fits: 'wrap' },
+  { title: 'pending', cell: (each) => each.pending },
+  { title: 'next', cell: (each) => time(each.next_attempt_at) },
+  { title: 'dead', cell: (each) => each.dead },
+  { title: 'last error', cell: (each) => each.last_error, fits: 'wrap' },
+  { title: 'oldest', cell: (each) => time(each.oldest_pending_at), shown: 'spare' },
+  { title: 'last success', cell: (each) => time(each.last_success_at), shown: 'spare' },
+  { title: 'address', cell: (each) => `${each.origin}${each.path}`, shown: 'wide' },
+  { title: 'circuit', cell: (each) => each.circuit, shown: 'wide' },
+  { title: 'next probe', cell: (each) => time(each.next_probe_at), shown: 'wide' },
+  { title: 'failing since', cell: (each) => time(each.failing_since), shown: 'wide' },
 ]
-const deliveryRow = (each: DeliveryStatus) => [
-  ...[each.delivery, each.state, each.event_id, each.event_type, each.endpoint_id, each.attempts, each.last_attempt_at],
-  ...[each.last_outcome, each.last_status, each.next_attempt_at],
+
+const noticeColumns: readonly Column<NoticeStatus>[] = [
+  { title: 'when', cell: (each) => time(each.at) },
+  { title: 'notice', cell: (each) => each.kind, fits: 'whole' },
+  { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
+  { title: 'what', cell: (each) => each.text, fits: 'wrap' },
+]
+
+const deliveryColumns: readonly Column<DeliveryStatus>[] = [
+  { title: 'state', cell: (each) => each.state },
+  { title: 'event', cell: (each) => each.event_id, fits: 'whole' },
+  { title: 'type', cell: (each) => each.event_type.replace(/Hook$/, '') },
+  { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
+  { title: 'outcome', cell: (each) => each.last_outcome && [each.last_outcome, each.last_status].filter(Boolean).join(' ') },
+  // The next attempt of one that waits, and the last one of any other.
+  { title: 'attempt', cell: (each) => time(each.next_attempt_at ?? each.last_attempt_at), fits: 'whole' },
+  { title: 'attempts', cell: (each) => each.attempts, shown: 'spare' },
+  { title: 'last attempt', cell: (each) => time(each.last_attempt_at), shown: 'wide' },
+  { title: 'network', cell: (each) => each.network_id, shown: 'wide' },
+  { title: 'delivery', cell: (each) => each.delivery, shown: 'wide' },
 ]
 
 /** Deliveries, the newest first; as JSON with each of their attempts that failed. */
@@ -68,7 +101,10 @@ export async function deliveries(flags: InspectFlags & SelectionFlags): Promise<
   return withStore(flags, async (store) => {
     await checkKnown(store, selection)
     const found = await store.deliveries(selection)
-    if (!flags.json) return table(deliveryHead, found.map(deliveryRow))
+    if (!flags.json) {
+      const empty = selection.state === 'dead' ? 'No delivery is dead.' : 'No delivery matches.'
+      return table(deliveryColumns, found, { now: systemClock.now(), wide: flags.wide, empty })
+    }
     const told: object[] = []
     for (const each of found) told.push({ ...each, history: await store.attempts(each.delivery) })
     return jsonLines(told)

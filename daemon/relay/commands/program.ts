@@ -1,5 +1,6 @@
 /** The command line of the relay. What a command needs is loaded when it runs, so that help and mistakes come at once. */
 import { Command } from 'commander'
+import { usageLine } from '../../json.ts'
 import type { CheckFlags } from './check.ts'
 import type { CircuitFlags } from './close-circuit.ts'
 import type { InspectFlags } from './inspect.ts'
@@ -19,6 +20,7 @@ export function createProgram(host: Host): Command {
     .version(host.version, '--version', 'print the version')
     .showHelpAfterError(false)
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
 
   const command = (name: string, description: string): Command =>
@@ -27,6 +29,9 @@ export function createProgram(host: Host): Command {
       .description(description)
       .option('--outbox <address>', 'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…')
       .option('--json', 'JSON objects, one per line')
+
+  const listing = (name: string, description: string): Command =>
+    command(name, description).option('--wide', 'every column, nothing shortened, times as ISO 8601')
 
   const withSettings = (made: Command): Command =>
     made
@@ -58,13 +63,13 @@ export function createProgram(host: Host): Command {
     host.output.write(text)
     if (!ok) host.failed()
   })
-  command('status', 'every endpoint: its circuit, what waits, what is dead').action(async (flags: InspectFlags) =>
+  listing('status', 'every endpoint: its circuit, what waits, what is dead').action(async (flags: InspectFlags) =>
     print((await inspect()).status(flags)),
   )
-  withSelection(command('deliveries', 'deliveries, the newest first'))
+  withSelection(listing('deliveries', 'deliveries, the newest first'))
     .option('--status <state>', 'pending, delivered or dead')
     .action(async (flags: InspectFlags & SelectionFlags) => print((await inspect()).deliveries(flags)))
-  withSelection(command('dead', 'deliveries without attempts left, the newest first')).action(
+  withSelection(listing('dead', 'deliveries without attempts left, the newest first')).action(
     async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead(flags)),
   )
   withSelection(command('replay', 'make dead deliveries due again'))

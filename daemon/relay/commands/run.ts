@@ -30,6 +30,8 @@ export interface Host {
   failed(): void
   readonly serviceManager: ServiceManager
   readonly version: string
+  /** Whether errors are JSON. */
+  readonly json: boolean
 }
 
 /** A service that is asked to stop has this long to end what is in flight, in milliseconds. */

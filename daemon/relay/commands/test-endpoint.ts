@@ -1,4 +1,6 @@
 /** `folkmoot-relay endpoints test`: one delivery to see whether an endpoint can be reached. */
+
+import { jsonLines } from '../../json.ts'
 import { UsageError } from '../../usage.ts'
 import { openOperatorStore } from '../backing.ts'
 import { systemClock } from '../clock.ts'
@@ -6,7 +8,6 @@ import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
 import { sendTest } from '../test-delivery.ts'
 import type { Checked } from './check.ts'
 import { findEndpoint } from './find-endpoint.ts'
-import { jsonLines } from './output.ts'
 import { userAgentOf } from './run.ts'
 
 export interface TestFlags extends SettingFlags {

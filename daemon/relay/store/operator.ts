@@ -11,7 +11,10 @@ import type { DeliveryState, Endpoint, Notice } from './store.ts'
 export interface EndpointStatus {
   readonly endpoint_id: string
   readonly network_id: string
+  readonly name: string | null
   readonly origin: string
+  /** Enough of its path to tell endpoints of one origin apart: the end of it. A path may be a secret. */
+  readonly path: string
   readonly state: 'active' | 'off' | 'disabled'
   /** Why the relay stopped sending to it. */
   readonly disabled: string | null
@@ -22,8 +25,11 @@ export interface EndpointStatus {
   readonly failing_since: string | null
   /** When the oldest event that waits for it was taken over. */
   readonly oldest_pending_at: string | null
-  /** When something is due for it; an open circuit may hold that back. */
+  /** When something is sent to it next: when that is due, and not before the next probe of an open circuit. */
   readonly next_attempt_at: string | null
+  /** When an open circuit lets a probe through, at the latest. */
+  readonly next_probe_at: string | null
+  /** Why the latest attempt failed; null once one was delivered. */
   readonly last_error: string | null
 }
 
@@ -207,23 +213,31 @@ async function endpoints(database: OperatorDatabase): Promise<readonly EndpointS
     const waits = waiting.get(endpoint.ref)
     const last = delivered.get(endpoint.ref)
     const sent = endpoint.enabled && endpoint.disabled === null
+    const open = isOpen({ endpoint, state })
+    const probe = open && sent ? (state?.breaker.readyAt ?? null) : null
     return {
       endpoint_id: endpoint.id,
       network_id: endpoint.network_id,
+      name: endpoint.name,
       origin: URL.canParse(endpoint.url) ? new URL(endpoint.url).origin : 'not a URL',
+      path: URL.canParse(endpoint.url) ? shortened(new URL(endpoint.url).pathname) : '',
       state: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? 'active' : 'off',
       disabled: endpoint.disabled,
-      circuit: isOpen({ endpoint, state }) ? 'open' : 'closed',
+      circuit: open ? 'open' : 'closed',
       pending: waits ? number(waits, 'n') : 0,
       dead: number(dead.get(endpoint.ref) ?? { n: 0 }, 'n'),
       last_success_at: iso(state?.lastSuccess ?? (last ? numberOrNull(last, 'at') : null)),
       failing_since: iso(state?.failingSince ?? null),
       oldest_pending_at: iso(waits ? number(waits, 'taken') : null),
-      next_attempt_at: iso(waits && sent ? Math.max(number(waits, 'due'), state?.pausedUntil ?? 0) : null),
+      next_attempt_at: iso(waits && sent ? Math.max(number(waits, 'due'), state?.pausedUntil ?? 0, probe ?? 0) : null),
+      next_probe_at: iso(probe),
       last_error: state?.lastError ?? null,
     }
   })
 }
+
+/** A path that is too short to be a secret, or its last characters, as on a receipt. */
+const shortened = (path: string): string => (path.length <= 8 ? path : `/…${path.slice(-4)}`)
 
 const joined = '$schema.deliveries d JOIN $schema.events e ON e.seq = d.event JOIN $schema.endpoints p ON p.ref = d.endpoint'
 

@@ -2,10 +2,12 @@ import { mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openOperatorStore, storePath } from '../../../daemon/relay/backing.ts'
+import { deliveries as showDeliveries, status as showStatus } from '../../../daemon/relay/commands/inspect.ts'
 import { controlKey, controlKeyPath, startControl } from '../../../daemon/relay/control.ts'
 import { combine } from '../../../daemon/relay/events.ts'
 import { createMetrics } from '../../../daemon/relay/metrics.ts'
 import type { Relay } from '../../../daemon/relay/relay.ts'
+import { widthOf } from '../../../daemon/table.ts'
 import { run } from '../../support/command.ts'
 import { type Bench, bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
 
@@ -67,6 +69,57 @@ describe('the commands', () => {
     expect(failing).toMatchObject({ pending: 1, last_error: 'status 503', next_attempt_at: all.attempts[0]?.next_at })
     expect(Date.parse(failing.oldest_pending_at)).toBeLessThan(Date.parse(failing.next_attempt_at))
     expect(off).toMatchObject({ state: 'off', pending: 1, next_attempt_at: null, last_error: null })
+  })
+
+  it('fit into 100 columns, whatever the endpoints are called, and show everything with --wide', async () => {
+    const hook = await receiver(status(503))
+    const all = await bench({ retrySchedule: [0, 3600] })
+    const id = '243958305993025'
+    await all.append(
+      endpoint(`${hook.url}/services/${'long/'.repeat(20)}wxyz`, { id }),
+      endpoint(`${hook.url}/services/abcd`, { id: '8', network_id: '2', enabled: false }),
+      endpoint(hook.url, { id: '9', name: 'Newsletter of the painters '.repeat(5), enabled: false }),
+      event('6191cd4e-661a-4019-8612-b390a945a09f', { event_type: 'SpaceMembershipRequestedHook' }),
+    )
+    await until(() => all.attempts.length === 1, 'it has failed')
+    const { directory: outbox } = all
+    for (const text of [await showStatus({ outbox }), await showDeliveries({ outbox })]) {
+      for (const line of text.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(100)
+      expect(text).toMatch(/in \d+ min/)
+      expect(text).toContain(id)
+    }
+    const [narrow, wide] = [await showStatus({ outbox }), await showStatus({ outbox, wide: true })]
+    for (const part of ['/…wxyz', '/…abcd', 'Newsletter of the painters Newsletter of the painters']) expect(wide).toContain(part)
+    for (const part of ['/…wxyz 127.0.0.1', '/…abcd 127.0.0.1', 'Newsletter']) expect(narrow).toContain(part)
+    expect(wide).toContain(all.attempts[0]?.next_at)
+    expect(wide).not.toContain('services')
+    expect(await showDeliveries({ outbox, status: 'dead' })).toBe('No delivery is dead.\n')
+    expect(await showDeliveries({ outbox, json: true, status: 'dead' })).toBe('')
+  })
+
+  it('show when an open circuit lets a probe through, and forget the last error after a success', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0, 0, 0, 0, 0, 0.01], breakerCooldown: 600 })
+    await all.append(endpoint(hook.url), event('a'))
+    const shown = async () => JSON.parse(await showStatus({ outbox: all.directory, json: true })).endpoints[0]
+    await until(async () => (await shown())?.circuit === 'open', 'the circuit opens')
+    const { next_probe_at, next_attempt_at, last_error } = await shown()
+    expect([next_attempt_at, last_error]).toEqual([next_probe_at, 'status 500'])
+    const wait = Date.parse(next_probe_at) - all.relay.now()
+    expect([wait > 300_000, wait <= 600_000]).toEqual([true, true])
+    hook.answer = status(204)
+    await all.restart({ breakerCooldown: 0.01 })
+    await until(async () => (await shown()).circuit === 'closed', 'the circuit closes')
+    expect(await shown()).toMatchObject({ next_probe_at: null, next_attempt_at: null, last_error: null })
+  })
+
+  it('say their version, and say errors as JSON to programs', async () => {
+    const version = run('folkmoot-relay', '--version')
+    expect([await version.ended, version.out.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
+    for (const args of [['status'], ['status', '--nonsense']]) {
+      const { code, stderr } = await command(...args)
+      expect([code, Object.keys(JSON.parse(stderr))]).toEqual([2, ['error']])
+    }
   })
 
   it('choose by event type, and replay so many a second', async () => {
