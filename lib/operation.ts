@@ -128,6 +128,11 @@ export interface Pager extends Context {
 /** What work before the transaction is given: the request, but no door to data. */
 export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
   readonly body: Output<B>
+  /**
+   * Counts bytes that are held until the request is answered.
+   * @throws ApiError 503 when too much is in flight
+   */
+  hold(bytes: number): void
 }
 
 /** What a handler is given: the request's parts, typed by its declaration, and the context. */

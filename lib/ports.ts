@@ -83,8 +83,11 @@ export type Download =
 
 /** Fetches a file from an address that a stranger has named: it must never reach into the operator's own network. */
 export interface Downloader {
-  /** @param limit most bytes that are taken */
-  get(url: string, limit: number): Promise<Download>
+  /**
+   * @param limit most bytes that are taken
+   * @param arrived to be told of the bytes of each part as it arrives; what it throws ends the download, and `get` throws it
+   */
+  get(url: string, limit: number, arrived?: (bytes: number) => void): Promise<Download>
 }
 
 /** Every door. A missing one closes the operations that need it, and nothing else. */

@@ -22,11 +22,11 @@ const mostRedirects = 3
 export function guardedDownloads({ allows, lookup, timeout = 20 }: DownloadGuard): Downloader {
   const dispatcher = new Agent({ connect: { lookup, timeout: timeout * 1000 }, connections: 8, keepAliveTimeout: 1000 })
 
-  async function get(url: string, limit: number, signal: AbortSignal): Promise<Download> {
+  async function get(url: string, limit: number, arrived: (bytes: number) => void, signal: AbortSignal): Promise<Download> {
     for (let step = 0, next = url; step <= mostRedirects; step++) {
       if (!allows(next)) return { ok: false, reason: 'refused' }
       const { statusCode, headers, body } = await request(next, { dispatcher, signal, headers: { accept: '*/*' } })
-      if (statusCode === 200) return read(body, limit, nameIn(next))
+      if (statusCode === 200) return read(body, limit, arrived, nameIn(next))
       await body.dump()
       const location = headers['location']
       if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== 'string') break
@@ -37,10 +37,20 @@ export function guardedDownloads({ allows, lookup, timeout = 20 }: DownloadGuard
   }
 
   return {
-    async get(url, limit) {
+    async get(url, limit, arrived) {
+      let stopped: { readonly by: unknown } | undefined
+      const count = (bytes: number) => {
+        try {
+          arrived?.(bytes)
+        } catch (error) {
+          stopped = { by: error }
+          throw error
+        }
+      }
       try {
-        return await get(url, limit, AbortSignal.timeout(timeout * 1000))
+        return await get(url, limit, count, AbortSignal.timeout(timeout * 1000))
       } catch (error) {
+        if (stopped) throw stopped.by
         return { ok: false, reason: isRefusal(error) ? 'refused' : 'failed' }
       }
     },
@@ -50,13 +60,19 @@ export function guardedDownloads({ allows, lookup, timeout = 20 }: DownloadGuard
 /** Whether the lookup refused: it does so by an error of that name. */
 const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'Refused'
 
-async function read(body: Dispatcher.ResponseData['body'], limit: number, name: string | null): Promise<Download> {
+async function read(
+  body: Dispatcher.ResponseData['body'],
+  limit: number,
+  arrived: (bytes: number) => void,
+  name: string | null,
+): Promise<Download> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body) {
     length += (chunk as Uint8Array).length
     // Leaving the loop closes the connection: the rest is never sent.
     if (length > limit) return { ok: false, reason: 'too large' }
+    arrived((chunk as Uint8Array).length)
     chunks.push(chunk as Uint8Array)
   }
   return { ok: true, bytes: Buffer.concat(chunks), name }

@@ -149,9 +149,18 @@ function hasTooManyParts(bytes: Uint8Array, type: string): boolean {
 }
 const dash = 0x2d
 
+/** A `Response` copies bytes that it is given, but not those that it reads: a large form is in memory once less. */
+const streamOf = (bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> =>
+  new ReadableStream({
+    start(controller) {
+      if (bytes.length > 0) controller.enqueue(bytes as Uint8Array<ArrayBuffer>)
+      controller.close()
+    },
+  })
+
 async function parseForm(bytes: Uint8Array, type: string): Promise<FormData> {
   try {
-    return await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { 'content-type': type } }).formData()
+    return await new Response(streamOf(bytes), { headers: { 'content-type': type } }).formData()
   } catch {
     return fail(badRequest('The body is not a valid multipart/form-data form'))
   }

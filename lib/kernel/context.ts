@@ -25,6 +25,8 @@ export interface Input {
    * @throws ApiError 503 when too much is in flight for its answer to be made
    */
   readonly admit?: () => void
+  /** Counts what is held beside the body: see `Preparation`. */
+  readonly hold?: (bytes: number) => void
 }
 
 /** What a handler is given, whatever its operation: see `Call`. */

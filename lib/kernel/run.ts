@@ -105,7 +105,14 @@ export function runner(settings: Settings, newId: () => Id, committed?: (event: 
   async function run(input: Input, repeat?: Parameters<Runner['run']>[1]): Promise<Outcome> {
     const { operation, network, principal, now } = input
     const { prepare } = operation
-    const prepared = prepare && (await prepare({ body: input.body, ports: settings.ports, limits: settings.limits } as never))
+    const prepared =
+      prepare &&
+      (await prepare({
+        body: input.body,
+        ports: settings.ports,
+        limits: settings.limits,
+        hold: input.hold ?? (() => {}),
+      } as never))
     // Only what the operation itself refuses is an answer worth keeping; a veto or a fault may be gone at the next try.
     let refusal: ApiError | undefined
     const work = async (storageTx: Tx, commit: EventRecord[]): Promise<Outcome> => {

@@ -112,7 +112,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       now: isoTime(clock.now()),
       origin,
       // A read asks at the moment in which it gets its connection: what others have made meanwhile counts.
-      ...(writes ? {} : { admit: () => held.requireRoom() }),
+      ...(writes ? { hold: held.take } : { admit: () => held.requireRoom() }),
     }
 
     const bodyOf = (result: unknown): FirstAnswer => {

@@ -98,7 +98,13 @@ async function fileOf(call: Preparation<typeof AssetUpload>): Promise<{ bytes: U
     return { bytes: new Uint8Array(await asset_file.arrayBuffer()), name: asset_file.name }
   }
   if (!source_url) return fail(missingParameter, 'asset_file or source_url is required')
-  const download = await port(call, 'download', 'source_url').get(source_url, most)
+  let counted = 0
+  const download = await port(call, 'download', 'source_url').get(source_url, most, (bytes) => {
+    call.hold(bytes)
+    counted += bytes
+  })
+  // Of a downloader that tells nothing while it reads.
+  if (download.ok && download.bytes.length > counted) call.hold(download.bytes.length - counted)
   if (!download.ok && download.reason === 'too large') return fail(tooLargeFile, tooLargeBy)
   // One sentence for an address that is refused and one that is not there: who asks must not learn which names are inside.
   if (!download.ok) return fail(invalid('source_url'), 'source_url could not be downloaded from the public internet')

@@ -75,3 +75,17 @@ test('the guard refuses by the address in a URL, and by what a name stands for',
   expect(await guardedDownloads(guard({ allowHttp: false })).get(origin, 1000)).toEqual(refused)
   expect(await get('no address', 1000)).toEqual(refused)
 })
+
+test('the bytes are told as they arrive, and who is told may end the download', async () => {
+  const { get } = guardedDownloads(guard())
+  let arrived = 0
+  await get(`${origin}/r%C3%B6schen.png`, 1000, (bytes) => {
+    arrived += bytes
+  })
+  expect(arrived).toBe(png.length)
+  const enough = new Error('enough')
+  const download = get(`${origin}/endless`, 1_000_000, () => {
+    throw enough
+  })
+  await expect(download).rejects.toBe(enough)
+})

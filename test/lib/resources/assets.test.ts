@@ -321,3 +321,28 @@ test('an address that was stored with its origin stays as it is', async () => {
   )
   expect((await send('badges.create', { body: { title: 'Rose', avatar_id: '77' } })).body.avatar_url).toBe(old)
 })
+
+test('what is fetched from `source_url` is in flight until it is answered, and has the same bound', async () => {
+  const { ports } = testPorts()
+  const fetched: number[] = []
+  const community = await withStore({
+    limits: { inFlightBytes: 4000, assetBytes: 800, bodyBytes: 200 },
+    ports: {
+      ...ports,
+      download: {
+        async get(_url, _limit, arrived) {
+          for (let part = 0; part < 6; part++) {
+            arrived?.(200)
+            fetched.push(community.community.inFlight().bytes)
+          }
+          return { ok: true, bytes: png, name: 'rose.png' }
+        },
+      },
+    },
+  })
+  const answer = await community.send('assets.create', { body: { asset_style: 'cover', source_url: downloadable } })
+  expect({ status: answer.status, retry: answer.headers.get('retry-after') }).toEqual({ status: 503, retry: '2' })
+  expect(fetched.length).toBeGreaterThan(2)
+  expect(Math.max(...fetched)).toBeLessThanOrEqual(1000)
+  expect(community.community.inFlight().bytes).toBe(0)
+})
