@@ -62,6 +62,8 @@ export class EndpointRun {
   /** When the scheduler asks again by itself. */
   wakeAt = Number.POSITIVE_INFINITY
   removed = false
+  /** Whether what waits is in its order; nothing is sent before that. */
+  arranged = false
   /** Another relay is to have it: nothing more is sent from here. */
   leaving = false
   /** The youngest event that it took. */
@@ -184,7 +186,7 @@ export class EndpointRun {
 
   /** It refused an event though it took a younger one: what is young goes first, before that is too old as well. */
   refusesOld(): void {
-    this.#newestFirst = this.endpoint.order === 'none'
+    this.#newestFirst = this.endpoint.order !== 'fifo'
   }
 
   /** Something in the store is due at this time. */
@@ -213,7 +215,7 @@ export class EndpointRun {
   /** Whether a lane has to be read from the store before the next delivery can be picked. */
   hungry(lane: Lane, now: number, monotonic: number): boolean {
     const { buffer, nextDue } = this.#lanes[lane]
-    if (buffer.length > 0 || nextDue > now || !this.active || now < this.pausedUntil) return false
+    if (buffer.length > 0 || nextDue > now || !this.active || !this.arranged || now < this.pausedUntil) return false
     if (lane === 'first' && this.#newestFirst) return false
     if (this.endpoint.order === 'fifo' || this.breaker.permit().kind !== 'closed') return false
     return this.inFlight.size < this.pace.limit && monotonic >= this.pace.nextStart
@@ -237,6 +239,7 @@ export class EndpointRun {
   async next(situation: Situation): Promise<Next> {
     const { now, monotonic } = situation
     if (!this.active) return wait(Number.POSITIVE_INFINITY)
+    if (!this.arranged) return wait(now + 1000)
     if (now < this.pausedUntil) return wait(this.pausedUntil)
     const permit = this.breaker.permit()
     if (permit.kind === 'probing') return wait(Number.POSITIVE_INFINITY)

@@ -33,6 +33,8 @@ export interface Gathering {
   readonly disable: Map<number, string>
   readonly notices: Notice[]
   readonly told: (() => void)[]
+  /** Deliveries among the results whose endpoints keep the order of subjects. */
+  readonly ordered: number[]
 }
 
 /** An empty one; `disable` holds the endpoints that somebody else wants to be disabled. */
@@ -42,6 +44,7 @@ export const gather = (disable: Map<number, string> = new Map()): Gathering => (
   disable,
   notices: [],
   told: [],
+  ordered: [],
 })
 
 /** What else a result depends on. */
@@ -64,6 +67,12 @@ export async function settleLanding(
   const { run, waiting, ticket, outcome, outgoing } = landing
   const verdict = judge(waiting, outcome, schedule, now, random)
   gathering.results.push(verdict.result)
+  if (run.endpoint.order === 'subject') {
+    gathering.ordered.push(waiting.delivery)
+    // The next one of its subject may be in either lane.
+    run.expect('first', 0)
+    run.expect('retry', 0)
+  }
   if (verdict.result.state === 'pending') run.expect('retry', verdict.result.due)
   if (verdict.disable !== undefined) gathering.disable.set(run.endpoint.ref, verdict.disable)
   if (verdict.pauseUntil !== undefined) run.pausedUntil = Math.max(run.pausedUntil, verdict.pauseUntil)

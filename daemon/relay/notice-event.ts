@@ -27,5 +27,12 @@ export function noticeEvent(notice: Notice, now: number): EventRecord | undefine
   if (event_type === undefined || network_id === null || endpoint_id === null) return undefined
   const head = { event_id: randomUUID(), event_timestamp: new Date(now).toISOString(), event_type }
   const payload = { network_id, endpoint_id, event_id: notice.event_id, message: notice.text }
-  return { kind: 'event', audience: 'host', network_id, ...head, body: JSON.stringify({ ...head, payload }) }
+  return {
+    kind: 'event',
+    audience: 'host',
+    network_id,
+    ...head,
+    subject: `endpoint:${endpoint_id}`,
+    body: JSON.stringify({ ...head, payload }),
+  }
 }

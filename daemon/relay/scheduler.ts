@@ -6,6 +6,7 @@
  * a kill as were in flight.
  */
 import pRetry from 'p-retry'
+import { createArranging } from './arranging.ts'
 import type { Ticket } from './breaker.ts'
 import type { Clock } from './clock.ts'
 import type { Courier } from './deliver.ts'
@@ -95,6 +96,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   /** Endpoints whose days of failure are over: their state is to be recorded. */
   const forgiven = new Set<EndpointRun>()
   const heard: News[] = []
+  const arranging = createArranging(store)
   /** Whether the lease of everything here is over. */
   let lost = false
   let landings: Landing[] = []
@@ -115,6 +117,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     const run = new EndpointRun(each, settings, store, clock.monotonic, timeline)
     runs.set(each.endpoint.ref, run)
     if (run.relieved) forgiven.add(run)
+    arranging.whole(run)
     ready.add(run)
     return run
   }
@@ -222,8 +225,10 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
 
   function change(endpoint: Endpoint): void {
     const run = runs.get(endpoint.ref)
-    if (!run) return
+    // What was read before the latest definition is no news.
+    if (!run || endpoint.fresh_starts < run.endpoint.fresh_starts) return
     if (run.update(endpoint)) forgiven.add(run)
+    arranging.whole(run)
     ready.add(run)
   }
 
@@ -241,6 +246,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     const run = runs.get(ref)
     if (!run) return
     run.refresh()
+    arranging.arrivals(run)
     ready.add(run)
   }
 
@@ -267,6 +273,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (!simple) await recordAll(gathering, landed, now)
     ready.awake(now)
 
+    if (!stopping) await arrange()
     const starting = stopping ? [] : await choose(now)
     if (starting.length > 0) flying = new Set([...flying, ...starting.map(({ waiting }) => waiting.delivery)])
     if (simple) await recordAll(gathering, landed, now)
@@ -285,8 +292,18 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (notices.length > 0 || disable.size > 0) return false
     return landed.every(
       ({ run, outcome }) =>
-        outcome.result === 'delivered' && run.endpoint.order !== 'fifo' && run.breaker.permit().kind === 'closed',
+        outcome.result === 'delivered' && run.endpoint.order === 'none' && run.breaker.permit().kind === 'closed',
     )
+  }
+
+  async function arrange(): Promise<void> {
+    try {
+      await arranging.settle(flying)
+      if (arranging.due) again = true
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error
+      events.onFault('what waits cannot be put in order', error)
+    }
   }
 
   async function recordAll(gathering: Gathering, landed: readonly Landing[], now: number): Promise<void> {
@@ -316,8 +333,10 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   /** The store has something new for an endpoint. */
   function expectFirst(ref: number): void {
     const run = runs.get(ref)
-    run?.expect('first', 0)
-    if (run) ready.add(run)
+    if (!run) return
+    run.expect('first', 0)
+    arranging.arrivals(run)
+    ready.add(run)
   }
 
   /** In turns over the endpoints that may have something; each comes again until it says that it has nothing. */

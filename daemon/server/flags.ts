@@ -20,6 +20,7 @@ export interface ServeFlags {
   readonly webhookUrl: readonly string[]
   readonly webhookKey: readonly string[]
   readonly webhookKeyFile: readonly string[]
+  readonly webhookOrder?: 'none' | 'fifo' | 'subject'
   readonly metricsPort?: number
   readonly accessLog?: boolean
   readonly json?: boolean

@@ -27,6 +27,13 @@ export function serveCommand(program: Command, out: Output, started: (running: R
     .option('--webhook-url <url>', 'an endpoint of the demo network; with a key each, as often as wanted', list, [])
     .option('--webhook-key <key>', 'the key that it gets as bearer token; better in a file', list, [])
     .option('--webhook-key-file <file>', 'a file that holds the key; - is standard input', list, [])
+    .addOption(
+      new Option('--webhook-order <order>', 'in which order these endpoints get their events').choices([
+        'none',
+        'fifo',
+        'subject',
+      ]),
+    )
     .action(async (flags: ServeFlags) => {
       const { serve } = await import('./serve.ts')
       started(await serve(flags, out))

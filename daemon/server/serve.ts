@@ -43,6 +43,8 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
   const webhookKeys = secretsOf('--webhook-key', flags.webhookKey, flags.webhookKeyFile)
   if (flags.webhookUrl.length !== webhookKeys.length)
     throw new UsageError('--webhook-url goes with --webhook-key or --webhook-key-file: give as many keys as addresses')
+  if (flags.webhookOrder !== undefined && flags.webhookUrl.length === 0)
+    throw new UsageError('--webhook-order is about the endpoints in --webhook-url: give one')
   if (flags.webhookUrl.length > 0 && !flags.demo)
     throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
 

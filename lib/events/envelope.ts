@@ -2,6 +2,7 @@ import { projection } from '../kernel/serialise.ts'
 import type { EventRecord } from '../outbox/record.ts'
 import type { Id } from '../storage/table.ts'
 import { type EventName, isForHost, payloadSchema } from './catalogue.ts'
+import { subjectOf } from './subjects.ts'
 
 /** An event before it has an envelope. */
 export interface Emission {
@@ -28,6 +29,7 @@ export function envelope(
   const event_id = crypto.randomUUID()
   const event_type = `${name}Hook`
   const shown = projection(payloadSchema(name), ids)(payload, origin)
+  const subject = subjectOf(event_type, shown)
   return {
     kind: 'event',
     network_id,
@@ -35,6 +37,7 @@ export function envelope(
     event_type,
     event_timestamp: now,
     audience: isForHost(name) ? 'host' : 'integration',
+    ...(subject === undefined ? {} : { subject }),
     body: JSON.stringify({ event_id, event_timestamp: now, event_type, payload: shown }),
   }
 }

@@ -50,7 +50,7 @@ const fields = {
   ),
   audience: v.optional(oneOf('integration', 'host')),
   enabled: v.optional(BoolInput),
-  order: v.optional(oneOf('none', 'fifo')),
+  order: v.optional(oneOf('none', 'fifo', 'subject')),
   rate_per_second: clearable(
     v.pipe(
       v.number(rateRule),

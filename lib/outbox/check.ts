@@ -89,10 +89,11 @@ const audienceProblem = ({ audience }: Fields): Problem =>
   audience === 'integration' || audience === 'host' ? undefined : '`audience` must be integration or host'
 
 function eventProblem(fields: Fields): Problem {
-  const { event_id, event_type, event_timestamp, body } = fields
+  const { event_id, event_type, event_timestamp, subject, body } = fields
   if (!matches(event_id, eventId)) return '`event_id` must be 1 to 200 printable ASCII characters'
   if (!matches(event_type, typeName)) return '`event_type` must be a name of at most 100 characters'
   if (!matches(event_timestamp, time)) return '`event_timestamp` must be a time in ISO 8601'
+  if (subject !== undefined && !matches(subject, eventId)) return '`subject` must be 1 to 200 printable ASCII characters'
   return audienceProblem(fields) ?? bodyProblem(body)
 }
 
@@ -117,7 +118,7 @@ function endpointProblem(fields: Fields): Problem {
   if (!isReplaced(old_secrets)) return '`old_secrets` must be a list of values and the times until which they hold'
   if (events !== null && !isList(events, 1000, typeName)) return '`events` must be null or a list of event types'
   if (typeof enabled !== 'boolean') return '`enabled` must be true or false'
-  if (order !== 'none' && order !== 'fifo') return 'this version does not know its `order`'
+  if (order !== 'none' && order !== 'fifo' && order !== 'subject') return 'this version does not know its `order`'
   if (
     rate_per_second !== null &&
     !(typeof rate_per_second === 'number' && rate_per_second > 0 && Number.isFinite(rate_per_second))

@@ -17,6 +17,8 @@ export interface EventRecord {
   /** ISO 8601, UTC. */
   readonly event_timestamp: string
   readonly audience: Audience
+  /** What it is about (`member:1001`): see `order`. Missing in what earlier versions wrote, and where a payload names nothing. */
+  readonly subject?: string
   /** The whole webhook body, exactly as it goes over the wire. Never parsed and written again. */
   readonly body: string
 }
@@ -49,8 +51,8 @@ export interface EndpointUpsert {
   readonly events: readonly string[] | null
   readonly audience: Audience
   readonly enabled: boolean
-  /** `fifo`: the oldest event first, and never two at once. */
-  readonly order: 'none' | 'fifo'
+  /** `fifo`: the oldest event first, and never two at once. `subject`: the same for the events about one subject. */
+  readonly order: 'none' | 'fifo' | 'subject'
   /** At most this many deliveries a second; null: no limit. */
   readonly rate_per_second: number | null
 }

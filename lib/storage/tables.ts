@@ -62,7 +62,7 @@ export const webhookEndpoints = table('webhook_endpoints', {
   events: nullable(json<readonly string[]>()),
   audience: defaultsTo(text<'integration' | 'host'>(), 'integration'),
   enabled: defaultsTo(boolean(), true),
-  order: defaultsTo(text<'none' | 'fifo'>(), 'none'),
+  order: defaultsTo(text<'none' | 'fifo' | 'subject'>(), 'none'),
   rate_per_second: nullable(real()),
 })
 

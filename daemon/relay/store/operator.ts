@@ -4,7 +4,7 @@
  * Its statements are for SQLite and PostgreSQL alike: tables are named `$schema.deliveries`, parameters `?1`.
  */
 import type { Positions } from '../../../lib/outbox/source.ts'
-import { endpointOf, isOpen, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
+import { arriving, endpointOf, isOpen, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
 import type { DeliveryState, Endpoint, Notice } from './store.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */
@@ -131,6 +131,13 @@ export interface OperatorDatabase extends Pick<OperatorStore, 'relays' | 'startA
   /** Makes some deliveries due, in one transaction, and says how many were not due before. */
   makeDue(deliveries: readonly Due[]): Promise<number>
 }
+
+const ordered = (column: string) =>
+  `CASE (SELECT p."order" FROM $schema.endpoints p WHERE p.ref = endpoint) WHEN 'subject' THEN ${column}`
+
+/** Where a delivery stands that is due again: it is in order only when the relay that sends has put it there. */
+export const laneAgain = `lane = ${ordered(String(arriving))} ELSE 0 END,
+  subject = ${ordered(`coalesce((SELECT e.subject FROM $schema.events e WHERE e.seq = event), '')`)} END`
 
 export interface Due {
   readonly delivery: number

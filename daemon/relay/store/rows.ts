@@ -13,6 +13,7 @@ export const numberOrNull = (row: SqlRow, column: string): number | null => (row
 /** By their names: a prepared `SELECT *` of PostgreSQL fails as soon as a later version has added a column. */
 export const endpointColumns =
   'ref, network_id, id, name, url, key, secrets, old, events, audience, enabled, "order", rate_per_second, disabled, removed_at, state, defined, fresh_starts'
+const orders = ['fifo', 'subject'] as const
 
 export function endpointOf(row: SqlRow): Endpoint {
   const events = textOrNull(row, 'events')
@@ -28,7 +29,7 @@ export function endpointOf(row: SqlRow): Endpoint {
     events: events === null ? null : (JSON.parse(events) as readonly string[]),
     audience: text(row, 'audience') as Audience,
     enabled: row['enabled'] === 1 || row['enabled'] === 't',
-    order: text(row, 'order') === 'fifo' ? 'fifo' : 'none',
+    order: orders.find((order) => order === row['order']) ?? 'none',
     rate_per_second: numberOrNull(row, 'rate_per_second'),
     disabled: textOrNull(row, 'disabled'),
     fresh_starts: number(row, 'fresh_starts'),
@@ -57,6 +58,11 @@ export const isOpen = ({ endpoint, state }: StoredEndpoint): boolean =>
 
 /** How a lane is written in the stores. */
 export const laneNumber = (lane: Lane): number => (lane === 'first' ? 0 : 1)
+
+/** The lane of deliveries that wait for an earlier one of their subject. */
+export const behind = 2
+/** The lane of those that have come and are not in order yet: the relay that sends to the endpoint puts them there. */
+export const arriving = 3
 
 export const waitingOf = (row: SqlRow): Waiting => ({
   delivery: number(row, 'id'),

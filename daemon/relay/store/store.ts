@@ -5,6 +5,8 @@
  * - **Delivery**: one event on its way to one endpoint.
  * - **Ref**: the store's own small number of an endpoint.
  * - **Lane**: first attempts and retries wait apart, so that a mountain of retries never stands before a new event.
+ * - **Subject**: what an event is about. Where subjects are kept in order, only the oldest waiting delivery of each stands in a lane; the
+ *   others are behind it, so that nobody ever looks through them. What comes is put in order by the relay that sends, and by no other.
  * - **Turn**: everything that one step of the scheduler changes, in one transaction.
  * - **Lease**: the time for which a relay alone sends to its endpoints. In a store of its own it has all of them for ever.
  *
@@ -33,7 +35,7 @@ export interface Endpoint {
   readonly audience: Audience
   /** What the outbox says. */
   readonly enabled: boolean
-  readonly order: 'none' | 'fifo'
+  readonly order: 'none' | 'fifo' | 'subject'
   readonly rate_per_second: number | null
   /** Why the relay itself stopped sending to it; an upsert of the outbox lifts that. */
   readonly disabled: string | null
@@ -133,6 +135,8 @@ export interface Turn {
   /** Every delivery that is in flight after this turn; the same set as the last time when it did not change. */
   readonly inFlight: ReadonlySet<number>
   readonly notices: readonly Notice[]
+  /** Deliveries among the results whose endpoints keep the order of subjects: the next ones of their subjects may go. */
+  readonly ordered: readonly number[]
 }
 
 /** What of the outbox was passed over, kept for a person in the table `set_aside`. */
@@ -214,6 +218,14 @@ export interface RelayStore {
 
   /** The waiting deliveries of a lane of each endpoint, by due time, so many of each. Those in flight are among them. */
   peek(endpoints: readonly number[], lane: Lane, limit: number): Promise<ReadonlyMap<number, readonly Waiting[]>>
+  /**
+   * Puts in order what has come for endpoints that keep the order of subjects.
+   * @returns those of which there is more
+   * @throws LeaseLost
+   */
+  arrange(endpoints: readonly number[], inFlight: ReadonlySet<number>): Promise<readonly number[]>
+  /** Puts everything that waits for these endpoints in their order, whatever it was before. @throws LeaseLost */
+  arrangeAll(endpoints: readonly Endpoint[], inFlight: ReadonlySet<number>): Promise<void>
   /** The oldest event's delivery that is due, leaving one event out. */
   oldestDue(endpoint: number, now: number, except: number | null): Promise<Waiting | undefined>
   /** The newest event's delivery that is due, leaving one event out. */

@@ -4,11 +4,22 @@
  * A walk goes over records in their order and asks the store for one step after another; the store answers each with what
  * came of it. So SQLite, which answers at once, and PostgreSQL, which answers later, share one set of rules.
  */
+import { subjectOf } from '../../../lib/events/subjects.ts'
 import { refused, type Unusable } from '../../../lib/outbox/check.ts'
 import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Damage, damageText } from '../../../lib/outbox/source.ts'
 import { noticeEvent } from '../notice-event.ts'
 import type { Endpoint, Notice, SetAside, Taken } from './store.ts'
+
+/**
+ * What an event is about. Records of earlier versions do not say so: then its payload does. Events of which nobody knows what they
+ * are about share one subject, so that none of them overtakes another.
+ */
+export function subjectOfRecord({ subject, event_type, body }: EventRecord): string {
+  if (subject !== undefined) return subject
+  const { payload } = JSON.parse(body) as { readonly payload?: unknown }
+  return subjectOf(event_type, payload) ?? ''
+}
 
 /** An event and the endpoints that it goes to. */
 export interface Addressed {

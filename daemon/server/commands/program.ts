@@ -90,7 +90,13 @@ const withDelivery = (command: Command): Command =>
     .addOption(
       new Option('--audience <who>', 'host: the host application, which gets the mail to send').choices(['integration', 'host']),
     )
-    .addOption(new Option('--order <order>', 'fifo: oldest first and one at a time').choices(['none', 'fifo']))
+    .addOption(
+      new Option('--order <order>', 'fifo: oldest first, one at a time; subject: the same for each member or record').choices([
+        'none',
+        'fifo',
+        'subject',
+      ]),
+    )
     .option('--rate <number>', 'deliveries a second at most', rate)
 
 export function endpointCommands(program: Command, out: Output): void {

@@ -24,8 +24,9 @@ export async function startDemo(
   const token = await seedDemo(community, storage)
   const ownReceiver = flags.relay && !flags.json && flags.webhookUrl.length === 0
   const receiver = ownReceiver ? await registerReceiver(community, out) : undefined
+  const order = flags.webhookOrder === undefined ? {} : { order: flags.webhookOrder }
   for (const [place, url] of flags.webhookUrl.entries())
-    await community.endpoints.upsert({ network_id: demoNetwork.id, url, key: keys[place] ?? '' })
+    await community.endpoints.upsert({ network_id: demoNetwork.id, url, key: keys[place] ?? '', ...order })
   return { token, receiver }
 }
 

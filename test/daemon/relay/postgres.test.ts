@@ -31,4 +31,5 @@ describe('on PostgreSQL', async () => {
   await import('./rotation.test.ts')
   await import('./operator.test.ts')
   await import('./fresh-start.test.ts')
+  await import('./order.test.ts')
 })

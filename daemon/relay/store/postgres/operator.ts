@@ -1,5 +1,5 @@
 /** The PostgreSQL store for an operator. */
-import { type OperatorStore, operatorStore } from '../operator.ts'
+import { laneAgain, type OperatorStore, operatorStore } from '../operator.ts'
 import { number, text } from '../rows.ts'
 import { type DatabaseOptions, durable, openDatabase } from './database.ts'
 import { nextVersion, startAfresh, touch, writeNotices } from './take.ts'
@@ -14,7 +14,7 @@ export async function openPostgresOperator(options: DatabaseOptions): Promise<Op
         await durable(session)
         const version = await nextVersion(session)
         const rows = await session.rows(
-          `UPDATE $schema.deliveries d SET state = 'pending', lane = 0, due = g.due, attempts = 0, starts = 0
+          `UPDATE $schema.deliveries d SET state = 'pending', due = g.due, attempts = 0, starts = 0, ${laneAgain}
            FROM unnest($1::bigint[], $2::bigint[]) AS g (id, due) WHERE d.id = g.id AND d.state <> 'pending'
            RETURNING d.endpoint`,
           [deliveries.map(({ delivery }) => delivery), deliveries.map(({ due }) => due)],

@@ -18,6 +18,7 @@ import { type Endpoint, LeaseLost, type News, type RelayStore } from '../store.t
 import { createBodies } from './bodies.ts'
 import { openDatabase } from './database.ts'
 import { createLeases } from './leases.ts'
+import { arrange, arrangeAll } from './order.ts'
 import { relaySchemaOf } from './schema.ts'
 import { createTaker, startAfresh } from './take.ts'
 import { recordTurn } from './turn.ts'
@@ -197,6 +198,8 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       const byEndpoint = Map.groupBy(rows, (row) => number(row, 'endpoint'))
       return new Map([...byEndpoint].map(([endpoint, some]) => [endpoint, some.map(waitingOf)]))
     },
+    arrange: (endpoints, inFlight) => arrange(database, leases.id, endpoints, inFlight).catch(loses),
+    arrangeAll: (endpoints, inFlight) => arrangeAll(database, leases.id, endpoints, inFlight).catch(loses),
     async oldestDue(endpoint, now, except) {
       const [row] = await database.rows(oldest, [endpoint, now, except ?? -1])
       return row && waitingOf(row)

@@ -9,9 +9,18 @@
 import { claimOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
 import { crc32 } from '../../../../lib/outbox/crc32.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
-import { detailsOf, endpointColumns, endpointOf, number, numberOrNull, text } from '../rows.ts'
+import { arriving, detailsOf, endpointColumns, endpointOf, number, numberOrNull, text } from '../rows.ts'
 import type { Endpoint, Notice, SetAside, Taken } from '../store.ts'
-import { type Addressed, Directory, noticeEvents, RefusedRecord, type Step, takeOver, type Walk } from '../take.ts'
+import {
+  type Addressed,
+  Directory,
+  noticeEvents,
+  RefusedRecord,
+  type Step,
+  subjectOfRecord,
+  takeOver,
+  type Walk,
+} from '../take.ts'
 import { type Database, durable, type Session } from './database.ts'
 import { isRecordsFault } from './errors.ts'
 
@@ -66,27 +75,34 @@ export function createTaker(database: Database): Taker {
 
   /** Gives the ids of the events that were not there yet. */
   async function insert(session: Session, events: readonly Addressed[], now: number, due: number): Promise<readonly string[]> {
-    const addressed = events.flatMap(({ record, receivers }) => receivers.map(({ ref }) => [record.event_id, ref] as const))
+    const addressed = events.flatMap(({ record, receivers }) =>
+      receivers.map(({ ref, order }) => [record.event_id, ref, order === 'subject'] as const),
+    )
     const column = (name: 'event_id' | 'network_id' | 'event_type' | 'event_timestamp' | 'body') =>
       events.map(({ record }) => record[name])
     const rows = await session.rows(
       `WITH given AS (
-         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $10::bigint[]) WITH ORDINALITY
-           AS g (event_id, network_id, event_type, event_timestamp, body, crc, place)),
+         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $10::bigint[], $11::text[])
+           WITH ORDINALITY AS g (event_id, network_id, event_type, event_timestamp, body, crc, subject, place)),
        fresh AS (
-         INSERT INTO $schema.events (event_id, network_id, event_type, event_timestamp, taken, body, crc)
-         SELECT event_id, network_id, event_type, event_timestamp, $6::bigint, body, crc FROM given ORDER BY place
-         ON CONFLICT (event_id) DO NOTHING RETURNING seq, event_id),
+         INSERT INTO $schema.events (event_id, network_id, event_type, event_timestamp, taken, body, crc, subject)
+         SELECT event_id, network_id, event_type, event_timestamp, $6::bigint, body, crc, subject FROM given ORDER BY place
+         ON CONFLICT (event_id) DO NOTHING RETURNING seq, event_id, subject),
        sent AS (
-         INSERT INTO $schema.deliveries (event, endpoint, state, lane, due)
-         SELECT fresh.seq, a.endpoint, 'pending', 0, $7::bigint
-         FROM (SELECT DISTINCT * FROM unnest($8::text[], $9::bigint[]) AS a (event_id, endpoint)) a JOIN fresh USING (event_id)
+         INSERT INTO $schema.deliveries (event, endpoint, state, lane, due, subject)
+         SELECT fresh.seq, a.endpoint, 'pending', CASE WHEN a.ordered THEN ${arriving} ELSE 0 END, $7::bigint,
+           CASE WHEN a.ordered THEN coalesce(fresh.subject, '') END
+         FROM (SELECT DISTINCT * FROM unnest($8::text[], $9::bigint[], $12::boolean[]) AS a (event_id, endpoint, ordered)) a JOIN fresh USING (event_id)
          ORDER BY fresh.seq, a.endpoint)
        SELECT event_id FROM fresh`,
       [
         ...[column('event_id'), column('network_id'), column('event_type'), column('event_timestamp'), column('body'), now, due],
         ...[addressed.map(([event_id]) => event_id), addressed.map(([, ref]) => ref)],
         events.map(({ record }) => crc32(Buffer.from(record.body))),
+        events.map(({ record, receivers }) =>
+          receivers.some(({ order }) => order === 'subject') ? subjectOfRecord(record) : (record.subject ?? null),
+        ),
+        addressed.map(([, , ordered]) => ordered),
       ],
     )
     return rows.map((row) => text(row, 'event_id'))

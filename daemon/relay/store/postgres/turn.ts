@@ -2,6 +2,7 @@
 import { LeaseLost, type Result, type Turn } from '../store.ts'
 import { type Database, durable, type Session } from './database.ts'
 import { type Leases, renewal } from './leases.ts'
+import { landed } from './order.ts'
 import type { Taker } from './take.ts'
 
 /** The lease is checked and renewed by the statement that records results: no moment lies between. */
@@ -58,13 +59,14 @@ export async function recordTurn(
   }
 
   let told: readonly number[] = []
-  if (turn.notices.length === 0) await record(database)
+  if (turn.notices.length + turn.ordered.length === 0) await record(database)
   else
     await database.transaction(async (session) => {
-      await durable(session)
+      if (turn.notices.length > 0) await durable(session)
       // First: whoever takes over holds the versions, and waits for rows of the turn.
       told = await taker.tell(session, turn.notices, now)
       await record(session)
+      await landed(session, turn.ordered, turn.inFlight)
     })
   leases.renewed(asked)
   return told

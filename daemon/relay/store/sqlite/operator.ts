@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { errorCode } from '../../../../adapters/outbox/file-system.ts'
 import { openToLook } from '../../../../adapters/storage/sqlite/look.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
-import { type OperatorStore, operatorStore } from '../operator.ts'
+import { laneAgain, type OperatorStore, operatorStore } from '../operator.ts'
 import { number, text } from '../rows.ts'
 import { checkVersion, inTransaction, openDatabase } from './database.ts'
 
@@ -29,7 +29,8 @@ export function openSqliteOperator(
   const database = looking ? openToLook(path) : openDatabase(path)
   if (looking) checkVersion(database, path)
   const again = database.prepare(
-    `UPDATE deliveries SET state = 'pending', lane = 0, due = ?, attempts = 0, starts = 0 WHERE id = ? AND state <> 'pending'`,
+    `UPDATE deliveries SET state = 'pending', due = ?, attempts = 0, starts = 0, ${laneAgain.replaceAll('$schema.', '')}
+     WHERE id = ? AND state <> 'pending'`,
   )
   const afresh = database.prepare('UPDATE endpoints SET fresh_starts = fresh_starts + 1 WHERE ref = ? AND removed_at IS NULL')
   const note = database.prepare(

@@ -6,6 +6,7 @@ import { endpointOf, laneNumber, number, outgoingOf, storedEndpointOf, text, wai
 import type { Endpoint, News, Notice, Recovered, Result, SeparateStore, Taken, Turn } from '../store.ts'
 import { inTransaction, openDatabase } from './database.ts'
 import { isRecordsFault } from './errors.ts'
+import { createOrder } from './order.ts'
 import { createTaker } from './take.ts'
 import { createUpkeep } from './upkeep.ts'
 
@@ -29,6 +30,7 @@ export function openSqliteStore(path: string): SeparateStore {
   const database = openDatabase(path)
   const taker = createTaker(database)
   const upkeep = createUpkeep(database)
+  const order = createOrder(database)
 
   const updateResult = database.prepare(
     `UPDATE deliveries SET state = ?, lane = 1, due = ?, attempts = ?, starts = 0, at = ?, milliseconds = ?, status = ?, outcome = ?
@@ -104,6 +106,7 @@ export function openSqliteStore(path: string): SeparateStore {
 
   function writeTurn(turn: Turn, now: number): readonly number[] {
     for (const result of turn.results) writeResult(result)
+    order.landed(turn.ordered, turn.inFlight)
     for (const [ref, state] of turn.states) updateState.run(JSON.stringify(state), ref)
     for (const [ref, reason] of turn.disable) disable.run(reason, ref)
     setMeta.run('in_flight', JSON.stringify([...turn.inFlight]))
@@ -199,6 +202,8 @@ export function openSqliteStore(path: string): SeparateStore {
     },
     peek: async (endpoints, lane, limit) =>
       new Map(endpoints.map((endpoint) => [endpoint, peek.all(endpoint, laneNumber(lane), limit).map(waitingOf)])),
+    arrange: async (endpoints, inFlight) => inTransaction(database, () => order.arrange(endpoints, inFlight)),
+    arrangeAll: async (endpoints, inFlight) => inTransaction(database, () => order.arrangeAll(endpoints, inFlight)),
     async oldestDue(endpoint, now, except) {
       const row = oldestDue.get({ $endpoint: endpoint, $now: now, $except: except ?? -1 })
       return row && waitingOf(row)

@@ -3,9 +3,18 @@ import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from '../../../../lib/outbox/crc32.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import type { Reading } from '../../../../lib/outbox/source.ts'
-import { detailsOf, endpointOf } from '../rows.ts'
+import { arriving, detailsOf, endpointOf } from '../rows.ts'
 import type { Endpoint, Notice, Taken } from '../store.ts'
-import { type Addressed, Directory, noticeEvents, RefusedRecord, type Step, takeOver, type Walk } from '../take.ts'
+import {
+  type Addressed,
+  Directory,
+  noticeEvents,
+  RefusedRecord,
+  type Step,
+  subjectOfRecord,
+  takeOver,
+  type Walk,
+} from '../take.ts'
 import { isRecordsFault } from './errors.ts'
 
 /**
@@ -14,11 +23,11 @@ import { isRecordsFault } from './errors.ts'
  */
 export function createTaker(database: DatabaseSync) {
   const insertEvent = database.prepare(
-    `INSERT INTO events (event_id, network_id, event_type, event_timestamp, taken, body, crc) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO events (event_id, network_id, event_type, event_timestamp, taken, body, crc, subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (event_id) DO NOTHING`,
   )
   const insertDelivery = database.prepare(
-    `INSERT INTO deliveries (event, endpoint, state, lane, due) VALUES (?, ?, 'pending', 0, ?)`,
+    `INSERT INTO deliveries (event, endpoint, state, lane, due, subject) VALUES (?, ?, 'pending', ?, ?, ?)`,
   )
   const upsertEndpoint = database.prepare(
     `INSERT INTO endpoints
@@ -49,9 +58,13 @@ export function createTaker(database: DatabaseSync) {
     return events.flatMap(({ record, receivers }) => {
       const { event_id, network_id, event_type, event_timestamp, body } = record
       const bytes = Buffer.from(body)
-      const inserted = insertEvent.run(event_id, network_id, event_type, event_timestamp, now, bytes, crc32(bytes))
+      const subject = receivers.some(({ order }) => order === 'subject') ? subjectOfRecord(record) : (record.subject ?? null)
+      const inserted = insertEvent.run(event_id, network_id, event_type, event_timestamp, now, bytes, crc32(bytes), subject)
       if (inserted.changes === 0) return []
-      for (const { ref } of receivers) insertDelivery.run(inserted.lastInsertRowid, ref, due)
+      for (const { ref, order } of receivers) {
+        if (order === 'subject') insertDelivery.run(inserted.lastInsertRowid, ref, arriving, due, subject)
+        else insertDelivery.run(inserted.lastInsertRowid, ref, 0, due, null)
+      }
       return [event_id]
     })
   }
