@@ -247,7 +247,7 @@ export async function startAfresh(session: Session, ref: number, enable: boolean
   const [row] = await session.rows(
     `UPDATE $schema.endpoints SET fresh_starts = fresh_starts + 1, defined = $2,
        disabled = CASE WHEN $3::boolean THEN NULL ELSE disabled END
-     WHERE ref = $1 AND removed_at IS NULL RETURNING *`,
+     WHERE ref = $1 AND removed_at IS NULL RETURNING ${endpointColumns}`,
     [ref, version, enable],
   )
   await touch(session, [ref], version)
