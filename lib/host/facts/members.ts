@@ -6,6 +6,7 @@ import type { Emitter } from '../../operation.ts'
 import { Member, type MemberRecord, presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
 import { profile } from '../../rules/profile.ts'
+import { differs } from '../../storage/changes.ts'
 import type { Patch } from '../../storage/contract.ts'
 import { won } from '../../storage/hold.ts'
 import type { Id } from '../../storage/table.ts'
@@ -112,6 +113,3 @@ async function changeProfile(call: Emitter<'MemberUpdated'>, member_id: Id, told
   call.emit('MemberUpdated', { member: record, space_id: null, network_id: call.network.id })
   return record
 }
-
-const differs = (row: MemberRow, changes: Patch<MemberRow>): boolean =>
-  (Object.keys(changes) as (keyof MemberRow)[]).some((name) => changes[name] !== undefined && changes[name] !== row[name])
