@@ -47,8 +47,8 @@ const shareTaken = () =>
 
 /** @param limits `inFlightBytes` is the ceiling */
 export function inFlightCounter({ inFlightBytes, assetBytes, bodyBytes }: Limits) {
-  // A quarter, but always room for one upload of the largest size.
-  const share = Math.min(inFlightBytes, Math.max(inFlightBytes / 4, assetBytes + bodyBytes))
+  // Half of it, but always room for one upload of the largest size.
+  const share = Math.min(inFlightBytes, Math.max(inFlightBytes / 2, assetBytes + bodyBytes))
   const byNetwork = new Map<Id, number>()
   let requests = 0
   let bytes = 0

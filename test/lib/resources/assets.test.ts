@@ -326,7 +326,7 @@ test('what is fetched from `source_url` is in flight until it is answered, and h
   const { ports } = testPorts()
   const fetched: number[] = []
   const community = await withStore({
-    limits: { inFlightBytes: 4000, assetBytes: 800, bodyBytes: 200 },
+    limits: { inFlightBytes: 2000, assetBytes: 800, bodyBytes: 200 },
     ports: {
       ...ports,
       download: {
