@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { maxLineBytes } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
-import type { Damage, OutboxSource, Positions, Reading } from '../../lib/outbox/source.ts'
+import type { Backlog, Damage, OutboxSource, Positions, Reading } from '../../lib/outbox/source.ts'
 import { setAside } from './broken.ts'
 import { errorCode, type FileSystem, isNoFile, nodeFileSystem, type OpenFile } from './file-system.ts'
 import { hasEnd, piecesOf } from './large-commit.ts'
@@ -143,6 +143,16 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
     return { commits, damage, positions: moved, more }
   }
 
+  async function backlog(positions: Positions): Promise<Backlog> {
+    let count = 0
+    for (const name of await list()) {
+      if (parseSegmentName(name)?.version !== formatVersion) continue
+      const size = await sizeOf(files, join(root, name))
+      if (Number.isFinite(size)) count += Math.max(0, size - (positions[name] ?? 0))
+    }
+    return { unit: 'bytes', count }
+  }
+
   async function settle(positions: Positions): Promise<readonly string[]> {
     const names = await list()
     const found = await streams(names)
@@ -170,6 +180,13 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
     async read(positions, limit) {
       try {
         return await read(positions, limit)
+      } catch (error) {
+        throw storageError(`outbox ${root} cannot be read`, error)
+      }
+    },
+    async backlog(positions) {
+      try {
+        return await backlog(positions)
       } catch (error) {
         throw storageError(`outbox ${root} cannot be read`, error)
       }

@@ -1,5 +1,5 @@
 /** Where a relay's events come from: one step of taking them over. */
-import type { OutboxSource, Positions } from '../../lib/outbox/source.ts'
+import type { Backlog, OutboxSource, Positions } from '../../lib/outbox/source.ts'
 import type { Clock } from './clock.ts'
 import type { SeparateStore, Taken } from './store/store.ts'
 
@@ -20,6 +20,8 @@ export interface Intake {
   next(now: number, firstDelay: number): Promise<Piece>
   /** Makes durable what was taken over, and lets the outbox throw it away: when that is due. */
   tidy(): Promise<void>
+  /** How much stands in the outbox and was not taken over. */
+  backlog(): Promise<Backlog>
   /** Calls back soon after something may have been added; a hint, never a promise. The result ends it. */
   watch(changed: () => void): () => void
   close(): Promise<void>
@@ -72,6 +74,7 @@ export async function outboxIntake(source: OutboxSource, store: SeparateStore, c
       if (now - settledAt >= (moved ? settleInterval : idleSettleInterval)) await settle()
       else if (now - syncedAt >= syncInterval) await sync()
     },
+    backlog: () => source.backlog(positions),
     watch: (changed) => source.watch(changed),
     async close() {
       await source.close()

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { systemClock } from './clock.ts'
 import type { RelayEvents } from './events.ts'
 import type { Relay } from './relay.ts'
-import { type Counts, noticeKinds } from './store/store.ts'
+import { noticeKinds } from './store/store.ts'
 
 /** Beyond so many endpoints the rest share the label `other`: every label is a series that somebody stores. */
 const maxEndpoints = 1000
@@ -77,6 +77,12 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     help: 'How long ago everything that stood in the outbox had been taken over. Grows while it cannot be read or taken over.',
     registers,
   })
+  const waiting = new Gauge({
+    name: 'relay_outbox_waiting',
+    help: 'What stands in the outbox and was not taken over: bytes of a directory; commits of a database, of which 10,000 are counted.',
+    labelNames: ['unit'],
+    registers,
+  })
   const inFlight = new Gauge({ name: 'relay_inflight', help: 'Attempts in flight.', registers })
   const endpoints = new Gauge({ name: 'relay_endpoints', help: 'Endpoints that this relay sends to.', registers })
   const pending = new Gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries that wait.', registers })
@@ -99,12 +105,12 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     return labels.has(endpoint) ? endpoint : 'other'
   }
 
-  /** `undefined` when the store does not give them, or not in time. */
-  async function countsOf({ store }: Relay): Promise<Counts | undefined> {
+  /** `undefined` when it fails, or is not there in time. */
+  async function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
     const cancel = systemClock.timer(patience, () => resolve(undefined))
     try {
-      return await Promise.race([store.counts(), late])
+      return await Promise.race([asked, late])
     } catch {
       // Whoever writes to the store finds the same, and says it.
       return undefined
@@ -114,9 +120,11 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   }
 
   async function look(running: Relay): Promise<void> {
-    const counts = await countsOf(running)
+    const [counts, backlog] = await Promise.all([inTime(running.store.counts()), inTime(running.backlog())])
     ready.set(running.ready ? 1 : 0)
     behind.set(running.behindFor / 1000)
+    waiting.reset()
+    if (backlog) waiting.set({ unit: backlog.unit }, backlog.count)
     inFlight.set(running.scheduler.inFlight)
     // Not known is not 0.
     pending.set(counts?.pending ?? Number.NaN)

@@ -5,7 +5,7 @@
  */
 import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { storageError } from '../../adapters/outbox/segment.ts'
-import type { OutboxSource } from '../../lib/outbox/source.ts'
+import type { Backlog, OutboxSource } from '../../lib/outbox/source.ts'
 import { openBacking } from './backing.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
 import { createCourier } from './deliver.ts'
@@ -45,6 +45,8 @@ export interface Relay {
   readonly ready: boolean
   /** Milliseconds since everything that stood in the outbox had been taken over; since the start, if it never had. */
   readonly behindFor: number
+  /** How much stands in the outbox and was not taken over. Fails when the outbox cannot be read. */
+  backlog(): Promise<Backlog>
   /** Milliseconds that the scheduler has been at one turn; small as long as all is well. For a watchdog. */
   readonly stuckFor: number
   /** Replaces the settings for everything that begins from now on. @throws SettingsError and keeps the old ones */
@@ -140,6 +142,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       get behindFor() {
         return ingest.behindFor
       },
+      backlog: () => intake.backlog(),
       get stuckFor() {
         return scheduler.stuckFor
       },

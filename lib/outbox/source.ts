@@ -44,6 +44,15 @@ export interface Reading {
   readonly more: boolean
 }
 
+/** How much stands in an outbox and was not taken over: what the source can say at little cost. */
+export interface Backlog {
+  readonly unit: 'bytes' | 'commits'
+  readonly count: number
+}
+
+/** Of a backlog that is a table at most so many commits are counted. */
+export const maxCounted = 10_000
+
 export interface OutboxSource {
   /**
    * The next commits after `positions`; a stream that `positions` does not name is read from its beginning.
@@ -55,6 +64,8 @@ export interface OutboxSource {
    * @returns the streams that no longer exist; their positions may be forgotten
    */
   settle(positions: Positions): Promise<readonly string[]>
+  /** How much stands after `positions`. */
+  backlog(positions: Positions): Promise<Backlog>
   /** Calls back soon after something may have been added; a hint, never a promise. The result ends it. */
   watch(changed: () => void): () => void
   close(): Promise<void>

@@ -95,6 +95,10 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
       const sql = `SELECT "seq", "records" FROM ${outbox} WHERE "seq" <> ALL($1::bigint[]) ORDER BY "seq" LIMIT $2`
       return (await run(sql, [taken, rows])).map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
     },
+    async count(taken, most) {
+      const others = `SELECT 1 FROM ${outbox} WHERE "seq" <> ALL($1::bigint[]) LIMIT $2`
+      return Number((await run(`SELECT count(*) FROM (${others}) AS others`, [taken, most]))[0]?.[0])
+    },
     async remove(numbers) {
       await run(`DELETE FROM ${outbox} WHERE "seq" = ANY($1::bigint[])`, [numbers])
     },

@@ -14,7 +14,7 @@
  */
 import { checkRecords } from '../../../lib/outbox/check.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import { type Damage, type OutboxSource, type Reading, tableStream as stream } from '../../../lib/outbox/source.ts'
+import { type Damage, maxCounted, type OutboxSource, type Reading, tableStream as stream } from '../../../lib/outbox/source.ts'
 
 /** A row as the database gives it. */
 export interface OutboxRow {
@@ -26,6 +26,8 @@ export interface OutboxRow {
 export interface OutboxTable {
   /** Some rows in order, leaving out those with these numbers; `more` when there may be others. */
   read(taken: readonly number[], rows: number): Promise<readonly OutboxRow[]>
+  /** How many there are, leaving out those with these numbers; at most so many are counted. */
+  count(taken: readonly number[], most: number): Promise<number>
   remove(numbers: readonly number[]): Promise<void>
   watch(changed: () => void): () => void
   close(): Promise<void>
@@ -68,6 +70,12 @@ export function outboxSource(table: OutboxTable): OutboxSource {
         damage: parsed.flatMap(({ damage }) => damage),
         more: some.length < rows.length || full,
       }
+    },
+
+    async backlog(positions) {
+      const position = positions[stream] ?? 0
+      const taken = [...readings].filter(([reading]) => reading <= position).flatMap(([, rows]) => rows)
+      return { unit: 'commits', count: await table.count(taken, maxCounted) }
     },
 
     async settle(positions) {

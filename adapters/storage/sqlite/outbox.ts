@@ -39,6 +39,12 @@ export async function sqliteOutbox(path: string, looking = false): Promise<Outbo
       return found.map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
     },
 
+    async count(taken, most) {
+      const others = `SELECT 1 FROM ${outbox} WHERE "seq" NOT IN (SELECT value FROM json_each(?)) LIMIT ?`
+      const [row] = connection.query({ sql: `SELECT count(*) FROM (${others})`, values: [JSON.stringify(taken), most] })
+      return Number(row?.[0])
+    },
+
     async remove(numbers) {
       const sql = `DELETE FROM ${outbox} WHERE "seq" IN (SELECT value FROM json_each(?))`
       const begun = performance.now()

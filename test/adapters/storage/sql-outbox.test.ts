@@ -48,6 +48,19 @@ describe.each([
   ['sqlite', sqlite],
   ['postgres', () => postgres()],
 ])('%s', (_name, open) => {
+  test('the backlog is what was not taken over, whether it is still there or not', async () => {
+    const { storage, source } = await open()
+    await tell(storage, 'a', 'b')
+    await tell(storage, 'c')
+    const outbox = await source()
+    expect(await outbox.backlog({})).toEqual({ unit: 'commits', count: 2 })
+    const { positions } = await outbox.read({}, much)
+    expect([await outbox.backlog({}), await outbox.backlog(positions)].map(({ count }) => count)).toEqual([2, 0])
+    await tell(storage, 'd')
+    await outbox.settle(positions)
+    expect((await outbox.backlog(positions)).count).toBe(1)
+  })
+
   test('commits come in their order, each as it was made, and once', async () => {
     const { storage, source } = await open()
     await tell(storage, 'a', 'b')

@@ -2,6 +2,7 @@
 import { callerOver } from '../../../../adapters/storage/postgres/caller.ts'
 import { listenOn } from '../../../../adapters/storage/postgres/listen.ts'
 import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
+import { maxCounted } from '../../../../lib/outbox/source.ts'
 import type { Clock } from '../../clock.ts'
 import type { Intake } from '../../intake.ts'
 import {
@@ -294,6 +295,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       return { taken: { ...taken, changed: [], removed: [] }, more }
     },
     tidy: async () => {},
+    backlog: async () => ({ unit: 'commits', count: await taker.waiting(maxCounted) }),
     watch: watching(outboxHints),
     close: async () => {},
   }

@@ -38,6 +38,8 @@ export interface Taking {
 export interface Taker {
   /** Takes some commits over. `undefined` when there are none, or when another relay is at it. */
   take(now: number, firstDelay: number): Promise<Taking | undefined>
+  /** How many commits stand in the outbox; at most so many are counted. */
+  waiting(most: number): Promise<number>
   /**
    * Makes notices into events for the host, inside a transaction.
    * @returns the refs of the endpoints that have something to be sent by that
@@ -192,6 +194,11 @@ export function createTaker(database: Database): Taker {
   }
 
   return {
+    async waiting(most) {
+      const some = `SELECT 1 FROM "${database.schema}"."outbox" LIMIT $1`
+      const [row = {}] = await database.rows(`SELECT count(*) AS count FROM (${some}) AS some`, [most])
+      return number(row, 'count')
+    },
     async take(now, firstDelay) {
       const [waiting] = await database.rows(`SELECT 1 FROM "${database.schema}"."outbox" ORDER BY "seq" LIMIT 1`)
       if (!waiting) return undefined
