@@ -109,7 +109,7 @@ export class EndpointRun {
     this.failingSince = state?.failingSince ?? null
     this.lastFailure = state?.lastFailure ?? null
     this.lastError = state?.lastError ?? null
-    this.standing = this.lastSuccess !== null && this.failingSince === null ? 'quick' : 'slow'
+    this.standing = this.lastSuccess !== null && this.failingSince === null ? 'quick' : 'doubtful'
     this.#youngest = state?.youngest ?? null
   }
 
@@ -149,7 +149,9 @@ export class EndpointRun {
 
   /** Takes note of how long an attempt took. */
   answered({ result, milliseconds }: Outcome): void {
-    if (result !== 'aborted') this.standing = result !== 'timeout' && milliseconds < quickMs ? 'quick' : 'slow'
+    if (result === 'aborted') return
+    if (result !== 'timeout' && milliseconds < quickMs) this.standing = 'quick'
+    else this.standing = result === 'delivered' ? 'slow' : 'doubtful'
   }
 
   state(): EndpointState {

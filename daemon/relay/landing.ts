@@ -132,7 +132,7 @@ function note(
   if (failed) {
     run.failingSince ??= now
     run.lastFailure = now
-    run.pace.failed(run.standing === 'slow')
+    run.pace.failed(run.standing === 'doubtful')
   }
 }
 

@@ -1,12 +1,11 @@
 /**
  * The endpoints that may have something to send, in turns, and when to look at the others again.
  *
- * Turns go over the networks, then over the endpoints of a network. Quick endpoints and slow ones stand in lines of their own,
- * so that nobody has to pass a thousand that may not start to find the one that may.
+ * Turns go over the networks, then over the endpoints of a network. Endpoints of each standing have lines of their own, so that nobody has to pass a thousand that may not start to find the one that may.
  */
 import type { EndpointRun } from './endpoint.ts'
 import { createLine, type Line, type Place } from './line.ts'
-import type { Shares, Standing } from './shares.ts'
+import { type Shares, type Standing, standings } from './shares.ts'
 import { createWakeTimes } from './wake-times.ts'
 
 export interface Ready {
@@ -51,14 +50,13 @@ interface Side {
 const sideOf = (standing: Standing): Side => ({ standing, turns: createLine(), crowds: new Map() })
 
 export function createReady(shares: Pick<Shares, 'open' | 'allows'>): Ready {
-  const quick = sideOf('quick')
-  const slow = sideOf('slow')
+  const sides = { quick: sideOf('quick'), slow: sideOf('slow'), doubtful: sideOf('doubtful') }
   let parked: Crowd[] = []
-  let slowNext = false
+  let turn = 0
   const wakeTimes = createWakeTimes<EndpointRun>()
 
   function crowdOf({ endpoint: { network_id: network }, standing }: EndpointRun): Crowd {
-    const { crowds, turns } = standing === 'quick' ? quick : slow
+    const { crowds, turns } = sides[standing]
     const known = crowds.get(network)
     if (known) return known
     const crowd: Crowd = { network, standing, runs: createLine(), place: undefined }
@@ -71,7 +69,7 @@ export function createReady(shares: Pick<Shares, 'open' | 'allows'>): Ready {
     run.queued = undefined
     crowd.runs.remove(place)
     if (crowd.runs.first) return
-    const { crowds, turns } = crowd.standing === 'quick' ? quick : slow
+    const { crowds, turns } = sides[crowd.standing]
     crowds.delete(crowd.network)
     if (crowd.place) turns.remove(crowd.place)
     crowd.place = undefined
@@ -108,10 +106,10 @@ export function createReady(shares: Pick<Shares, 'open' | 'allows'>): Ready {
       const found: EndpointRun[] = []
       // Of each network first its first one, then its second one, as the turns will go.
       let places: Place<EndpointRun>[] = []
-      for (const { standing, turns } of [quick, slow]) {
+      for (const { standing, turns } of Object.values(sides)) {
         if (!shares.open(standing)) continue
-        for (let turn = turns.first, left = count; turn && left > 0; turn = turn.after, left--)
-          if (turn.value.runs.first && shares.allows(turn.value)) places.push(turn.value.runs.first)
+        for (let each = turns.first, left = count; each && left > 0; each = each.after, left--)
+          if (each.value.runs.first && shares.allows(each.value)) places.push(each.value.runs.first)
       }
       while (places.length > 0 && found.length < count) {
         found.push(...places.map(({ value }) => value))
@@ -120,15 +118,20 @@ export function createReady(shares: Pick<Shares, 'open' | 'allows'>): Ready {
       return found.slice(0, count)
     },
     next() {
-      slowNext = !slowNext
-      return slowNext ? (nextOf(slow) ?? nextOf(quick)) : (nextOf(quick) ?? nextOf(slow))
+      turn++
+      for (let step = 0; step < standings.length; step++) {
+        const standing = standings[(turn + step) % standings.length]
+        const run = standing && nextOf(sides[standing])
+        if (run) return run
+      }
+      return undefined
     },
     reopen() {
       const waiting = parked
       parked = []
       for (const crowd of waiting) {
         // Empty ones have been given up; there may be another one of the same network by now.
-        const { crowds, turns } = crowd.standing === 'quick' ? quick : slow
+        const { crowds, turns } = sides[crowd.standing]
         if (crowds.get(crowd.network) === crowd) crowd.place ??= turns.add(crowd)
       }
     },

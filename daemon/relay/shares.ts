@@ -3,14 +3,15 @@
  *
  * Terms
  * - **Slot**: one of the attempts that may be in flight over all endpoints, `maxInFlight`.
- * - **Standing** of an endpoint: `quick` if its last attempt was over within a second, whatever came of it. Otherwise `slow`,
- *   as is an endpoint that has not been tried yet.
+ * - **Standing** of an endpoint: `quick` if its last attempt was over within a second, whatever came of it; `slow` if it
+ *   succeeded but took longer; `doubtful` if it took longer to fail, or if there was none yet.
  *
  * Limits follow from what is free. A network alone may have nearly all slots; of several that want all of them each gets
  * about the same; and something is left for the next one without anybody knowing beforehand who that will be.
  */
 
-export type Standing = 'quick' | 'slow'
+export const standings = ['quick', 'slow', 'doubtful'] as const
+export type Standing = (typeof standings)[number]
 
 /** What has a share: the endpoint's network, and its standing when the attempt began. */
 export interface Holder {
@@ -30,55 +31,59 @@ export interface Shares {
   clear(): void
 }
 
-/** This part of the slots is for quick endpoints only. */
-const reserve = 1 / 4
+/** This part of the slots is for endpoints of a better standing only. */
+const reserved: { readonly [K in Standing]: number } = { quick: 0, slow: 1 / 4, doubtful: 1 / 2 }
 /** A network may have so many times what is free: 7/8 of the slots when nobody else has any. */
 const perFree = 7
-/** Its slow endpoints may have so many times what is free for slow ones: 9/16 of the slots when nobody else has any. */
-const slowPerFree = 3
+/** Likewise for those of its endpoints that are not quick, and what is free for their standing. */
+const perFreeReserved = 3
+
+type Counts = Record<Standing, number>
+const none = (): Counts => ({ quick: 0, slow: 0, doubtful: 0 })
+/** Those of this standing or a worse one. */
+const upTo = (standing: Standing, { quick, slow, doubtful }: Counts): number =>
+  doubtful + (standing === 'doubtful' ? 0 : slow) + (standing === 'quick' ? quick : 0)
 
 /** @param slots how many there are, read anew at each use */
 export function createShares(slots: () => number): Shares {
-  const ofNetwork = new Map<string, { all: number; slow: number }>()
-  let taken = 0
-  let slow = 0
+  const ofNetwork = new Map<string, Counts>()
+  let all = none()
 
-  const free = (): number => slots() - taken
-  const freeForSlow = (): number => Math.min(free(), slots() - Math.floor(slots() * reserve) - slow)
+  const roomFor = (standing: Standing): number => slots() - Math.floor(slots() * reserved[standing]) - upTo(standing, all)
+  /** What one of this standing may still have: it needs room among the better ones too. */
+  const freeFor = (standing: Standing): number => Math.min(...standings.slice(0, standings.indexOf(standing) + 1).map(roomFor))
 
   return {
-    open: (standing) => (standing === 'slow' ? freeForSlow() : free()) > 0,
+    open: (standing) => freeFor(standing) > 0,
     allows({ network, standing }) {
-      const held = ofNetwork.get(network) ?? { all: 0, slow: 0 }
-      if (free() < 1 || (held.all > 0 && held.all >= perFree * free())) return false
-      if (standing === 'quick') return true
-      return freeForSlow() > 0 && (held.slow === 0 || held.slow < slowPerFree * freeForSlow())
+      const free = freeFor(standing)
+      if (free < 1) return false
+      const held = ofNetwork.get(network)
+      if (!held) return true
+      const inAll = upTo('quick', held)
+      if (inAll > 0 && inAll >= perFree * roomFor('quick')) return false
+      const alike = upTo(standing, held)
+      return standing === 'quick' || alike === 0 || alike < perFreeReserved * free
     },
     take({ network, standing }) {
-      const held = ofNetwork.get(network) ?? { all: 0, slow: 0 }
+      const held = ofNetwork.get(network) ?? none()
       ofNetwork.set(network, held)
-      held.all++
-      taken++
-      if (standing === 'quick') return
-      held.slow++
-      slow++
+      held[standing]++
+      all[standing]++
     },
     giveBack({ network, standing }) {
       const held = ofNetwork.get(network)
       if (!held) return
-      taken--
-      if (--held.all === 0) ofNetwork.delete(network)
-      if (standing === 'quick') return
-      held.slow--
-      slow--
+      all[standing]--
+      held[standing]--
+      if (upTo('quick', held) === 0) ofNetwork.delete(network)
     },
     get taken() {
-      return taken
+      return upTo('quick', all)
     },
     clear() {
       ofNetwork.clear()
-      taken = 0
-      slow = 0
+      all = none()
     },
   }
 }
