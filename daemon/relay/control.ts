@@ -14,6 +14,7 @@ import { openOperatorStore } from './backing.ts'
 import { closeCircuitOf } from './commands/close-circuit.ts'
 import { checkKnown, queryOf, replayOf, selectionOf } from './commands/selection.ts'
 import { jsonOf } from './control-body.ts'
+import { announcePort, withdrawPort } from './control-port.ts'
 import type { RelayEvents } from './events.ts'
 import type { Metrics } from './metrics.ts'
 import { relayHome } from './outbox-address.ts'
@@ -38,6 +39,14 @@ export interface ControlParts {
 interface Answer {
   readonly status: number
   readonly body: object
+}
+
+const nothingHere: Answer = { status: 404, body: { error: 'there is nothing here' } }
+
+/** The address of a request; a caller may write there what is none, such as `//`. */
+function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
+  const base = 'http://127.0.0.1'
+  return URL.canParse(url, base) ? new URL(url, base) : undefined
 }
 
 /** The key's file, among the relay's own files. */
@@ -149,12 +158,13 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
         if (Object.keys(await jsonOf(request)).length > 0) throw new UsageError(`${action} takes no body`)
         return onEndpoint(network, id, action)
       default:
-        return { status: 404, body: { error: 'there is nothing here' } }
+        return nothingHere
     }
   }
 
   async function answer(request: IncomingMessage): Promise<Answer | string> {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    const url = urlOf(request)
+    if (!url) return nothingHere
     if (request.method === 'GET' && url.pathname === '/livez')
       return relay.stuckFor < stuckLimit ? { status: 200, body: { alive: true } } : { status: 503, body: { alive: false } }
     if (request.method === 'GET' && url.pathname === '/readyz')
@@ -177,8 +187,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     answer(request)
       .catch((error: unknown): Answer => {
         if (error instanceof UsageError) return { status: 422, body: { error: error.message } }
-        const { pathname } = new URL(request.url ?? '/', 'http://127.0.0.1')
-        onFault(`the control cannot answer ${request.method} ${pathname}`, error)
+        onFault(`the control cannot answer ${request.method} ${urlOf(request)?.pathname ?? ''}`, error)
         return { status: 500, body: { error: 'this failed; the log says why' } }
       })
       .then((given) => send(response, given))
@@ -194,12 +203,16 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     server.listen(port, '127.0.0.1', listening)
   })
   const address = server.address()
+  const taken = typeof address === 'object' && address !== null ? address.port : port
+  announcePort(outbox, taken)
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
-    close: () =>
-      new Promise((done) => {
+    port: taken,
+    close: () => {
+      withdrawPort(outbox)
+      return new Promise((done) => {
         server.close(() => done())
         server.closeAllConnections()
-      }),
+      })
+    },
   }
 }

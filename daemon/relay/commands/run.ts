@@ -5,6 +5,7 @@ import { UsageError } from '../../usage.ts'
 import { systemClock } from '../clock.ts'
 import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
 import { type Control, startControl } from '../control.ts'
+import { withdrawPort } from '../control-port.ts'
 import { combine } from '../events.ts'
 import { createLog, type Log } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
@@ -68,7 +69,9 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   started = relay
   let control: Control | undefined
   try {
-    if (port !== undefined) control = await startControl({ relay, metrics, outbox, port, onFault: heard.onFault })
+    // One that was killed may have left its own behind, where somebody else may listen by now.
+    if (port === undefined) withdrawPort(outbox)
+    else control = await startControl({ relay, metrics, outbox, port, onFault: heard.onFault })
   } catch (error) {
     await relay.close(0)
     throw error

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openOperatorStore, storePath } from '../../../daemon/relay/backing.ts'
 import { deliveries as showDeliveries, status as showStatus } from '../../../daemon/relay/commands/inspect.ts'
+import { testEndpoint } from '../../../daemon/relay/commands/test-endpoint.ts'
 import { controlKey, controlKeyPath, startControl } from '../../../daemon/relay/control.ts'
 import { combine } from '../../../daemon/relay/events.ts'
 import { createMetrics } from '../../../daemon/relay/metrics.ts'
@@ -362,6 +363,45 @@ describe('the control', () => {
       ['/status?endpoint=7', /there are no parameters here/],
     ] as const)
       expect(await ask('GET', path), path).toEqual({ status: 422, body: { error: expect.stringMatching(sentence) } })
+  })
+
+  it('is asked by `endpoints test`, so that the settings of the running relay hold', async () => {
+    const { append, directory, hook, relay } = await controlled()
+    await append(endpoint(hook.url))
+    await until(() => relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
+    const flags = { outbox: directory, network: '1', endpoint: '7' }
+    // Its own flags would allow neither plain HTTP nor this address.
+    const { ok, text } = await testEndpoint({ ...flags, json: true }, '1.2.3')
+    expect([ok, JSON.parse(text)]).toMatchObject([true, { outcome: 'delivered', status: 204, sent_by: 'relay' }])
+  })
+
+  it('is done without by `endpoints test`, which says so, and names the flag that lifts a rule', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url))
+    await until(() => all.relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
+    const flags = { outbox: all.directory, network: '1', endpoint: '7' }
+    const tests = [flags, { ...flags, allowHttp: true }, { ...flags, allowHttp: true, allowPrivate: true }]
+    const [http, address, delivered] = await Promise.all(tests.map((each) => testEndpoint(each, '1.2.3')))
+    expect(http?.text).toMatch(
+      /^not delivered: blocked \(.*; --allow-http, or the setting `allowHttp`, allows plain HTTP; sent with the flags/,
+    )
+    expect(address?.text).toContain('--allow-private, or the setting `allowPrivate`, allows such addresses')
+    expect(delivered?.text).toMatch(
+      /^delivered \(.*; sent with the flags of this command: the running relay has no control to ask\n$/,
+    )
+  })
+
+  it.each(['//', 'http://[', '/%', '*'])('answers a request for %j, and goes on', async (path) => {
+    const { port, ask } = await controlled()
+    const code = await new Promise((done) => {
+      request({ port, host: '127.0.0.1', path, method: path === '*' ? 'OPTIONS' : 'GET' }, (response) => {
+        response.resume()
+        done(response.statusCode)
+      }).end()
+    })
+    expect([401, 404]).toContain(code)
+    expect((await ask('GET', '/livez')).status).toBe(200)
   })
 
   it('does not listen to a page that calls it by another name', async () => {
