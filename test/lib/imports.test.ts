@@ -97,6 +97,14 @@ const rules: Readonly<Record<string, Rule>> = {
       /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:pid|platform|versions)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
     ),
   },
+  'node:sqlite': {
+    says: 'one file loads it, after the version of Node was looked at',
+    offences: mentioning(
+      /^(?:adapters|daemon)\//,
+      /^adapters\/storage\/sqlite\/module\.ts$/,
+      /^import (?!type\b).* from 'node:sqlite'/gm,
+    ),
+  },
   'web globals': {
     says: 'lib runs wherever the web standards do',
     offences: mentioning(/^lib\//, nowhere, /(?<![\w.$'"`])(?:Buffer|__dirname|__filename|require|globalThis\.process)\b(?!:)/g),
@@ -165,6 +173,12 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
   ['process', 'daemon/relay/relay.ts', "process.on('SIGTERM', stop)", 'process.on'],
   ['process', 'daemon/server/serve.ts', "import process from 'node:process'", 'import process '],
   ['process', 'daemon/server/serve.ts', "import { exit, pid } from 'node:process'", 'import { exit, pid } '],
+  [
+    'node:sqlite',
+    'adapters/storage/sqlite/migrate.ts',
+    "import { DatabaseSync } from 'node:sqlite'",
+    "import { DatabaseSync } from 'node:sqlite'",
+  ],
   ['web globals', 'lib/token.ts', "const bytes = Buffer.from('x')", 'Buffer'],
   ['web globals', 'lib/token.ts', "const fs = require('fs')", 'require'],
   ['time', 'lib/resources/tags.ts', 'const now = Date.now()', 'Date.now'],

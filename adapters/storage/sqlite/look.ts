@@ -1,7 +1,7 @@
 /** Looking into a SQLite file without leaving a trace. */
 import { existsSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { DatabaseSync } from './module.ts'
 
 /**
  * Opens a file for reading alone. Without a write-ahead log beside it nobody uses it, and then SQLite is told so: it would make
