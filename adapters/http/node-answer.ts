@@ -87,7 +87,7 @@ function watchAnswer(request: IncomingMessage, response: ServerResponse, bounds:
     socket.off('close', end)
     sent()
   }
-  // A response that waits behind another one is not told when their connection ends.
+  // Not every version of Node tells a response that waits behind another one when their connection ends.
   response.on('close', end)
   socket.on('close', end)
   return watching
