@@ -9,13 +9,19 @@ export interface Failure {
   readonly status: number
   /** One sentence for the client; it names the field or the record and, where there is one, the remedy. */
   readonly error: string
+  /** The fields whose values are refused, where it is about fields. */
+  readonly fields?: readonly string[]
 }
 
 /** There is no such record in this network: 404. */
 export const notFound = (record: string): Failure => ({ status: 404, error: `${record} not found` })
 
 /** The values of these fields are refused: 422. Thrown with a sentence of its own where the declaration is too general. */
-export const invalid = (...fields: readonly string[]): Failure => ({ status: 422, error: `${fields.join(', ')} invalid` })
+export const invalid = (...fields: readonly string[]): Failure => ({
+  status: 422,
+  error: `${fields.join(', ')} invalid`,
+  fields,
+})
 
 /** The record is in a state that does not allow it: 409. */
 export const conflict = (error: string): Failure => ({ status: 409, error })
@@ -44,17 +50,21 @@ export class ApiError extends Error {
   readonly status: number
   readonly body: { readonly error: string } | AccessErrorBody
   readonly headers: Readonly<Record<string, string>>
+  /** What an operation has thrown, as it must have declared it. Never part of the answer. */
+  readonly failure: Failure | undefined
 
   constructor(
     status: number,
     body: { readonly error: string } | AccessErrorBody,
     headers: Readonly<Record<string, string>> = {},
+    failure?: Failure,
   ) {
     super('message' in body ? body.message : body.error)
     this.name = 'ApiError'
     this.status = status
     this.body = body
     this.headers = headers
+    this.failure = failure
   }
 }
 
@@ -70,7 +80,7 @@ export function isApiError(value: unknown): value is ApiError {
  * @throws ApiError always
  */
 export function fail(failure: Failure, error: string = failure.error): never {
-  throw new ApiError(failure.status, { error })
+  throw new ApiError(failure.status, { error }, {}, failure)
 }
 
 /**
@@ -89,4 +99,12 @@ export function accessError(
   headers: Readonly<Record<string, string>> = {},
 ): ApiError {
   return new ApiError(status, { error, message, status }, headers)
+}
+
+/** Whether a failure was declared: its status, and each of its fields or the record that was not found. */
+export function isDeclared(failure: Failure, declared: readonly Failure[]): boolean {
+  const same = declared.filter(({ status }) => status === failure.status)
+  if (!failure.fields) return same.some(({ error }) => failure.status !== 404 || error === failure.error)
+  const fields = new Set(same.flatMap((one) => one.fields ?? []))
+  return failure.fields.every((field) => fields.has(field))
 }

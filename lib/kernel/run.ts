@@ -1,4 +1,4 @@
-import { ApiError, fail, isApiError, tooLarge } from '../errors.ts'
+import { ApiError, fail, isApiError, isDeclared, tooLarge } from '../errors.ts'
 import { isForHost } from '../events/catalogue.ts'
 import { type Emission, envelope } from '../events/envelope.ts'
 import type { BeforeHook, CommittedEvent, Settings } from '../options.ts'
@@ -147,6 +147,7 @@ export function runner(settings: Settings, newId: () => Id, committed?: (event: 
         if (!isApiError(error)) throw error
         await admitted()
         refusal = error
+        checkDeclared(operation, error)
         throw error
       }
       await admitted()
@@ -191,6 +192,14 @@ export function runner(settings: Settings, newId: () => Id, committed?: (event: 
       if (!earlier) throw error
       return { kind: 'replay', answer: earlier }
     }
+  }
+
+  /** The documents list what an operation declares. What it does not declare is a fault of ours, though the answer is right. */
+  function checkDeclared({ id, errors }: Input['operation'], { failure }: ApiError): void {
+    if (!failure || isDeclared(failure, errors)) return
+    const what = failure.fields?.join(', ') ?? failure.error.slice(0, 100)
+    const text = `${id} refuses with a failure that it does not declare: ${failure.status} ${what}`
+    settings.report(new Error(text), { operation: id, task: 'undeclared failure' })
   }
 
   /** Keeps a refusal, unless there is an answer by now: then gives that. */

@@ -100,7 +100,7 @@ export const upsertAnswer = operation({
   body: AnswerUpsert,
   returns: Answer,
   orNothing: 'The answer was cleared.',
-  errors: [...missing, notAllowed, invalid('text', 'segment_ids', 'number', 'url', 'phone_number', 'end_date', 'day')],
+  errors: [...missing, notAllowed, invalid('custom_field_id', ...Object.keys(AnswerUpsert.entries))],
   emits: ['CustomFieldResponseCreated', 'CustomFieldResponseUpdated', 'CustomFieldResponseRemoved'],
   async handle(call) {
     const parties = await heldParties(call, call.params)

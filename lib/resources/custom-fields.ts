@@ -83,7 +83,18 @@ export const createCustomField = operation({
   status: 201,
   body: CustomFieldCreate,
   returns: CustomField,
-  errors: [invalid('title', 'response_type', 'options', 'max_responses', 'min_value', 'max_value', 'location_granularity')],
+  errors: [
+    invalid(
+      'title',
+      'response_type',
+      'options',
+      'allow_ad_hoc',
+      'max_responses',
+      'min_value',
+      'max_value',
+      'location_granularity',
+    ),
+  ],
   async handle(call) {
     const { options = [], ...columns } = call.body
     checkKind(call.body)

@@ -90,7 +90,9 @@ const EventUpdate = request('EventUpdateRequest', {
   ...details,
 })
 
-const refusals = invalid('space_id', 'starts_at', 'ends_at', 'frequency', 'by_days', 'by_month_days', 'recur_until')
+const refusals = invalid(
+  ...['space_id', 'starts_at', 'ends_at', 'frequency', 'interval', 'by_days', 'by_month_days', 'recurrence_count', 'recur_until'],
+)
 
 export const listEvents = operation({
   id: 'events.list',

@@ -130,7 +130,7 @@ export const deleteMember = operation({
   path: '/members/:id/',
   scope: 'members:write',
   summary: "Delete a member's account.",
-  errors: [notFound('Member'), invalid('id')],
+  errors: [notFound('Member'), invalid('role')],
   emits: ['MemberLeft'],
   async handle(call) {
     const member = await leaver(call, call.params.id)
@@ -146,7 +146,7 @@ export const removeMemberFromNetwork = operation({
   scope: 'members:write',
   summary: 'Take a member out of the network; they may join again.',
   query: { cancel_plans: optional(BoolQuery) },
-  errors: [notFound('Member'), invalid('id')],
+  errors: [notFound('Member'), invalid('role')],
   emits: ['MemberLeft'],
   async handle(call) {
     const member = await leaver(call, call.params.id)

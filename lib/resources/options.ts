@@ -41,7 +41,7 @@ export const createOption = operation({
   status: 201,
   body: OptionCreate,
   returns: Option,
-  errors: [notFound('Custom field'), invalid('title')],
+  errors: [notFound('Custom field'), invalid('custom_field_id', 'title')],
   async handle(call) {
     const field = await fieldOf(call, call.params.custom_field_id)
     if (!isDropdown(field))

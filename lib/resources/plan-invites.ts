@@ -32,7 +32,7 @@ export const createPlanInvite = operation({
   summary: 'Invite somebody to a plan, by e-mail address or as a member.',
   query: { email: optional(EmailQuery), user_id: optional(IdInput), message: optional(LongText) },
   returns: Invite,
-  errors: [notFound('Plan'), invalid('email', 'user_id')],
+  errors: [notFound('Plan'), invalid('plan_id', 'email', 'user_id')],
   emits: ['InviteEmailRequested'],
   async handle(call) {
     const plan = await openPlan(call, call.params.plan_id)
@@ -69,7 +69,7 @@ export const resendPlanInvite = operation({
   scope: 'invites:write',
   summary: 'Send an invite to a plan again.',
   returns: Invite,
-  errors: [notFound('Plan'), notFound('Invite'), invalid('id')],
+  errors: [notFound('Plan'), notFound('Invite'), invalid('plan_id', 'id')],
   emits: ['InviteEmailRequested'],
   async handle(call) {
     await openPlan(call, call.params.plan_id)

@@ -33,7 +33,7 @@ export const createPlanMember = operation({
   summary: 'Give a member direct access to a free or non-paid plan; they join the spaces that it opens.',
   query: { user_id: IdInput },
   returns: Plan,
-  errors: [notFound('Plan'), notFound('Member'), invalid('user_id')],
+  errors: [notFound('Plan'), notFound('Member'), invalid('plan_id', 'user_id')],
   emits: ['MemberJoined', 'MemberPurchased'],
   async handle(call) {
     const plan = await openPlan(call, call.params.plan_id)

@@ -109,7 +109,7 @@ export const banSpaceMember = operation({
   summary: 'Ban a member from the whole network; they cannot join again.',
   body: Ban,
   returns: Empty,
-  errors: [notFound('Space'), notFound('Member'), invalid('user_id')],
+  errors: [notFound('Space'), notFound('Member'), invalid('user_id', 'role')],
   emits: ['MemberLeft'],
   async handle(call) {
     await spaceOf(call, call.params.space_id)

@@ -1,10 +1,11 @@
+import { expect } from 'vitest'
 import { type Community, createCommunity, type Options } from '../../lib/index.ts'
 import { routesOf } from '../../lib/kernel/table.ts'
 import type { EventRecord, OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Id } from '../../lib/storage/table.ts'
 import type { MemberRow, NetworkRow } from '../../lib/storage/tables.ts'
 import { manualClock } from './clock.ts'
-import { type Copies, testStorage } from './engines.ts'
+import { type Copies, testStorage, withTest } from './engines.ts'
 import type { Json } from './json.ts'
 import { testPorts } from './ports.ts'
 
@@ -59,10 +60,18 @@ export async function createTestCommunity(
   }
   const clock = manualClock()
   const faults: unknown[] = []
+  const undeclared: unknown[] = []
+  // Whatever a test is about: an operation refuses only as its declaration and the documents say.
+  withTest(() => expect(undeclared).toEqual([]))
   const storage = options.storage ?? (await (prepared?.copies ?? testStorage)(outbox))
   const community = createCommunity({
     clock,
-    hooks: { onError: (error) => faults.push(error) },
+    hooks: {
+      onError(error, { task }) {
+        faults.push(error)
+        if (task === 'undeclared failure') undeclared.push(error)
+      },
+    },
     ports: testPorts().ports,
     ...options,
     storage,

@@ -33,7 +33,7 @@ function newDirectory(): string {
 }
 
 /** At the end of the test, if there is one; what a whole file shares stays until its process ends. */
-function withTest(work: () => unknown): boolean {
+export function withTest(work: () => unknown): boolean {
   try {
     onTestFinished(async () => void (await work()))
     return true
