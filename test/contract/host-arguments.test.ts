@@ -1,8 +1,9 @@
 /** The host's own calls with arguments that nobody should give: one clear error each, on every engine, and nothing written. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ApiError, type Community, isApiError } from '../../lib/index.ts'
+import { scoped } from '../../lib/storage/scoped.ts'
 import type { Table } from '../../lib/storage/table.ts'
-import { tables } from '../../lib/storage/tables.ts'
+import { members, tables, webhookEndpoints } from '../../lib/storage/tables.ts'
 import { createTestCommunity, type TestCommunity } from '../support/community.ts'
 
 let run: TestCommunity
@@ -305,9 +306,20 @@ async function outcomeOf(work: () => unknown): Promise<string> {
   }
 }
 
+/** Makes a member and an endpoint with the id that the calls name. */
+async function makeSeven(): Promise<void> {
+  const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }
+  await run.storage.transaction(async (storageTx) => {
+    const tx = scoped(storageTx, '1')
+    await tx.insert(members, { ...times, ...owner, id: '7', email_key: owner.email })
+    await tx.insert(webhookEndpoints, { ...times, id: '7', url: 'https://example.org/seven', key: 'k7', secrets: [] })
+  })
+}
+
 test.each(calls)(
   '%s: whatever is given, it is accepted or refused in a sentence, and the storage can be read',
   async (_, good, call) => {
+    await makeSeven()
     const given = hostile.flatMap((value) => [
       ['argument', value] as const,
       ...Object.keys(good).map((name) => [name, { ...good, [name]: value }] as const),
@@ -338,4 +350,21 @@ test.each<[string, (on: Community, name: never) => unknown]>([
 ])('%s: a hostile name is refused in a sentence', async (_, call) => {
   for (const value of hostile)
     expect(await outcomeOf(() => call(community, value as never)), String(typeof value)).toMatch(/accepted|refused/)
+})
+
+test('record: every fact refuses hostile values in a sentence, field by field', async () => {
+  await makeSeven()
+  const faults: string[] = []
+  for (const [name, fact] of Object.entries<(told: never) => Promise<unknown>>(community.record)) {
+    const sentence = await fact({ network: '1', nonsense: 1 } as never).catch((error: unknown) => String(error))
+    const fields = /there are ([\w, ]+)/.exec(String(sentence))?.[1]?.split(', ') ?? []
+    expect(fields, name).toContain('network')
+    for (const field of fields)
+      for (const value of hostile) {
+        const outcome = await outcomeOf(() => fact({ network: '1', member_id: '7', [field]: value } as never))
+        if (outcome.startsWith('fault')) faults.push(`${name}.${field}: ${outcome}`)
+      }
+  }
+  expect(faults).toEqual([])
+  await all()
 })
