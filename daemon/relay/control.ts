@@ -12,7 +12,8 @@ import { storageError } from '../../adapters/outbox/segment.ts'
 import { UsageError } from '../usage.ts'
 import { openOperatorStore } from './backing.ts'
 import { closeCircuitOf } from './commands/close-circuit.ts'
-import { checkKnown, queryOf, replayOf, selectionOf } from './commands/selection.ts'
+import { checkKnown, queryOf, replayOf, selectionOf, skipOf } from './commands/selection.ts'
+import { skipIn } from './commands/skip.ts'
 import { jsonOf } from './control-body.ts'
 import { announcePort, withdrawPort } from './control-port.ts'
 import type { RelayEvents } from './events.ts'
@@ -88,7 +89,7 @@ function keyIn(path: string): string {
  * Listens on 127.0.0.1.
  *
  * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <key>`: `GET /status`, `GET /deliveries`,
- * `POST /replay`, and `POST /networks/{id}/endpoints/{id}/` with `test`, `enable` or `close-circuit`.
+ * `POST /replay`, and `POST /networks/{id}/endpoints/{id}/` with `test`, `enable`, `close-circuit` or `skip`.
  * @throws UsageError when the port is taken
  */
 export async function startControl({ relay, metrics, outbox, port, onFault = () => undefined }: ControlParts): Promise<Control> {
@@ -129,7 +130,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     const [parameter] = isList ? [] : Object.keys(query)
     if (parameter !== undefined) throw new UsageError('there are no parameters here')
     const [, network = '', id = '', action = ''] =
-      /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable|close-circuit)$/.exec(url.pathname) ?? []
+      /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable|close-circuit|skip)$/.exec(url.pathname) ?? []
     switch (`${request.method} ${action || url.pathname}`) {
       case 'GET /status':
         return withStore(async (store) => ({
@@ -151,6 +152,16 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
         })
         relay.scheduler.refresh()
         return answer
+      }
+      case 'POST skip': {
+        const { endpoint, network: other, ...given } = await jsonOf(request)
+        if (endpoint !== undefined || other !== undefined) throw new UsageError('the path names the endpoint and the network')
+        const chosen = skipOf({ ...given, endpoint: id, network }, '')
+        const isThere = (await relay.store.endpoints()).some(
+          (each) => each.endpoint.id === id && each.endpoint.network_id === network,
+        )
+        if (!isThere) return { status: 404, body: { error: 'there is no such endpoint' } }
+        return withStore(async (store) => ({ skipped: await skipIn(store, chosen, relay.now()) }))
       }
       case 'POST test':
       case 'POST enable':

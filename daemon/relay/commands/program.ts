@@ -6,6 +6,7 @@ import type { CircuitFlags } from './close-circuit.ts'
 import type { InspectFlags } from './inspect.ts'
 import type { Host, RunFlags } from './run.ts'
 import type { ReplayFlags, SelectionFlags } from './selection.ts'
+import type { SkipFlags } from './skip.ts'
 import type { TestFlags } from './test-endpoint.ts'
 
 const inspect = () => import('./inspect.ts')
@@ -67,16 +68,24 @@ export function createProgram(host: Host): Command {
     print((await inspect()).status(flags)),
   )
   withSelection(listing('deliveries', 'deliveries, the newest first'))
-    .option('--status <state>', 'pending, delivered or dead')
+    .option('--status <state>', 'pending, delivered, dead or skipped')
     .action(async (flags: InspectFlags & SelectionFlags) => print((await inspect()).deliveries(flags)))
   withSelection(listing('dead', 'deliveries without attempts left, the newest first')).action(
     async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead(flags)),
   )
   withSelection(command('replay', 'make dead deliveries due again'))
-    .option('--status <state>', 'dead (as a rule) or delivered')
+    .option('--status <state>', 'dead (as a rule), skipped or delivered')
     .option('--rate <count>', 'so many a second, instead of all at once')
     .option('--all', 'all of them')
     .action(async (flags: InspectFlags & ReplayFlags) => print((await inspect()).replay(flags, host.progress)))
+  command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')
+    .option('--endpoint <id>', 'of this endpoint')
+    .option('--network <id>', 'its network, where several have an endpoint with this id')
+    .option('--before <time>', 'of events taken over before this time')
+    .option('--event <id>', 'of this event')
+    .option('--type <type>', 'of events of this type')
+    .option('--limit <count>', 'at most so many; --limit 1 is the head of a fifo endpoint')
+    .action(async (flags: SkipFlags) => print((await import('./skip.ts')).skip(flags)))
   command('close-circuit', 'let sending to an endpoint go on, slowly at first')
     .option('--endpoint <id>', 'its id')
     .option('--network <id>', 'its network, where several have an endpoint with this id')

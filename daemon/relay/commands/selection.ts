@@ -43,7 +43,7 @@ const limitSays = 'takes a whole number from 1 to 100000'
 const rateSays = 'takes deliveries per second, above 0 and at most 100000'
 
 const conditions = {
-  status: v.optional(v.picklist(['pending', 'delivered', 'dead'], 'is one of pending, delivered, dead')),
+  status: v.optional(v.picklist(['pending', 'delivered', 'dead', 'skipped'], 'is one of pending, delivered, dead, skipped')),
   endpoint: v.optional(id('an endpoint')),
   network: v.optional(id('a network (a relay knows no subdomains)')),
   event: v.optional(v.pipe(v.string('takes the id of an event'), v.regex(/^[\x20-\x7e]{1,200}$/, 'takes the id of an event'))),
@@ -55,10 +55,15 @@ const conditions = {
 const listing = v.object(conditions)
 const replaying = v.object({
   ...conditions,
-  status: v.optional(v.picklist(['delivered', 'dead'], 'is one of delivered, dead: pending ones are on their way already')),
+  status: v.optional(
+    v.picklist(['delivered', 'dead', 'skipped'], 'is one of delivered, dead, skipped: pending ones are on their way already'),
+  ),
   rate: v.optional(v.pipe(numberOf(rateSays), v.gtValue(0, rateSays), v.maxValue(100_000, rateSays))),
   all: v.optional(v.literal(true, 'must be true')),
 })
+
+const { network, event, type, limit } = conditions
+const skipping = v.object({ endpoint: conditions.endpoint, network, event, type, before: v.optional(time), limit })
 
 /** How names are written where a selection comes from: `--limit` or `limit`. */
 export type Prefix = '--' | ''
@@ -100,6 +105,26 @@ function selectionFrom(
  */
 export const selectionOf = (given: Readonly<Record<string, unknown>>, prefix: Prefix): Selection =>
   selectionFrom(parsed(listing, given, prefix), { limit: 50 })
+
+export interface Skip {
+  readonly endpoint: string
+  readonly network: string | undefined
+  readonly selection: Selection
+}
+
+/**
+ * Waiting deliveries of one endpoint to skip: all of them unless something is said.
+ * @throws UsageError naming every problem
+ */
+export function skipOf(given: Readonly<Record<string, unknown>>, prefix: Prefix): Skip {
+  const { endpoint, network, before, ...rest } = parsed(skipping, given, prefix)
+  if (endpoint === undefined) throw new UsageError(`skip needs ${prefix}endpoint`)
+  const selection = selectionFrom(
+    { ...rest, status: undefined, endpoint, network, since: undefined, until: before },
+    { limit: Number.MAX_SAFE_INTEGER },
+  )
+  return { endpoint, network, selection }
+}
 
 export interface Replay {
   readonly selection: Selection

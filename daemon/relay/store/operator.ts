@@ -114,6 +114,11 @@ export interface OperatorStore {
    */
   replay(selection: Selection, now: number, pace?: ReplayPace): Promise<number>
   /**
+   * Sets waiting deliveries of an endpoint aside, the oldest first, and says how many; `replay` undoes it. One that is in flight
+   * counts as delivered if it is delivered after all.
+   */
+  skip(endpoint: Endpoint, selection: Selection, now: number): Promise<number>
+  /**
    * Gives an endpoint a fresh start: its circuit closes, and sending begins slowly. A running relay notices within a second.
    * @param notice what is recorded of it
    */
@@ -128,6 +133,8 @@ export interface OperatorStore {
 /** What an engine does for an operator. */
 export interface OperatorDatabase extends Pick<OperatorStore, 'relays' | 'startAfresh' | 'positions' | 'problems' | 'close'> {
   rows(sql: string, values?: readonly (string | number)[]): Promise<readonly SqlRow[]>
+  /** Skips those of these deliveries that wait, in one transaction with a notice, and says how many. */
+  skip(deliveries: readonly number[], now: number, noticeOf: (count: number) => Notice): Promise<number>
   /** Makes some deliveries due, in one transaction, and says how many were not due before. */
   makeDue(deliveries: readonly Due[]): Promise<number>
 }
@@ -190,6 +197,7 @@ export function operatorStore(database: OperatorDatabase): OperatorStore {
       const [row = {}] = await database.rows(`SELECT count(*) AS n FROM ${joined} WHERE ${sql}`, values)
       return number(row, 'n')
     },
+    skip: (endpoint, selection, now) => skip(database, endpoint, selection, now),
     replay: (selection, now, pace) => replay(database, selection, now, pace),
   }
 }
@@ -328,4 +336,27 @@ async function replay(
     progress?.(replayed)
   }
   return replayed
+}
+
+async function skip(database: OperatorDatabase, endpoint: Endpoint, selection: Selection, now: number): Promise<number> {
+  const { network_id, id } = endpoint
+  const chosen: Selection = { ...selection, state: 'pending', endpoint: id, network: network_id }
+  const noticeOf = (count: number): Notice => ({
+    kind: 'operator.skipped',
+    network_id,
+    endpoint_id: id,
+    event_id: null,
+    text: `an operator skipped ${count} waiting ${count === 1 ? 'delivery' : 'deliveries'}`,
+  })
+  let skipped = 0
+  let looked = 0
+  for (let after = 0; looked < chosen.limit; ) {
+    const rows = await select(database, { ...chosen, limit: Math.min(part, chosen.limit - looked) }, 'ASC', after)
+    if (rows.length === 0) break
+    const ids = rows.map((row) => number(row, 'id'))
+    skipped += await database.skip(ids, now, noticeOf)
+    looked += rows.length
+    after = Math.max(...ids)
+  }
+  return skipped
 }

@@ -89,12 +89,13 @@ export interface Outgoing {
   readonly intact: boolean
 }
 
-export type DeliveryState = 'pending' | 'delivered' | 'dead'
+/** `skipped`: an operator has set it aside. */
+export type DeliveryState = 'pending' | 'delivered' | 'dead' | 'skipped'
 
 /** The result of an attempt. */
 export interface Result {
   readonly delivery: number
-  readonly state: DeliveryState
+  readonly state: Exclude<DeliveryState, 'skipped'>
   readonly attempts: number
   /** For `pending`: when it is tried again. */
   readonly due: number
@@ -117,6 +118,7 @@ export const noticeKinds = [
   'delivery.poisoned',
   'outbox.damaged',
   'operator.closed_circuit',
+  'operator.skipped',
 ] as const
 
 export interface Notice {

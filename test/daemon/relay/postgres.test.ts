@@ -32,4 +32,5 @@ describe('on PostgreSQL', async () => {
   await import('./operator.test.ts')
   await import('./fresh-start.test.ts')
   await import('./order.test.ts')
+  await import('./skip.test.ts')
 })

@@ -14,7 +14,7 @@ const recording = `
   landed AS (
     UPDATE $schema.deliveries d SET state = g.state, lane = 1, due = g.due, attempts = g.attempts, starts = 0, at = g.at,
       milliseconds = g.milliseconds, status = g.status, outcome = g.outcome
-    FROM given g WHERE d.id = g.id AND d.state = 'pending' RETURNING d.id),
+    FROM given g WHERE d.id = g.id AND (d.state = 'pending' OR (d.state = 'skipped' AND g.state = 'delivered')) RETURNING d.id),
   kept AS (
     INSERT INTO $schema.attempts (delivery, number, at, milliseconds, status, outcome, answer)
     SELECT id, attempts, at, milliseconds, status, outcome, answer FROM given JOIN landed USING (id)

@@ -58,6 +58,10 @@ export async function purge(database: Database, before: Purge): Promise<number> 
       before.dead,
     )) +
     (await removeDeliveries(
+      `SELECT d.id FROM $schema.deliveries d WHERE d.state = 'skipped' AND d.at < $1 ORDER BY d.at`,
+      before.dead,
+    )) +
+    (await removeDeliveries(
       `SELECT d.id FROM $schema.deliveries d WHERE d.state = 'delivered' AND d.event < $1 ORDER BY d.event`,
       delivered,
     )) +

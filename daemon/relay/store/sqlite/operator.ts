@@ -5,7 +5,8 @@ import { errorCode } from '../../../../adapters/outbox/file-system.ts'
 import { openToLook } from '../../../../adapters/storage/sqlite/look.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { laneAgain, type OperatorStore, operatorStore } from '../operator.ts'
-import { number, text } from '../rows.ts'
+import { arriving, behind, number, text, textOrNull } from '../rows.ts'
+import type { Notice } from '../store.ts'
 import { checkVersion, inTransaction, openDatabase } from './database.ts'
 
 /**
@@ -36,6 +37,16 @@ export function openSqliteOperator(
   const note = database.prepare(
     'INSERT INTO notices (at, kind, network_id, endpoint_id, event_id, text) VALUES (?, ?, ?, ?, ?, ?)',
   )
+  const record = ({ kind, network_id, endpoint_id, event_id, text }: Notice, now: number) =>
+    note.run(now, kind, network_id, endpoint_id, event_id, text)
+  const skipOne = database.prepare(
+    `UPDATE deliveries SET state = 'skipped', at = ?, outcome = 'skipped' WHERE id = ? AND state = 'pending'
+     RETURNING endpoint, subject, event`,
+  )
+  const nextOfSubject = database.prepare(
+    `UPDATE deliveries SET lane = ${arriving} WHERE lane = ${behind} AND id = (
+       SELECT id FROM deliveries WHERE endpoint = ? AND subject = ? AND state = 'pending' AND event > ? ORDER BY event LIMIT 1)`,
+  )
   return operatorStore({
     rows: async (sql, values = []) => database.prepare(sql.replaceAll('$schema.', '')).all(...values),
     makeDue: async (deliveries) =>
@@ -46,10 +57,18 @@ export function openSqliteOperator(
       const owner = await running()
       return owner ? [{ host: hostname(), pid: owner.pid }] : []
     },
+    skip: async (deliveries, now, noticeOf) =>
+      inTransaction(database, () => {
+        const rows = deliveries.flatMap((id) => skipOne.all(now, id))
+        // The relay that sends finds out whether these are the first ones of their subjects now.
+        for (const row of rows) nextOfSubject.run(number(row, 'endpoint'), textOrNull(row, 'subject'), number(row, 'event'))
+        if (rows.length > 0) record(noticeOf(rows.length), now)
+        return rows.length
+      }),
     async startAfresh(ref, now, notice) {
       inTransaction(database, () => {
         afresh.run(ref)
-        if (notice) note.run(now, notice.kind, notice.network_id, notice.endpoint_id, notice.event_id, notice.text)
+        if (notice) record(notice, now)
       })
     },
     async positions() {

@@ -34,7 +34,7 @@ export function openSqliteStore(path: string): SeparateStore {
 
   const updateResult = database.prepare(
     `UPDATE deliveries SET state = ?, lane = 1, due = ?, attempts = ?, starts = 0, at = ?, milliseconds = ?, status = ?, outcome = ?
-     WHERE id = ? AND state = 'pending'`,
+     WHERE id = ? AND (state = 'pending' OR (state = 'skipped' AND ? = 'delivered'))`,
   )
   const insertAttempt = database.prepare(
     `INSERT OR REPLACE INTO attempts (delivery, number, at, milliseconds, status, outcome, answer) VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -98,7 +98,7 @@ export function openSqliteStore(path: string): SeparateStore {
 
   function writeResult(result: Result): void {
     const { delivery, state, attempts, due, at, milliseconds, status, outcome, answer } = result
-    const { changes } = updateResult.run(state, due, attempts, at, milliseconds, status, outcome, delivery)
+    const { changes } = updateResult.run(state, due, attempts, at, milliseconds, status, outcome, delivery, state)
     // Of what was delivered at once the delivery itself says everything.
     if (changes > 0 && (state !== 'delivered' || attempts > 1))
       insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer)

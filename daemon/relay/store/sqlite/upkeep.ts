@@ -19,6 +19,7 @@ export function createUpkeep(database: DatabaseSync) {
   const anyPending = database.prepare(`SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT 1`)
 
   const deadBefore = database.prepare(`SELECT id FROM deliveries WHERE state = 'dead' AND at < ? ORDER BY at LIMIT ${part}`)
+  const skippedBefore = database.prepare(`SELECT id FROM deliveries WHERE state = 'skipped' AND at < ? ORDER BY at LIMIT ${part}`)
   const deliveredBefore = database.prepare(
     `SELECT id FROM deliveries WHERE event < ? AND state = 'delivered' ORDER BY event LIMIT ${part}`,
   )
@@ -72,6 +73,7 @@ export function createUpkeep(database: DatabaseSync) {
     endOld.run(before.now)
     const ids = [
       ...deadBefore.all(before.dead),
+      ...skippedBefore.all(before.dead),
       ...deliveredBefore.all(firstSince(before.delivered)),
       ...heldBefore.all(firstSince(before.dead)),
     ].map((row) => number(row, 'id'))
