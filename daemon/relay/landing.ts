@@ -65,7 +65,7 @@ export async function settleLanding(
   events: Required<RelayEvents>,
 ): Promise<void> {
   const { run, waiting, ticket, outcome, outgoing } = landing
-  const verdict = judge(waiting, outcome, schedule, now, random)
+  const verdict = judge(waiting, outcome, schedule, now, random, ticket.probe)
   gathering.results.push(verdict.result)
   if (run.endpoint.order === 'subject') {
     gathering.ordered.push(waiting.delivery)
@@ -100,7 +100,8 @@ export async function settleLanding(
   if (transition === 'opened')
     gathering.notices.push({ ...about, kind: 'endpoint.opened', text: `sending is paused: ${outcome.reason}` })
   if (transition === 'closed') gathering.notices.push({ ...about, kind: 'endpoint.recovered', text: 'sending goes on' })
-  const failing = failed && verdict.result.state === 'pending' && verdict.result.attempts === failingAt
+  const counted = verdict.result.attempts > waiting.attempts
+  const failing = failed && counted && verdict.result.state === 'pending' && verdict.result.attempts === failingAt
   if (failing && run.worthTelling('endpoint.failing', now))
     gathering.notices.push({ ...about, kind: 'endpoint.failing', text: `${failingAt} attempts failed: ${outcome.reason}` })
   if (damaged && run.worthTelling('delivery.damaged', now))
@@ -136,13 +137,19 @@ function note(
   }
 }
 
-function report({ run, outcome }: Landing, outgoing: Outgoing, result: Result, now: number, events: Required<RelayEvents>): void {
+function report(
+  { run, waiting, outcome }: Landing,
+  outgoing: Outgoing,
+  result: Result,
+  now: number,
+  events: Required<RelayEvents>,
+): void {
   events.onAttempt({
     network_id: run.endpoint.network_id,
     endpoint_id: run.endpoint.id,
     event_id: outgoing.event_id,
     event_type: outgoing.event_type,
-    attempt: result.attempts,
+    attempt: waiting.attempts + 1,
     outcome: outcome.result,
     status: outcome.status,
     reason: outcome.reason,

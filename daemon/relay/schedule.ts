@@ -6,7 +6,11 @@ export const defaultSchedule: readonly number[] = [0, 5, 300, 1800, 7200, 18_000
 /** At least this long after a time-out or a 429, in seconds: such a receiver is overloaded. */
 const overloadPause = 60
 /** A receiver may ask for at most this, in seconds. */
-const longestRetryAfter = 86_400
+export const longestRetryAfter = 86_400
+
+/** Seconds to leave an overloaded receiver alone: never more than the longest delay that the operator allows. */
+export const overloadDelay = (schedule: readonly number[], overloaded: boolean): number =>
+  overloaded ? Math.min(overloadPause, Math.max(...schedule)) : 0
 
 export interface Failure {
   /** Attempts made so far, this one included. */
@@ -28,7 +32,7 @@ export interface Failure {
 export function nextDelay(schedule: readonly number[], failure: Failure, random: number): number | undefined {
   const planned = schedule[failure.attempts]
   if (planned === undefined) return undefined
-  const penalty = failure.overloaded ? Math.min(overloadPause, Math.max(...schedule)) : 0
+  const penalty = overloadDelay(schedule, failure.overloaded)
   const asked = Math.min(failure.retryAfter ?? 0, longestRetryAfter)
   return Math.round(1000 * Math.max(planned * (0.8 + 0.4 * random), penalty, asked))
 }

@@ -16,10 +16,10 @@ async function rest(inFlight: () => number): Promise<void> {
   await until(() => inFlight() === 0, 'nothing is in flight')
 }
 
-async function timed(answer = status(500), random = () => 0.5) {
+async function timed(answer = status(500), random = () => 0.5, change: { breakerThreshold?: number } = {}) {
   const clock = virtualClock()
   const hook = await receiver(answer)
-  const all = await bench(settings, { clock, random })
+  const all = await bench({ ...settings, ...change }, { clock, random })
   const pass = async (milliseconds: number, step = milliseconds) => {
     for (let passed = 0; passed < milliseconds; passed += step) {
       clock.advance(step)
@@ -55,7 +55,7 @@ describe('time', () => {
   })
 
   it('passes as the schedule says, to the last attempt after 75 hours', async () => {
-    const { append, attempts, hook, pass, clock } = await timed()
+    const { append, attempts, hook, pass, clock } = await timed(status(500), () => 0.5, { breakerThreshold: 1000 })
     await append(endpoint(hook.url), event('a'))
     await until(() => attempts.length === 1, 'the first attempt is over')
     const start = clock.now()
@@ -106,6 +106,8 @@ describe('time', () => {
     expect(hook.received.length).toBeLessThan(8 + 10 + 72 * 4)
     expect(dead).toEqual([])
     for (const { id, attempt, at, next } of made) {
+      // A probe that failed leaves its delivery as it was: due.
+      if (next <= at) continue
       const planned = (defaultSchedule[attempt] ?? 0) * second
       expect(next - at).toBeGreaterThanOrEqual(planned * 0.8 - 1)
       expect(next - at).toBeLessThanOrEqual(planned * 1.2 + 1)
