@@ -74,7 +74,7 @@ test('status, dead, deliveries and check speak of all relays and of what all of 
   expect(await command(group, 'check', '--allow-http', '--allow-private')).toEqual({
     code: 0,
     errors: '',
-    lines: [{ ok: true, endpoints: 3, waiting_commits: 0, problems: [] }],
+    lines: [{ ok: true, running: true, endpoints: 3, waiting_commits: 0, problems: [] }],
   })
 
   await relays[0]?.stop()
