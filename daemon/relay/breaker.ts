@@ -83,8 +83,15 @@ export interface Breaker {
   /**
    * Gives a ticket back with a result.
    * @param another whether another event of the endpoint is due or on its way, asked only when it matters
+   * @param refused whether it failed because the endpoint, which is there, did not want the event: a fresh one is tried soon
    */
-  record(ticket: Ticket, event: number, failed: boolean, another: () => Promise<boolean>): Promise<Transition | undefined>
+  record(
+    ticket: Ticket,
+    event: number,
+    failed: boolean,
+    another: () => Promise<boolean>,
+    refused?: boolean,
+  ): Promise<Transition | undefined>
   /** Gives a ticket back without a result: it was aborted, or it never left this machine. */
   release(ticket: Ticket): void
   /** The event of the last failed probe; another one goes first next time, so that one bad event cannot keep it open. */
@@ -104,6 +111,8 @@ const longestCooldown = 15 * 60
  * that are more than five minutes old, as a rule: a probe after fifteen minutes would never succeed.
  */
 const longestFreshCooldown = 4 * 60
+/** Nor longer than so many cooldowns: whoever sets a short one has receivers with short limits. With the default that is the same. */
+const freshCooldowns = 8
 /** Cockatiel asks `now - openedAt < duration`: this says yes at once, whatever the wall clock did. The gate decides. */
 const never = Number.NEGATIVE_INFINITY
 
@@ -139,7 +148,10 @@ export function createBreaker(
     return 1000 * Math.max(base, Math.min(longestCooldown, base * 2 ** Math.max(0, trips - 1)))
   }
   const firstCooldown = (): number => Math.min(cooldown(), 1000 * settings().cooldown)
-  const freshCooldown = (): number => Math.min(cooldown(), 1000 * Math.max(settings().cooldown, longestFreshCooldown))
+  const freshCooldown = (): number => {
+    const base = settings().cooldown
+    return Math.min(cooldown(), 1000 * Math.max(base, Math.min(longestFreshCooldown, freshCooldowns * base)))
+  }
   // The clock may have been set since: a cooldown neither begins in the future nor is longer than a cooldown.
   let readyAt = monotonic() + Math.min(cooldown(), Math.max(0, record.openedAt + cooldown() - timeline()))
   let earlyAt = Math.min(readyAt, monotonic() + freshCooldown())
@@ -214,7 +226,7 @@ export function createBreaker(
       }
       return { epoch, probe, early }
     },
-    async record(ticket, event, failed, another) {
+    async record(ticket, event, failed, another, refused = false) {
       if (ticket.epoch !== epoch) return undefined
       followSettings()
       const before = policy.state
@@ -222,7 +234,7 @@ export function createBreaker(
         // It came out of turn: the cooldown goes on as it was.
         probing = false
         epoch++
-        earlyAt = monotonic() + freshCooldown()
+        earlyAt = monotonic() + (refused ? firstCooldown() : freshCooldown())
         readyAt = Math.max(readyAt, monotonic() + firstCooldown())
         return 'reopened'
       }
@@ -244,7 +256,8 @@ export function createBreaker(
       openedAt = timeline()
       if (!ticket.probe) freshFrom = openedAt
       // A probe with the oldest event puts the next fresh one off by little: it must not become old meanwhile.
-      earlyAt = ticket.probe && !newest ? Math.max(earlyAt, monotonic() + firstCooldown()) : monotonic() + freshCooldown()
+      if (refused) earlyAt = monotonic() + firstCooldown()
+      else earlyAt = ticket.probe && !newest ? Math.max(earlyAt, monotonic() + firstCooldown()) : monotonic() + freshCooldown()
       return ticket.probe ? 'reopened' : 'opened'
     },
     release(ticket) {

@@ -84,8 +84,12 @@ export async function settleLanding(
   if (tooOld) run.refusesOld()
   else if (outcome.result === 'blocked' || damaged) run.breaker.release(ticket)
   else
-    transition = await run.breaker.record(ticket, waiting.event, failed, () =>
-      run.hasOther(waiting.event, now).catch(() => false),
+    transition = await run.breaker.record(
+      ticket,
+      waiting.event,
+      failed,
+      () => run.hasOther(waiting.event, now).catch(() => false),
+      failed && isRefusal(outcome),
     )
   // The first success of all is written too: after a restart it says that the endpoint is quick as a rule.
   const isNews = run.failingSince !== null || run.lastSuccess === null || run.lastError !== null

@@ -159,4 +159,32 @@ describe('createBreaker', () => {
     await breaker.record(breaker.begin(2), 2, true, async () => true)
     expect(breaker.permit().kind).toBe('open')
   })
+
+  it.each([
+    [0.5, 4],
+    [2, 16],
+    [30, 240],
+    [60, 240],
+    [600, 600],
+  ])(
+    'with a cooldown of %d s lets a fresh event be a probe after %d s at the latest, after one more cooldown if it refuses',
+    async (base, longest) => {
+      let monotonic = 0
+      const now = () => monotonic
+      const breaker = createBreaker(() => ({ threshold: 1, cooldown: base }), now, now)
+      // Twelve probes fail, the last one with the newest event.
+      for (let failed = 0; failed <= 12; failed++) {
+        const permit = breaker.permit()
+        if (permit.kind === 'open') monotonic = permit.readyAt
+        await breaker.record(breaker.begin(1, breaker.side), 1, true, async () => false)
+      }
+      expect((breaker.earlyAt - monotonic) / 1000).toBe(longest)
+      monotonic = breaker.earlyAt
+      await breaker.record(breaker.begin(2, 'newest'), 2, true, async () => false, true)
+      expect((breaker.earlyAt - monotonic) / 1000).toBe(base)
+      expect(createBreaker(() => ({ threshold: 1, cooldown: base }), now, now, breaker.snapshot()).earlyAt).toBeLessThanOrEqual(
+        monotonic + 1000 * longest,
+      )
+    },
+  )
 })
