@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** What is tested of every operation and of the host's calls. They run on the databases as well as in memory. */
@@ -5,14 +6,14 @@ const generated = ['access', 'answers', 'bodies', 'contract', 'events', 'host-ar
   (name) => `test/contract/${name}.test.ts`,
 )
 
-const onEngine = (name: string) => ({
+/** What every relay does, whatever its store. */
+const everyRelay = ['circuit', 'fresh-start', 'host-notices', 'operator', 'order', 'relay', 'rotation', 'skip'].map(
+  (name) => `test/daemon/relay/${name}.test.ts`,
+)
+
+const project = (name: string, include: readonly string[], env: Readonly<Record<string, string>> = {}) => ({
   extends: true as const,
-  test: {
-    name,
-    include: generated,
-    env: { FOLKMOOT_TEST_STORAGE: name },
-    globalSetup: ['test/support/engines-setup.ts'],
-  },
+  test: { name, include: [...include], env: { ...env }, globalSetup: ['test/support/global-setup.ts'] },
 })
 
 export default defineConfig({
@@ -21,9 +22,15 @@ export default defineConfig({
     // Real processes, real files, shared machines: a test is slow only when it hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // A test file that loads the library anew costs more than its tests: the files of a worker share what they load.
+    isolate: false,
+    pool: 'forks',
+    // Most tests wait: for processes, disks and databases.
+    maxWorkers: Math.max(4, availableParallelism()),
     projects: [
-      { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'] } },
-      ...['lowdb', 'sqlite', 'postgres'].map(onEngine),
+      project('all', ['test/**/*.test.ts']),
+      ...['lowdb', 'sqlite', 'postgres'].map((name) => project(name, generated, { FOLKMOOT_TEST_STORAGE: name })),
+      project('relay-postgres', everyRelay, { FOLKMOOT_TEST_RELAY: 'postgres' }),
     ],
   },
 })

@@ -5,22 +5,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import process from 'node:process'
-import { startPostgres } from '../test/support/postgres-server.ts'
 
 const [engine = '', ...words] = process.argv.slice(2)
 if (!['lowdb', 'sqlite', 'postgres'].includes(engine)) {
   process.stderr.write('usage: node scripts/test-on.ts lowdb|sqlite|postgres [vitest arguments]\n')
   process.exit(2)
 }
-const server = engine === 'postgres' && !process.env['DATABASE_URL'] ? await startPostgres() : undefined
-try {
-  const which = words.length > 0 ? words : ['test/contract', 'test/lib']
-  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'all', ...which], {
-    stdio: 'inherit',
-    env: { ...process.env, FOLKMOOT_TEST_STORAGE: engine, ...(server ? { DATABASE_URL: server.url } : {}) },
-  })
-  const [code] = await once(child, 'exit')
-  process.exitCode = code ?? 1
-} finally {
-  await server?.stop()
-}
+const which = words.length > 0 ? words : ['test/contract', 'test/lib']
+const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'all', ...which], {
+  stdio: 'inherit',
+  env: { ...process.env, FOLKMOOT_TEST_STORAGE: engine },
+})
+const [code] = await once(child, 'exit')
+process.exitCode = code ?? 1

@@ -13,6 +13,7 @@ import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
 import { tables } from '../../lib/storage/tables.ts'
+import { postgresAddress } from './postgres.ts'
 import { bentStorage } from './storage.ts'
 
 export const engine = process.env['FOLKMOOT_TEST_STORAGE'] ?? 'memory'
@@ -76,16 +77,14 @@ function telling(storage: Storage, outbox: OutboxWriter): Storage {
 export async function testStorage(outbox: OutboxWriter): Promise<Storage> {
   if (engine === 'lowdb') return closing(await lowdbStorage({ path: join(newDirectory(), 'db.json'), outbox }))
   if (engine === 'sqlite') return telling(closing(await sqliteStorage({ path: join(newDirectory(), 'db.sqlite') })), outbox)
-  if (engine === 'postgres') return telling(closing(await postgresStorage({ ...server(), schema: newSchema() })), outbox)
+  if (engine === 'postgres') return telling(closing(await postgresStorage({ ...(await server()), schema: newSchema() })), outbox)
   return memoryStorage({ outbox })
 }
 
 const newSchema = () => `engine_${process.pid}_${++count}`
 
-function server() {
-  const url = process.env['DATABASE_URL'] ?? inject('postgres')
-  if (!url) throw new Error('FOLKMOOT_TEST_STORAGE=postgres needs DATABASE_URL: run node scripts/test-on.ts postgres')
-  return { url, poolSize: 3 }
+async function server() {
+  return { url: await postgresAddress(), poolSize: 3 }
 }
 
 /** Storages that begin with the same rows. */
@@ -116,14 +115,14 @@ const silent: OutboxWriter = { append: async () => {}, close: async () => {} }
 /** A schema for each copy that is in use at a time; when its test is over, the tables that were written to are put back. */
 async function copiesOnPostgres(fill: (storage: Storage) => Promise<void>): Promise<Copies> {
   const template = newSchema()
-  const filled = await postgresStorage({ ...server(), schema: template })
+  const filled = await postgresStorage({ ...(await server()), schema: template })
   await fill(filled)
   await filled.close()
   const free: (() => Promise<Storage>)[] = []
 
   async function another(): Promise<() => Promise<Storage>> {
     const schema = newSchema()
-    const database = await postgresStorage({ ...server(), schema })
+    const database = await postgresStorage({ ...(await server()), schema })
     const written = new Set(tables.map(({ name }) => name))
     const storage = bentStorage(database, {
       tx: (tx) => ({

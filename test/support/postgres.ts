@@ -1,53 +1,59 @@
-/** A real PostgreSQL for tests: the one that `DATABASE_URL` names, or one from npm that is started for a test file. */
+/** A real PostgreSQL for tests: the one that `DATABASE_URL` names, or one from npm that all files of a run share. */
 import pg from 'pg'
-import { afterAll } from 'vitest'
-import { startPostgres } from './postgres-server.ts'
+import { afterAll, inject } from 'vitest'
 
 export interface TestPostgres {
+  /** A database of this file's own. */
   readonly url: string
   /** A schema name that nobody else uses. */
   newSchema(): string
   /** Removes a schema with everything in it. */
   drop(schema: string): Promise<void>
-  /** A connection of the test's own, which is closed with the server. */
+  /** A connection of the test's own, which is closed with the last test. */
   client(): Promise<pg.Client>
 }
 
-/** Starts PostgreSQL for this test file, and stops it after the last test. */
-export async function testPostgres(): Promise<TestPostgres> {
+/** The server that `DATABASE_URL` names, or the one of this run. */
+export async function postgresAddress(): Promise<string> {
   const named = process.env['DATABASE_URL']
-  const server = named ? { url: named, stop: async () => {} } : await startPostgres()
+  if (named) return named
+  const answer = await fetch(inject('postgres'))
+  if (!answer.ok) throw new Error(await answer.text())
+  return answer.text()
+}
+
+let databases = 0
+
+/** Makes a database for this test file, which goes after its last test. */
+export async function testPostgres(): Promise<TestPostgres> {
+  const server = await postgresAddress()
+  const name = `test_${process.pid}_${++databases}`
+  const admin = new pg.Client({ connectionString: server })
+  await admin.connect()
+  await admin.query(`CREATE DATABASE ${name}`)
+  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href
   const clients: pg.Client[] = []
-  const schemas = new Set<string>()
   let count = 0
 
   async function client(): Promise<pg.Client> {
-    const another = new pg.Client({ connectionString: server.url })
+    const another = new pg.Client({ connectionString: url })
     another.on('error', () => {})
     await another.connect()
     clients.push(another)
     return another
   }
   const own = await client()
-  const drop = async (schema: string) => {
-    await own.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
-    schemas.delete(schema)
-  }
 
   afterAll(async () => {
-    if (named) for (const schema of schemas) await drop(schema)
     for (const each of clients) await each.end()
-    await server.stop()
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    await admin.end()
   })
 
   return {
-    url: server.url,
-    newSchema() {
-      const schema = `test_${process.pid}_${++count}`
-      schemas.add(schema)
-      return schema
-    },
-    drop,
+    url,
+    newSchema: () => `test_${process.pid}_${++count}`,
+    drop: async (schema) => void (await own.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)),
     client,
   }
 }

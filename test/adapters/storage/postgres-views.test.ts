@@ -96,7 +96,9 @@ test('a server that went away and came back is read from again without a word', 
   const { storage } = await open()
   await insertAndTell(storage, 1)
   await Promise.all(Array.from({ length: 20 }, () => thingIds(storage)))
-  const broken = admin.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'folkmoot'")
+  const broken = admin.query(
+    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'folkmoot' AND datname = current_database()",
+  )
   const early = Promise.allSettled(Array.from({ length: 20 }, () => thingIds(storage)))
   await broken
   await early

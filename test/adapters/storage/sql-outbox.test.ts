@@ -160,7 +160,7 @@ test('an outbox whose connection broke goes on with a new one', async () => {
   const outbox = await source()
   const admin = await server.client()
   await admin.query(
-    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'folkmoot-relay' AND pid <> pg_backend_pid()`,
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'folkmoot-relay' AND datname = current_database() AND pid <> pg_backend_pid()`,
   )
   await tell(storage, 'a')
   // The break may be noticed by the first statement after it.

@@ -9,6 +9,7 @@ import type { Settings } from '../../../daemon/relay/settings.ts'
 import type { Notice } from '../../../daemon/relay/store/store.ts'
 import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
+import { postgresOutbox } from './postgres-outbox.ts'
 
 export interface Received {
   readonly id: string
@@ -146,12 +147,8 @@ async function directoryOutbox(): Promise<TestOutbox> {
   return { address: directory, append: (commits) => writer.append(commits), close: () => writer.close() }
 }
 
-let newOutbox: () => Promise<TestOutbox> = directoryOutbox
-
-/** Lets the tests of files that are imported from now on run on other outboxes than directories. */
-export function benchesOn(make: () => Promise<TestOutbox>): void {
-  newOutbox = make
-}
+/** The project `relay-postgres` of `vitest.config.ts` runs what every relay does on the store that relays share. */
+const newOutbox = process.env['FOLKMOOT_TEST_RELAY'] === 'postgres' ? postgresOutbox : directoryOutbox
 
 export interface Bench {
   /** The outbox as a relay takes it: a directory, as a rule. */
@@ -168,8 +165,12 @@ export interface Bench {
 }
 
 /** An outbox and a relay on it, with a short schedule. */
-export async function bench(settings: Partial<Settings> = {}, options: Partial<RelayOptions> = {}): Promise<Bench> {
-  const outbox = await newOutbox()
+export async function bench(
+  settings: Partial<Settings> = {},
+  options: Partial<RelayOptions> = {},
+  makeOutbox: () => Promise<TestOutbox> = newOutbox,
+): Promise<Bench> {
+  const outbox = await makeOutbox()
   const directory = outbox.address
   const attempts: AttemptReport[] = []
   const notices: Notice[] = []

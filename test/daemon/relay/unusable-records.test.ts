@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newWriterId, segmentName } from '../../../adapters/outbox/segment-name.ts'
 import { postgresDialect } from '../../../adapters/storage/postgres/dialect.ts'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
@@ -16,7 +16,7 @@ import { encodeLine } from '../../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { type Bench, bench, benchesOn, endpoint, event, events, receiver, type TestOutbox, until } from './support.ts'
+import { type Bench, bench, endpoint, event, events, receiver, type TestOutbox, until } from './support.ts'
 
 const server = await testPostgres()
 
@@ -94,11 +94,9 @@ describe.each([
   ['a SQLite table', sqlite],
   ['a PostgreSQL table', postgres],
 ])('%s with records that cannot be used', (name, outbox) => {
-  beforeEach(() => benchesOn(outbox))
-
   it('gives all the others to the endpoints, and says which ones it left out', async () => {
     const hook = await receiver()
-    const all = await bench()
+    const all = await bench({}, {}, outbox)
     await all.append(
       endpoint(hook.url),
       event('first'),
@@ -117,7 +115,7 @@ describe.each([
 
   it('keeps them for a person to look at', async () => {
     const hook = await receiver()
-    const all = await bench()
+    const all = await bench({}, {}, outbox)
     await all.append(endpoint(hook.url), unusable({ ...event('odd'), audience: 'all' }), event('even'))
     await until(() => hook.received.length === 1 && damaged(all).length === 1, 'the other one is delivered')
     const kept =
@@ -132,7 +130,7 @@ describe.each([
 
   it('leaves an endpoint as it was when its next version cannot be used', async () => {
     const hook = await receiver()
-    const all = await bench()
+    const all = await bench({}, {}, outbox)
     await all.append(
       endpoint(hook.url),
       event('before'),
@@ -147,8 +145,7 @@ describe.each([
   it('delivers the other records of the same commit', async () => {
     const hook = await receiver()
     const made = await outbox()
-    benchesOn(async () => made)
-    const all = await bench()
+    const all = await bench({}, {}, async () => made)
     await made.append([[endpoint(hook.url), event('a'), unusable({ ...event('b'), event_id: 7 }), event('c')]])
     await until(() => hook.received.length === 2, 'the others are delivered')
     expect(damaged(all)).toHaveLength(1)
@@ -156,7 +153,7 @@ describe.each([
 
   it('goes on without a record that the store itself refuses, again after a restart', async () => {
     const hook = await receiver()
-    const all = await bench()
+    const all = await bench({}, {}, outbox)
     await query(all, name === 'a PostgreSQL table' ? cursedInPostgres : cursedInSqlite)
     await all.append(endpoint(hook.url), ...events('e', 20), event('cursed'), ...events('f', 20))
     await until(() => hook.received.length === 40, 'all the others are delivered')
@@ -172,7 +169,7 @@ describe.each([
 
   it('delivers every good record among hundreds that were changed at random', async () => {
     const hook = await receiver()
-    const all = await bench()
+    const all = await bench({}, {}, outbox)
     const random = generator(20_261_121)
     await all.append(endpoint(hook.url))
     const bad = Array.from({ length: 300 }, () => unusable(mutated(random)))
@@ -190,11 +187,9 @@ describe.each([
   ['SQLite', directory],
   ['PostgreSQL', postgres],
 ])('a relay that remembers in %s', (name, outbox) => {
-  beforeEach(() => benchesOn(outbox))
-
   it('sends no body that is not the one that it took over: that delivery is dead, and everything else goes on', async () => {
     const hook = await receiver()
-    const all = await bench()
+    const all = await bench({}, {}, outbox)
     await all.append(endpoint(hook.url, { enabled: false }), event('a'), event('flipped'), event('c'))
     await until(async () => (await all.relay.store.counts()).pending === 3, 'they wait')
     const [before, after] = name === 'SQLite' ? ['CAST(body AS TEXT)', 'CAST($ AS BLOB)'] : ['body', '$']
@@ -211,7 +206,7 @@ describe.each([
 
   it('records the answer of a receiver whatever is in it', async () => {
     const hook = await receiver((_, response) => void response.writeHead(500).end('no\0 \ud800 \u202e'))
-    const all = await bench({ retrySchedule: [0] })
+    const all = await bench({ retrySchedule: [0] }, {}, outbox)
     await all.append(endpoint(hook.url), event('a'))
     await until(() => all.attempts.length === 1, 'the answer is recorded')
     const [attempt] = await query(all, 'SELECT answer FROM $attempts')
@@ -221,7 +216,7 @@ describe.each([
 
   it('takes over a store of an earlier version, in place', async () => {
     const hook = await receiver()
-    const all = await bench()
+    const all = await bench({}, {}, outbox)
     await all.append(endpoint(hook.url, { enabled: false }), event('old'))
     await until(async () => (await all.relay.store.counts()).pending === 1, 'it waits')
     await all.relay.close(0)

@@ -125,7 +125,7 @@ test('of what it was about to send when the database took too long, nothing is f
     WHEN (NEW.in_flight <> '{}') EXECUTE FUNCTION $relay.wait()`)
   await group.append(event('a'))
   await until(async () => {
-    const rows = await group.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)
+    const rows = await group.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()`)
     return rows.length > 0
   }, 'it records what it is about to send')
   await group.query('DROP TABLE $relay.slow')
