@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openOperatorStore, storePath } from '../../../daemon/relay/backing.ts'
@@ -9,6 +9,7 @@ import { combine } from '../../../daemon/relay/events.ts'
 import { createMetrics } from '../../../daemon/relay/metrics.ts'
 import type { Relay } from '../../../daemon/relay/relay.ts'
 import { widthOf } from '../../../daemon/table.ts'
+import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 import { run } from '../../support/command.ts'
 import { type Bench, bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
 
@@ -200,8 +201,8 @@ describe('the commands', () => {
   })
 })
 
-/** A relay with its control, on a port of its own. */
-async function controlled(answer = status(204)) {
+/** A relay with its control, on a port of its own. The control looks into the relay's outbox, unless another one is given. */
+async function controlled(answer = status(204), other?: string) {
   const hook = await receiver(answer)
   let relay: Relay | undefined
   const metrics = createMetrics(() => relay, '1.2.3')
@@ -209,9 +210,10 @@ async function controlled(answer = status(204)) {
   const all = await bench({ retrySchedule: [0, 0.02] }, combine(metrics, { onNotice: ({ kind }) => notices.push(kind) }))
   relay = all.relay
   const onFault = (what: string, error: unknown) => all.faults.push([what, error])
-  const control = await startControl({ relay, metrics, outbox: all.directory, port: 0, onFault })
+  const outbox = other ?? all.directory
+  const control = await startControl({ relay, metrics, outbox, port: 0, onFault })
   onTestFinished(() => control.close())
-  const key = controlKey(all.directory)
+  const key = controlKey(outbox)
   const ask = async (
     method: string,
     path: string,
@@ -263,13 +265,10 @@ describe('the control', () => {
   })
 
   it('says in the log why an operation failed, and not in the answer', async () => {
-    const { ask, directory, faults } = await controlled()
-    const path = storePath(directory)
-    renameSync(path, `${path}-away`)
-    mkdirSync(path)
+    const unusable = temporaryDirectory()
+    mkdirSync(storePath(unusable), { recursive: true })
+    const { ask, faults } = await controlled(status(204), unusable)
     const answer = await ask('GET', '/status')
-    rmdirSync(path)
-    renameSync(`${path}-away`, path)
     expect(answer).toEqual({ status: 500, body: { error: 'this failed; the log says why' } })
     expect(faults).toEqual([['the control cannot answer GET /status', expect.any(Error)]])
   })

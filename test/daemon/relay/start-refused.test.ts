@@ -9,11 +9,14 @@ import { run } from '../../support/command.ts'
 import { noSmallDisk, smallDisk } from '../../support/small-disk.ts'
 import { event } from './support.ts'
 
+/** One sentence, as `--json` has it. */
+const oneError = /^\{"error":"[^\n]+"\}\n$/
+
 /** What a relay says that cannot start: one sentence, and exit code 2. */
 async function refusal(directory: string): Promise<string> {
   const relay = run('folkmoot-relay', 'run', '--outbox', directory, '--control-port', '0', '--json')
   expect(await relay.ended).toBe(2)
-  expect(relay.out.stderr).toMatch(/^folkmoot-relay: [^\n]+\n$/)
+  expect(relay.out.stderr).toMatch(oneError)
   return relay.out.stderr
 }
 
@@ -47,7 +50,7 @@ it.for(['for the first time', 'again'])(
       else {
         expect({ code, stderr: relay.out.stderr }).toEqual({
           code: 2,
-          stderr: expect.stringMatching(/^folkmoot-relay: [^\n]+\n$/),
+          stderr: expect.stringMatching(oneError),
         })
       }
     }
