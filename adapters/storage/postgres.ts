@@ -10,6 +10,7 @@ import * as v from 'valibot'
 import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, checkOptions, flag, listener, positive, wholeNumber } from '../options.ts'
+import { nestingIn } from './nesting.ts'
 import { callerOver } from './postgres/caller.ts'
 import { isPipelined, type PgClient, type PgPool, send } from './postgres/client.ts'
 import { defaultSchema, postgresDialect } from './postgres/dialect.ts'
@@ -106,6 +107,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   }
 
   const caller = callerOver(pool, channelOf(schema))
+  const nesting = nestingIn()
   const running = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
@@ -138,9 +140,11 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   }
 
   return {
-    transaction(work, { readOnly = false } = {}) {
-      if (closing) return Promise.reject(new StorageError('closed', 'the storage is closed; open it again to go on'))
-      return track(readOnly ? views.read(work) : write(work))
+    async transaction(work, { readOnly = false } = {}) {
+      if (closing) throw new StorageError('closed', 'the storage is closed; open it again to go on')
+      nesting.refuse()
+      const entering = nesting.entering(work)
+      return track(readOnly ? views.read(entering) : write(entering))
     },
     using: (client) => joined(client, language),
     close() {

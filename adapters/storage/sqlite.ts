@@ -10,6 +10,7 @@ import { partsOf } from '../../lib/outbox/parts.ts'
 import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, checkOptions, flag, listener, pathOf, positive } from '../options.ts'
+import { nestingIn } from './nesting.ts'
 import { type Executor, openSession } from './sql/session.ts'
 import { type Statement, statementsOf } from './sql/statements.ts'
 import type { TableShape } from './sql/values.ts'
@@ -140,6 +141,8 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const writer = writerOver(connection, path, patience)
   const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
   const views = viewsWith({ open: async () => viewOver(await readers.take(), readers), most: mostInView, statements })
+  const inTransaction = nestingIn()
+  const inAlone = nestingIn('a write inside of `alone` would wait for itself. Write through `using`, or begin it after its end')
   let running = 0
   let closing: Promise<void> | undefined
   let allDone: (() => void) | undefined
@@ -157,8 +160,19 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
 
   return {
     transaction: (work, { readOnly = false } = {}) =>
-      counted(() => (readOnly ? views.read(work) : writer.transaction(() => inSession(connection, false, work)))),
-    alone: (work) => counted(() => writer.alone(work)),
+      counted(() => {
+        inTransaction.refuse()
+        const entering = inTransaction.entering(work)
+        if (readOnly) return views.read(entering)
+        inAlone.refuse()
+        return writer.transaction(() => inSession(connection, false, entering))
+      }),
+    alone: (work) =>
+      counted(() => {
+        inTransaction.refuse()
+        inAlone.refuse()
+        return writer.alone(inAlone.entering(work))
+      }),
     using: (database) => joined(database, path, watch),
     close() {
       closing ??= new Promise<void>((done) => {
@@ -184,6 +198,7 @@ function fileOf({ path, database }: SqliteOptions): string {
 /** Transactions inside of one that the host has open, one after another. */
 function joined(database: DatabaseSync, path: string, watch: SqliteOptions['onStatement']): Storage {
   const connection = connectionOver(database, path, watch)
+  const nesting = nestingIn()
   let last: Promise<unknown> = Promise.resolve()
 
   async function run<T>(work: (tx: Tx) => Promise<T>, readOnly: boolean): Promise<T> {
@@ -204,8 +219,10 @@ function joined(database: DatabaseSync, path: string, watch: SqliteOptions['onSt
   }
 
   return {
-    transaction(work, { readOnly = false } = {}) {
-      const turn = last.then(() => run(work, readOnly))
+    async transaction(work, { readOnly = false } = {}) {
+      nesting.refuse()
+      const entering = nesting.entering(work)
+      const turn = last.then(() => run(entering, readOnly))
       last = turn.catch(() => undefined)
       return turn
     },

@@ -6,7 +6,8 @@
  * - **Transaction**: all of its rows and records, or none. It is the only door to data.
  * - **Record**: what `append` takes: an event, or a change of a webhook endpoint, on its way to the outbox.
  * - **Outbox**: where the relay finds the records of committed transactions, and of no others.
- * - **Guard**: the values that a row must still have for an update to happen; compare-and-set.
+ * - **Guard**: the values that a row must still have for a change or a removal to happen; compare-and-set.
+ * - **Lock**: keeps other transactions from changing or removing a row until this one ends.
  *
  * Write one function that returns a `Storage`, and run the suite of `folkmoot/testing` over it: when it passes, the
  * adapter is right. Ids, timestamps, network scoping, defaults, validation and paging are the library's work, not yours.
@@ -38,6 +39,16 @@ export interface Query<R> {
 /** A patch: columns to change. `undefined` leaves a column as it is. */
 export type Patch<R> = { readonly [K in keyof R]?: R[K] | undefined }
 
+/** Numbers to add to columns; a negative one subtracts. */
+export type Increment<R> = { readonly [K in keyof R as R[K] extends number ? K : never]?: number }
+
+/**
+ * `share`: the row stays as it is; other transactions may take the same lock at the same time. `update`: no other transaction
+ * may lock the row, change it or remove it. Take the stronger lock at once: two transactions that both hold `share` and then
+ * change the row wait for each other.
+ */
+export type LockStrength = 'share' | 'update'
+
 /**
  * One transaction's door to the data. Rows that come out are frozen or copies: nothing that a caller does to them reaches
  * the store. A transaction reads its own writes.
@@ -60,8 +71,22 @@ export interface Tx {
    * @throws UniqueViolation
    */
   update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
-  /** Removes a row and gives it back, or `undefined` when there was none. Of two concurrent removals one gets the row. */
-  remove<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
+  /**
+   * Adds to columns of a row and gives the changed row back, or `undefined` when there is none with this id or `guard` does not
+   * hold. Atomic: of any number of increments at once none is lost.
+   * @throws UniqueViolation
+   */
+  increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined>
+  /**
+   * Removes a row and gives it back, or `undefined` when there was none or `guard` does not hold. Of two concurrent removals one
+   * gets the row.
+   */
+  remove<R extends Row, N>(table: Table<R, N>, id: Id, guard?: Where<R>): Promise<R | undefined>
+  /**
+   * Locks a row until the transaction ends and gives it back as it is now, or `undefined` when there is none. Waits for
+   * transactions that hold a lock which excludes this one. The same as `get` where transactions that write run one at a time.
+   */
+  lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined>
   /** Puts records into the outbox if and only if this transaction commits, in the order of the calls. */
   append(records: readonly OutboxRecord[]): Promise<void>
   /** The database handle of this transaction, so that a host's own tables can join; `undefined` where there is none. */
@@ -71,9 +96,13 @@ export interface Tx {
 export interface Storage {
   /**
    * Runs `work` atomically: its rows and records are durable when this resolves, and nothing of it happened when this
-   * rejects, unless with `unknown`. Whatever `work` throws comes through unchanged. Transactions never nest.
+   * rejects, unless with `unknown`. Whatever `work` throws comes through unchanged.
+   *
+   * Transactions never nest: one that waits for another one of the same storage would wait for itself. An adapter refuses
+   * it with a TypeError at once. Work that was begun in a transaction and goes on after its end may open one.
    *
    * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path
+   * @throws TypeError inside of another transaction of the same storage
    * @throws Conflict when the caller must run the work again
    * @throws StorageError `full`, `unavailable` or `closed`; nothing was written
    * @throws StorageError `unknown` when the commit was sent and its outcome is not known: all of it was written, or nothing

@@ -5,7 +5,7 @@
 import { isStorableId } from '../kernel/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
 import { differs } from './changes.ts'
-import type { Patch, Query, Tx, Where } from './contract.ts'
+import type { Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'
 import type { Id, Row, Table } from './table.ts'
 
 /** The same door as `Tx`, where `network_id` is filled in and checked, and inserts may leave out what has a default. */
@@ -20,7 +20,9 @@ export interface ScopedTx {
   update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
   /** The same for a row to which something belongs that has changed: `updated_at` moves even if no other column does. */
   touch<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
-  remove<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
+  increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined>
+  remove<R extends Row, N>(table: Table<R, N>, id: Id, guard?: Where<R>): Promise<R | undefined>
+  lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined>
   append(records: readonly OutboxRecord[]): Promise<void>
   readonly network_id: Id
   readonly native: unknown
@@ -108,10 +110,24 @@ class NetworkTx implements ScopedTx {
     return this.#tx.update(table, id, patch, this.#where())
   }
 
-  async remove<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined> {
-    const removed = (await this.get(table, id)) && (await this.#tx.remove(table, id))
+  async increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined> {
+    if (!isStorableId(id)) return undefined
+    const changed = await this.#tx.increment(table, id, by, this.#where(guard))
+    if (changed) this.#changes += 1
+    return changed
+  }
+
+  async remove<R extends Row, N>(table: Table<R, N>, id: Id, guard?: Where<R>): Promise<R | undefined> {
+    if (!isStorableId(id)) return undefined
+    const removed = await this.#tx.remove(table, id, this.#where(guard))
     if (removed) this.#changes += 1
     return removed
+  }
+
+  async lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined> {
+    if (!isStorableId(id)) return undefined
+    const row = await this.#tx.lock(table, id, strength)
+    return row?.network_id === this.network_id ? row : undefined
   }
 
   append(records: readonly OutboxRecord[]): Promise<void> {

@@ -5,7 +5,7 @@
  * in and out as `tables.ts` declares them; how they are kept is the host's business.
  */
 import { accessError } from '../errors.ts'
-import type { Patch, Query, Storage, Tx, Where } from './contract.ts'
+import type { Increment, LockStrength, Patch, Query, Storage, Tx, Where } from './contract.ts'
 import type { Id, Row, Table } from './table.ts'
 import {
   type CollectionRow,
@@ -31,12 +31,12 @@ export interface HostTable<R extends Row, Native = unknown> {
   /** @throws UniqueViolation naming the columns of the key that is taken */
   insert?(native: Native, row: R): Promise<R>
   update?(native: Native, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
-  remove?(native: Native, id: Id): Promise<R | undefined>
+  remove?(native: Native, id: Id, guard?: Where<R>): Promise<R | undefined>
   /**
-   * Keeps others from changing or removing a row until the transaction ends: `SELECT … FOR UPDATE`. Left out where transactions
-   * that write run one at a time anyway, as on SQLite, or where rows are neither changed nor removed.
+   * `SELECT … FOR SHARE` or `FOR UPDATE`. Left out, `get` takes its place: right where transactions that write run one at a time,
+   * as on SQLite, or where rows are neither changed nor removed.
    */
-  hold?(native: Native, id: Id): Promise<void>
+  lock?(native: Native, id: Id, strength: LockStrength): Promise<R | undefined>
 }
 
 /** The rows of the tables that a host may have already. */
@@ -114,26 +114,30 @@ function doorOf(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
     },
     async update(table: Table, id: Id, patch: Patch<Row>, guard?: Where<Row>) {
       const host = own(table)
-      if (!host) return tx.update(table, id, patch, guard)
-      if (!guard || !changesNothing(patch, guard)) return required(table, host.update)(native, id, patch, guard)
-      await host.hold?.(native, id)
-      return matching(await required(table, host.get)(native, id), guard)
+      return host ? required(table, host.update)(native, id, patch, guard) : tx.update(table, id, patch, guard)
     },
-    async remove(table: Table, id: Id) {
+    async increment(table: Table, id: Id, by: Increment<Row>, guard?: Where<Row>) {
       const host = own(table)
-      return host ? required(table, host.remove)(native, id) : tx.remove(table, id)
+      if (!host) return tx.increment(table, id, by, guard)
+      const update = required(table, host.update)
+      const row = await required(table, host.lock ?? host.get)(native, id, 'update')
+      return row && update(native, id, incremented(row, by), guard)
+    },
+    async remove(table: Table, id: Id, guard?: Where<Row>) {
+      const host = own(table)
+      return host ? required(table, host.remove)(native, id, guard) : tx.remove(table, id, guard)
+    },
+    async lock(table: Table, id: Id, strength: LockStrength) {
+      const host = own(table)
+      return host ? required(table, host.lock ?? host.get)(native, id, strength) : tx.lock(table, id, strength)
     },
   }
   return door as unknown as Tx
 }
 
-/** Whether a row is only to be held: a change to what it must be already. */
-const changesNothing = (patch: Patch<Row>, guard: Where<Row>): boolean =>
-  Object.entries(patch).every(([name, value]) => guard[name as keyof Row] === value)
-
-/** The row, if the guard holds. */
-const matching = (row: Row | undefined, guard: Where<Row>): Row | undefined =>
-  row && Object.entries(guard).every(([name, value]) => [value].flat().includes(row[name as keyof Row])) ? row : undefined
+/** The sums as a patch: nobody else changes a row that is locked. */
+const incremented = (row: Row, by: Increment<Row>): Patch<Row> =>
+  Object.fromEntries(Object.entries<number>(by).map(([name, added]) => [name, Number(row[name as keyof Row]) + added]))
 
 /** @throws ApiError 403 when the host left it out */
 function required<F>({ name }: Pick<Table, 'name'>, provided: F | undefined): F {

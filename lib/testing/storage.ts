@@ -4,6 +4,7 @@
 import { describe, test } from 'vitest'
 import { keyCases } from './cases/keys.ts'
 import { lifecycleCases } from './cases/lifecycle.ts'
+import { lockCases } from './cases/locks.ts'
 import { queryCases } from './cases/queries.ts'
 import { rowCases } from './cases/rows.ts'
 import { transactionCases } from './cases/transactions.ts'
@@ -16,6 +17,7 @@ export const storageCases: readonly StorageCase[] = [
   ...rowCases,
   ...keyCases,
   ...queryCases,
+  ...lockCases,
   ...transactionCases,
   ...valueCases,
   ...lifecycleCases,

@@ -49,7 +49,9 @@ const told = (tx: Tx, tell: (table: string, writes: boolean) => Promise<void>): 
   count: (table, where) => tell(table.name, false).then(() => tx.count(table, where)),
   insert: (table, row) => tell(table.name, true).then(() => tx.insert(table, row)),
   update: (table, id, patch, guard) => tell(table.name, true).then(() => tx.update(table, id, patch, guard)),
-  remove: (table, id) => tell(table.name, true).then(() => tx.remove(table, id)),
+  increment: (table, id, by, guard) => tell(table.name, true).then(() => tx.increment(table, id, by, guard)),
+  remove: (table, id, guard) => tell(table.name, true).then(() => tx.remove(table, id, guard)),
+  lock: (table, id, strength) => tell(table.name, true).then(() => tx.lock(table, id, strength)),
   append: (records) => tell('outbox', true).then(() => tx.append(records)),
 })
 

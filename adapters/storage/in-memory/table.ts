@@ -35,7 +35,10 @@ export interface TableInMemory {
    * @throws UniqueViolation
    */
   update(id: Id, patch: Conditions, guard: Conditions): Change | undefined
-  remove(id: Id): Change | undefined
+  /** Adds to columns, in the same way. @throws UniqueViolation */
+  increment(id: Id, by: Conditions, guard: Conditions): Change | undefined
+  /** Nothing when there is no such row or `guard` does not hold. */
+  remove(id: Id, guard: Conditions): Change | undefined
   /** Takes a change back; the changes that came after it must have been taken back before. */
   undo(change: Change): void
 }
@@ -158,9 +161,15 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
       return changed(before, after)
     },
 
-    remove(id) {
+    increment(id, by, guard) {
       const before = rows.get(id)
-      return before && changed(before, undefined)
+      const sums = Object.entries(by).map(([column, added]) => [column, Number(before?.[column]) + Number(added)])
+      return table.update(id, Object.fromEntries(sums), guard)
+    },
+
+    remove(id, guard) {
+      const before = rows.get(id)
+      return before && matches(before, guard) ? changed(before, undefined) : undefined
     },
 
     undo({ before, after }) {

@@ -89,7 +89,11 @@ export function openSession(tables: TablesInMemory, readOnly: boolean): Session 
     insert: async (shape: TableShape, row: StoredRow) => log(writable(shape).insert(row)).after,
     update: async (shape: TableShape, id: string, patch: Partial<StoredRow>, guard: RowQuery['where']) =>
       log(writable(shape).update(id, patch, guard ?? {}))?.after,
-    remove: async (shape: TableShape, id: string) => log(writable(shape).remove(id))?.before,
+    increment: async (shape: TableShape, id: string, by: Partial<StoredRow>, guard: RowQuery['where']) =>
+      log(writable(shape).increment(id, by, guard ?? {}))?.after,
+    remove: async (shape: TableShape, id: string, guard: RowQuery['where']) =>
+      log(writable(shape).remove(id, guard ?? {}))?.before,
+    lock: async (shape: TableShape, id: string) => writable(shape).rows.get(id),
     async append(added: readonly OutboxRecord[]) {
       refuseIfReadOnly()
       if (ended) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')

@@ -9,6 +9,7 @@
  */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
+import { nestingIn } from '../nesting.ts'
 import type { Change } from './table.ts'
 import { openSession, type Session, type TablesInMemory, undo } from './tables.ts'
 import { newTurns } from './turns.ts'
@@ -55,6 +56,7 @@ export function transactionsInMemory(
 ): Storage {
   const { persist } = options
   const turns = newTurns()
+  const nesting = nestingIn()
   /** The number of the newest commit in the tables, and of the newest one that is durable. */
   let newest = 0
   let newestDurable = 0
@@ -165,9 +167,11 @@ export function transactionsInMemory(
   return {
     async transaction(work, { readOnly = false } = {}) {
       if (closing) throw new StorageError('closed', 'the storage is closed; open it again to go on')
+      nesting.refuse()
       running++
       try {
-        return await (readOnly ? read(work) : write(work))
+        const entering = nesting.entering(work)
+        return await (readOnly ? read(entering) : write(entering))
       } finally {
         running--
         if (running === 0) allDone?.()

@@ -50,6 +50,7 @@ export function postgresDialect(schema: string): Dialect {
       boolean: (value) => value === 't',
       json: (value) => JSON.parse(String(value)),
     },
+    lock: (strength) => (strength === 'share' ? ' FOR SHARE' : ' FOR UPDATE'),
     bound: (parameter) => parameter,
     noLimit: '',
     ownTables: {

@@ -1,11 +1,13 @@
 /** Transactions inside of one that the host has open, one after another. */
 import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
+import { nestingIn } from '../nesting.ts'
 import { type PgClient, send } from './client.ts'
 import { isOutsideTransaction, storageErrorOf } from './errors.ts'
 import { inSession, type Language, transactionOn } from './transaction.ts'
 
 /** @param client the host's connection, inside a transaction */
 export function joined(client: PgClient, language: Language): Storage {
+  const nesting = nestingIn()
   let last: Promise<unknown> = Promise.resolve()
 
   async function savepoint(): Promise<void> {
@@ -38,8 +40,10 @@ export function joined(client: PgClient, language: Language): Storage {
   }
 
   return {
-    transaction(work, { readOnly = false } = {}) {
-      const turn = last.then(() => run(work, readOnly))
+    async transaction(work, { readOnly = false } = {}) {
+      nesting.refuse()
+      const entering = nesting.entering(work)
+      const turn = last.then(() => run(entering, readOnly))
       last = turn.catch(() => undefined)
       return turn
     },

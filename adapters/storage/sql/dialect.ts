@@ -1,4 +1,5 @@
 /** Where the SQL of two databases differs; everything else about it is written once. */
+import type { LockStrength } from '../../../lib/storage/contract.ts'
 import type { ColumnType } from '../../../lib/storage/table.ts'
 
 /** What goes into a statement and comes out of it. */
@@ -34,6 +35,8 @@ export interface Dialect {
   encode(type: ColumnType, value: unknown): SqlValue
   /** What a value that is not null becomes when it comes out of a column; types that are not here come as they are. */
   readonly decoders: Readonly<Partial<Record<ColumnType, (value: unknown) => unknown>>>
+  /** Ends a SELECT that locks its row; empty where one transaction writes at a time. */
+  lock(strength: LockStrength): string
   /** A parameter as it stands behind LIMIT and OFFSET. */
   bound(parameter: string): string
   /** No row limit where there is an offset: SQLite knows no OFFSET without a LIMIT. */

@@ -1,6 +1,6 @@
 /** One transaction's door to the data, over whatever runs statements. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import { Conflict, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
+import { Conflict, type LockStrength, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { RowQuery, Statement, Statements } from './statements.ts'
 import type { AnyRow, TableShape } from './values.ts'
 
@@ -57,6 +57,12 @@ export function openSession(executor: Executor, statements: Statements, readOnly
     return new Conflict(`${table.name}: the row that was in the way has gone`)
   }
 
+  async function change(statement: Statement, table: TableShape, changed: AnyRow): Promise<AnyRow | undefined> {
+    const mayCollide = 'id' in changed || table.unique.some((key) => key.some((name) => changed[name] !== undefined))
+    const rows = mayCollide ? await executor.attempt(statement, table) : await executor.query(statement)
+    return rowsOf(table, rows)[0]
+  }
+
   const tx = {
     native: executor.native,
 
@@ -86,15 +92,22 @@ export function openSession(executor: Executor, statements: Statements, readOnly
 
     async update(table: TableShape, id: string, patch: AnyRow, guard: AnyRow = {}) {
       check(true)
-      const statement = statements.update(table, id, patch, guard)
-      const mayCollide = 'id' in patch || table.unique.some((key) => key.some((name) => patch[name] !== undefined))
-      const rows = mayCollide ? await executor.attempt(statement, table) : await executor.query(statement)
-      return rowsOf(table, rows)[0]
+      return change(statements.update(table, id, patch, guard), table, patch)
     },
 
-    async remove(table: TableShape, id: string) {
+    async increment(table: TableShape, id: string, by: AnyRow, guard: AnyRow = {}) {
       check(true)
-      return rowsOf(table, await executor.query(statements.remove(table, id)))[0]
+      return change(statements.increment(table, id, by, guard), table, by)
+    },
+
+    async remove(table: TableShape, id: string, guard: AnyRow = {}) {
+      check(true)
+      return rowsOf(table, await executor.query(statements.remove(table, id, guard)))[0]
+    },
+
+    async lock(table: TableShape, id: string, strength: LockStrength) {
+      check(true)
+      return rowsOf(table, await executor.query(statements.lock(table, id, strength)))[0]
     },
 
     async append(records: readonly OutboxRecord[]) {

@@ -1,5 +1,6 @@
 /** The statements of the storage contract, as text with parameters. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import type { LockStrength } from '../../../lib/storage/contract.ts'
 import type { Dialect, Parameter, SqlValue } from './dialect.ts'
 import { quoted } from './dialect.ts'
 import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'
@@ -189,6 +190,30 @@ export function statementsOf(dialect: Dialect) {
     return { sql, values, single: limit === 1 }
   }
 
+  /**
+   * Changes columns of a row. What changes nothing becomes a look at the row.
+   * @param assigned what a column is set to, by the text of its parameter
+   */
+  function change(
+    table: TableShape,
+    id: string,
+    given: AnyRow,
+    guard: AnyRow,
+    assigned: (name: string, parameter: string) => string,
+  ): Statement {
+    const { values, add } = parameters()
+    const changes = Object.entries(given)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${quoted(name)} = ${assigned(name, add(encodeValue(dialect, table, name, value)))}`)
+    const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])
+    const name = dialect.table(table.name)
+    const sql =
+      changes.length === 0
+        ? `SELECT ${columnsOf(table)} FROM ${name}${where}`
+        : `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`
+    return { sql, values }
+  }
+
   return {
     /** Makes rows of a table out of the values of its columns. */
     reader: (table: TableShape) => preparedOf(table).read,
@@ -214,24 +239,21 @@ export function statementsOf(dialect: Dialect) {
       return { sql: preparedOf(table).insert, values }
     },
 
-    /** A patch that changes nothing becomes a look at the row. */
-    update(table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement {
-      const { values, add } = parameters()
-      const changes = Object.entries(patch)
-        .filter(([, value]) => value !== undefined)
-        .map(([name, value]) => `${quoted(name)} = ${add(encodeValue(dialect, table, name, value))}`)
-      const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])
-      const name = dialect.table(table.name)
-      const sql =
-        changes.length === 0
-          ? `SELECT ${columnsOf(table)} FROM ${name}${where}`
-          : `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`
-      return { sql, values }
-    },
+    update: (table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement =>
+      change(table, id, patch, guard, (_name, parameter) => parameter),
 
-    remove(table: TableShape, id: string): Statement {
+    increment: (table: TableShape, id: string, by: AnyRow, guard: AnyRow): Statement =>
+      change(table, id, by, guard, (name, parameter) => `${quoted(name)} + ${parameter}`),
+
+    lock(table: TableShape, id: string, strength: LockStrength): Statement {
       const { values, add } = parameters()
       const where = clause(conditions(table, { id }, add))
+      return { sql: `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${where}${dialect.lock(strength)}`, values }
+    },
+
+    remove(table: TableShape, id: string, guard: AnyRow): Statement {
+      const { values, add } = parameters()
+      const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])
       return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values }
     },
 

@@ -33,6 +33,7 @@ export const sqliteDialect: Dialect = {
     boolean: (value) => value === 1,
     json: (value) => JSON.parse(String(value)),
   },
+  lock: () => '',
   // A bare parameter there is looked at while the statement is planned: with each new value it would be planned anew.
   bound: (parameter) => `${parameter} + 0`,
   noLimit: ' LIMIT -1',

@@ -15,15 +15,18 @@ export const rowCases: readonly StorageCase[] = [
     },
   },
   {
-    title: 'get, update and remove of an absent id give undefined and change nothing',
+    title: 'get, update, increment, lock and remove of an absent id give undefined and change nothing',
     async run({ storage }) {
       await store(storage, note({ id: '1' }))
       const answers = await transact(storage, async (tx) => [
         await tx.get(notes, '2'),
         await tx.update(notes, '2', { title: 'Nobody' }),
+        await tx.increment(notes, '2', { stock: 1 }),
+        await tx.lock(notes, '2', 'share'),
+        await tx.lock(notes, '2', 'update'),
         await tx.remove(notes, '2'),
       ])
-      expect(answers).toEqual([undefined, undefined, undefined])
+      expect(answers).toEqual(Array(6).fill(undefined))
       expect(await everyNote(storage)).toEqual([note({ id: '1' })])
     },
   },
@@ -79,6 +82,47 @@ export const rowCases: readonly StorageCase[] = [
       const second = await transact(storage, (tx) => tx.remove(notes, '1'))
       expect([first, second]).toEqual([note({ id: '1' }), undefined])
       expect(await everyNote(storage)).toEqual([note({ id: '2' })])
+    },
+  },
+  {
+    title: 'a removal whose guard does not hold gives undefined and removes nothing',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 2, folder: 'a' }))
+      const answers = await transact(storage, async (tx) => [
+        await tx.remove(notes, '1', { stock: 1 }),
+        await tx.remove(notes, '1', { stock: 2, folder: null }),
+        await tx.remove(notes, '1', { folder: [] }),
+      ])
+      expect(answers).toEqual([undefined, undefined, undefined])
+      expect(await everyNote(storage)).toEqual([note({ id: '1', stock: 2, folder: 'a' })])
+      expect(await transact(storage, (tx) => tx.remove(notes, '1', { stock: [1, 2] }))).toMatchObject({ id: '1' })
+      expect(await everyNote(storage)).toEqual([])
+    },
+  },
+  {
+    title: 'increment adds to the columns that are named and leaves the others',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 5, weight: 0.5, folder: 'a' }), note({ id: '2' }))
+      const rows = await transact(storage, async (tx) => [
+        await tx.increment(notes, '1', { stock: 1 }),
+        await tx.increment(notes, '1', { stock: -10, weight: 0.25 }),
+        await tx.increment(notes, '1', { stock: 3 }, { folder: ['a', 'b'], stock: -4 }),
+      ])
+      const changed = note({ id: '1', stock: -1, weight: 0.75, folder: 'a' })
+      expect(rows).toEqual([{ ...changed, stock: 6, weight: 0.5 }, { ...changed, stock: -4 }, changed])
+      expect(await everyNote(storage)).toEqual([changed, note({ id: '2' })])
+    },
+  },
+  {
+    title: 'an increment whose guard does not hold gives undefined and changes nothing',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 2, folder: 'a' }))
+      const answers = await transact(storage, async (tx) => [
+        await tx.increment(notes, '1', { stock: 1 }, { stock: 1 }),
+        await tx.increment(notes, '1', { stock: 1 }, { folder: null }),
+      ])
+      expect(answers).toEqual([undefined, undefined])
+      expect(await everyNote(storage)).toEqual([note({ id: '1', stock: 2, folder: 'a' })])
     },
   },
   {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { Conflict, type Tx } from '../../storage/contract.ts'
-import { event, everyNote, giveWay, note, notes, store, takeOne, transact } from '../notes.ts'
+import { event, everyNote, giveWay, ids, note, notes, store, takeOne, transact } from '../notes.ts'
 import type { StorageCase } from '../subject.ts'
 
 /** All of a transaction or nothing of it, alone and among others. */
@@ -110,6 +110,37 @@ export const transactionCases: readonly StorageCase[] = [
     },
   },
   {
+    title: 'a transaction inside of another one is refused at once, and the outer one goes on',
+    async run({ storage }) {
+      const refusals: unknown[] = []
+      for (const readOnly of [false, true]) {
+        await storage.transaction(
+          async (tx) => {
+            for (const options of [{}, { readOnly: true }])
+              refusals.push(await refusalOf(storage.transaction(async () => {}, options)))
+            if (!readOnly) await tx.insert(notes, note({ id: '1' }))
+          },
+          { readOnly },
+        )
+      }
+      expect(refusals.map((refusal) => refusal instanceof TypeError)).toEqual([true, true, true, true])
+      expect(await everyNote(storage)).toEqual([note({ id: '1' })])
+    },
+  },
+  {
+    title: 'what was begun in a transaction may begin another one after its end',
+    async run({ storage }) {
+      const ended = Promise.withResolvers<void>()
+      const { later } = await storage.transaction(async (tx) => {
+        await tx.insert(notes, note({ id: '1' }))
+        return { later: ended.promise.then(() => store(storage, note({ id: '2' }))) }
+      })
+      ended.resolve()
+      await later
+      expect(ids(await everyNote(storage))).toEqual(['1', '2'])
+    },
+  },
+  {
     title: 'a reader never sees half of a transaction',
     async run({ storage }) {
       await store(storage, note({ id: '1', stock: 10 }), note({ id: '2', stock: 0 }))
@@ -148,6 +179,16 @@ export const transactionCases: readonly StorageCase[] = [
     },
   },
 ]
+
+/** What a call was refused with; an error of ours when it waits instead. */
+async function refusalOf(call: Promise<unknown>): Promise<unknown> {
+  const refusal = call.then(
+    () => new Error('it was not refused'),
+    (error: unknown) => error,
+  )
+  await giveWay(refusal)
+  return Promise.race([refusal, new Error('it is waiting')])
+}
 
 /** Reads every note's stock while `write` stands at `give`; where readers wait for writers, right after. */
 async function readDuring(

@@ -85,13 +85,19 @@ test("other tables stay the library's, and refer to the host's people", async ()
   expect(members.body.items.map(({ first_name }: Record<string, unknown>) => first_name)).toContain('Grace')
 })
 
-test("people who are given something are held by the host's own function, and are not changed", async () => {
-  const held: string[] = []
-  const { database, send } = await application({ hold: async (_native, id) => void held.push(id) })
+test("people who are given something are locked by the host's own function, and are not changed", async () => {
+  const locked: unknown[] = []
+  const { get } = hostMembers('1')
+  const { database, send } = await application({
+    async lock(native, id, strength) {
+      locked.push([id, strength])
+      return get?.(native, id)
+    },
+  })
   const before = database.prepare('SELECT * FROM people').all()
   const space = await send('POST', '/spaces', { name: 'Lobby' })
   await send('POST', `/spaces/${space.body.id}/members`, { user_id: '10' })
-  expect(held).toEqual(['10'])
+  expect(locked).toEqual([['10', 'update']])
   expect(database.prepare('SELECT * FROM people').all()).toEqual(before)
 })
 

@@ -1,9 +1,10 @@
 /**
  * Storages that are each wrong in one way. The suite has to catch every one of them, at the case that is about it.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import { type Query, type Storage, StorageError, type Tx, type Where } from '../../../lib/storage/contract.ts'
+import { type Patch, type Query, type Storage, StorageError, type Tx, type Where } from '../../../lib/storage/contract.ts'
 import type { Row, Table } from '../../../lib/storage/table.ts'
 import type { StorageUnderTest } from '../../../lib/testing/index.ts'
 import { recordingOutbox } from '../../adapters/storage/recording-outbox.ts'
@@ -55,6 +56,59 @@ export const liars: readonly Liar[] = [
     lie: 'the guard is looked at first and the update comes later',
     caughtBy: ['50 guarded decrements at once never go below zero'],
     open: () => lying({ storage: (storage) => ({ transaction: (work) => work(looksFirst(everyCallAlone(storage))) }) }),
+  },
+  {
+    lie: 'the guard of a removal is ignored',
+    caughtBy: ['a removal whose guard does not hold gives undefined and removes nothing'],
+    open: () => lying({ tx: (tx) => ({ remove: (table, id) => tx.remove(table, id) }) }),
+  },
+  {
+    lie: 'the guard of an increment is ignored',
+    caughtBy: ['an increment whose guard does not hold gives undefined and changes nothing'],
+    open: () => lying({ tx: (tx) => ({ increment: (table, id, by) => tx.increment(table, id, by) }) }),
+  },
+  {
+    lie: 'an increment stores the number that is to be added',
+    caughtBy: ['increment adds to the columns that are named and leaves the others', 'of 50 increments at once none is lost'],
+    open: () => lying({ tx: (tx) => ({ increment: (table, id, by, guard) => tx.update(table, id, by as Patch<never>, guard) }) }),
+  },
+  {
+    lie: 'an increment reads the row first and writes the sum later',
+    caughtBy: ['of 50 increments at once none is lost'],
+    open: () => lying({ storage: (storage) => ({ transaction: (work) => work(addsLater(everyCallAlone(storage))) }) }),
+  },
+  {
+    lie: 'a lock gives the row and locks nothing',
+    caughtBy: [
+      'a row that is locked is neither changed nor removed before the end',
+      '50 changes at once that each depend on a locked row never go below zero',
+    ],
+    open: () => lying({ storage: (storage) => ({ transaction: (work) => work(everyCallAlone(storage)) }) }),
+  },
+  {
+    lie: 'a lock gives the row as it was when the transaction began',
+    caughtBy: ['lock gives the row as it is in this transaction, and changes nothing'],
+    open: () => lying({ tx: remembersLocked }),
+  },
+  {
+    lie: 'a lock takes the row away',
+    caughtBy: ['lock gives the row as it is in this transaction, and changes nothing'],
+    open: () => lying({ tx: (tx) => ({ lock: (table, id) => tx.remove(table, id) }) }),
+  },
+  {
+    lie: 'a transaction inside of another one waits for it',
+    caughtBy: ['a transaction inside of another one is refused at once, and the outer one goes on'],
+    open: () =>
+      lying({
+        storage: (storage) => ({
+          transaction: (work, options) => outsideOfAll(() => storage.transaction(work, options)),
+        }),
+      }),
+  },
+  {
+    lie: 'what was begun in a transaction is refused after its end as well',
+    caughtBy: ['what was begun in a transaction may begin another one after its end'],
+    open: () => lying({ storage: refusesForEver }),
   },
   {
     lie: 'every call is a transaction of its own',
@@ -181,7 +235,9 @@ export const liars: readonly Liar[] = [
           count: (table, where) => tx.count(withoutKeys(table), where),
           insert: (table, row) => tx.insert(withoutKeys(table), row),
           update: (table, id, patch, guard) => tx.update(withoutKeys(table), id, patch, guard),
-          remove: (table, id) => tx.remove(withoutKeys(table), id),
+          increment: (table, id, by, guard) => tx.increment(withoutKeys(table), id, by, guard),
+          remove: (table, id, guard) => tx.remove(withoutKeys(table), id, guard),
+          lock: (table, id, strength) => tx.lock(withoutKeys(table), id, strength),
         }),
       }),
   },
@@ -282,7 +338,9 @@ function everyCallAlone(storage: Storage): Tx {
     count: (table, where) => storage.transaction((tx) => tx.count(table, where)),
     insert: (table, row) => storage.transaction((tx) => tx.insert(table, row)),
     update: (table, id, patch, guard) => storage.transaction((tx) => tx.update(table, id, patch, guard)),
-    remove: (table, id) => storage.transaction((tx) => tx.remove(table, id)),
+    increment: (table, id, by, guard) => storage.transaction((tx) => tx.increment(table, id, by, guard)),
+    remove: (table, id, guard) => storage.transaction((tx) => tx.remove(table, id, guard)),
+    lock: (table, id, strength) => storage.transaction((tx) => tx.lock(table, id, strength)),
     append: (records) => storage.transaction((tx) => tx.append(records)),
   }
 }
@@ -294,6 +352,40 @@ function looksFirst(tx: Tx): Tx {
     async update(table, id, patch, guard) {
       const [row] = await tx.find(table, { where: { ...guard, id } as Where<never> })
       return row && tx.update(table, id, patch)
+    },
+  }
+}
+
+function addsLater(tx: Tx): Tx {
+  return {
+    ...tx,
+    async increment(table, id, by) {
+      const row = await tx.get(table, id)
+      const sums = Object.entries(by).map(([name, added]) => [name, Number(row?.[name as keyof typeof row]) + Number(added)])
+      return tx.update(table, id, Object.fromEntries(sums))
+    },
+  }
+}
+
+function remembersLocked(tx: Tx): Partial<Tx> {
+  const seen = new Map<string, unknown>()
+  return {
+    async lock(table, id, strength) {
+      if (!seen.has(id)) seen.set(id, await tx.lock(table, id, strength))
+      return seen.get(id) as never
+    },
+  }
+}
+
+/** Runs something in a context that no transaction is part of. */
+const outsideOfAll = AsyncLocalStorage.snapshot()
+
+function refusesForEver(storage: Storage): Partial<Storage> {
+  const begun = new AsyncLocalStorage<true>()
+  return {
+    async transaction(work, options) {
+      if (begun.getStore()) throw new TypeError('no transaction inside of another one')
+      return storage.transaction((tx) => begun.run(true, () => work(tx)), options)
     },
   }
 }

@@ -73,7 +73,7 @@ function take(subject: TableInMemory, log: Change[], next: Step) {
     if (next.do === 'undo') for (const change of log.splice(-next.steps).reverse()) subject.undo(change)
     const change = next.do === 'insert' ? subject.insert(next.row) : undefined
     const changed = next.do === 'update' ? subject.update(next.id, next.patch, {}) : change
-    const last = next.do === 'remove' ? subject.remove(next.id) : changed
+    const last = next.do === 'remove' ? subject.remove(next.id, {}) : changed
     if (last) log.push(last)
   } catch (error) {
     expect(error).toMatchObject({ code: 'unique' })

@@ -1,0 +1,73 @@
+import { expect } from 'vitest'
+import { everyNote, giveWay, note, notes, store, transact } from '../notes.ts'
+import type { StorageCase } from '../subject.ts'
+
+const strengths = ['share', 'update'] as const
+
+/** Locks, and changes that many transactions make to one row at once. */
+export const lockCases: readonly StorageCase[] = [
+  {
+    title: 'lock gives the row as it is in this transaction, and changes nothing',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', folder: 'a', stock: 3 }))
+      const seen = await transact(storage, async (tx) => {
+        const locked = [await tx.lock(notes, '1', 'share'), await tx.lock(notes, '1', 'update')]
+        await tx.update(notes, '1', { stock: 4 })
+        return [...locked, await tx.lock(notes, '1', 'update')]
+      })
+      const row = note({ id: '1', folder: 'a', stock: 3 })
+      expect(seen).toEqual([row, row, { ...row, stock: 4 }])
+      expect(await everyNote(storage)).toEqual([{ ...row, stock: 4 }])
+    },
+  },
+  {
+    title: 'a row that is locked is neither changed nor removed before the end',
+    async run({ storage }) {
+      for (const strength of strengths) {
+        await store(storage, note({ id: '1', stock: 1 }), note({ id: '2', stock: 1 }))
+        const locked = Promise.withResolvers<void>()
+        const others = locked.promise.then(() =>
+          Promise.all([
+            transact(storage, (tx) => tx.update(notes, '1', { stock: 2 })),
+            transact(storage, (tx) => tx.remove(notes, '2')),
+          ]),
+        )
+        const seen = await storage.transaction(async (tx) => {
+          await tx.lock(notes, '1', strength)
+          await tx.lock(notes, '2', strength)
+          locked.resolve()
+          await giveWay(others)
+          return [(await tx.get(notes, '1'))?.stock, (await tx.get(notes, '2'))?.stock]
+        })
+        expect(seen).toEqual([1, 1])
+        await others
+        expect(await everyNote(storage)).toEqual([note({ id: '1', stock: 2 })])
+        await transact(storage, (tx) => tx.remove(notes, '1'))
+      }
+    },
+  },
+  {
+    title: '50 changes at once that each depend on a locked row never go below zero',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 20 }))
+      const takeOne = () =>
+        transact(storage, async (tx) => {
+          const stock = (await tx.lock(notes, '1', 'update'))?.stock ?? 0
+          return stock > 0 && (await tx.update(notes, '1', { stock: stock - 1 })) !== undefined
+        })
+      const taken = await Promise.all(Array.from({ length: 50 }, takeOne))
+      expect(taken.filter(Boolean)).toHaveLength(20)
+      expect((await everyNote(storage))[0]?.stock).toBe(0)
+    },
+  },
+  {
+    title: 'of 50 increments at once none is lost',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 7 }))
+      const add = () => transact(storage, (tx) => tx.increment(notes, '1', { stock: 1 }))
+      const stocks = (await Promise.all(Array.from({ length: 50 }, add))).map((row) => row?.stock)
+      expect(stocks.sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 50 }, (_, place) => 8 + place))
+      expect((await everyNote(storage))[0]?.stock).toBe(57)
+    },
+  },
+]
