@@ -2,7 +2,7 @@ import { fail, found, invalid } from '../errors.ts'
 import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
 import type { Settings } from '../options.ts'
-import { heldNetwork } from '../rules/members.ts'
+import { lockNetwork } from '../rules/members.ts'
 import type { Patch } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -125,7 +125,7 @@ export function endpointsOf({ clock, limits }: Settings, runner: Runner, network
   async function change<T>(name: Id | number, work: (tx: ScopedTx) => Promise<T>): Promise<T> {
     const { id } = await networks.show(name)
     return runner.work(id, now(), async (tx) => {
-      await heldNetwork(tx)
+      await lockNetwork(tx)
       return work(tx)
     })
   }

@@ -4,12 +4,11 @@ import { IdInput, isBlank, optional, ShortText } from '../fields.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
 import { paidPlans, restoreAccess } from '../rules/leaving.ts'
-import { emailKey, memberByAddress } from '../rules/members.ts'
+import { emailKey, lockUnchanged, memberByAddress } from '../rules/members.ts'
 import { announceJoin } from '../rules/membership.ts'
 import { giveAccess, openPlan } from '../rules/plans.ts'
 import { profile } from '../rules/profile.ts'
-import { count } from '../storage/counter.ts'
-import { hold, won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { NewIn } from '../storage/table.ts'
 import { type InviteRow, invites, type MemberRow, members } from '../storage/tables.ts'
 import type { MakeFact, Plainly } from './fact.ts'
@@ -26,13 +25,10 @@ export const acceptInviteOf = (fact: MakeFact) =>
       const plan = plan_id === null ? null : await openPlan(call, plan_id)
       if (accepted_at !== null) fail(invalid('invite'), 'The invite is accepted already')
       const accepted = { accepted_at: call.now, open_key: null, ...call.touch() }
-      const invite = won(await call.tx.update(invites, id, accepted, { accepted_at: null }), `invites ${id}`)
+      const invite = orConflict(await call.tx.update(invites, id, accepted, { accepted_at: null }), `invites ${id}`)
       const known = await recipientOf(call, invite)
       if (known?.state === 'banned') fail(invalid('invite'), 'The invite is for a member who is banned from this network')
-      const member =
-        known?.state === 'active'
-          ? await hold(call.tx, members, known, { state: 'active' })
-          : await enrol(call, invite, known, told)
+      const member = known?.state === 'active' ? await lockUnchanged(call.tx, known) : await enrol(call, invite, known, told)
       if (plan) await giveAccess(call, member, plan, 'invite')
       return presentMember(call, member)
     },
@@ -73,10 +69,10 @@ async function enrol(
   const paid = known ? await paidPlans(call, known) : []
   const again = { ...fields, commercial_email_consent: consent, role: 'contributor', ...call.touch() } as const
   const member = known
-    ? won(await call.tx.update(members, known.id, again, { state: known.state }), `members ${known.id}`)
+    ? orConflict(await call.tx.update(members, known.id, again, { state: known.state }), `members ${known.id}`)
     : await call.tx.insert(members, { ...call.stamp(), ...fields, commercial_email_consent: consent ?? call.newMembersConsent })
   announceJoin(call, member)
   await restoreAccess(call, member, paid)
-  if (invite.sender_id !== member.id) await count(call.tx, members, invite.sender_id, 'referral_count', 1)
+  if (invite.sender_id !== member.id) await call.tx.increment(members, invite.sender_id, { referral_count: 1 })
   return member
 }

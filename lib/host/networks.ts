@@ -6,7 +6,7 @@ import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
 import { refusingTrouble } from '../kernel/trouble.ts'
 import type { Settings } from '../options.ts'
-import { emailKey, heldNetwork } from '../rules/members.ts'
+import { emailKey, lockNetwork } from '../rules/members.ts'
 import type { Tx } from '../storage/contract.ts'
 import { scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -132,7 +132,7 @@ export function networksOf({ storage, clock, limits, newMembersConsent }: Settin
       const { id } = await show(name)
       const now = isoTime(clock.now())
       return runner.work(id, now, async (tx) => {
-        const before = await heldNetwork(tx)
+        const before = await lockNetwork(tx)
         const names = Object.keys(changes) as (keyof typeof changes)[]
         if (names.every((field) => changes[field] === undefined || changes[field] === before[field])) return before
         return found(await tx.update(networks, id, { ...changes, updated_at: now }), 'Network')

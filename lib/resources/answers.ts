@@ -21,8 +21,8 @@ import { Answer, presentAnswer } from '../records/answer.ts'
 import { presentMember } from '../records/member.ts'
 import { noValue, readAnswer, textOfAnswer, unsupported } from '../rules/answers.ts'
 import { choicesOf, updateCategories } from '../rules/categories.ts'
-import { activeMember, heldMember } from '../rules/members.ts'
-import { addOption, fieldOf, heldField, isDropdown, optionTitled } from '../rules/options.ts'
+import { activeMember, lockMember } from '../rules/members.ts'
+import { addOption, fieldOf, isDropdown, lockField, optionTitled } from '../rules/options.ts'
 import { giveSegment, takeSegment } from '../rules/segments.ts'
 import { differs } from '../storage/changes.ts'
 import {
@@ -103,7 +103,7 @@ export const upsertAnswer = operation({
   errors: [...missing, notAllowed, invalid('custom_field_id', ...Object.keys(AnswerUpsert.entries))],
   emits: ['CustomFieldResponseCreated', 'CustomFieldResponseUpdated', 'CustomFieldResponseRemoved'],
   async handle(call) {
-    const parties = await heldParties(call, call.params)
+    const parties = await lockParties(call, call.params)
     const { field, member } = parties
     await permit(call, parties)
     const before = await lastAnswer(call, parties)
@@ -163,7 +163,7 @@ export const deleteAnswer = operation({
   errors: [...missing, notFound('Answer'), notAllowed, invalid('custom_field_id')],
   emits: ['CustomFieldResponseRemoved'],
   async handle(call) {
-    const parties = await heldParties(call, call.params)
+    const parties = await lockParties(call, call.params)
     const { response_type } = parties.field
     if (response_type === 'tag' || response_type === 'badge') fail(invalid('custom_field_id'), unsupported(parties.field))
     await permit(call, parties)
@@ -196,14 +196,16 @@ async function partiesOf(
 }
 
 /**
- * The same, held: they do not go meanwhile, and of two new answers at once the second one sees the first.
+ * The same, locked: neither goes meanwhile, and of two new answers of a member the second one sees the first. An answer may add an
+ * option to a dropdown, so those to one dropdown are given one at a time.
  * @throws ApiError 404
  */
-async function heldParties(
+async function lockParties(
   call: Pick<AnswerCall, 'tx'>,
   { custom_field_id, member_id }: { readonly custom_field_id: string; readonly member_id: string },
 ): Promise<Parties> {
-  return { field: await heldField(call, custom_field_id), member: await heldMember(call, member_id) }
+  const strength = isDropdown(await fieldOf(call, custom_field_id)) ? 'update' : 'share'
+  return { field: await lockField(call, custom_field_id, strength), member: await lockMember(call, member_id) }
 }
 
 /**

@@ -3,7 +3,7 @@ import { Colour, clearable, IdInput, LongText, optional, paged, request, Title }
 import { type Context, operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Badge } from '../records/segment.ts'
-import { forEachCarrier, heldSegment, ownField, segmentOf } from '../rules/segments.ts'
+import { forEachHolder, lockSegment, ownField, segmentOf } from '../rules/segments.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import type { Id } from '../storage/table.ts'
 import { assets, type SegmentRow, segments } from '../storage/tables.ts'
@@ -88,8 +88,8 @@ export const deleteBadge = operation({
   errors: [notFound('Badge')],
   emits: ['MemberBadgeRemoved'],
   async handle(call) {
-    const badge = await heldSegment(call, 'badge', call.params.id)
-    await forEachCarrier(call, badge.id, (member) =>
+    const badge = await lockSegment(call, 'badge', call.params.id)
+    await forEachHolder(call, badge.id, (member) =>
       call.emit('MemberBadgeRemoved', { member: presentMember(call, member), badge, network_id: call.network.id }),
     )
     await removeWithDependents(call.tx, segments, badge.id)

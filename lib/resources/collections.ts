@@ -21,9 +21,9 @@ import {
 } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { orderSpaces } from '../rules/collections.ts'
-import { hold } from '../storage/hold.ts'
+import { lockNetwork } from '../rules/members.ts'
 import type { Id as IdText } from '../storage/table.ts'
-import { collections, networks, spaces } from '../storage/tables.ts'
+import { collections, spaces } from '../storage/tables.ts'
 
 /** How many collections a network may have. */
 const mostCollections = 1000
@@ -88,7 +88,7 @@ export const createCollection = operation({
   async handle(call) {
     const { tx, body } = call
     const name_key = await freeName(call, body.name)
-    await hold(tx, networks, call.network)
+    await lockNetwork(tx)
     if ((await tx.count(collections, {})) >= mostCollections)
       fail(invalid('name'), `A network has at most ${mostCollections} collections. Delete one first`)
     const [last] = await tx.find(collections, { order: { by: 'position', direction: 'desc' }, limit: 1 })
@@ -133,8 +133,7 @@ export const deleteCollection = operation({
   summary: 'Delete a collection that holds no spaces.',
   errors: [notFound('Collection'), invalid('id')],
   async handle({ tx, params }) {
-    const collection = found(await tx.get(collections, params.id), 'Collection')
-    await hold(tx, collections, collection)
+    const collection = found(await tx.lock(collections, params.id, 'update'), 'Collection')
     const order = { by: 'position', direction: 'asc' } as const
     if ((await tx.find(spaces, { where: { collection_id: collection.id }, order, limit: 1 })).length > 0)
       fail(invalid('id'), 'The collection still holds spaces. Move or delete them first')

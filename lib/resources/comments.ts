@@ -5,8 +5,7 @@ import { type Context, operation } from '../operation.ts'
 import { Comment, presentComment } from '../records/comment.ts'
 import { linkedHtml } from '../rules/html.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { count } from '../storage/counter.ts'
-import { won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { type CommentRow, comments, type PostRow, posts } from '../storage/tables.ts'
 
@@ -51,7 +50,7 @@ export const createComment = operation({
     const post = found(await tx.update(posts, call.params.post_id, { last_activity_at: call.now }), 'Post')
     if (!post.comments_enabled) fail(invalid('text'), 'Comments on this post are switched off')
     const parent = body.reply_to_id === undefined ? undefined : await repliedTo(call, post.id, body.reply_to_id)
-    if (parent) won(await count(tx, comments, parent.id, 'reply_count', 1), `comments ${parent.id}`)
+    if (parent) orConflict(await tx.increment(comments, parent.id, { reply_count: 1 }), `comments ${parent.id}`)
     const row = await tx.insert(comments, {
       ...call.stamp(),
       post_id: post.id,
@@ -91,7 +90,7 @@ export const deleteComment = operation({
   async handle(call) {
     const post = await postOf(call, call.params.post_id)
     const comment = found(await commentOn(call, post.id, call.params.id), 'Comment')
-    if (comment.reply_to_id) await count(call.tx, comments, comment.reply_to_id, 'reply_count', -1)
+    if (comment.reply_to_id) await call.tx.increment(comments, comment.reply_to_id, { reply_count: -1 })
     found(await removeWithDependents(call.tx, comments, comment.id), 'Comment')
   },
 })

@@ -13,8 +13,8 @@ import {
 } from '../records/coursework.ts'
 import { closeGap } from '../rules/places.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { count } from '../storage/counter.ts'
-import { held, hold, won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type CourseworkRow, courseworks, type SpaceRow, spaces } from '../storage/tables.ts'
 
@@ -77,7 +77,7 @@ export const createCoursework = operation({
       ...rest
     } = call.body
     const space = await spaceOf(call, call.params.space_id)
-    if (rest.type === 'section') await hold(tx, spaces, space)
+    if (rest.type === 'section') await lockSpace(tx, space)
     const parent =
       parent_id === undefined ? await overviewOf(call, space) : found(await itemOf(call, space.id, parent_id), 'Parent')
     checkParent(rest.type, parent)
@@ -139,7 +139,7 @@ export const deleteCoursework = operation({
   async handle(call) {
     const { item } = await addressed(call, call.params)
     // Counted first: whoever moves among the same siblings at this moment now waits or runs again.
-    if (item.parent_id) await count(call.tx, courseworks, item.parent_id, 'children_count', -1)
+    if (item.parent_id) await call.tx.increment(courseworks, item.parent_id, { children_count: -1 })
     const { position } = found(await call.tx.get(courseworks, item.id), 'Coursework')
     await removeWithDependents(call.tx, courseworks, item.id)
     if (item.parent_id) await closeGap(call.tx, courseworks, { parent_id: item.parent_id }, position)
@@ -147,6 +147,10 @@ export const deleteCoursework = operation({
 })
 
 const spaceOf = async ({ tx }: Pick<Context, 'tx'>, id: Id): Promise<SpaceRow> => found(await tx.get(spaces, id), 'Space')
+
+/** Sections of one space move one at a time. */
+const lockSpace = async (tx: ScopedTx, { id }: SpaceRow): Promise<SpaceRow> =>
+  orConflict(await tx.lock(spaces, id, 'update'), `spaces ${id}`)
 
 async function itemOf({ tx }: Pick<Context, 'tx'>, space_id: Id, id: Id): Promise<CourseworkRow | undefined> {
   const item = await tx.get(courseworks, id)
@@ -163,7 +167,7 @@ async function overviewOf({ tx, stamp }: Pick<Context, 'tx' | 'stamp'>, space: S
   const key = { space_id: space.id, type: 'overview' } as const
   const overview = await tx.first(courseworks, key)
   if (overview) return overview
-  await hold(tx, spaces, space)
+  await lockSpace(tx, space)
   const madeMeanwhile = await tx.first(courseworks, key)
   return (
     madeMeanwhile ??
@@ -215,7 +219,7 @@ async function levelsOf({ tx }: Pick<Context, 'tx'>, item: CourseworkRow): Promi
 }
 
 /**
- * Refuses a section that would come to stand under itself, or too deep. The space is held, so that of two sections that move
+ * Refuses a section that would come to stand under itself, or too deep. The space is locked, so that of two sections that move
  * into each other the second one sees the first.
  * @throws ApiError 422
  */
@@ -228,23 +232,24 @@ async function checkPlace(context: Pick<Context, 'tx'>, item: CourseworkRow, par
 
 /** Counts one child more; its place is the last. */
 async function lastPlace({ tx }: Pick<Context, 'tx'>, parent: CourseworkRow): Promise<number> {
-  return won(await count(tx, courseworks, parent.id, 'children_count', 1), `courseworks ${parent.id}`).children_count
+  const counted = await tx.increment(courseworks, parent.id, { children_count: 1 })
+  return orConflict(counted, `courseworks ${parent.id}`).children_count
 }
 
 /** Moves an item to the end of another parent; its old siblings close the gap. */
 async function move(context: Pick<Context, 'tx' | 'touch'>, space: SpaceRow, item: CourseworkRow, parent_id: Id): Promise<void> {
   const { tx } = context
-  if (item.type === 'section') await hold(tx, spaces, space)
+  if (item.type === 'section') await lockSpace(tx, space)
   const parent =
     (await itemOf(context, space.id, parent_id)) ?? fail(invalid('parent_id'), 'parent_id: there is no such item in this space')
   checkParent(item.type, parent)
   if (item.type === 'section') await checkPlace(context, item, parent)
   // Both parents in one order: another item may be moving the other way.
-  for (const id of [parent.id, item.parent_id ?? parent.id].sort(compareIds)) await held(tx, courseworks, id)
+  for (const id of [parent.id, item.parent_id ?? parent.id].sort(compareIds)) await tx.lock(courseworks, id, 'update')
   const position = await lastPlace(context, parent)
-  if (item.parent_id) await count(tx, courseworks, item.parent_id, 'children_count', -1)
+  if (item.parent_id) await tx.increment(courseworks, item.parent_id, { children_count: -1 })
   const stillThere = { parent_id: item.parent_id, position: item.position }
-  won(
+  orConflict(
     await tx.update(courseworks, item.id, { parent_id: parent.id, position, ...context.touch() }, stillThere),
     `courseworks ${item.id}`,
   )

@@ -15,9 +15,9 @@ import {
 } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { askable, CustomField, LocationGranularity, ResponseType } from '../records/custom-field.ts'
-import { heldChoosers, updateCategories } from '../rules/categories.ts'
-import { heldNetwork } from '../rules/members.ts'
-import { fieldOf, heldField, isDropdown, titleKey } from '../rules/options.ts'
+import { lockRespondents, updateCategories } from '../rules/categories.ts'
+import { lockNetwork } from '../rules/members.ts'
+import { fieldOf, isDropdown, lockField, titleKey } from '../rules/options.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { type CustomFieldRow, customFields, segments } from '../storage/tables.ts'
 
@@ -131,7 +131,7 @@ export const updateCustomField = operation({
   async handle(call) {
     const { notify_all_members, ...changes } = call.body
     // The network first: there is one primary field, and another one may be made it at this moment.
-    if (changes.primary !== undefined) await heldNetwork(call.tx)
+    if (changes.primary !== undefined) await lockNetwork(call.tx)
     const field = await hostsField(call, call.params.id)
     if (changes.primary && !isDropdown(field)) fail(invalid('primary'), 'primary is for dropdowns only')
     const former = changes.primary ? await formerPrimary(call, field) : undefined
@@ -162,20 +162,20 @@ export const deleteCustomField = operation({
 })
 
 /**
- * A field of the hosts' own, held.
+ * A field of the hosts' own, locked.
  * @throws ApiError 404, 403 for the network's own two fields
  */
 async function hostsField(context: Pick<Context, 'tx'>, id: string): Promise<CustomFieldRow> {
-  const field = await heldField(context, id)
+  const field = await lockField(context, id, 'update')
   return field.response_type === 'tag' || field.response_type === 'badge' ? fail(notOfHosts) : field
 }
 
 /** Brings the categories of everybody who has chosen something in a dropdown up to date. */
 async function updateChoosers({ tx }: Pick<Context, 'tx'>, custom_field_id: string): Promise<void> {
-  for (const member_id of await heldChoosers(tx, { custom_field_id })) await updateCategories(tx, member_id)
+  for (const member_id of await lockRespondents(tx, { custom_field_id })) await updateCategories(tx, member_id)
 }
 
-/** Takes its rank from the field that was primary so far; the network is held, so that there are never two. */
+/** Takes its rank from the field that was primary so far; the network is locked, so that there are never two. */
 async function formerPrimary(
   { tx, touch }: Pick<Context, 'tx' | 'touch'>,
   field: CustomFieldRow,

@@ -22,7 +22,7 @@ import { summaryOf } from '../rules/posts.ts'
 import { checkedRule, inZone, moveOccurrences, once } from '../rules/recurrence.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { differs } from '../storage/changes.ts'
-import { held, won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import { type EventRow, events, posts, spaces } from '../storage/tables.ts'
 
 /** A comma list of which every part is one of `known`; kept without spaces and repetitions. A lone number counts as text. */
@@ -117,7 +117,7 @@ export const createEvent = operation({
   async handle(call) {
     const { title, description, space_id, ...timed } = call.body
     const columns = { ...timed, ...timesOf(timed, timed.time_zone) }
-    const space = await held(call.tx, spaces, space_id)
+    const space = await call.tx.lock(spaces, space_id, 'share')
     if (!space) return fail(invalid('space_id'), `space_id: there is no space ${space_id} in this network`)
     const schedule = { ...once, ...withoutUndefined(columns), time_zone: columns.time_zone ?? 'UTC' }
     const rule = checkedRule(call, schedule)
@@ -167,9 +167,9 @@ export const updateEvent = operation({
     const { title, description, ...timed } = call.body
     const { id } = found(await call.tx.get(events, call.params.id), 'Event')
     const texts = { title, ...(description === undefined ? {} : { description, summary: summaryOf(description) }) }
-    const post = won(await held(call.tx, posts, id), `posts ${id}`)
+    const post = orConflict(await call.tx.lock(posts, id, 'update'), `posts ${id}`)
     // As it is now that nobody else changes it, and nobody answers it.
-    const before = found(await held(call.tx, events, id), 'Event')
+    const before = found(await call.tx.lock(events, id, 'update'), 'Event')
     const columns = { ...timed, ...timesOf(timed, timed.time_zone ?? before.time_zone) }
     const given = columns.frequency === null ? { ...columns, ...once } : { ...columns, ...otherEnd(columns) }
     const schedule: EventRow = { ...before, ...withoutUndefined(given) }
@@ -193,7 +193,7 @@ export const deleteEvent = operation({
   errors: [notFound('Event')],
   emits: ['EventCanceled'],
   async handle(call) {
-    const post = await held(call.tx, posts, call.params.id)
+    const post = await call.tx.lock(posts, call.params.id, 'update')
     const event = found(post && (await call.tx.get(events, post.id)), 'Event')
     call.emit('EventCanceled', await eventPayload(call, event))
     await removeWithDependents(call.tx, posts, event.id)

@@ -5,7 +5,7 @@ import { Invite, presentInvite, presentInvites } from '../records/invite.ts'
 import { checkInvitable, invite, openKey, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
 import { emailKey } from '../rules/members.ts'
 import { openPlan } from '../rules/plans.ts'
-import { won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { type InviteRow, invites, members } from '../storage/tables.ts'
 
@@ -83,7 +83,7 @@ export const updateInvite = operation({
       ...(goesElsewhere ? elsewhere : {}),
       ...call.touch(),
     }
-    const changed = won(await call.tx.update(invites, before.id, changes, { accepted_at: null }), `invites ${before.id}`)
+    const changed = orConflict(await call.tx.update(invites, before.id, changes, { accepted_at: null }), `invites ${before.id}`)
     if (goesElsewhere) requestInviteMail(call, changed)
     return presentInvite(call, changed)
   },

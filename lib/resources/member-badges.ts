@@ -3,8 +3,8 @@ import { IdInput, paged, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Badge } from '../records/segment.ts'
-import { activeMember, heldMember } from '../rules/members.ts'
-import { carriedSegment, carriedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
+import { activeMember, lockMember } from '../rules/members.ts'
+import { assignedSegment, assignedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
 
 const MemberBadge = request('MemberBadgeRequest', { badge_id: IdInput })
 
@@ -18,7 +18,7 @@ export const listMemberBadges = operation({
   errors: [notFound('Member')],
   async handle(call) {
     const { id } = await activeMember(call, call.params.member_id)
-    return carriedSegments(call, id, 'badge')
+    return assignedSegments(call, id, 'badge')
   },
 })
 
@@ -34,7 +34,7 @@ export const giveMemberBadge = operation({
   errors: [notFound('Member'), notFound('Badge')],
   emits: ['MemberBadgeAdded'],
   async handle(call) {
-    const member = await heldMember(call, call.params.member_id)
+    const member = await lockMember(call, call.params.member_id)
     const badge = await segmentOf(call, 'badge', call.body.badge_id)
     if (await giveSegment(call, member.id, badge))
       call.emit('MemberBadgeAdded', { member: presentMember(call, member), badge, network_id: call.network.id })
@@ -52,7 +52,7 @@ export const showMemberBadge = operation({
   errors: [notFound('Member'), notFound('Badge')],
   async handle(call) {
     const { id } = await activeMember(call, call.params.member_id)
-    return carriedSegment(call, id, 'badge', call.params.badge_id)
+    return assignedSegment(call, id, 'badge', call.params.badge_id)
   },
 })
 
@@ -65,8 +65,8 @@ export const takeMemberBadge = operation({
   errors: [notFound('Member'), notFound('Badge')],
   emits: ['MemberBadgeRemoved'],
   async handle(call) {
-    const member = await heldMember(call, call.params.member_id)
-    const badge = await carriedSegment(call, member.id, 'badge', call.params.badge_id)
+    const member = await lockMember(call, call.params.member_id)
+    const badge = await assignedSegment(call, member.id, 'badge', call.params.badge_id)
     if (!(await takeSegment(call, member.id, badge.id))) fail(notFound('Badge'))
     call.emit('MemberBadgeRemoved', { member: presentMember(call, member), badge, network_id: call.network.id })
   },

@@ -3,8 +3,8 @@ import { IdInput, paged, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Tag } from '../records/segment.ts'
-import { activeMember, heldMember } from '../rules/members.ts'
-import { carriedSegment, carriedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
+import { activeMember, lockMember } from '../rules/members.ts'
+import { assignedSegment, assignedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
 
 const MemberTag = request('MemberTagAddRequest', { tag_id: IdInput })
 
@@ -18,7 +18,7 @@ export const listMemberTags = operation({
   errors: [notFound('Member')],
   async handle(call) {
     const { id } = await activeMember(call, call.params.member_id)
-    return carriedSegments(call, id, 'tag')
+    return assignedSegments(call, id, 'tag')
   },
 })
 
@@ -33,7 +33,7 @@ export const giveMemberTag = operation({
   errors: [notFound('Member'), notFound('Tag')],
   emits: ['MemberTagAdded'],
   async handle(call) {
-    const member = await heldMember(call, call.params.member_id)
+    const member = await lockMember(call, call.params.member_id)
     const tag = await segmentOf(call, 'tag', call.body.tag_id)
     if (await giveSegment(call, member.id, tag))
       call.emit('MemberTagAdded', { member: presentMember(call, member), tag, network_id: call.network.id })
@@ -51,7 +51,7 @@ export const showMemberTag = operation({
   errors: [notFound('Member'), notFound('Tag')],
   async handle(call) {
     const { id } = await activeMember(call, call.params.member_id)
-    return carriedSegment(call, id, 'tag', call.params.tag_id)
+    return assignedSegment(call, id, 'tag', call.params.tag_id)
   },
 })
 
@@ -64,8 +64,8 @@ export const takeMemberTag = operation({
   errors: [notFound('Member'), notFound('Tag'), invalid('tag_id')],
   emits: ['MemberTagRemoved'],
   async handle(call) {
-    const member = await heldMember(call, call.params.member_id)
-    const tag = await carriedSegment(call, member.id, 'tag', call.params.tag_id)
+    const member = await lockMember(call, call.params.member_id)
+    const tag = await assignedSegment(call, member.id, 'tag', call.params.tag_id)
     if (!(await takeSegment(call, member.id, tag.id))) fail(notFound('Tag'))
     call.emit('MemberTagRemoved', { member: presentMember(call, member), tag, network_id: call.network.id })
   },

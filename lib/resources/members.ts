@@ -15,10 +15,10 @@ import {
 } from '../fields.ts'
 import { type Context, operation } from '../operation.ts'
 import { Member, MemberRole, MemberUpdate, presentMember } from '../records/member.ts'
-import { endPayments, leaveNetwork, leaver, paidPlans, restoreAccess } from '../rules/leaving.ts'
+import { endPayments, leaveNetwork, lockDeparting, paidPlans, restoreAccess } from '../rules/leaving.ts'
 import { activeMember, changeMember, emailKey, memberByAddress } from '../rules/members.ts'
 import { announceJoin, joinSpace, spacesOf } from '../rules/membership.ts'
-import { won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members, type SpaceRow } from '../storage/tables.ts'
 
@@ -133,7 +133,7 @@ export const deleteMember = operation({
   errors: [notFound('Member'), invalid('role')],
   emits: ['MemberLeft'],
   async handle(call) {
-    const member = await leaver(call, call.params.id)
+    const member = await lockDeparting(call, call.params.id)
     await endPayments(call, member)
     await leaveNetwork(call, member, 'deleted')
   },
@@ -149,7 +149,7 @@ export const removeMemberFromNetwork = operation({
   errors: [notFound('Member'), invalid('role')],
   emits: ['MemberLeft'],
   async handle(call) {
-    const member = await leaver(call, call.params.id)
+    const member = await lockDeparting(call, call.params.id)
     if (call.query.cancel_plans) await endPayments(call, member)
     await leaveNetwork(call, member, 'removed')
   },
@@ -158,7 +158,7 @@ export const removeMemberFromNetwork = operation({
 /** The member as they are from now on; guarded, so that they come back once and it is announced once. */
 async function comeBack({ tx, touch }: Context, known: MemberRow, fields: Partial<MemberRow>): Promise<MemberRow> {
   const back = await tx.update(members, known.id, { ...fields, state: 'active', ...touch() }, { state: known.state })
-  return won(back, `members ${known.id}`)
+  return orConflict(back, `members ${known.id}`)
 }
 
 /** The spaces of a limited member, who belongs to nothing else. */

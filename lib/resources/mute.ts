@@ -1,8 +1,7 @@
 import { found, notFound } from '../errors.ts'
 import { IdInput } from '../fields.ts'
 import { operation } from '../operation.ts'
-import { activeMember, heldMember } from '../rules/members.ts'
-import { held } from '../storage/hold.ts'
+import { activeMember, lockMember } from '../rules/members.ts'
 import { mutes, posts } from '../storage/tables.ts'
 
 const whose = { user_id: IdInput }
@@ -16,8 +15,8 @@ export const mutePost = operation({
   query: whose,
   errors: [notFound('Post'), notFound('Member')],
   async handle(call) {
-    const member = await heldMember(call, call.query.user_id)
-    const post = found(await held(call.tx, posts, call.params.post_id), 'Post')
+    const member = await lockMember(call, call.query.user_id)
+    const post = found(await call.tx.lock(posts, call.params.post_id, 'share'), 'Post')
     const key = { post_id: post.id, member_id: member.id }
     if (!(await call.tx.first(mutes, key))) await call.tx.insert(mutes, { ...call.stamp(), ...key })
   },

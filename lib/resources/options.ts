@@ -3,11 +3,11 @@ import { clearable, LongText, optional, paged, request, ShortText, Title } from 
 import { type Context, operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Option } from '../records/segment.ts'
-import { choicesOf, heldChoosers, updateCategories } from '../rules/categories.ts'
-import { addOption, fieldOf, heldField, isDropdown, optionsWhere, optionTitled, titleKey } from '../rules/options.ts'
-import { forEachCarrier } from '../rules/segments.ts'
+import { choicesOf, lockRespondents, updateCategories } from '../rules/categories.ts'
+import { addOption, fieldOf, isDropdown, lockField, optionsWhere, optionTitled, titleKey } from '../rules/options.ts'
+import { forEachHolder } from '../rules/segments.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { held, won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import { answers, type CustomFieldRow, type SegmentRow, segments } from '../storage/tables.ts'
 
 const OptionCreate = request('CustomFieldOptionRequest', { title: Title, description: clearable(LongText) })
@@ -72,14 +72,14 @@ export const updateOption = operation({
   returns: Option,
   errors: [notFound('Custom field'), notFound('Option'), invalid('title')],
   async handle(call) {
-    await heldField(call, call.params.custom_field_id)
+    await lockField(call, call.params.custom_field_id, 'update')
     const { field, option } = await optionOf(call, call.params)
     const { title } = call.body
     const namesake = title !== undefined && isDropdown(field) ? await optionTitled(call, field, title) : undefined
     if (namesake && namesake.id !== option.id) fail(invalid('title'), 'title is already an option of this field')
     // Members show the titles of what they have chosen in the primary field.
     const isShown = field.primary && title !== undefined && title !== option.title
-    const choosers = isShown ? await heldChoosers(call.tx, { segment_id: option.id }) : []
+    const choosers = isShown ? await lockRespondents(call.tx, { segment_id: option.id }) : []
     const changed = found(await call.tx.update(segments, option.id, { ...call.body, ...call.touch() }), 'Option')
     for (const member_id of choosers) await updateCategories(call.tx, member_id)
     return changed
@@ -95,11 +95,11 @@ export const deleteOption = operation({
   errors: [notFound('Custom field'), notFound('Option')],
   emits: ['MemberTagRemoved', 'MemberBadgeRemoved'],
   async handle(call) {
-    await heldField(call, call.params.custom_field_id)
+    await lockField(call, call.params.custom_field_id, 'update')
     const { field, option } = await optionOf(call, call.params)
-    const choosers = option.kind === 'option' ? await heldChoosers(call.tx, { segment_id: option.id }) : []
-    won(await held(call.tx, segments, option.id), `segments ${option.id}`)
-    await forEachCarrier(call, option.id, (member) => {
+    const choosers = option.kind === 'option' ? await lockRespondents(call.tx, { segment_id: option.id }) : []
+    orConflict(await call.tx.lock(segments, option.id, 'update'), `segments ${option.id}`)
+    await forEachHolder(call, option.id, (member) => {
       const loss = { member: presentMember(call, member), network_id: call.network.id }
       if (option.kind === 'tag') call.emit('MemberTagRemoved', { ...loss, tag: option })
       if (option.kind === 'badge') call.emit('MemberBadgeRemoved', { ...loss, badge: option })

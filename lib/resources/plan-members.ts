@@ -3,7 +3,7 @@ import { IdInput, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
-import { activeMember, heldMember } from '../rules/members.ts'
+import { activeMember, lockMember } from '../rules/members.ts'
 import { accessTo, giveAccess, openPlan } from '../rules/plans.ts'
 import { members, planMemberships, plans } from '../storage/tables.ts'
 
@@ -37,7 +37,7 @@ export const createPlanMember = operation({
   emits: ['MemberJoined', 'MemberPurchased'],
   async handle(call) {
     const plan = await openPlan(call, call.params.plan_id)
-    const member = await heldMember(call, call.query.user_id)
+    const member = await lockMember(call, call.query.user_id)
     // Clients look for these very words and take them for a success.
     if (await accessTo(call, { plan_id: plan.id, member_id: member.id }))
       fail(invalid('user_id'), 'User already has access to this plan (already assigned)')

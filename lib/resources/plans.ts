@@ -3,8 +3,9 @@ import { paged } from '../fields.ts'
 import { type Emitter, operation } from '../operation.ts'
 import { presentSubscription } from '../records/payment.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
-import { activeMember, heldMember } from '../rules/members.ts'
-import { accessTo, endSubscription, heldPayer, liveStates, revokePurchase, takeOffPlan } from '../rules/plans.ts'
+import { activeMember, lockMember } from '../rules/members.ts'
+import { accessTo, endSubscription, liveStates, lockPayer, revokePurchase, takeOffPlan } from '../rules/plans.ts'
+import { batchSize } from '../storage/rows-of.ts'
 import {
   type MemberRow,
   type PlanRow,
@@ -14,8 +15,6 @@ import {
   type SubscriptionRow,
   subscriptions,
 } from '../storage/tables.ts'
-
-const batch = 200
 
 export const listMemberPlans = operation({
   id: 'member_plans.list',
@@ -76,24 +75,24 @@ export const archivePlan = operation({
       call.emit('MemberSubscriptionCanceled', presentSubscription(call, subscription, member))
     const where = { plan_id: plan.id }
     await forEach(
-      () => call.tx.find(planMemberships, { where, order: { by: 'member_id', direction: 'asc' }, limit: batch }),
+      () => call.tx.find(planMemberships, { where, order: { by: 'member_id', direction: 'asc' }, limit: batchSize }),
       async (held) => {
-        const member = await heldPayer(call, held)
+        const member = await lockPayer(call, held)
         const access = await accessTo(call, held)
         if (access) await takeOffPlan(call, plan, member, access, (subscription) => announceCancel(subscription, member))
       },
     )
     // Who has left the network has no access any more and may still be paying.
     await forEach(
-      () => call.tx.find(subscriptions, { where: { ...where, status: liveStates }, limit: batch }),
+      () => call.tx.find(subscriptions, { where: { ...where, status: liveStates }, limit: batchSize }),
       async (row) => {
-        const member = await heldPayer(call, row)
+        const member = await lockPayer(call, row)
         const ended = await endSubscription(call, row)
         if (ended) announceCancel(ended, member)
       },
     )
     await forEach(
-      () => call.tx.find(purchases, { where: { ...where, revoked_at: null }, limit: batch }),
+      () => call.tx.find(purchases, { where: { ...where, revoked_at: null }, limit: batchSize }),
       (row) => revokePurchase(call, row),
     )
   },
@@ -109,7 +108,7 @@ export const removePlanMember = operation({
   emits: ['MemberRemovedFromPlan'],
   async handle(call) {
     const plan = found(await call.tx.get(plans, call.params.plan_id), 'Plan')
-    const member = await heldMember(call, call.params.id)
+    const member = await lockMember(call, call.params.id)
     const key = { plan_id: plan.id, member_id: member.id }
     const access = (await accessTo(call, key)) ?? fail(invalid('id'), 'The member has no access to this plan')
     if (await call.tx.first(purchases, { ...key, revoked_at: null, payment_platform: 'apple' }))

@@ -5,7 +5,6 @@ import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/pol
 import { postPayload } from '../records/post.ts'
 import { requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { held } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import { type PostRow, posts, spaces } from '../storage/tables.ts'
 
@@ -76,7 +75,7 @@ export const createPoll = operation({
     const isQuestion = poll_type === 'question'
     if (!isQuestion && choices.length < 2)
       fail(invalid('choices'), 'choices must hold at least two texts unless poll_type is question')
-    const space = found(await held(call.tx, spaces, space_id), 'Space')
+    const space = found(await call.tx.lock(spaces, space_id, 'share'), 'Space')
     const post = await call.tx.insert(posts, {
       ...call.stamp(),
       family: 'poll',

@@ -4,7 +4,6 @@ import { operation } from '../operation.ts'
 import { Post, postPayload, presentPost } from '../records/post.ts'
 import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { held } from '../storage/hold.ts'
 import { posts, spaces } from '../storage/tables.ts'
 
 const PostCreate = request('PostRequest', {
@@ -48,7 +47,7 @@ export const createPost = operation({
   emits: ['PostCreated', 'ArticleCreated', 'PostNotificationRequested'],
   async handle(call) {
     const { space_id, post_type = 'post', ...texts } = call.body
-    const space = found(await held(call.tx, spaces, space_id), 'Space')
+    const space = found(await call.tx.lock(spaces, space_id, 'share'), 'Space')
     const post = await call.tx.insert(posts, {
       ...call.stamp(),
       ...texts,

@@ -2,7 +2,7 @@ import { fail, found, invalid, notFound } from '../errors.ts'
 import { BoolQuery, describe, IdInput, optional, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Purchase, presentPurchase, presentPurchases } from '../records/payment.ts'
-import { announceRemoval, endPaidAccess, heldPayer, revokePurchase } from '../rules/plans.ts'
+import { announceRemoval, endPaidAccess, lockPayer, revokePurchase } from '../rules/plans.ts'
 import { purchases } from '../storage/tables.ts'
 
 const immediate = describe(BoolQuery, 'End access without a grace period. There is none here: access always ends at once.')
@@ -54,7 +54,7 @@ export const revokePurchaseAccess = operation({
     const row = found(await call.tx.get(purchases, call.params.id), 'Purchase')
     if (row.payment_platform === 'apple')
       fail(invalid('id'), 'The purchase was made in the Apple App Store, and only there can it be given back')
-    const buyer = await heldPayer(call, row)
+    const buyer = await lockPayer(call, row)
     const revoked = found(await revokePurchase(call, row), 'Purchase')
     if (await endPaidAccess(call, revoked)) announceRemoval(call, { kind: 'purchase', row: revoked }, buyer)
     return presentPurchase(call, revoked, buyer)

@@ -3,8 +3,7 @@ import { found, invalid, notFound } from '../errors.ts'
 import { paged, publish, request } from '../fields.ts'
 import { type Emitter, operation } from '../operation.ts'
 import { presentReaction, Reaction } from '../records/reaction.ts'
-import { count } from '../storage/counter.ts'
-import { held, won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { comments, posts, type ReactionRow, reactions } from '../storage/tables.ts'
 
@@ -47,7 +46,7 @@ export const createPostReaction = operation({
   errors: [notFound('Post'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
-    const post = found(await held(call.tx, posts, call.params.post_id), 'Post')
+    const post = found(await call.tx.lock(posts, call.params.post_id, 'share'), 'Post')
     return react(call, { post_id: post.id }, post.space_id, call.body.emoji)
   },
 })
@@ -61,7 +60,7 @@ export const deletePostReaction = operation({
   errors: [notFound('Post'), notFound('Reaction')],
   emits: ['ReactionDeleted'],
   async handle(call) {
-    const post = found(await held(call.tx, posts, call.params.post_id), 'Post')
+    const post = found(await call.tx.lock(posts, call.params.post_id, 'share'), 'Post')
     await takeBack(call, { post_id: post.id })
   },
 })
@@ -92,7 +91,7 @@ export const createCommentReaction = operation({
   errors: [notFound('Comment'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
-    const comment = found(await held(call.tx, comments, call.params.comment_id), 'Comment')
+    const comment = found(await call.tx.lock(comments, call.params.comment_id, 'update'), 'Comment')
     return react(call, { comment_id: comment.id }, comment.space_id, call.body.emoji)
   },
 })
@@ -106,14 +105,14 @@ export const deleteCommentReaction = operation({
   errors: [notFound('Comment'), notFound('Reaction')],
   emits: ['ReactionDeleted'],
   async handle(call) {
-    const comment = found(await held(call.tx, comments, call.params.comment_id), 'Comment')
+    const comment = found(await call.tx.lock(comments, call.params.comment_id, 'update'), 'Comment')
     await takeBack(call, { comment_id: comment.id })
   },
 })
 
 type Target = { readonly post_id: Id } | { readonly comment_id: Id }
 
-/** One reaction per member and target, which the caller holds: the same emoji again changes nothing, another one replaces it. */
+/** One reaction per member and target, which the caller has locked: the same emoji again changes nothing, another one replaces it. */
 async function react(call: Emitter<'ReactionCreated' | 'ReactionDeleted'>, target: Target, space_id: Id, emoji: string) {
   const key = { ...target, member_id: call.principal.member_id }
   const before = await call.tx.first(reactions, key)
@@ -121,7 +120,7 @@ async function react(call: Emitter<'ReactionCreated' | 'ReactionDeleted'>, targe
   if (before) await remove(call, before)
   const base_emoji = emoji.replace(/\p{Emoji_Modifier}/gu, '')
   const reaction = presentReaction(await call.tx.insert(reactions, { ...call.stamp(), ...key, space_id, emoji, base_emoji }))
-  if ('comment_id' in target) await count(call.tx, comments, target.comment_id, 'cheer_count', 1)
+  if ('comment_id' in target) await call.tx.increment(comments, target.comment_id, { cheer_count: 1 })
   call.emit('ReactionCreated', reaction)
   return reaction
 }
@@ -134,7 +133,7 @@ async function takeBack(call: Emitter<'ReactionDeleted'>, target: Target): Promi
 
 async function remove(call: Emitter<'ReactionDeleted'>, reaction: ReactionRow): Promise<void> {
   // Who leaves takes their reactions along, and may be doing so now.
-  won(await call.tx.remove(reactions, reaction.id), `reactions ${reaction.id}`)
-  if (reaction.comment_id) await count(call.tx, comments, reaction.comment_id, 'cheer_count', -1)
+  orConflict(await call.tx.remove(reactions, reaction.id), `reactions ${reaction.id}`)
+  if (reaction.comment_id) await call.tx.increment(comments, reaction.comment_id, { cheer_count: -1 })
   call.emit('ReactionDeleted', presentReaction(reaction))
 }

@@ -5,7 +5,8 @@ import { eventPayload } from '../records/event.ts'
 import { presentMember } from '../records/member.ts'
 import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
 import { inZone, occurrencesAt, seriesOf } from '../rules/recurrence.ts'
-import { held, hold, won } from '../storage/hold.ts'
+import type { LockStrength } from '../storage/contract.ts'
+import { orConflict } from '../storage/lock.ts'
 import {
   canceledInstances,
   type EventRow,
@@ -65,7 +66,7 @@ export const createRsvp = operation({
     const { status, member_id, instance_at } = call.body
     found(await call.tx.get(events, call.params.event_id), 'Event')
     const guest = await guestOf(call, call.params.event_id, member_id)
-    const event = await openEvent(call, call.params.event_id)
+    const event = await openEvent(call, call.params.event_id, 'share')
     const key = { event_id: event.id, member_id: guest.id, instance_at: await occurrenceOf(call, event, instance_at) }
     const known = await call.tx.first(rsvps, key)
     const row = known
@@ -114,13 +115,13 @@ export const updateRsvp = operation({
     const { status, member_id, instance_at } = call.body
     const { rsvp } = await rsvpOf(call, call.params)
     const guest = await guestOf(call, rsvp.event_id, member_id ?? rsvp.member_id)
-    const event = await openEvent(call, rsvp.event_id)
+    const event = await openEvent(call, rsvp.event_id, 'update')
     const place = instance_at === undefined ? rsvp.instance_at : await occurrenceOf(call, event, instance_at)
     const other = await call.tx.first(rsvps, { event_id: event.id, member_id: guest.id, instance_at: place })
     if (other && other.id !== rsvp.id) fail(invalid('member_id'), 'member_id has answered already')
     const changes = { status, member_id: guest.id, instance_at: place, ...call.touch() }
     const unchanged = { member_id: rsvp.member_id, instance_at: rsvp.instance_at }
-    const row = won(await call.tx.update(rsvps, rsvp.id, changes, unchanged), `rsvps ${rsvp.id}`)
+    const row = orConflict(await call.tx.update(rsvps, rsvp.id, changes, unchanged), `rsvps ${rsvp.id}`)
     const changed = await presentRsvp(call, event, row)
     call.emit('RsvpUpdated', changed)
     return changed
@@ -136,7 +137,7 @@ export const deleteRsvp = operation({
   errors: [notFound('Event'), notFound('RSVP')],
   emits: ['RsvpDeleted'],
   async handle(call) {
-    found(await held(call.tx, events, call.params.event_id), 'Event')
+    found(await call.tx.lock(events, call.params.event_id, 'update'), 'Event')
     const { event, rsvp } = await rsvpOf(call, call.params)
     call.emit('RsvpDeleted', await presentRsvp(call, event, rsvp))
     found(await call.tx.remove(rsvps, rsvp.id), 'RSVP')
@@ -154,26 +155,27 @@ async function rsvpOf(
 }
 
 /**
- * The member who answers, held. Who has left may not, nor a limited member of other spaces.
+ * The member who answers, locked. Who has left may not, nor a limited member of other spaces.
  * @throws ApiError 404, 403
  */
 async function guestOf({ tx }: Pick<Context, 'tx'>, event_id: string, member_id: string): Promise<MemberRow> {
-  const row = await tx.get(members, member_id)
+  const row = await tx.lock(members, member_id, 'update')
   const member = found(row?.state === 'deleted' ? undefined : row, 'Member')
   if (member.state !== 'active') fail(outside)
   if (member.member_type === 'limited') {
     const post = found(await tx.get(posts, event_id), 'Event')
     if (!(await tx.first(spaceMemberships, { space_id: post.space_id, member_id: member.id }))) fail(outside)
   }
-  return hold(tx, members, member, { state: 'active', member_type: member.member_type })
+  return member
 }
 
 /**
- * An event that takes answers, held: it does not move, close or go meanwhile, and of two answers the second sees the first.
+ * An event that takes answers, locked: it does not move, close or go meanwhile. With `share` others answer at the same time: the
+ * lock on the member keeps two answers of one member apart. With `update` no answer is made, changed or removed meanwhile.
  * @throws ApiError 404, 403
  */
-async function openEvent({ tx }: Pick<Context, 'tx'>, id: string): Promise<EventRow> {
-  const event = found(await held(tx, events, id), 'Event')
+async function openEvent({ tx }: Pick<Context, 'tx'>, id: string, strength: LockStrength): Promise<EventRow> {
+  const event = found(await tx.lock(events, id, strength), 'Event')
   if (!event.rsvp_enabled) fail(disabled)
   if (event.rsvp_closed) fail(closed)
   return event

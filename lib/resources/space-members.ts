@@ -4,8 +4,8 @@ import { type Context, operation } from '../operation.ts'
 import { Empty } from '../records/empty.ts'
 import { Member, MemberUpdate, presentMember } from '../records/member.ts'
 import { kindOfPayment } from '../records/payment.ts'
-import { endPayments, leaveNetwork, leaver } from '../rules/leaving.ts'
-import { activeMember, changeMember, heldMember } from '../rules/members.ts'
+import { endPayments, leaveNetwork, lockDeparting } from '../rules/leaving.ts'
+import { activeMember, changeMember, lockMember } from '../rules/members.ts'
 import { joinSpace, leaveSpace } from '../rules/membership.ts'
 import type { Id } from '../storage/table.ts'
 import { members, planMemberships, planSpaces, plans, type SpaceRow, spaceMemberships, spaces } from '../storage/tables.ts'
@@ -44,7 +44,7 @@ export const addSpaceMember = operation({
   emits: ['MemberJoined'],
   async handle(call) {
     const space = await spaceOf(call, call.params.space_id)
-    const member = await heldMember(call, call.query.user_id)
+    const member = await lockMember(call, call.query.user_id)
     if (!(await joinSpace(call, member, space))) fail(invalid('user_id'), 'user_id is already a member of this space')
     return presentMember(call, member)
   },
@@ -94,7 +94,7 @@ export const removeSpaceMember = operation({
   errors: [notFound('Space'), notFound('Member'), paid],
   emits: ['MemberLeft'],
   async handle(call) {
-    const member = await heldMember(call, call.params.user_id)
+    const member = await lockMember(call, call.params.user_id)
     const { space } = await memberOfSpace(call, call.params)
     if (await holdsPaidPlan(call, member.id, space.id)) fail(paid)
     return (await leaveSpace(call, member, space.id)) ? {} : fail(notFound('Member'))
@@ -114,7 +114,7 @@ export const banSpaceMember = operation({
   async handle(call) {
     await spaceOf(call, call.params.space_id)
     // The ban is the network's, so that it does not matter whether they are in this space.
-    const member = await leaver(call, call.params.user_id)
+    const member = await lockDeparting(call, call.params.user_id)
     await endPayments(call, member)
     await leaveNetwork(call, member, 'banned', call.body.ban_reason ?? null)
     return {}

@@ -3,7 +3,7 @@ import { badRequest, fail, found, invalid, notFound } from '../errors.ts'
 import { IdInput, optional, paged, publish } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentSubscription, presentSubscriptions, Subscription } from '../records/payment.ts'
-import { endPaidAccess, endSubscription, heldPayer, liveStates } from '../rules/plans.ts'
+import { endPaidAccess, endSubscription, liveStates, lockPayer } from '../rules/plans.ts'
 import { subscriptions } from '../storage/tables.ts'
 
 const StatusFilter = publish(v.fallback(v.optional(v.picklist(['canceled'])), undefined), {
@@ -62,7 +62,7 @@ export const cancelSubscription = operation({
     const { when } = call.query
     if (when !== 'now' && when !== 'end_of_billing_cycle')
       return fail(badRequest(`when must be now or end_of_billing_cycle, got ${JSON.stringify(when.slice(0, 100))}`))
-    const subscriber = await heldPayer(call, found(await call.tx.get(subscriptions, call.params.id), 'Subscription'))
+    const subscriber = await lockPayer(call, found(await call.tx.get(subscriptions, call.params.id), 'Subscription'))
     const row = found(await call.tx.get(subscriptions, call.params.id), 'Subscription')
     const already = () => fail(invalid('id'), 'The subscription is canceled already')
     if (row.status !== 'active') return already()

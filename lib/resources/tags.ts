@@ -3,7 +3,7 @@ import { Colour, clearable, LongText, optional, paged, request, Title } from '..
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Tag } from '../records/segment.ts'
-import { forEachCarrier, heldSegment, ownField, segmentOf } from '../rules/segments.ts'
+import { forEachHolder, lockSegment, ownField, segmentOf } from '../rules/segments.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { segments } from '../storage/tables.ts'
 
@@ -77,8 +77,8 @@ export const deleteTag = operation({
   errors: [notFound('Tag')],
   emits: ['MemberTagRemoved'],
   async handle(call) {
-    const tag = await heldSegment(call, 'tag', call.params.id)
-    await forEachCarrier(call, tag.id, (member) =>
+    const tag = await lockSegment(call, 'tag', call.params.id)
+    await forEachHolder(call, tag.id, (member) =>
       call.emit('MemberTagRemoved', { member: presentMember(call, member), tag, network_id: call.network.id }),
     )
     await removeWithDependents(call.tx, segments, tag.id)

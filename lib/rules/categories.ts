@@ -1,9 +1,8 @@
 /** The categories of members: what they have chosen in the network's primary custom field, if it has one. */
+import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { customFields, memberSegments, members, type SegmentRow, segments } from '../storage/tables.ts'
-
-const batch = 200
 
 /** What a member has chosen in a dropdown, in ascending order of the options' ids. */
 export async function choicesOf(tx: ScopedTx, custom_field_id: Id, member_id: Id): Promise<SegmentRow[]> {
@@ -11,7 +10,7 @@ export async function choicesOf(tx: ScopedTx, custom_field_id: Id, member_id: Id
   return tx.find(segments, { where: { id: chosen.map((row) => row.segment_id) } })
 }
 
-/** Brings the categories of a member up to date. The caller holds the member. */
+/** Brings the categories of a member up to date. The caller has locked the member. */
 export async function updateCategories(tx: ScopedTx, member_id: Id): Promise<void> {
   const primary = await tx.first(customFields, { primary: true })
   const choices = primary ? await choicesOf(tx, primary.id, member_id) : []
@@ -19,24 +18,18 @@ export async function updateCategories(tx: ScopedTx, member_id: Id): Promise<voi
 }
 
 /**
- * Holds every member who has chosen something in a dropdown, or one of its options. The caller holds the field, so that there
- * are not more of them meanwhile.
+ * Locks every member who has chosen something in a dropdown, or one of its options. The caller has locked the field, so that
+ * there are not more of them meanwhile.
  * @returns their ids
  */
-export async function heldChoosers(
+export async function lockRespondents(
   tx: ScopedTx,
   where: { readonly custom_field_id: Id } | { readonly segment_id: Id },
 ): Promise<readonly Id[]> {
   const ids = new Set<Id>()
-  for (let after = '0'; ; ) {
-    // Whoever has chosen several options is found with the first of them.
-    const order = { by: 'member_id', direction: 'asc' } as const
-    const chosen = await tx.find(memberSegments, { where, order, after, limit: batch })
-    for (const { member_id } of chosen) ids.add(member_id)
-    if (chosen.length < batch) break
-    after = chosen.at(-1)?.member_id ?? after
-  }
+  // A member who has chosen several options is found with the first of them.
+  for await (const { member_id } of rowsOf(tx, memberSegments, where, { by: 'member_id' })) ids.add(member_id)
   const there: Id[] = []
-  for (const id of ids) if (await tx.update(members, id, { state: 'active' }, { state: 'active' })) there.push(id)
+  for (const id of ids) if ((await tx.lock(members, id, 'update'))?.state === 'active') there.push(id)
   return there
 }

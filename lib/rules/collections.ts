@@ -2,7 +2,7 @@
 import { fail, invalid } from '../errors.ts'
 import { compareIds } from '../kernel/ids.ts'
 import type { Context } from '../operation.ts'
-import { held, hold, won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type CollectionRow, collections, type SpaceRow, spaces } from '../storage/tables.ts'
@@ -24,7 +24,7 @@ export async function moveToCollection(
     const there = new Set<Id>()
     // Both of them in one order: another space may be moving the other way.
     for (const id of [collection_id, space.collection_id ?? collection_id].sort(compareIds))
-      if (await held(tx, collections, id)) there.add(id)
+      if (await tx.lock(collections, id, 'update')) there.add(id)
     if (!there.has(collection_id)) fail(invalid('collection_id'), 'collection_id: there is no such collection in this network')
     const order = { by: 'position', direction: 'desc' } as const
     const [last] = await tx.find(spaces, { where: { collection_id }, order, limit: 1 })
@@ -43,9 +43,8 @@ export async function changePlace(
   to: Pick<SpaceRow, 'collection_id' | 'position'> & Partial<Pick<SpaceRow, 'updated_at'>>,
 ): Promise<void> {
   const { id, collection_id, position } = space
-  const collection = collection_id === null ? undefined : await tx.get(collections, collection_id)
-  if (collection) await hold(tx, collections, collection)
-  won(await tx.update(spaces, id, to, { collection_id, position }), `spaces ${id}`)
+  const collection = collection_id === null ? undefined : await tx.lock(collections, collection_id, 'update')
+  orConflict(await tx.update(spaces, id, to, { collection_id, position }), `spaces ${id}`)
   if (collection && position !== null) await closeGap(tx, spaces, { collection_id: collection.id }, position)
 }
 
@@ -60,7 +59,7 @@ export interface Assignment {
  * @throws ApiError 422 when a space is not in the collection or named twice, or a place is beyond its end or taken twice
  */
 export async function orderSpaces(tx: ScopedTx, collection: CollectionRow, assignments: readonly Assignment[]): Promise<void> {
-  await hold(tx, collections, collection)
+  orConflict(await tx.lock(collections, collection.id, 'update'), `collections ${collection.id}`)
   const order = { by: 'position', direction: 'asc' } as const
   const present = await tx.find(spaces, { where: { collection_id: collection.id }, order })
   const byId = new Map(present.map((space) => [space.id, space]))

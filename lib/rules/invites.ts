@@ -61,9 +61,6 @@ export function requestInviteMail(call: Emitter<'InviteEmailRequested'>, row: In
  * Takes an invite back while nobody has accepted it.
  * @returns whether it was still open
  */
-export async function withdrawInvite({ tx, touch }: Context, row: InviteRow): Promise<boolean> {
-  // The guard comes first: between a look and the removal somebody might accept.
-  const open = await tx.update(invites, row.id, touch(), { accepted_at: null })
-  if (open) await tx.remove(invites, row.id)
-  return open !== undefined
+export async function withdrawInvite({ tx }: Pick<Context, 'tx'>, row: InviteRow): Promise<boolean> {
+  return (await tx.remove(invites, row.id, { accepted_at: null })) !== undefined
 }

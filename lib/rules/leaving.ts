@@ -3,8 +3,8 @@ import { compareIds } from '../kernel/ids.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { removeDependents } from '../storage/cascade.ts'
-import { count } from '../storage/counter.ts'
-import { held, hold, won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
+import { batchesOf, rowsOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
 import {
   comments,
@@ -19,25 +19,23 @@ import {
   spaceMemberships,
   subscriptions,
 } from '../storage/tables.ts'
-import { activeMember, keepAHost } from './members.ts'
+import { activeMember, keepAHost, lockUnchanged } from './members.ts'
 import { endSubscription, grantAccess, liveStates, paidSource, revokePurchase } from './plans.ts'
 
-const batch = 200
-
 /**
- * The member who is to leave, held, so that nothing more is given to them.
+ * The member who is to leave, locked, so that nothing more is given to them.
  * @throws ApiError 404, 422 when it is the last host
  */
-export async function leaver(context: Pick<Context, 'tx'>, id: Id): Promise<MemberRow> {
+export async function lockDeparting(context: Pick<Context, 'tx'>, id: Id): Promise<MemberRow> {
   const member = await activeMember(context, id)
   await keepAHost(context.tx, member)
-  return hold(context.tx, members, member, { state: 'active', role: member.role })
+  return lockUnchanged(context.tx, member)
 }
 
 /**
  * Takes a member out of every space and out of the network, with all that goes along: memberships, reactions, tags, badges,
  * RSVPs, answers. What they wrote and what they paid for stays on record, and so does their row, which says from now on how
- * they left. `leaver` holds them.
+ * they left. `lockDeparting` has locked them.
  * @param state how they left; a deleted account gives its address free
  */
 export async function leaveNetwork(
@@ -72,14 +70,14 @@ export async function endPayments(context: Context, member: MemberRow): Promise<
     await revokePurchase(context, row)
 }
 
-/** The plans that somebody who has left goes on paying for, held; to be asked before the member is held. */
+/** The plans that somebody who has left goes on paying for, locked; to be asked before the member is locked. */
 export async function paidPlans({ tx }: Pick<Context, 'tx'>, { id: member_id }: MemberRow): Promise<readonly PlanRow[]> {
   const subscribed = await tx.find(subscriptions, { where: { member_id, status: liveStates } })
   const bought = await tx.find(purchases, { where: { member_id, revoked_at: null } })
   const ids = [...subscribed, ...bought].flatMap(({ plan_id }) => plan_id ?? [])
   const paid: PlanRow[] = []
   for (const { id } of await tx.find(plans, { where: { id: [...new Set(ids)] } })) {
-    const plan = await held(tx, plans, id)
+    const plan = await tx.lock(plans, id, 'share')
     if (plan) paid.push(plan)
   }
   return paid
@@ -95,30 +93,20 @@ export async function restoreAccess(call: Emitter<'MemberJoined'>, member: Membe
 
 /** Takes back whatever a member has liked, and out of the counts that comments show. */
 async function takeLikes({ tx }: Pick<Context, 'tx'>, { id: member_id }: MemberRow): Promise<void> {
-  for (;;) {
-    const given = await tx.find(reactions, { where: { member_id }, limit: batch })
+  for await (const given of batchesOf(tx, reactions, { member_id })) {
     // The comment first, as everywhere, and the comments in one order.
     given.sort((a, b) => compareIds(a.comment_id ?? '', b.comment_id ?? ''))
     for (const { id, comment_id } of given) {
-      if (comment_id) await count(tx, comments, comment_id, 'cheer_count', -1)
-      won(await tx.remove(reactions, id), `reactions ${id}`)
+      if (comment_id) await tx.increment(comments, comment_id, { cheer_count: -1 })
+      orConflict(await tx.remove(reactions, id), `reactions ${id}`)
     }
-    if (given.length < batch) return
   }
 }
 
 /** Takes all tags, badges and options from a member, and out of the counts that they show. */
 async function takeSegments({ tx }: Pick<Context, 'tx'>, { id: member_id }: MemberRow): Promise<void> {
-  for (;;) {
-    const carried = await tx.find(memberSegments, {
-      where: { member_id },
-      order: { by: 'segment_id', direction: 'asc' },
-      limit: batch,
-    })
-    for (const { id, segment_id } of carried) {
-      await count(tx, segments, segment_id, 'member_count', -1)
-      won(await tx.remove(memberSegments, id), `member_segments ${id}`)
-    }
-    if (carried.length < batch) return
+  for await (const { id, segment_id } of rowsOf(tx, memberSegments, { member_id }, { by: 'segment_id' })) {
+    await tx.increment(segments, segment_id, { member_count: -1 })
+    orConflict(await tx.remove(memberSegments, id), `member_segments ${id}`)
   }
 }

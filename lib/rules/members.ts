@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { fail, found, invalid } from '../errors.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { type MemberRecord, type MemberUpdate, presentMember } from '../records/member.ts'
-import { held, won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members, type NetworkRow, networks } from '../storage/tables.ts'
@@ -24,17 +24,27 @@ export async function activeMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise
 }
 
 /**
- * A member who is still there, held: they do not leave before the transaction ends, so that nothing is given to somebody who
+ * A member who is still there, locked: they do not leave before the transaction ends, so that nothing is given to somebody who
  * has gone.
  * @throws ApiError 404
  */
-export async function heldMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise<MemberRow> {
-  return found(await tx.update(members, id, { state: 'active' }, { state: 'active' }), 'Member')
+export async function lockMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise<MemberRow> {
+  const member = await tx.lock(members, id, 'update')
+  return found(member?.state === 'active' ? member : undefined, 'Member')
 }
 
-/** The network itself, held: for rules about all of it. */
-export async function heldNetwork(tx: ScopedTx): Promise<NetworkRow> {
-  return found(await held(tx, networks, tx.network_id), 'Network')
+/**
+ * A member, locked.
+ * @throws Conflict when they have left or got another role since they were read
+ */
+export async function lockUnchanged(tx: ScopedTx, { id, state, role }: MemberRow): Promise<MemberRow> {
+  const member = await tx.lock(members, id, 'update')
+  return orConflict(member?.state === state && member.role === role ? member : undefined, `members ${id}`)
+}
+
+/** The network itself, locked: for rules about all of it. */
+export async function lockNetwork(tx: ScopedTx): Promise<NetworkRow> {
+  return found(await tx.lock(networks, tx.network_id, 'update'), 'Network')
 }
 
 /**
@@ -61,7 +71,10 @@ export async function changeMember(
     ...call.touch(),
   }
   const unchanged = { state: 'active', role: member.role } as const
-  const record = presentMember(call, won(await call.tx.update(members, member.id, patch, unchanged), `members ${member.id}`))
+  const record = presentMember(
+    call,
+    orConflict(await call.tx.update(members, member.id, patch, unchanged), `members ${member.id}`),
+  )
   call.emit('MemberUpdated', { member: record, space_id, network_id: call.network.id })
   return record
 }
@@ -72,8 +85,8 @@ export async function changeMember(
  */
 export async function keepAHost(tx: ScopedTx, member: MemberRow): Promise<void> {
   if (member.role !== 'host') return
-  // Held, so that two hosts cannot go at the same moment, each counting on the other.
-  await heldNetwork(tx)
+  // Locked, so that two hosts cannot go at the same moment, each counting on the other.
+  await lockNetwork(tx)
   const hosts = await tx.find(members, { where: { state: 'active', role: 'host' }, limit: 2 })
   if (hosts.length < 2) fail(invalid('role'), 'This is the last host of the network. Make another member a host first')
 }

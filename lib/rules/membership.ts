@@ -1,7 +1,7 @@
 /** How members join the network and its spaces, and leave a space: what several resources do alike, with the events that go with it. */
 import type { Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
-import { hold } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
 import { type MemberRow, type SpaceRow, spaceMemberships, spaces } from '../storage/tables.ts'
 
 /** Says that a member has joined the network: the network's id stands for the space. */
@@ -17,7 +17,7 @@ export function announceJoin(call: Emitter<'MemberJoined'>, member: MemberRow): 
 export async function joinSpace(call: Emitter<'MemberJoined'>, member: MemberRow, space: SpaceRow): Promise<boolean> {
   const key = { space_id: space.id, member_id: member.id }
   if (await call.tx.first(spaceMemberships, key)) return false
-  await hold(call.tx, spaces, space)
+  orConflict(await call.tx.lock(spaces, space.id, 'share'), `spaces ${space.id}`)
   await call.tx.insert(spaceMemberships, { ...call.stamp(), ...key })
   call.emit('MemberJoined', { member: presentMember(call, member), space_id: space.id, network_id: call.network.id })
   return true

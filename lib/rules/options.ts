@@ -1,11 +1,11 @@
 /** The options of dropdowns. */
 import { fail, found, invalid } from '../errors.ts'
 import type { Context } from '../operation.ts'
-import { held, hold } from '../storage/hold.ts'
+import type { LockStrength } from '../storage/contract.ts'
+import { orConflict } from '../storage/lock.ts'
+import { rowsOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
 import { type CustomFieldRow, customFields, type SegmentRow, segments } from '../storage/tables.ts'
-
-const batch = 200
 
 /**
  * The custom field with this id.
@@ -16,11 +16,11 @@ export async function fieldOf({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Cust
 }
 
 /**
- * The same, held: it gets no more options and answers from anybody else.
+ * The same, locked: with `update` nobody else adds options or answers to it.
  * @throws ApiError 404
  */
-export async function heldField({ tx }: Pick<Context, 'tx'>, id: Id): Promise<CustomFieldRow> {
-  return found(await held(tx, customFields, id), 'Custom field')
+export async function lockField({ tx }: Pick<Context, 'tx'>, id: Id, strength: LockStrength): Promise<CustomFieldRow> {
+  return found(await tx.lock(customFields, id, strength), 'Custom field')
 }
 
 /** Whether the answers to a custom field are options of its own. */
@@ -37,21 +37,17 @@ export async function optionsWhere(
   picks: (key: string) => boolean,
 ): Promise<SegmentRow[]> {
   const picked: SegmentRow[] = []
-  for (let after = '0'; ; ) {
-    const rows = await tx.find(segments, { where: { custom_field_id }, after, limit: batch })
-    picked.push(...rows.filter((row) => picks(titleKey(row.title))))
-    if (rows.length < batch) return picked
-    after = rows.at(-1)?.id ?? after
-  }
+  for await (const option of rowsOf(tx, segments, { custom_field_id })) if (picks(titleKey(option.title))) picked.push(option)
+  return picked
 }
 
-/** The option of a dropdown with this title. The field is held, so that nobody else adds it at the same moment. */
+/** The option of a dropdown with this title. The field is locked, so that nobody else adds it at the same moment. */
 export async function optionTitled(
   context: Pick<Context, 'tx'>,
   field: CustomFieldRow,
   title: string,
 ): Promise<SegmentRow | undefined> {
-  await hold(context.tx, customFields, field)
+  orConflict(await context.tx.lock(customFields, field.id, 'update'), `custom_fields ${field.id}`)
   const key = titleKey(title)
   return (await optionsWhere(context, field.id, (known) => known === key))[0]
 }

@@ -1,13 +1,12 @@
 /** Places in a list: 1, 2, 3, … without gaps. */
 import type { Where } from '../storage/contract.ts'
+import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Row, Table } from '../storage/table.ts'
 
-const batch = 200
-
 /**
- * Moves everything behind a place that has become free up by one. The caller holds the list (`hold`, or a counted row), so
- * that nobody else moves in it meanwhile.
+ * Moves everything behind a place that has become free up by one. The caller has locked what the
+ * list belongs to, so that nobody else moves in it meanwhile.
  * @param where the rows of the list
  * @param place the free place
  */
@@ -17,10 +16,6 @@ export async function closeGap<R extends Row & { readonly position: number | nul
   where: Where<R>,
   place: number,
 ): Promise<void> {
-  for (let after = place; ; ) {
-    const behind = await tx.find(table, { where, order: { by: 'position', direction: 'asc' }, after, limit: batch })
-    for (const row of behind) await tx.update(table, row.id, { position: (row.position ?? 1) - 1 } as Partial<R>)
-    if (behind.length < batch) break
-    after = behind.at(-1)?.position ?? after
-  }
+  for await (const row of rowsOf(tx, table, where, { by: 'position', after: place }))
+    await tx.update(table, row.id, { position: (row.position ?? 1) - 1 } as Partial<R>)
 }

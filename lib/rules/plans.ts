@@ -2,7 +2,6 @@
 import { fail, found, invalid } from '../errors.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { type AccessGround, presentRemoval, presentSignup } from '../records/payment.ts'
-import { held } from '../storage/hold.ts'
 import type { Id } from '../storage/table.ts'
 import {
   type MemberRow,
@@ -25,11 +24,11 @@ type Key = { readonly plan_id: Id; readonly member_id: Id }
 export const liveStates = ['active', 'ending'] as const
 
 /**
- * A plan that still takes members. It is held, so that nobody gets in while it is being archived.
+ * A plan that still takes members. It is locked, so that it is not archived meanwhile; others may get in at the same time.
  * @throws ApiError 404, 422 when it is archived
  */
 export async function openPlan({ tx }: Pick<Context, 'tx'>, id: Id): Promise<PlanRow> {
-  const plan = found(await held(tx, plans, id), 'Plan')
+  const plan = found(await tx.lock(plans, id, 'share'), 'Plan')
   return plan.status === 'archived' ? fail(invalid('plan_id'), 'The plan is archived and takes no more members') : plan
 }
 
@@ -37,13 +36,13 @@ export async function openPlan({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Pla
 export const accessTo = ({ tx }: Pick<Context, 'tx'>, { plan_id, member_id }: Key): Promise<PlanMembershipRow | undefined> =>
   tx.first(planMemberships, { plan_id, member_id })
 
-/** The member whose payment it is, held, whether they are still there or not: what they pay and may use changes only so. */
-export async function heldPayer({ tx }: Pick<Context, 'tx'>, { member_id }: { readonly member_id: Id }): Promise<MemberRow> {
-  return found(await held(tx, members, member_id), 'Member')
+/** The member whose payment it is, locked, whether they are still there or not: what they pay and may use changes only so. */
+export async function lockPayer({ tx }: Pick<Context, 'tx'>, { member_id }: { readonly member_id: Id }): Promise<MemberRow> {
+  return found(await tx.lock(members, member_id, 'update'), 'Member')
 }
 
 /**
- * Opens a plan for a member, and the plan's spaces, unless it is open for them already. The caller holds both.
+ * Opens a plan for a member, and the plan's spaces, unless it is open for them already. The caller has locked both.
  * @param source by what; access that is there already keeps its own
  * @returns the access, if it was opened now
  */

@@ -3,13 +3,13 @@ import { fail, invalid } from '../errors.ts'
 import { utcOf } from '../moments.ts'
 import type { Context } from '../operation.ts'
 import type { Series } from '../ports.ts'
+import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import { canceledInstances, type EventRow, rsvps } from '../storage/tables.ts'
 import { port } from './ports.ts'
 
 /** No series is looked into further than this many occurrences. */
 const mostOccurrences = 10_000
-const batch = 200
 
 /** The columns of an event that say when it takes place. */
 export type Schedule = Pick<
@@ -182,12 +182,8 @@ type InstanceRow = { readonly id: string; readonly instance_at: string; readonly
 /** Everything in a table that is about one occurrence of an event. */
 async function allOf(tx: ScopedTx, table: InstanceTable, event_id: string): Promise<InstanceRow[]> {
   const all: InstanceRow[] = []
-  for (let after = '0'; ; ) {
-    const rows: InstanceRow[] = await tx.find(table as typeof rsvps, { where: { event_id }, after, limit: batch })
-    all.push(...rows)
-    if (rows.length < batch) return all.filter((row) => row.instance_at !== '')
-    after = rows.at(-1)?.id ?? after
-  }
+  for await (const row of rowsOf(tx, table as typeof rsvps, { event_id })) if (row.instance_at !== '') all.push(row)
+  return all
 }
 
 async function move(

@@ -1,12 +1,10 @@
 /** How members get and lose tags, badges and options: one rule for all three. */
 import { found } from '../errors.ts'
 import type { Context, Page, Pager } from '../operation.ts'
-import { count } from '../storage/counter.ts'
-import { held, won } from '../storage/hold.ts'
+import { orConflict } from '../storage/lock.ts'
+import { batchesOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
 import { customFields, type MemberRow, memberSegments, members, type SegmentRow, segments } from '../storage/tables.ts'
-
-const batch = 200
 
 const recordNames = { tag: 'Tag', badge: 'Badge', option: 'Option' } as const
 
@@ -20,11 +18,11 @@ export async function segmentOf({ tx }: Pick<Context, 'tx'>, kind: SegmentRow['k
 }
 
 /**
- * The same, held: nobody gets it any more.
+ * The same, locked: nobody gets it any more.
  * @throws ApiError 404
  */
-export async function heldSegment({ tx }: Pick<Context, 'tx'>, kind: SegmentRow['kind'], id: Id): Promise<SegmentRow> {
-  const segment = await held(tx, segments, id)
+export async function lockSegment({ tx }: Pick<Context, 'tx'>, kind: SegmentRow['kind'], id: Id): Promise<SegmentRow> {
+  const segment = await tx.lock(segments, id, 'update')
   return found(segment?.kind === kind ? segment : undefined, recordNames[kind])
 }
 
@@ -36,7 +34,7 @@ export async function heldSegment({ tx }: Pick<Context, 'tx'>, kind: SegmentRow[
 export async function giveSegment(context: Pick<Context, 'tx' | 'stamp'>, member_id: Id, segment: SegmentRow): Promise<boolean> {
   const key = { member_id, segment_id: segment.id }
   if (await context.tx.first(memberSegments, key)) return false
-  won(await count(context.tx, segments, segment.id, 'member_count', 1), `segments ${segment.id}`)
+  orConflict(await context.tx.increment(segments, segment.id, { member_count: 1 }), `segments ${segment.id}`)
   await context.tx.insert(memberSegments, {
     ...context.stamp(),
     ...key,
@@ -54,28 +52,24 @@ export async function giveSegment(context: Pick<Context, 'tx' | 'stamp'>, member
 export async function takeSegment({ tx }: Pick<Context, 'tx'>, member_id: Id, segment_id: Id): Promise<boolean> {
   const carried = await tx.first(memberSegments, { member_id, segment_id })
   if (!carried) return false
-  await count(tx, segments, segment_id, 'member_count', -1)
-  won(await tx.remove(memberSegments, carried.id), `member_segments ${carried.id}`)
+  await tx.increment(segments, segment_id, { member_count: -1 })
+  orConflict(await tx.remove(memberSegments, carried.id), `member_segments ${carried.id}`)
   return true
 }
 
 /** Does something for every member who carries a segment, in ascending order of their ids. */
-export async function forEachCarrier(
+export async function forEachHolder(
   { tx }: Pick<Context, 'tx'>,
   segment_id: Id,
   work: (member: MemberRow) => void | Promise<void>,
 ): Promise<void> {
-  for (let after = '0'; ; ) {
-    const order = { by: 'member_id', direction: 'asc' } as const
-    const carried = await tx.find(memberSegments, { where: { segment_id }, order, after, limit: batch })
+  for await (const carried of batchesOf(tx, memberSegments, { segment_id }, { by: 'member_id' })) {
     const carriers = await tx.find(members, { where: { id: carried.map((row) => row.member_id) } })
     const memberOf = new Map(carriers.map((member) => [member.id, member]))
     for (const { member_id } of carried) {
       const member = memberOf.get(member_id)
       if (member) await work(member)
     }
-    if (carried.length < batch) return
-    after = carried.at(-1)?.member_id ?? after
   }
 }
 
@@ -88,7 +82,7 @@ export async function ownField({ tx }: Pick<Context, 'tx'>, kind: 'tag' | 'badge
  * The tag, badge or option with this id, if the member carries it.
  * @throws ApiError 404
  */
-export async function carriedSegment(
+export async function assignedSegment(
   context: Pick<Context, 'tx'>,
   member_id: Id,
   kind: SegmentRow['kind'],
@@ -99,7 +93,7 @@ export async function carriedSegment(
 }
 
 /** One page of the tags or badges that a member carries, in ascending order of their ids. */
-export function carriedSegments(call: Pager, member_id: Id, kind: SegmentRow['kind']): Promise<Page<SegmentRow>> {
+export function assignedSegments(call: Pager, member_id: Id, kind: SegmentRow['kind']): Promise<Page<SegmentRow>> {
   const order = { by: 'segment_id', direction: 'asc' } as const
   return call.page(memberSegments, { where: { member_id, kind }, order }, (rows) =>
     call.tx.find(segments, { where: { id: rows.map((row) => row.segment_id) } }),

@@ -1,9 +1,7 @@
-import { held } from './hold.ts'
+import { batchSize } from './rows-of.ts'
 import type { ScopedTx } from './scoped.ts'
 import type { Id, Row, Table } from './table.ts'
 import { tables } from './tables.ts'
-
-const batch = 200
 
 /** The tables and columns that point to a table, as `tables.ts` declares them, and an order in which an index has their rows. */
 const pointingTo = (name: string) =>
@@ -26,7 +24,7 @@ function orderOf({ unique, indexes }: Table<Row>, column: string): keyof Row & s
 
 /**
  * Removes or clears whatever points to a row, as the references of the tables say; batch by batch, all in the caller's
- * transaction. The caller holds the row. A `restrict` that still holds a row is the caller's to have checked: here it is a fault.
+ * transaction. The caller has locked the row. A `restrict` that still holds a row is the caller's to have checked: here it is a fault.
  * @param but tables that the caller sees to
  */
 export async function removeDependents(
@@ -39,7 +37,7 @@ export async function removeDependents(
     if (but.includes(dependent.name)) continue
     const where = { [column]: id }
     for (;;) {
-      const rows = await tx.find(dependent, { where, order, limit: batch })
+      const rows = await tx.find(dependent, { where, order, limit: batchSize })
       if (rows.length === 0) break
       if (onRemove === 'restrict') throw new Error(`${table.name} ${id} is still referred to by ${dependent.name}.${column}`)
       for (const row of rows) {
@@ -51,12 +49,12 @@ export async function removeDependents(
 }
 
 /**
- * Removes a row and whatever goes along with it. The row is held first, so that nothing comes to it meanwhile.
+ * Removes a row and whatever goes along with it. The row is locked first, so that nothing comes to it meanwhile.
  * Gives the row back, or `undefined` when there was none.
  */
 export async function removeWithDependents<R extends Row, N>(tx: ScopedTx, table: Table<R, N>, id: Id): Promise<R | undefined> {
   if (pointingTo(table.name).length > 0) {
-    if (!(await held(tx, table, id))) return undefined
+    if (!(await tx.lock(table, id, 'update'))) return undefined
     await removeDependents(tx, table, id)
   }
   return tx.remove(table, id)

@@ -26,7 +26,7 @@ export interface ScopedTx {
   append(records: readonly OutboxRecord[]): Promise<void>
   readonly network_id: Id
   readonly native: unknown
-  /** How often this transaction has changed something so far. Holding a row is no change, nor is an update that changes nothing. */
+  /** How often this transaction has changed something so far. A lock is no change, nor is an update that changes nothing. */
   readonly changes: number
 }
 
@@ -94,14 +94,13 @@ class NetworkTx implements ScopedTx {
     if (patch.updated_at !== undefined) {
       const row = await this.get(table, id)
       if (row && !differs(row, patch)) {
-        // Held like any updated row, so that it is the same when the transaction ends.
-        const unchanging = { created_at: row.created_at } as Patch<R>
-        const held = await this.#tx.update(table, id, unchanging, still)
-        if (!held || !differs(held, patch)) return held
+        // Locked like any updated row, so that it is the same when the transaction ends.
+        const locked = await this.lock(table, id, 'update')
+        if (!locked || !differs(locked, patch)) return guard ? this.first(table, { ...guard, id }) : locked
       }
     }
     const changed = await this.#tx.update(table, id, patch, still)
-    if (changed && !isHold(patch, guard)) this.#changes += 1
+    if (changed) this.#changes += 1
     return changed
   }
 
@@ -138,10 +137,6 @@ class NetworkTx implements ScopedTx {
     return { ...where, network_id: this.network_id } as Where<R>
   }
 }
-
-/** Whether an update only asks whether a row is still as it was. */
-const isHold = <R extends Row>(patch: Patch<R>, guard: Where<R> = {}): boolean =>
-  (Object.keys(patch) as (keyof R)[]).every((name) => patch[name] === guard[name])
 
 /** More digits than any stored id has. A request may name such an id, and a database column could not even compare it. */
 const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > 16

@@ -5,7 +5,6 @@ import { IdInput, ZonedTimestampInput } from '../../fields.ts'
 import { eventPayload } from '../../records/event.ts'
 import { port } from '../../rules/ports.ts'
 import { inZone, occurrencesAt } from '../../rules/recurrence.ts'
-import { held } from '../../storage/hold.ts'
 import { canceledInstances, events } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
 
@@ -18,7 +17,7 @@ export const eventFacts = (fact: MakeFact) => ({
     { event_id: IdInput, instance_at: ZonedTimestampInput },
     catalogue.EventInstanceCanceled,
     async (call, { event_id, instance_at: time }) => {
-      const event = found(await held(call.tx, events, event_id), 'Event')
+      const event = found(await call.tx.lock(events, event_id, 'update'), 'Event')
       const instance_at = inZone('instance_at', time, event.time_zone)
       port(call, 'recurrence', 'instance_at')
       const event_instance =

@@ -8,7 +8,7 @@ import { activeMember } from '../../rules/members.ts'
 import { profile } from '../../rules/profile.ts'
 import { differs } from '../../storage/changes.ts'
 import type { Patch } from '../../storage/contract.ts'
-import { won } from '../../storage/hold.ts'
+import { orConflict } from '../../storage/lock.ts'
 import type { Id } from '../../storage/table.ts'
 import { type MemberRow, members } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
@@ -60,7 +60,7 @@ export const memberFacts = (fact: MakeFact) => ({
         fail(invalid('level'), `The member has reached the level ${name} before`)
       const changes = { ambassador_level: name, referral_count, ...call.touch() }
       const guard = { ambassador_level: before.ambassador_level, state: 'active' } as const
-      const member = won(await call.tx.update(members, before.id, changes, guard), `members ${before.id}`)
+      const member = orConflict(await call.tx.update(members, before.id, changes, guard), `members ${before.id}`)
       const record = {
         member: presentMember(call, member),
         network_id: call.network.id,

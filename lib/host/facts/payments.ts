@@ -13,15 +13,14 @@ import {
   Subscription,
   snapshotOf,
 } from '../../records/payment.ts'
-import { heldMember } from '../../rules/members.ts'
-import { endPaidAccess, endSubscription, grantAccess, heldPayer, liveStates, openPlan } from '../../rules/plans.ts'
+import { lockMember } from '../../rules/members.ts'
+import { endPaidAccess, endSubscription, grantAccess, liveStates, lockPayer, openPlan } from '../../rules/plans.ts'
 import type { Patch } from '../../storage/contract.ts'
-import { won } from '../../storage/hold.ts'
+import { orConflict } from '../../storage/lock.ts'
+import { batchSize } from '../../storage/rows-of.ts'
 import type { Id } from '../../storage/table.ts'
 import { members, type PlanRow, purchases, type SubscriptionRow, subscriptions } from '../../storage/tables.ts'
 import type { MakeFact, Told } from '../fact.ts'
-
-const batch = 200
 
 const period = { current_period_start: optional(TimestampInput), current_period_end: optional(TimestampInput) }
 
@@ -63,7 +62,7 @@ export const paymentFacts = (fact: MakeFact) => ({
     Subscription,
     async (call, { member_id, plan_id, purchased_at = call.now, ...fields }) => {
       const plan = subscribable(await openPlan(call, plan_id))
-      const member = await heldMember(call, member_id)
+      const member = await lockMember(call, member_id)
       const row = await call.tx.insert(subscriptions, {
         ...call.stamp(),
         ...fields,
@@ -107,7 +106,7 @@ export const paymentFacts = (fact: MakeFact) => ({
     const before = await uncanceled(call, subscription_id)
     const plan = subscribable(await openPlan(call, plan_id))
     if (plan.id === before.plan_id) fail(invalid('plan_id'), 'plan_id is the plan that the subscription is for already')
-    const member = await heldMember(call, before.member_id)
+    const member = await lockMember(call, before.member_id)
     const changes = { ...fields, plan_id: plan.id, plan: snapshotOf(plan), ...call.touch() }
     const row = await change(call, before, changes)
     await endPaidAccess(call, before)
@@ -125,17 +124,17 @@ export const paymentFacts = (fact: MakeFact) => ({
    */
   subscriptionsEnded: allPages(
     fact({ after: optional(IdInput) }, EndedPage, async (call, { after = '0' }) => {
-      const rows = await call.tx.find(subscriptions, { where: { status: 'ending' }, after, limit: batch })
+      const rows = await call.tx.find(subscriptions, { where: { status: 'ending' }, after, limit: batchSize })
       const ended: SubscriptionRow[] = []
       for (const row of rows) {
         if (row.current_period_end !== null && row.current_period_end > call.now) continue
-        await heldPayer(call, row)
+        await lockPayer(call, row)
         const over = await endSubscription(call, row)
         if (!over) continue
         await endPaidAccess(call, over)
         ended.push(over)
       }
-      const next = rows.length < batch ? null : (rows.at(-1)?.id ?? null)
+      const next = rows.length < batchSize ? null : (rows.at(-1)?.id ?? null)
       return { ended: await presentSubscriptions(call, ended), next }
     }),
   ),
@@ -158,7 +157,7 @@ export const paymentFacts = (fact: MakeFact) => ({
       const plan = await openPlan(call, plan_id)
       const { type, ...snapshot } = snapshotOf(plan)
       if (type === 'subscription') return fail(invalid('plan_id'), 'The plan is sold by subscription: record a subscription')
-      const member = await heldMember(call, member_id)
+      const member = await lockMember(call, member_id)
       const row = await call.tx.insert(purchases, {
         ...call.stamp(),
         ...fields,
@@ -197,5 +196,5 @@ async function change(
   { id, plan_id }: SubscriptionRow,
   changes: Patch<SubscriptionRow>,
 ): Promise<SubscriptionRow> {
-  return won(await tx.update(subscriptions, id, changes, { status: 'active', plan_id }), `subscriptions ${id}`)
+  return orConflict(await tx.update(subscriptions, id, changes, { status: 'active', plan_id }), `subscriptions ${id}`)
 }

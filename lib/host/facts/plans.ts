@@ -15,7 +15,7 @@ import {
 import { kindOfPayment } from '../../records/payment.ts'
 import { Plan, PricingType, presentPlan } from '../../records/plan.ts'
 import { spacesOf } from '../../rules/membership.ts'
-import { hold } from '../../storage/hold.ts'
+import { orConflict } from '../../storage/lock.ts'
 import { planSpaces, plans, spaces } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
 
@@ -52,7 +52,7 @@ export const planFacts = (fact: MakeFact) => ({
         multiple: opened.length > 1,
       })
       for (const space of opened) {
-        await hold(call.tx, spaces, space)
+        orConflict(await call.tx.lock(spaces, space.id, 'share'), `spaces ${space.id}`)
         await call.tx.insert(planSpaces, { ...call.stamp(), plan_id: plan.id, space_id: space.id })
       }
       return presentPlan(call, plan)

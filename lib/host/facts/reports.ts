@@ -4,7 +4,7 @@ import { catalogue, type PayloadOf } from '../../events/catalogue.ts'
 import { clearable, IdInput, LongText, oneOf, optional } from '../../fields.ts'
 import type { Context, Emitter } from '../../operation.ts'
 import { AbuseReport, ReportType } from '../../records/abuse-report.ts'
-import { heldMember } from '../../rules/members.ts'
+import { lockMember } from '../../rules/members.ts'
 import type { Id } from '../../storage/table.ts'
 import { type AbuseReportRow, abuseReports, comments, members, posts, spaces } from '../../storage/tables.ts'
 import type { MakeFact } from '../fact.ts'
@@ -29,7 +29,7 @@ export const reportFacts = (fact: MakeFact) => ({
     },
     AbuseReport,
     async (call, { member_id, ...told }) => {
-      const member = await heldMember(call, member_id)
+      const member = await lockMember(call, member_id)
       const space_id = await spaceOf(call, told.targetable_type, told.targetable_id)
       if ((told.context_id === undefined) !== (told.context_type === undefined))
         fail(invalid('context_id', 'context_type'), 'context_id and context_type go together')
@@ -61,7 +61,7 @@ export const reportFacts = (fact: MakeFact) => ({
     },
     catalogue.ReportedContentCreated,
     async (call, { member_id, targetable_type, targetable_id, blacklist_type, reason, space_id: named }) => {
-      const member = await heldMember(call, member_id)
+      const member = await lockMember(call, member_id)
       const told = { member_id: member.id, targetable_id, targetable_type, reason: reason ?? null }
       if (targetable_type === 'Chat') {
         const space = found(named === undefined ? undefined : await call.tx.get(spaces, named), 'Space')

@@ -1,0 +1,41 @@
+/** Walking a table in keyset order, some hundred rows at a time. */
+import type { Where } from './contract.ts'
+import type { ScopedTx } from './scoped.ts'
+import type { Row, Table } from './table.ts'
+
+/** Rows that one query takes from a table. */
+export const batchSize = 200
+
+export interface Walk<R> {
+  /** The column that gives the order; unique among the rows that match. Default `id`. */
+  readonly by?: keyof R & string
+  /** Begins after this value. */
+  readonly after?: string | number
+}
+
+/** The rows that match, in batches. Rows that were given already may be changed or removed meanwhile. */
+export async function* batchesOf<R extends Row, N>(
+  tx: Pick<ScopedTx, 'find'>,
+  table: Table<R, N>,
+  where: Where<R>,
+  { by = 'id', after }: Walk<R> = {},
+): AsyncGenerator<R[], void, undefined> {
+  let last: string | number | undefined = after
+  for (;;) {
+    const order = { by, direction: 'asc' } as const
+    const rows = await tx.find(table, { where, order, limit: batchSize, ...(last === undefined ? {} : { after: last }) })
+    if (rows.length > 0) yield rows
+    if (rows.length < batchSize) return
+    last = rows.at(-1)?.[by] as string | number
+  }
+}
+
+/** The rows that match, one by one. */
+export async function* rowsOf<R extends Row, N>(
+  tx: Pick<ScopedTx, 'find'>,
+  table: Table<R, N>,
+  where: Where<R>,
+  walk: Walk<R> = {},
+): AsyncGenerator<R, void, undefined> {
+  for await (const rows of batchesOf(tx, table, where, walk)) yield* rows
+}
