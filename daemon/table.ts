@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => Cell
   /** How it gives way when the table is too wide: `cut` by default, `wrap` onto more lines, `whole` never (ids that people copy). */
   readonly fits?: 'cut' | 'wrap' | 'whole'
+  /** Characters that it keeps when it is cut or wrapped. */
+  readonly least?: number
   /** `spare`: left out when the others do not fit, the last one first. `wide`: shown with --wide only. */
   readonly shown?: 'always' | 'spare' | 'wide'
 }
@@ -27,7 +29,7 @@ export interface TableOptions {
 /** The widest that a table is without --wide. */
 const maxWidth = 100
 /** A shortened column keeps at least this much. */
-const leastWidth = { cut: 10, wrap: 24 }
+const leastWidth = { cut: 10, wrap: 24, whole: 0 }
 const gap = '  '
 
 /** A table that fits, or the sentence for an empty one; it ends with a newline. */
@@ -36,9 +38,9 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   if (rows.length === 0) return `${empty}\n`
   const written = columns
     .filter(({ shown }) => wide || shown !== 'wide')
-    .map(({ title, cell, fits = 'cut', shown = 'always' }) => {
+    .map(({ title, cell, fits = 'cut', least = leastWidth[fits], shown = 'always' }) => {
       const cells = rows.map((row) => writtenCell(cell(row), now, wide))
-      return { title, cells, fits, spare: shown === 'spare', natural: Math.max(...[title, ...cells].map(widthOf)) }
+      return { title, cells, fits, least, spare: shown === 'spare', natural: Math.max(...[title, ...cells].map(widthOf)) }
     })
   const fitted = wide ? written.map((column) => ({ ...column, width: column.natural })) : narrowed(written, width)
   const made = new Table({
@@ -58,6 +60,7 @@ interface Written {
   readonly title: string
   readonly cells: readonly string[]
   readonly fits: 'cut' | 'wrap' | 'whole'
+  readonly least: number
   readonly spare: boolean
   readonly natural: number
 }
@@ -66,8 +69,8 @@ const total = (widths: readonly number[]): number => widths.reduce((sum, each) =
 
 /** Leaves columns out and narrows others until they fit. */
 function narrowed<Each extends Written>(columns: readonly Each[], width: number): readonly (Each & { readonly width: number })[] {
-  const least = columns.map(({ fits, natural, title }) =>
-    fits === 'whole' ? natural : Math.min(natural, Math.max(leastWidth[fits], widthOf(title))),
+  const least = columns.map((column) =>
+    column.fits === 'whole' ? column.natural : Math.min(column.natural, Math.max(column.least, widthOf(column.title))),
   )
   const spare = columns.findLastIndex((column) => column.spare)
   if (total(least) > width && spare >= 0) return narrowed(columns.toSpliced(spare, 1), width)

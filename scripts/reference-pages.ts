@@ -1,6 +1,6 @@
 /**
- * Writes the reference pages: `docs/scopes.md`, `docs/events.md` and `docs/options.md`. Scopes and events come from the
- * declarations, options from the doc comments of their interfaces.
+ * Writes the reference pages: `docs/scopes.md`, `docs/events.md`, `docs/options.md` and `docs/host-tables-example.md`. Scopes and
+ * events come from the declarations, options from the doc comments of their interfaces, the example from its tested source.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -162,12 +162,24 @@ Every option of the library and every setting of the relay. ${code('npx folkmoot
 ${sections.join('\n')}`
 }
 
+/** A table of the host's in the place of one of ours: the example that the tests run, as a project writes it. */
+export function hostTablesPage(): string {
+  const source = readFileSync(new URL('test/examples/host-members.ts', root), 'utf8')
+  return `${head("A host's own table, as an example")}
+The members of a network are the people of an application, in a SQLite table that was there before.
+[host-transactions.md](host-transactions.md#tables-that-you-have-already) says how it is mounted. ${code('host-members.ts')}:
+
+${'```'}ts
+${source.replace("'./package.ts'", "'folkmoot/storage'").trimEnd()}
+${'```'}
+`
+}
+
 /** The pages, by the path of each. */
 export const referencePages: ReadonlyMap<string, () => string> = new Map(
-  Object.entries({ scopes: scopesPage, events: eventsPage, options: optionsPage }).map(([name, page]) => [
-    fileURLToPath(new URL(`docs/${name}.md`, root)),
-    page,
-  ]),
+  Object.entries({ scopes: scopesPage, events: eventsPage, options: optionsPage, 'host-tables-example': hostTablesPage }).map(
+    ([name, page]) => [fileURLToPath(new URL(`docs/${name}.md`, root)), page],
+  ),
 )
 
 if (import.meta.main) for (const [path, page] of referencePages) writeFileSync(path, page())

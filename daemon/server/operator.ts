@@ -68,9 +68,10 @@ async function runningServer({ server, storage }: StorageFlags): Promise<Operato
 /**
  * The network of a command.
  * @param name its id or subdomain; may be left out where the storage holds exactly one
+ * @param place where the command takes it
  * @throws UsageError that lists the networks
  */
-export async function networkOf(operator: Operator, name: string | undefined): Promise<NetworkRow> {
+export async function networkOf(operator: Operator, name: string | undefined, place = 'with --network'): Promise<NetworkRow> {
   if (name !== undefined) {
     const network = await operator.networks.find(name)
     if (network) return network
@@ -82,8 +83,6 @@ export async function networkOf(operator: Operator, name: string | undefined): P
   const shown = all.slice(0, 20).map(({ id, subdomain }) => `${id} (${subdomain})`)
   const list = `${shown.join(', ')}${all.length > shown.length ? ', … (`folkmoot networks list` shows all)' : ''}`
   throw new UsageError(
-    name === undefined
-      ? `say which network with --network: ${list}`
-      : `there is no network ${JSON.stringify(name)}; there are ${list}`,
+    name === undefined ? `say which network ${place}: ${list}` : `there is no network ${JSON.stringify(name)}; there are ${list}`,
   )
 }

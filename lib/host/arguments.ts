@@ -102,5 +102,10 @@ export const NewId = v.pipe(
  */
 export function idOf(given: unknown): Id {
   const { success, output } = v.safeParse(IdInput, given)
-  return success ? output : fail(invalid('id'), `id must be an id, got ${kind(given)}`)
+  return success
+    ? output
+    : fail(
+        invalid('id'),
+        `id must be an id of digits, got ${typeof given === 'string' ? JSON.stringify(given.slice(0, 40)) : kind(given)}`,
+      )
 }

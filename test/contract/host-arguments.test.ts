@@ -123,7 +123,8 @@ describe.each<[string, (on: never) => unknown, string]>([
     '422 expires_at must be in the future',
   ],
   ['keys of no network', (on: Community) => on.keys.list('nope'), '404 Network not found'],
-  ['a key that is none', (on: Community) => on.keys.revoke('demo', {} as never), '422 id must be an id, got an object'],
+  ['a key that is none', (on: Community) => on.keys.revoke('demo', {} as never), '422 id must be an id of digits, got an object'],
+  ['an id that is none', (on: Community) => on.endpoints.enable('demo', 'abc'), '422 id must be an id of digits, got "abc"'],
   [
     'an endpoint without a key',
     (on: Community) => on.endpoints.upsert({ network_id: '1', url: endpoint.url }),

@@ -47,6 +47,13 @@ describe('a table', () => {
     expect(lines.at(-1)).toBe('(shortened; --wide shows everything)')
   })
 
+  it('leaves spare columns out before it cuts a text below what it is to keep', () => {
+    const least = columns.map((column) => (column.title === 'name' ? { ...column, least: 40 } : column))
+    const text = table(least, [thing({ name: 'n'.repeat(45), error: 'why '.repeat(20) })], { now, empty: '' })
+    expect(linesOf(text)[0]).not.toContain('more')
+    expect(text).toMatch(/n{39}/)
+  })
+
   it('fits with more ids than there is room for', () => {
     const many = Array.from({ length: 9 }, (_, index) => ({ ...columns[0], title: `id ${index}` })) as Column<Thing>[]
     const text = table(many, [thing({ id: 'x'.repeat(40) })], { now, empty: '' })

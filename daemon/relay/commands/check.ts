@@ -155,9 +155,11 @@ function report({ endpoints, waiting_commits, problems, relays, fresh }: Finding
   const running = relays.map(({ host, pid }) => `a relay is running (process ${pid} on ${host})`)
   const lines = [
     ...(relays.length > 0 ? running : [fresh ? 'no relay has run on this outbox yet' : 'no relay is running']),
-    `${endpoints.size} endpoints, ${waiting_commits} commits wait in the outbox`,
+    `${counted(endpoints.size, 'endpoint')}, ${counted(waiting_commits, 'commit')} ${waiting_commits === 1 ? 'waits' : 'wait'} in the outbox`,
     ...problems.map((problem) => `problem: ${problem}`),
     ...(ok ? ['all is well'] : []),
   ]
   return { ok, text: `${lines.join('\n')}\n` }
 }
+
+const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

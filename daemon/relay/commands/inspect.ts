@@ -60,7 +60,7 @@ const endpointColumns = (all: readonly EndpointStatus[]): readonly Column<Endpoi
     shown: new Set(all.map(({ network_id }) => network_id)).size > 1 ? 'always' : 'wide',
   },
   { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
-  { title: 'name', cell: (each) => nameOf(each, all) },
+  { title: 'name', cell: (each) => nameOf(each, all), least: 20 },
   { title: 'state', cell: stateOf, fits: 'wrap' },
   { title: 'pending', cell: (each) => each.pending },
   { title: 'next', cell: (each) => time(each.next_attempt_at) },

@@ -97,8 +97,8 @@ export function createProgram(host: Host): Command {
       .command('test')
       .description('send a TestHook to an endpoint at once; exit code 1 when it is not delivered')
       .option('--outbox <address>', 'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…')
-      .option('--network <id>', 'its network')
       .option('--endpoint <id>', 'its id')
+      .option('--network <id>', 'its network, where several have an endpoint with this id')
       .option('--json', 'JSON objects, one per line'),
   ).action(async (flags: TestFlags) => {
     const { testEndpoint } = await import('./test-endpoint.ts')

@@ -48,7 +48,7 @@ export const listEndpoints = (flags: EndpointsFlags, out: Output): Promise<void>
       [
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         { title: 'name', cell: ({ name }) => name ?? null, shown: 'spare' },
-        { title: 'url', cell: ({ url }) => url },
+        { title: 'url', cell: ({ url }) => url, least: 30 },
         { title: 'state', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
         { title: 'signed', cell: ({ signed }) => (signed ? 'yes' : 'no') },
         { title: 'order', cell: ({ order }) => order },

@@ -74,7 +74,7 @@ export const listNetworks = (flags: StorageFlags, out: Output): Promise<void> =>
 /** `networks show`: every field. */
 export const showNetwork = (name: string | undefined, flags: StorageFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
-    const network = await networkOf(operator, name)
+    const network = await networkOf(operator, name, 'after the command')
     const lines = Object.entries(network).map(([field, value]) => `${field.padEnd(24)} ${value ?? '–'}`)
     showOne(out, flags, network, lines.join('\n'))
   })
@@ -84,7 +84,7 @@ export async function updateNetwork(name: string | undefined, flags: ChangeFlags
   const changes = changesOf(flags)
   if (Object.keys(changes).length === 0) throw new UsageError('say what is to change: --title, --plan, --email-visibility, …')
   await withOperator(flags, out, async (operator) => {
-    const { id } = await networkOf(operator, name)
+    const { id } = await networkOf(operator, name, 'after the command')
     const network = await operator.networks.update(id, changes)
     showOne(out, flags, network, `Network ${network.subdomain} is changed.`)
   })

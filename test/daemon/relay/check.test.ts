@@ -39,6 +39,11 @@ async function outboxWith(...records: readonly OutboxRecord[]): Promise<string> 
   return directory
 }
 
+it('counts what waits in words that fit the number', async () => {
+  const outbox = await outboxWith(endpoint('https://example.org/hook'))
+  expect((await check({ outbox })).text).toContain('1 endpoint, 1 commit waits in the outbox')
+})
+
 it.each([
   ['a directory', () => join(temporaryDirectory(), 'nope')],
   ['a SQLite file', () => `sqlite:${join(temporaryDirectory(), 'nope.sqlite')}`],

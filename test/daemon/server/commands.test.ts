@@ -44,7 +44,7 @@ test('networks are listed, shown and changed; what is left out stays', async () 
   expect(await text('networks', 'list')).toContain('paint-pals')
   expect(await refusal('networks', 'update')).toMatch(/^say what is to change: --title/)
   await one('networks', 'create', '--subdomain', 'knitters', '--title', 'Knitters', ...owner)
-  expect(await refusal('networks', 'show')).toMatch(/^say which network with --network: \d+ \(paint-pals\), \d+ \(knitters\)$/)
+  expect(await refusal('networks', 'show')).toMatch(/^say which network after the command: \d+ \(paint-pals\), \d+ \(knitters\)$/)
   expect(await refusal('keys', 'list')).toMatch(/^say which network with --network/)
 })
 
@@ -53,7 +53,7 @@ test('consent is recorded for one member, by id or address, and for all of them'
   expect(await one('members', 'consent', '--all')).toEqual({ network_id: network.id, members: 1, consent: true })
   expect(await one('members', 'consent', '--email', 'ada@example.org', '--withdraw')).toMatchObject({ consent: false })
   expect(await one('members', 'consent', '--member', network.owner_id)).toMatchObject({ members: 1, consent: true })
-  expect(await refusal('members', 'consent')).toBe('say whose consent: --member, --email or --all')
+  expect(await refusal('members', 'consent')).toBe('say whose consent with one of --member, --email and --all')
   expect(await refusal('members', 'consent', '--email', 'nobody@example.org')).toMatch(/not found/)
 })
 
