@@ -7,7 +7,7 @@ const generated = ['access', 'answers', 'bodies', 'contract', 'events', 'host-ar
 )
 
 /** What every relay does, whatever its store. */
-const everyRelay = ['circuit', 'fresh-start', 'host-notices', 'operator', 'order', 'relay', 'rotation', 'skip'].map(
+const everyRelay = ['circuit', 'encryption', 'fresh-start', 'host-notices', 'operator', 'order', 'relay', 'rotation', 'skip'].map(
   (name) => `test/daemon/relay/${name}.test.ts`,
 )
 

@@ -26,6 +26,7 @@ export type { RateCount, RateLimiter } from './kernel/rate-limit.ts'
 export type { AnyOperation, Principal } from './operation.ts'
 export type { OperationBody, OperationId, OperationInput, OperationResult } from './operations.ts'
 export type { BeforeHook, CommittedEvent, FaultContext, Hooks, HostPrincipal, Limits, Options } from './options.ts'
+export { EncryptionError, isEncryptionError } from './outbox/encryption.ts'
 export type {
   AssetStore,
   Download,

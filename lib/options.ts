@@ -1,11 +1,12 @@
 import type { EventName, EventOf } from './events/catalogue.ts'
 import { defaultTextLimits, type TextLimits } from './fields.ts'
-import { shown } from './given.ts'
+import { kind, shown } from './given.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { RateLimiter } from './kernel/rate-limit.ts'
 import { type Report, reporterOf } from './kernel/report.ts'
 import type { AnyOperation, PermalinkKind, Principal } from './operation.ts'
 import type { OperationBody, OperationId } from './operations.ts'
+import { encryptionKeyBytes, encryptionKeyRule, type KeyRing, keyRing } from './outbox/encryption.ts'
 import { type Ports, portMethods } from './ports.ts'
 import type { Storage } from './storage/contract.ts'
 import type { ScopedTx } from './storage/scoped.ts'
@@ -117,6 +118,11 @@ export interface Options {
   readonly newMembersConsent?: boolean
   /** Whether keys work on whose member was removed, banned or deleted: `'accept'` by default, or `'refuse'`. */
   readonly keysOfFormerMembers?: 'accept' | 'refuse'
+  /**
+   * Encrypts keys and signing secrets of webhook endpoints in the storage, the outbox and the relay's store. Each is 32 bytes in
+   * base64, as `openssl rand -base64 32` makes them. The first one encrypts, all of them decrypt. The relay needs them too.
+   */
+  readonly encryptionKeys?: readonly string[]
 }
 
 /** The options with every default filled in. */
@@ -138,6 +144,7 @@ export interface Settings {
   readonly clock: Clock
   readonly newMembersConsent: boolean
   readonly keysOfFormerMembers: 'accept' | 'refuse'
+  readonly encryption: KeyRing
 }
 
 export const defaultLimits: Limits = {
@@ -164,6 +171,7 @@ const known = new Set<string>([
   'clock',
   'newMembersConsent',
   'keysOfFormerMembers',
+  'encryptionKeys',
 ] satisfies (keyof Options)[])
 
 /**
@@ -201,6 +209,10 @@ export function settings(options: Options): Settings {
     keysOfFormerMembers === 'accept' || keysOfFormerMembers === 'refuse',
     `option \`keysOfFormerMembers\` must be 'accept' or 'refuse', got ${shown(keysOfFormerMembers)}`,
   )
+  const { encryptionKeys = [] } = options
+  check(Array.isArray(encryptionKeys), `option \`encryptionKeys\` must be a list, got ${kind(encryptionKeys)}`)
+  for (const [place, key] of Array.isArray(encryptionKeys) ? encryptionKeys.entries() : [])
+    check(encryptionKeyBytes(key) !== undefined, `option \`encryptionKeys\`: key ${place + 1} ${encryptionKeyRule}`)
   check(
     ['boolean', 'undefined'].includes(typeof options.trustProxy) || isLimit(options.trustProxy),
     'option `trustProxy` must be true or false, or the number of proxies',
@@ -263,6 +275,7 @@ export function settings(options: Options): Settings {
     clock: options.clock ?? systemClock,
     newMembersConsent: options.newMembersConsent ?? false,
     keysOfFormerMembers: options.keysOfFormerMembers ?? 'accept',
+    encryption: keyRing(encryptionKeys),
   }
 }
 

@@ -1,7 +1,9 @@
 /** The server's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault. */
 import { CommanderError } from 'commander'
 import { isApiError } from '../../lib/errors.ts'
+import { isEncryptionError } from '../../lib/outbox/encryption.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
+import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { errorLine, wantsJson } from '../json.ts'
 import { fault, type Output } from '../output.ts'
 import { createProgram } from '../server/program.ts'
@@ -39,7 +41,7 @@ function exit(error: unknown): void {
     process.exitCode = error.exitCode === 0 ? 0 : 2
     return
   }
-  const expected = error instanceof UsageError || isStorageError(error) || isApiError(error)
+  const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)
   process.stderr.write(errorLine('folkmoot', expected ? fault(error) : whole, json))
   process.exitCode = expected ? 2 : 1
@@ -53,6 +55,7 @@ await createProgram({
   draw: process.stderr.isTTY ? redraw : undefined,
   started: endOnSignal,
   version: packageVersion(),
+  encryptionKeys: process.env[encryptionKeysVariable],
 })
   .parseAsync()
   .catch(exit)

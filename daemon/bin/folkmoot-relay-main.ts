@@ -3,6 +3,7 @@ import process from 'node:process'
 import { CommanderError } from 'commander'
 import { pino } from 'pino'
 import { isStorageError } from '../../lib/storage/contract.ts'
+import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { errorLine, wantsJson } from '../json.ts'
 import { createProgram } from '../relay/commands/program.ts'
 import { SettingsError } from '../relay/settings.ts'
@@ -43,6 +44,7 @@ try {
         : undefined,
     },
     version: packageVersion(),
+    encryptionKeys: process.env[encryptionKeysVariable],
   })
   await program.parseAsync(process.argv)
 } catch (error) {

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { isPostgresAddress } from '../../adapters/storage/postgres/address.ts'
+import type { EncryptionFlags } from '../encryption-keys.ts'
 import { UsageError } from '../usage.ts'
 import { checkSettings, type Settings, SettingsError } from './settings.ts'
 
@@ -17,7 +18,7 @@ export function controlPortOf(flag: string | undefined, { controlPort }: Setting
 }
 
 /** The flags that are settings, as the command line gives them. */
-export interface SettingFlags {
+export interface SettingFlags extends EncryptionFlags {
   readonly config?: string
   readonly retrySchedule?: string
   readonly timeout?: string
@@ -57,7 +58,7 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
  */
 export async function readSettings(flags: SettingFlags): Promise<Settings> {
   const file = flags.config === undefined ? {} : await readConfig(flags.config)
-  const { retrySchedule, timeout, breakerCooldown, lease, allowHttp, allowPrivate } = flags
+  const { retrySchedule, timeout, breakerCooldown, lease, allowHttp, allowPrivate, encryptionKeyFile } = flags
   const given = {
     ...file,
     ...(retrySchedule === undefined
@@ -68,6 +69,7 @@ export async function readSettings(flags: SettingFlags): Promise<Settings> {
     ...(lease === undefined ? {} : { lease: secondsOf('--lease', lease) }),
     ...(allowHttp === undefined ? {} : { allowHttp }),
     ...(allowPrivate === undefined ? {} : { allowPrivate }),
+    ...(encryptionKeyFile === undefined ? {} : { encryptionKeyFile }),
   }
   try {
     return checkSettings(given)

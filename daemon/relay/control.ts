@@ -114,7 +114,12 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     const found = known.find((endpoint) => endpoint.network_id === network && endpoint.id === id)
     if (!found) return { status: 404, body: { error: 'there is no such endpoint' } }
     if (action === 'test') {
-      const { result, status, reason, milliseconds } = await sendTest(found, relay.settings, relay.userAgent)
+      const { result, status, reason, milliseconds } = await sendTest(
+        found,
+        relay.scheduler.open,
+        relay.settings,
+        relay.userAgent,
+      )
       // It is as good as a probe.
       if (result === 'delivered') await relay.closeCircuit(found.ref)
       return { status: 200, body: { outcome: result, status, reason, milliseconds } }

@@ -2,6 +2,7 @@
  * One endpoint at run time: what waits for it, what is in flight, and whether, when and what it may be sent next.
  */
 import { type Breaker, type BreakerRecord, createBreaker, type Side, type Ticket, type Transition } from './breaker.ts'
+import type { PlainCredentials } from './credentials.ts'
 import type { Outcome } from './outcome.ts'
 import { createPace, type Pace } from './pace.ts'
 import type { Standpoint } from './ready.ts'
@@ -56,6 +57,10 @@ export class EndpointRun {
   failingSince: number | null
   lastFailure: number | null
   lastError: string | null
+  /** What it is sent, in plain text; `undefined` until it could be read, and then nothing is sent. */
+  credentials: PlainCredentials | undefined
+  /** Why its credentials cannot be read. */
+  unreadable: string | null
   /** Where it stands among those that may have something to send. */
   queued: Standpoint | undefined
   standing: Standing
@@ -109,6 +114,7 @@ export class EndpointRun {
     this.failingSince = state?.failingSince ?? null
     this.lastFailure = state?.lastFailure ?? null
     this.lastError = state?.lastError ?? null
+    this.unreadable = state?.unreadable ?? null
     this.standing = this.lastSuccess !== null && this.failingSince === null ? 'quick' : 'doubtful'
     this.#youngest = state?.youngest ?? null
   }
@@ -144,7 +150,8 @@ export class EndpointRun {
   }
 
   get active(): boolean {
-    return !this.removed && !this.leaving && this.endpoint.enabled && this.endpoint.disabled === null
+    const { enabled, disabled } = this.endpoint
+    return !this.removed && !this.leaving && enabled && disabled === null && this.credentials !== undefined
   }
 
   /** Takes note of how long an attempt took. */
@@ -155,10 +162,11 @@ export class EndpointRun {
   }
 
   state(): EndpointState {
-    const { lastSuccess, failingSince, lastFailure, lastError, pausedUntil } = this
+    const { lastSuccess, failingSince, lastFailure, lastError, pausedUntil, unreadable } = this
     const breaker = this.breaker.snapshot()
     const { fresh_starts } = this.endpoint
-    return { breaker, pausedUntil, lastSuccess, failingSince, lastFailure, lastError, youngest: this.#youngest, fresh_starts }
+    const youngest = this.#youngest
+    return { breaker, pausedUntil, lastSuccess, failingSince, lastFailure, lastError, youngest, fresh_starts, unreadable }
   }
 
   /** Whether to tell people: of a thousand deliveries that die, they want to hear once an hour. The log has each of them. */

@@ -5,6 +5,7 @@
  */
 import { errorCode } from '../../adapters/outbox/file-system.ts'
 import { storageError } from '../../adapters/outbox/segment.ts'
+import { keyRing } from '../../lib/outbox/encryption.ts'
 import type { Backlog, OutboxSource } from '../../lib/outbox/source.ts'
 import { openBacking } from './backing.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
@@ -24,6 +25,11 @@ export interface RelayOptions extends RelayEvents {
   readonly outbox: string
   /** Settings over the defaults; see `Settings`. */
   readonly settings?: Partial<Settings>
+  /**
+   * What decrypts keys and signing secrets of endpoints: the `encryptionKeys` of the communities that write to the outbox, each 32
+   * bytes in base64. An endpoint that none of them decrypts is sent nothing, and its deliveries wait.
+   */
+  readonly encryptionKeys?: readonly string[]
   readonly userAgent?: string
   /** For tests, and for outboxes that are no directories. */
   readonly source?: OutboxSource
@@ -49,8 +55,11 @@ export interface Relay {
   backlog(): Promise<Backlog>
   /** Milliseconds that the scheduler has been at one turn; small as long as all is well. For a watchdog. */
   readonly stuckFor: number
-  /** Replaces the settings for everything that begins from now on. @throws SettingsError and keeps the old ones */
-  reconfigure(settings: Partial<Settings>): void
+  /**
+   * Replaces the settings for everything that begins from now on, and the encryption keys where they are given.
+   * @throws SettingsError, TypeError and keeps the old ones
+   */
+  reconfigure(settings: Partial<Settings>, encryptionKeys?: readonly string[]): void
   /** Sends to an endpoint again that the relay itself had stopped sending to. */
   enable(endpoint: number): Promise<void>
   /** Closes the circuit of an endpoint, as a probe that succeeded would. */
@@ -74,14 +83,15 @@ const isSystems = (error: unknown): boolean => /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.te
 /**
  * Starts a relay. Events that stood in the outbox before an endpoint are not sent to that endpoint: the order in the outbox
  * decides; where several processes write at once, the order in which their records are taken over.
- * @throws SettingsError, StorageError `locked` when another relay works on this outbox, `newer`, `damaged`, `unavailable`
+ * @throws SettingsError, TypeError for an encryption key that is none, StorageError `locked` when another relay works on this outbox, `newer`, `damaged`, `unavailable`
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { clock = systemClock, random = Math.random, userAgent = 'folkmoot-relay' } = options
   let settings = checkSettings({ ...options.settings })
   const current = (): Settings => settings
   const events = safely(options)
-  const { outbox, source } = options
+  const { outbox, source, encryptionKeys = [] } = options
+  keyRing(encryptionKeys)
   const backing = await openBacking({ outbox, clock, settings: current, source, store: options.store })
   const { store, intake } = backing
   try {
@@ -95,7 +105,10 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   function run(recovered: Recovered): Relay {
     const timeline = createTimeline({ ...clock, now: () => clock.now() + store.skew }, recovered.time)
     const courier = createCourier(current, clock, options.resolve ?? systemResolve(), userAgent)
-    const scheduler = createScheduler({ store, courier, clock, timeline, settings: current, events, random }, recovered)
+    const scheduler = createScheduler(
+      { store, courier, clock, timeline, settings: current, events, random, encryptionKeys },
+      recovered,
+    )
     for (const notice of recovered.notices) events.onNotice(notice)
     const lookout = startLookout(store, scheduler, clock, events)
     const ingest = startIngest({
@@ -146,8 +159,10 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       get stuckFor() {
         return scheduler.stuckFor
       },
-      reconfigure(given) {
-        settings = checkSettings({ ...given })
+      reconfigure(given, keys) {
+        const checked = checkSettings({ ...given })
+        if (keys) scheduler.rekey(keys)
+        settings = checked
         scheduler.wake()
       },
       enable: (ref) => startAfresh(ref, true),

@@ -9,6 +9,7 @@ import pRetry from 'p-retry'
 import { createArranging } from './arranging.ts'
 import type { Ticket } from './breaker.ts'
 import type { Clock } from './clock.ts'
+import { createCredentialsReader } from './credentials.ts'
 import type { Courier } from './deliver.ts'
 import { EndpointRun, isSuspect } from './endpoint.ts'
 import type { RelayEvents } from './events.ts'
@@ -22,6 +23,7 @@ import {
   type Lane,
   LeaseLost,
   type News,
+  type Notice,
   type Outgoing,
   type Recovered,
   type RelayStore,
@@ -44,6 +46,8 @@ export interface SchedulerParts {
   readonly events: Required<RelayEvents>
   /** From 0 to 1, for jitter. */
   readonly random: () => number
+  /** What decrypts keys and secrets of endpoints. */
+  readonly encryptionKeys: readonly string[]
 }
 
 export interface Scheduler {
@@ -67,6 +71,10 @@ export interface Scheduler {
   disable(ref: number, reason: string): void
   /** Takes on how an endpoint is defined now. */
   change(endpoint: Endpoint): void
+  /** Decrypts keys and secrets of endpoints with other keys from now on. */
+  rekey(encryptionKeys: readonly string[]): void
+  /** An endpoint with its credentials in plain text. @throws EncryptionError */
+  open(endpoint: Endpoint): Promise<Endpoint>
   /**
    * Starts nothing more and waits for what is in flight; what is not back in time is aborted and stays due.
    * @param grace milliseconds
@@ -77,6 +85,14 @@ export interface Scheduler {
 type Departure = Omit<Flight, 'outgoing'>
 
 const holderOf = ({ endpoint, standing }: EndpointRun): Holder => ({ network: endpoint.network_id, standing })
+
+/** What people are told of an endpoint whose credentials can be read from now on, or cannot. */
+function readingNotice({ endpoint: { network_id, id }, unreadable }: EndpointRun): Notice {
+  const about = { network_id, endpoint_id: id, event_id: null }
+  if (unreadable === null)
+    return { ...about, kind: 'endpoint.readable', text: 'its key and secrets can be read: sending goes on' }
+  return { ...about, kind: 'endpoint.unreadable', text: `nothing is sent, and its deliveries wait: ${unreadable}` }
+}
 
 const nothingSent = { status: null, retryAfter: undefined, milliseconds: 0 }
 
@@ -95,8 +111,11 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   const leaving = new Set<EndpointRun>()
   /** Endpoints whose days of failure are over: their state is to be recorded. */
   const forgiven = new Set<EndpointRun>()
+  /** Endpoints whose credentials can be read from now on, or cannot: their state is to be recorded, and people are to be told. */
+  const turned = new Set<EndpointRun>()
   const heard: News[] = []
   const arranging = createArranging(store)
+  const credentials = createCredentialsReader(parts.encryptionKeys, readAs)
   /** Whether the lease of everything here is over. */
   let lost = false
   let landings: Landing[] = []
@@ -119,7 +138,18 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (run.relieved) forgiven.add(run)
     arranging.whole(run)
     ready.add(run)
+    credentials.read(run)
     return run
+  }
+
+  function readAs(run: EndpointRun, problem: string | null): void {
+    // What is as it was before this process began is logged, and not recorded again.
+    if (run.unreadable !== problem) turned.add(run)
+    else if (problem !== null) events.onNotice(readingNotice(run))
+    run.unreadable = problem
+    if (runs.get(run.endpoint.ref) !== run) return
+    ready.add(run)
+    wake()
   }
 
   function wake(): void {
@@ -228,6 +258,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     // What was read before the latest definition is no news.
     if (!run || endpoint.fresh_starts < run.endpoint.fresh_starts) return
     if (run.update(endpoint)) forgiven.add(run)
+    credentials.read(run)
     arranging.whole(run)
     ready.add(run)
   }
@@ -263,6 +294,12 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       gathering.notices.push({ kind: 'endpoint.recovered', network_id, endpoint_id: id, event_id: null, text })
     }
     forgiven.clear()
+    for (const run of turned) {
+      if (runs.get(run.endpoint.ref) !== run) continue
+      gathering.states.set(run.endpoint.ref, run.state())
+      gathering.notices.push(readingNotice(run))
+    }
+    turned.clear()
     const landed = landings
     landings = []
     for (const landing of landed)
@@ -432,10 +469,18 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (!outgoing) return arrive({ ...nothingSent, result: 'fault', reason: 'no such event' })
     if (!outgoing.intact)
       return arrive({ ...nothingSent, result: 'damaged', reason: 'the stored body is not what was taken over' })
+    const { endpoint, credentials: plain } = run
+    // It was defined anew since it was chosen.
+    if (!plain) return arrive({ ...nothingSent, result: 'aborted', reason: 'its credentials are being read' })
     // This process may be stopped while it waits for a connection, too.
     const isAllowed = () => store.leasedFor > margin
     courier
-      .send({ endpoint: run.endpoint, event_id: outgoing.event_id, body: outgoing.body, isAllowed })
+      .send({
+        endpoint: { ...plain, ref: endpoint.ref, url: endpoint.url },
+        event_id: outgoing.event_id,
+        body: outgoing.body,
+        isAllowed,
+      })
       .then(arrive)
       .catch((error: unknown) => {
         events.onFault('an attempt failed in an unforeseen way', error)
@@ -509,6 +554,11 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       change(endpoint)
       wake()
     },
+    rekey(encryptionKeys) {
+      credentials.rekey(encryptionKeys)
+      for (const run of runs.values()) credentials.read(run)
+    },
+    open: (endpoint) => credentials.open(endpoint),
     async stop(grace) {
       stopping = true
       cancelTimer()

@@ -36,6 +36,8 @@ export interface Settings {
   readonly ca?: string
   /** Health, metrics and control on this port of the loopback address; read when the relay starts. */
   readonly controlPort?: number
+  /** The file with the encryption keys, one per line; read by the command line when the relay starts, and at SIGHUP. */
+  readonly encryptionKeyFile?: string
 }
 
 export const defaultSettings: Settings = {
@@ -104,6 +106,7 @@ const checks: { readonly [K in keyof Required<Settings>]: Check } = {
   lease: seconds(0.5, 3600),
   ca: (value) => (typeof value === 'string' && areCertificates(value) ? undefined : 'must be PEM text of certificates'),
   controlPort: count(0, 65_535),
+  encryptionKeyFile: (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be the path of a file'),
 }
 
 function areCertificates(text: string): boolean {

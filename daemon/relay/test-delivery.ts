@@ -1,23 +1,38 @@
 /** One delivery to see whether an endpoint can be reached. */
 import { randomUUID } from 'node:crypto'
 import { systemClock } from './clock.ts'
-import { type Attempt, createCourier } from './deliver.ts'
+import { problemOf } from './credentials.ts'
+import { createCourier } from './deliver.ts'
 import type { Outcome } from './outcome.ts'
 import { systemResolve } from './resolve.ts'
 import type { Settings } from './settings.ts'
+import type { Endpoint } from './store/store.ts'
 
 /** The type of the event that is sent as a test; no operation causes it. */
 export const testEventType = 'TestHook'
 
+/** What became of a test; `unreadable`: the endpoint's key and secrets cannot be decrypted, and nothing was sent. */
+export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'milliseconds'> {
+  readonly result: Outcome['result'] | 'unreadable'
+}
+
 /**
  * Sends a test event to an endpoint at once, with the rules of every delivery. Nothing is recorded or tried again.
+ * @param open decrypts the endpoint's key and secrets
  * @param userAgent the one of real deliveries: a receiver may sort by it
  */
 export async function sendTest(
-  endpoint: Omit<Attempt['endpoint'], 'ref'>,
+  sealed: Endpoint,
+  open: (endpoint: Endpoint) => Promise<Endpoint>,
   settings: Settings,
   userAgent: string,
-): Promise<Outcome> {
+): Promise<TestOutcome> {
+  let endpoint: Endpoint
+  try {
+    endpoint = await open(sealed)
+  } catch (error) {
+    return { result: 'unreadable', status: null, reason: problemOf(error), milliseconds: 0 }
+  }
   const courier = createCourier(() => settings, systemClock, systemResolve(), userAgent)
   const event_id = randomUUID()
   const event = {

@@ -10,10 +10,12 @@ export interface CommunityParts {
   readonly storage: Storage
   readonly rateLimiter: RateLimiter
   readonly assets: DirectoryAssetsOptions
+  readonly encryptionKeys: readonly string[]
   readonly onError: NonNullable<NonNullable<Options['hooks']>['onError']>
 }
 
-export function communityOf({ storage, rateLimiter, assets, onError }: CommunityParts, flags: ServeFlags): Community {
+export function communityOf(parts: CommunityParts, flags: ServeFlags): Community {
+  const { storage, rateLimiter, assets, encryptionKeys, onError } = parts
   // What is downloaded for strangers stays out of the operator's own network, as webhooks do.
   const guard: GuardSettings = { ...reach(flags), ports: [] }
   const download: DownloadGuard = {
@@ -26,6 +28,7 @@ export function communityOf({ storage, rateLimiter, assets, onError }: Community
     ...(flags.ids ? { ids: flags.ids } : {}),
     newMembersConsent: flags.emailConsent ?? false,
     ...httpsOf(flags),
+    encryptionKeys,
     rateLimiter,
     ports: ports({ assets, download }),
     hooks: { onError },

@@ -1,5 +1,7 @@
+import type { EncryptionFlags } from '../encryption-keys.ts'
+
 /** What `folkmoot serve` was told. */
-export interface ServeFlags {
+export interface ServeFlags extends EncryptionFlags {
   readonly port: number
   readonly host: string
   readonly storage: string

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { realPath } from '../../adapters/process-lock.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
 import type { NetworkRow } from '../../lib/storage/tables.ts'
+import { type EncryptionFlags, encryptionKeysOf } from '../encryption-keys.ts'
 import type { Output } from '../output.ts'
 import { UsageError } from '../usage.ts'
 import { serverAt } from './control/ask-control.ts'
@@ -11,7 +12,7 @@ import type { Operator } from './control/calls.ts'
 import { controlFileOf } from './control/place.ts'
 import { fileOfStorage, openStorage } from './storage-address.ts'
 
-export interface StorageFlags {
+export interface StorageFlags extends EncryptionFlags {
   readonly storage: string
   readonly outbox?: string
   /** The control file of a running server, in the place of a storage. */
@@ -47,10 +48,12 @@ export async function withOperator<T>(
   }
 }
 
-async function openCommunity({ storage: address, outbox }: StorageFlags, out: Output, missing: 'create' | 'refuse') {
+async function openCommunity(flags: StorageFlags, out: Output, missing: 'create' | 'refuse') {
+  const { storage: address, outbox } = flags
+  const encryptionKeys = encryptionKeysOf(flags)
   const { storage } = await openStorage(address, outbox, out.warn, missing)
   const { createCommunity } = await import('../../lib/index.ts')
-  const community = createCommunity({ storage })
+  const community = createCommunity({ storage, encryptionKeys })
   return { operator: community, close: () => community.close() }
 }
 

@@ -1,5 +1,6 @@
 /** Options that several commands share. */
 import type { Command } from 'commander'
+import { withEncryptionKeys } from '../encryption-keys.ts'
 import { UsageError } from '../usage.ts'
 import { defaultStorage, storageForms } from './address.ts'
 
@@ -17,9 +18,11 @@ export const port =
   }
 
 export const withStorage = (command: Command): Command =>
-  command
-    .option('--storage <address>', `${storageForms}; its password may be in PGPASSWORD`, defaultStorage)
-    .option('--outbox <directory>', 'where the outbox of lowdb and memory is; beside the file by default')
+  withEncryptionKeys(
+    command
+      .option('--storage <address>', `${storageForms}; its password may be in PGPASSWORD`, defaultStorage)
+      .option('--outbox <directory>', 'where the outbox of lowdb and memory is; beside the file by default'),
+  )
 
 /** For commands that work on a storage or on the server that holds it. */
 export const onStorage = (command: Command): Command =>

@@ -1,5 +1,6 @@
 /** The command line of the server. What a command needs is loaded when it runs, so that help and mistakes come at once. */
 import { Command } from 'commander'
+import { handOverKeys } from '../encryption-keys.ts'
 import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
 import { storageForms } from './address.ts'
@@ -15,12 +16,14 @@ export interface Host {
   /** Shows how far something is, over and over in one line; left out where nobody looks. */
   readonly draw?: ((line: string) => void) | undefined
   readonly version: string
+  /** What the variable of the encryption keys holds. */
+  readonly encryptionKeys?: string | undefined
   /** Is given the server that runs, and ends it with the process. */
   readonly started: (running: Running) => void
 }
 
 /** The program; `parseAsync` runs it. */
-export function createProgram({ out, json, draw, started, version }: Host): Command {
+export function createProgram({ out, json, draw, started, version, encryptionKeys }: Host): Command {
   const program = new Command('folkmoot')
     .description('A community-network Admin API server.')
     .version(version, '--version', 'print the version')
@@ -32,6 +35,7 @@ export function createProgram({ out, json, draw, started, version }: Host): Comm
     })
   if (!json) program.showHelpAfterError('(see folkmoot --help)')
 
+  handOverKeys(program, encryptionKeys)
   serveCommand(program, out, started)
 
   networkCommands(program, out)

@@ -5,6 +5,7 @@ import { toNodeListener } from '../../adapters/http/node.ts'
 import { realPath } from '../../adapters/process-lock.ts'
 import { withoutPassword, withPasswordLeftOut } from '../../adapters/storage/postgres/address.ts'
 import type { Community } from '../../lib/index.ts'
+import { encryptionKeysOf } from '../encryption-keys.ts'
 import type { Output } from '../output.ts'
 import type { Relay } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
@@ -22,6 +23,7 @@ import type { Metrics } from './metrics.ts'
 import { openRateLimits } from './rate-limits.ts'
 import { secretsOf } from './secrets.ts'
 import { fileOfStorage, openStorage } from './storage-address.ts'
+import { warnOfUnreadable } from './unreadable.ts'
 import { startUpkeep } from './upkeep.ts'
 import { watcherOf } from './watcher.ts'
 
@@ -47,6 +49,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     throw new UsageError('--webhook-order is about the endpoints in --webhook-url: give one')
   if (flags.webhookUrl.length > 0 && !flags.demo)
     throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
+  const encryptionKeys = encryptionKeysOf(flags)
 
   const log = createLog(out, flags.json ?? false)
   const files = assetsDirectory(flags)
@@ -73,15 +76,16 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       metrics?.fault()
       log.fault('in the API', error, about as Readonly<Record<string, unknown>>)
     }
-    const community = communityOf({ storage, rateLimiter, assets, onError }, flags)
+    const community = communityOf({ storage, rateLimiter, assets, encryptionKeys, onError }, flags)
     opened.push(() => community.close(), startUpkeep(community, log))
+    await warnOfUnreadable(storage, encryptionKeys, log.warn)
 
     const demo = flags.demo
       ? await (await import('./demo/start.ts')).startDemo(community, storage, flags, webhookKeys, out)
       : undefined
     opened.push(async () => demo?.receiver?.close())
     if (flags.relay) {
-      const relay = await relayOf(outbox, flags, log)
+      const relay = await relayOf(outbox, flags, encryptionKeys, log)
       opened.push(() => relay.close(grace))
     }
     const control = await controlOf(community, flags, log)
@@ -162,11 +166,15 @@ async function controlOf(
   }
 }
 
-async function relayOf(outbox: string, flags: ServeFlags, log: Log): Promise<Relay> {
+async function relayOf(outbox: string, flags: ServeFlags, encryptionKeys: readonly string[], log: Log): Promise<Relay> {
   const { startRelay } = await import('../relay/relay.ts')
   return startRelay({
     outbox,
     settings: reach(flags),
+    encryptionKeys,
+    onNotice: ({ kind, endpoint_id, text }) => {
+      if (kind === 'endpoint.unreadable') log.warn(`endpoint ${endpoint_id}: ${text}`)
+    },
     onAttempt: ({ outcome, event_type, endpoint_id, attempt, reason, next_at }) => {
       if (outcome !== 'delivered')
         log.warn(

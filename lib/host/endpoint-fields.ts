@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { fail, invalid } from '../errors.ts'
 import { hostEventName, webhookName } from '../events/catalogue.ts'
 import { BoolInput, clearable, integerBetween, listUpTo, oneOf, optional, Title } from '../fields.ts'
+import { isEncrypted } from '../outbox/encryption.ts'
 import type { Audience } from '../outbox/record.ts'
 import { NetworkName, shape } from './arguments.ts'
 
@@ -24,7 +25,11 @@ const Url = v.pipe(
 
 const keyRule =
   'must be 1 to 512 printable ASCII characters without blanks, or true to make one; the word Bearer is put before it'
-const Key = v.pipe(v.string(keyRule), v.regex(/^[\x21-\x7e]{1,512}$/, keyRule))
+const Key = v.pipe(
+  v.string(keyRule),
+  v.regex(/^[\x21-\x7e]{1,512}$/, keyRule),
+  v.check((key) => !isEncrypted(key), 'must be the key itself, and not an encrypted one'),
+)
 
 // Standard Webhooks: 24 to 64 random bytes in base64.
 const secretRule = 'must be whsec_ and 24 to 64 bytes in base64, or true to make one'

@@ -2,6 +2,7 @@ import { fail, found, invalid } from '../errors.ts'
 import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
 import type { Settings } from '../options.ts'
+import { EncryptionError, hasEncrypted, howGiven } from '../outbox/encryption.ts'
 import { lockNetwork } from '../rules/members.ts'
 import type { Patch } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -75,6 +76,7 @@ export interface Endpoints {
   /**
    * Registers an endpoint, or changes the one of this network with the same URL: what is left out stays.
    * @throws ApiError 404, 422 when a value is refused, or a new endpoint has no key
+   * @throws EncryptionError when what it has already cannot be decrypted
    */
   upsert(endpoint: NewEndpoint): Promise<RegisteredEndpoint>
   /**
@@ -85,6 +87,7 @@ export interface Endpoints {
   /**
    * Replaces the key, the signing secret, or both. The old ones hold beside the new ones for a time.
    * @throws ApiError 404, 422 when neither is named, or three old ones hold already
+   * @throws EncryptionError when those before cannot be decrypted
    */
   rotate(network: Id | number, id: Id | number, rotation: EndpointRotation): Promise<RotatedEndpoint>
   /**
@@ -107,7 +110,8 @@ export interface Endpoints {
   /** @throws ApiError 404 when the network has no such endpoint */
   remove(network: Id | number, id: Id | number): Promise<Endpoint>
   /**
-   * Puts every endpoint of a network into the outbox again, for a relay that has lost what it knew.
+   * Puts every endpoint of a network into the outbox again, for a relay that has lost what it knew. Keys and secrets that are in
+   * plain text, or encrypted with a later key of `encryptionKeys`, are encrypted with the first one.
    * @throws ApiError 404
    */
   republish(network: Id | number): Promise<void>
@@ -118,7 +122,7 @@ export interface Endpoints {
   forgetOld(network: Id | number): Promise<void>
 }
 
-export function endpointsOf({ clock, limits }: Settings, runner: Runner, networks: Networks): Endpoints {
+export function endpointsOf({ clock, limits, encryption }: Settings, runner: Runner, networks: Networks): Endpoints {
   const now = () => isoTime(clock.now())
 
   /** One change of a network's endpoints at a time: one endpoint for each URL, and one order for what relays are told. */
@@ -136,10 +140,26 @@ export function endpointsOf({ clock, limits }: Settings, runner: Runner, network
   }
 
   async function save(tx: ScopedTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
+    if (columns.key !== undefined || columns.secrets !== undefined) await refuseUnencrypted(tx)
     const old = { old_keys: live(before.old_keys, clock.now()), old_secrets: live(before.old_secrets, clock.now()) }
-    const row = found(await tx.update(webhookEndpoints, before.id, { ...old, ...columns, updated_at: now() }), 'Endpoint')
+    const sealed = await sealedColumns(before, { ...old, ...columns })
+    const row = found(await tx.update(webhookEndpoints, before.id, { ...sealed, updated_at: now() }), 'Endpoint')
     await tx.append([upsertOf(row, clock.now())])
     return row
+  }
+
+  /** A change of an endpoint with its credentials encrypted, those that stay included. */
+  async function sealedColumns(before: EndpointRow, columns: Patch<EndpointRow>): Promise<Patch<EndpointRow>> {
+    const { key = before.key, secrets = before.secrets, old_keys = before.old_keys, old_secrets = before.old_secrets } = columns
+    const { id, network_id } = before
+    const sealed = await encryption.seal({ id, network_id, key, secrets, old_keys, old_secrets })
+    return { ...columns, key: sealed.key, secrets: sealed.secrets, old_keys: sealed.old_keys, old_secrets: sealed.old_secrets }
+  }
+
+  /** Without an encryption key nothing new is written in plain text beside what is encrypted: the key was forgotten. */
+  async function refuseUnencrypted(tx: ScopedTx): Promise<void> {
+    if (!encryption.isEmpty || !(await tx.find(webhookEndpoints, {})).some(hasEncrypted)) return
+    throw new EncryptionError(`endpoints of network ${tx.network_id} are encrypted: give the encryption keys in ${howGiven}`)
   }
 
   const changeOne = (name: Id | number, given: unknown, work: (tx: ScopedTx, row: EndpointRow) => Promise<EndpointRow>) => {
@@ -151,18 +171,24 @@ export function endpointsOf({ clock, limits }: Settings, runner: Runner, network
   return {
     async upsert(given) {
       const { network_id, ...fields } = checkArgument('endpoints.upsert', Upsert, given, limits)
-      const row = await change(network_id, async (tx) => {
+      return change(network_id, async (tx) => {
         const known = (await tx.find(webhookEndpoints, {})).find(({ url }) => url === fields.url)
-        if (known) return save(tx, known, columnsOf(fields, known))
+        if (known) {
+          const row = await save(tx, known, columnsOf(fields, known))
+          const { key, secrets } = await encryption.open(row)
+          return { ...shown(row), key, secrets }
+        }
         const { url = '', key, ...rest } = columnsOf(fields)
         if (key === undefined)
           return fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
+        await refuseUnencrypted(tx)
+        const { secrets = [] } = rest
         const stamp = { id: runner.newId(), created_at: now(), updated_at: now() }
-        const made = await tx.insert(webhookEndpoints, { ...stamp, ...rest, url, key, secrets: rest.secrets ?? [] })
+        const sealed = await encryption.seal({ id: stamp.id, network_id: tx.network_id, key, secrets })
+        const made = await tx.insert(webhookEndpoints, { ...stamp, ...rest, url, key: sealed.key, secrets: sealed.secrets })
         await tx.append([upsertOf(made, clock.now())])
-        return made
+        return { ...shown(made), key, secrets }
       })
-      return { ...shown(row), key: row.key, secrets: row.secrets }
     },
     async update(name, id, given) {
       const fields = checkArgument('endpoints.update', Changes, given, limits)
@@ -176,8 +202,8 @@ export function endpointsOf({ clock, limits }: Settings, runner: Runner, network
         ...(key === undefined ? {} : { key: key === true ? newEndpointKey() : key }),
         ...(secret === undefined ? {} : { secret: secret === true ? newSecret() : secret }),
       }
-      const row = await changeOne(name, id, (tx, before) =>
-        save(tx, before, rotated(before, fresh, keepOldSeconds ?? 86_400, clock.now())),
+      const row = await changeOne(name, id, async (tx, before) =>
+        save(tx, before, rotated(await encryption.open(before), fresh, keepOldSeconds ?? 86_400, clock.now())),
       )
       return { endpoint: shown(row), ...fresh }
     },
@@ -204,7 +230,11 @@ export function endpointsOf({ clock, limits }: Settings, runner: Runner, network
     republish: (name) =>
       change(name, async (tx) => {
         const rows = await tx.find(webhookEndpoints, {})
-        if (rows.length > 0) await tx.append(rows.map((row) => upsertOf(row, clock.now())))
+        const sealed = await Promise.all(rows.map((row) => encryption.seal(row)))
+        for (const [place, { id, key, secrets, old_keys, old_secrets }] of sealed.entries())
+          if (JSON.stringify(sealed[place]) !== JSON.stringify(rows[place]))
+            await tx.update(webhookEndpoints, id, { key, secrets, old_keys, old_secrets })
+        if (sealed.length > 0) await tx.append(sealed.map((row) => upsertOf(row, clock.now())))
       }),
     async forgetOld(name) {
       const { id } = await networks.show(name)

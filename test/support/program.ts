@@ -13,7 +13,13 @@ export async function folkmoot(...args: readonly string[]): Promise<Ran> {
   const lines: string[] = []
   const warnings: string[] = []
   const out = { line: (text: string) => void lines.push(text), warn: (text: string) => void warnings.push(text) }
-  const host = { out, json: args.includes('--json'), version: '0.0.0', started: () => undefined }
+  const host = {
+    out,
+    json: args.includes('--json'),
+    version: '0.0.0',
+    started: () => undefined,
+    encryptionKeys: process.env['FOLKMOOT_ENCRYPTION_KEYS'],
+  }
   const refused = await createProgram(host)
     .parseAsync(['node', 'folkmoot', ...args])
     .then(

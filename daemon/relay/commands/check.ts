@@ -2,12 +2,15 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
+import { type Credentials, keyRing } from '../../../lib/outbox/encryption.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { damageText, type Positions } from '../../../lib/outbox/source.ts'
+import { type EncryptionFlags, encryptionKeysOf } from '../../encryption-keys.ts'
 import { jsonLines } from '../../json.ts'
 import { NoRelayYet, UsageError } from '../../usage.ts'
 import { openOperatorStore } from '../backing.ts'
 import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { problemOf } from '../credentials.ts'
 import { checkUrl } from '../guard.ts'
 import { openSource, relayHome } from '../outbox-address.ts'
 import { missingOutbox } from '../outbox-presence.ts'
@@ -30,6 +33,7 @@ interface Registered {
   readonly network_id: string
   readonly id: string
   readonly url: string
+  readonly credentials: Credentials
 }
 
 /** What was found. */
@@ -60,6 +64,7 @@ export async function check(flags: CheckFlags): Promise<Checked> {
   else {
     await lookIntoOutbox(outbox, await lookIntoStore(outbox, found), found)
     found.problems.push(...homeProblems(relayHome(outbox)), ...urlProblems(found, settings))
+    found.problems.push(...(await credentialProblems(found, { ...flags, ...settings })))
   }
   // The port of a relay that runs here may well be this one.
   if (port !== undefined && found.relays.length === 0) found.problems.push(...(await portProblems(port)))
@@ -107,8 +112,9 @@ async function lookIntoOutbox(outbox: string, taken: Positions, found: Findings)
 
 const keyOf = ({ network_id, id }: Pick<Registered, 'network_id' | 'id'>): string => `${network_id}/${id}`
 
-function register({ endpoints }: Findings, { network_id, id, url }: Registered): void {
-  endpoints.set(keyOf({ network_id, id }), { network_id, id, url })
+function register({ endpoints }: Findings, { url, ...credentials }: Credentials & { readonly url: string }): void {
+  const { network_id, id } = credentials
+  endpoints.set(keyOf(credentials), { network_id, id, url, credentials })
 }
 
 /** What a record that waits will do. */
@@ -123,6 +129,18 @@ function urlProblems({ endpoints }: Findings, settings: Settings): readonly stri
     const checked = checkUrl(url, settings)
     return checked.ok ? [] : [`endpoint ${id} of network ${network_id}: ${checked.reason}`]
   })
+}
+
+/** Endpoints whose keys and secrets a relay with these settings could not decrypt. */
+async function credentialProblems({ endpoints }: Findings, flags: EncryptionFlags): Promise<readonly string[]> {
+  const ring = keyRing(encryptionKeysOf(flags))
+  const problems = [...endpoints.values()].map(({ credentials }) =>
+    ring.open(credentials).then(
+      () => [],
+      (error: unknown) => [problemOf(error)],
+    ),
+  )
+  return (await Promise.all(problems)).flat()
 }
 
 /** Whether the relay's own files can be written. */

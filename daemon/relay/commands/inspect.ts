@@ -40,8 +40,9 @@ export async function status(flags: InspectFlags): Promise<string> {
   })
 }
 
-const stateOf = ({ disabled, state, circuit }: EndpointStatus): string => {
+const stateOf = ({ disabled, state, circuit, unreadable }: EndpointStatus): string => {
   if (disabled !== null) return `disabled: ${disabled}`
+  if (unreadable !== null && state === 'active') return 'key unreadable'
   return circuit === 'open' && state === 'active' ? 'circuit open' : state
 }
 
@@ -65,7 +66,7 @@ const endpointColumns = (all: readonly EndpointStatus[]): readonly Column<Endpoi
   { title: 'pending', cell: (each) => each.pending },
   { title: 'next', cell: (each) => time(each.next_attempt_at) },
   { title: 'dead', cell: (each) => each.dead },
-  { title: 'last error', cell: (each) => each.last_error, fits: 'wrap' },
+  { title: 'last error', cell: (each) => each.unreadable ?? each.last_error, fits: 'wrap' },
   { title: 'oldest', cell: (each) => time(each.oldest_pending_at), shown: 'spare' },
   { title: 'last success', cell: (each) => time(each.last_success_at), shown: 'spare' },
   { title: 'address', cell: (each) => `${each.origin}${each.path}`, shown: 'wide' },

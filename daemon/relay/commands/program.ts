@@ -1,5 +1,6 @@
 /** The command line of the relay. What a command needs is loaded when it runs, so that help and mistakes come at once. */
 import { Command } from 'commander'
+import { handOverKeys, withEncryptionKeys } from '../../encryption-keys.ts'
 import { usageLine } from '../../json.ts'
 import type { CheckFlags } from './check.ts'
 import type { CircuitFlags } from './close-circuit.ts'
@@ -22,6 +23,7 @@ export function createProgram(host: Host): Command {
     .showHelpAfterError(false)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
+  handOverKeys(program, host.encryptionKeys)
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
 
   const command = (name: string, description: string): Command =>
@@ -35,15 +37,17 @@ export function createProgram(host: Host): Command {
     command(name, description).option('--wide', 'every column, nothing shortened, times as ISO 8601')
 
   const withSettings = (made: Command): Command =>
-    made
-      .option('--config <file>', 'settings as JSON; flags go before it')
-      .option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas')
-      .option('--timeout <seconds>', 'for a whole attempt')
-      .option('--breaker-cooldown <seconds>', 'from the opening of a circuit to the first probe')
-      .option('--lease <seconds>', 'how long endpoints stay with a relay that is not heard of, where several share a database')
-      .option('--allow-http', 'allow http: URLs')
-      .option('--allow-private', 'allow private and loopback addresses, for development')
-      .option('--control-port <port>', 'health, metrics and control on this port of the loopback address')
+    withEncryptionKeys(
+      made
+        .option('--config <file>', 'settings as JSON; flags go before it')
+        .option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas')
+        .option('--timeout <seconds>', 'for a whole attempt')
+        .option('--breaker-cooldown <seconds>', 'from the opening of a circuit to the first probe')
+        .option('--lease <seconds>', 'how long endpoints stay with a relay that is not heard of, where several share a database')
+        .option('--allow-http', 'allow http: URLs')
+        .option('--allow-private', 'allow private and loopback addresses, for development')
+        .option('--control-port <port>', 'health, metrics and control on this port of the loopback address'),
+    )
 
   const withSelection = (made: Command): Command =>
     made
@@ -55,8 +59,8 @@ export function createProgram(host: Host): Command {
       .option('--until <time>', 'of events taken over before this time')
       .option('--limit <count>', 'at most so many')
 
-  withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config again')).action(async (flags: RunFlags) =>
-    (await import('./run.ts')).run(flags, host),
+  withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config and the encryption keys again')).action(
+    async (flags: RunFlags) => (await import('./run.ts')).run(flags, host),
   )
   withSettings(command('check', 'whether a relay could run here; changes nothing')).action(async (flags: CheckFlags) => {
     const { check } = await import('./check.ts')

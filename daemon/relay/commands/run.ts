@@ -1,6 +1,7 @@
 /** `folkmoot-relay run`: the relay as a service. */
 import type { DestinationStream } from 'pino'
 import { withoutPassword } from '../../../adapters/storage/postgres/address.ts'
+import { encryptionKeysOf } from '../../encryption-keys.ts'
 import { UsageError } from '../../usage.ts'
 import { systemClock } from '../clock.ts'
 import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
@@ -31,6 +32,8 @@ export interface Host {
   failed(): void
   readonly serviceManager: ServiceManager
   readonly version: string
+  /** What the variable of the encryption keys holds. */
+  readonly encryptionKeys?: string | undefined
   /** Whether errors are JSON. */
   readonly json: boolean
 }
@@ -53,19 +56,20 @@ async function expectOutbox(outbox: string, log: Log): Promise<void> {
 }
 
 /**
- * Runs until SIGTERM or SIGINT, drains, and resolves; a second one aborts what is in flight. SIGHUP reads `--config` again.
+ * Runs until SIGTERM or SIGINT, drains, and resolves; a second one aborts what is in flight. SIGHUP reads `--config` and the encryption keys again.
  * @throws UsageError, StorageError when it cannot start
  */
 export async function run(flags: RunFlags, host: Host): Promise<void> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
+  const encryptionKeys = encryptionKeysOf({ ...flags, ...settings })
   const port = controlPortOf(flags.controlPort, settings)
   const log = createLog(host.output, flags.json === true)
   await expectOutbox(outbox, log)
   let started: Relay | undefined
   const metrics = createMetrics(() => started, host.version)
   const heard = combine(log, metrics)
-  const relay = await startRelay({ ...heard, outbox, settings, userAgent: userAgentOf(host.version) })
+  const relay = await startRelay({ ...heard, outbox, settings, encryptionKeys, userAgent: userAgentOf(host.version) })
   started = relay
   let control: Control | undefined
   try {
@@ -87,14 +91,15 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   host.onSignal('SIGTERM', close('SIGTERM'))
   host.onSignal('SIGINT', close('SIGINT'))
   host.onSignal('SIGHUP', () => {
-    readSettings(flags).then(
-      (changed) => {
-        relay.reconfigure(changed)
+    readSettings(flags)
+      .then((changed) => {
+        relay.reconfigure(changed, encryptionKeysOf({ ...flags, ...changed }))
         notifier.reloading()
         log.info({}, 'relay.reloaded')
-      },
-      (error: unknown) => log.error({ reason: error instanceof Error ? error.message : String(error) }, 'relay.not_reloaded'),
-    )
+      })
+      .catch((error: unknown) =>
+        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'relay.not_reloaded'),
+      )
   })
 
   const { retrySchedule, timeout, allowHttp, allowPrivate } = settings

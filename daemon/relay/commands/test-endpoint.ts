@@ -1,4 +1,6 @@
 /** `folkmoot-relay endpoints test`: one delivery to see whether an endpoint can be reached. */
+import { keyRing } from '../../../lib/outbox/encryption.ts'
+import { encryptionKeysOf } from '../../encryption-keys.ts'
 import { jsonLines } from '../../json.ts'
 import { plain } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
@@ -80,7 +82,9 @@ async function testFromHere(
   flags: TestFlags,
   version: string,
 ): Promise<Tested> {
-  const { result, status, reason, milliseconds } = await sendTest(endpoint, await readSettings(flags), userAgentOf(version))
+  const settings = await readSettings(flags)
+  const { open } = keyRing(encryptionKeysOf({ ...flags, ...settings }))
+  const { result, status, reason, milliseconds } = await sendTest(endpoint, open, settings, userAgentOf(version))
   const closed_circuit = result === 'delivered' && circuit === 'open'
   // It is as good as a probe.
   if (closed_circuit) await store.startAfresh(endpoint.ref, systemClock.now())

@@ -31,6 +31,8 @@ export interface EndpointStatus {
   readonly next_probe_at: string | null
   /** Why the latest attempt failed; null once one was delivered. */
   readonly last_error: string | null
+  /** Why its key and secrets cannot be decrypted, and nothing is sent to it. */
+  readonly unreadable: string | null
 }
 
 export interface DeliveryStatus {
@@ -227,7 +229,8 @@ async function endpoints(database: OperatorDatabase): Promise<readonly EndpointS
     const { endpoint, state } = storedEndpointOf(row)
     const waits = waiting.get(endpoint.ref)
     const last = delivered.get(endpoint.ref)
-    const sent = endpoint.enabled && endpoint.disabled === null
+    const unreadable = state?.unreadable ?? null
+    const sent = endpoint.enabled && endpoint.disabled === null && unreadable === null
     const open = isOpen({ endpoint, state })
     const probe = open && sent ? (state?.breaker.readyAt ?? null) : null
     return {
@@ -247,6 +250,7 @@ async function endpoints(database: OperatorDatabase): Promise<readonly EndpointS
       next_attempt_at: iso(waits && sent ? Math.max(number(waits, 'due'), state?.pausedUntil ?? 0, probe ?? 0) : null),
       next_probe_at: iso(probe),
       last_error: state?.lastError ?? null,
+      unreadable,
     }
   })
 }

@@ -26,6 +26,7 @@ export interface Endpoint {
   /** Its name in lists and logs. */
   readonly name: string | null
   readonly url: string
+  /** As it stands in the outbox: encrypted, or in plain text. So do the secrets and what was replaced. */
   readonly key: string
   readonly secrets: readonly string[]
   /** Keys and secrets that were replaced, newest first; each holds until its time. */
@@ -58,6 +59,8 @@ export interface EndpointState {
   readonly youngest?: number | null
   /** The fresh starts of the endpoint that this came after. */
   readonly fresh_starts?: number
+  /** Why its key and secrets cannot be decrypted, and nothing is sent to it; missing in what earlier versions wrote. */
+  readonly unreadable?: string | null
 }
 
 export interface StoredEndpoint {
@@ -113,6 +116,8 @@ export const noticeKinds = [
   'endpoint.recovered',
   'endpoint.disabled',
   'endpoint.removed',
+  'endpoint.unreadable',
+  'endpoint.readable',
   'delivery.dead',
   'delivery.damaged',
   'delivery.poisoned',

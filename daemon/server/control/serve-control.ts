@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { dirname, join } from 'node:path'
 import { pid } from 'node:process'
 import { isApiError } from '../../../lib/errors.ts'
+import { isEncryptionError } from '../../../lib/outbox/encryption.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
 import { callNames, type Operator, runCall } from './calls.ts'
 import { controlHost, socketAddress, socketNameOf, writeControlFile } from './place.ts'
@@ -58,7 +59,7 @@ export async function startControl({ operator, file, onFault }: ControlParts): P
       return { status: 200, body: { result: (await runCall(operator, asked.call, asked.args)) ?? null } }
     } catch (error) {
       if (isApiError(error)) return refusal(error.status, error.message)
-      if (isStorageError(error)) return refusal(503, error.message)
+      if (isStorageError(error) || isEncryptionError(error)) return refusal(503, error.message)
       onFault(error, asked.call)
       return refusal(500, 'this failed in the server, whose log holds the reason')
     }

@@ -1,0 +1,164 @@
+/** Keys and signing secrets of endpoints, encrypted where they are kept. */
+import { describe, expect, it, test } from 'vitest'
+import { createCommunity, type Endpoints, isEncryptionError } from '../../../lib/index.ts'
+import { isEncrypted, keyRing } from '../../../lib/outbox/encryption.ts'
+import type { EndpointUpsert, OutboxRecord } from '../../../lib/outbox/record.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import { webhookEndpoints } from '../../../lib/storage/tables.ts'
+import { manualClock } from '../../support/clock.ts'
+import { createTestCommunity } from '../../support/community.ts'
+
+const [first, second] = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('base64')) as [string, string]
+const secretOf = (fill: number) => `whsec_${Buffer.alloc(24, fill).toString('base64')}`
+const good = { network_id: '1', url: 'https://example.org/hook', key: 'plain-key-1', secrets: [secretOf(7)] }
+
+const rowsOf = (storage: Storage) => storage.transaction((tx) => tx.find(webhookEndpoints, {}), { readOnly: true })
+const upserts = (records: readonly OutboxRecord[]) => records as readonly EndpointUpsert[]
+
+/** Other processes on the same storage, with other encryption keys. */
+const endpointsWith = (storage: Storage, encryptionKeys: readonly string[], clock = manualClock()): Endpoints =>
+  createCommunity({ storage, encryptionKeys, clock }).endpoints
+
+describe('with an encryption key', () => {
+  it('neither the storage nor the outbox holds a key or a secret in plain text, after any change', async () => {
+    const { community, storage, records } = await createTestCommunity({ encryptionKeys: [first] })
+    const { endpoints } = community
+    const { id } = await endpoints.upsert(good)
+    const made = [
+      await endpoints.rotate('1', id, { key: true, secret: true }),
+      await endpoints.rotate('1', id, { key: true, secret: true }),
+    ]
+    await endpoints.update('1', id, { name: 'Renamed' })
+    await endpoints.disable('1', id)
+    await endpoints.republish('1')
+    const plain = [good.key, ...good.secrets, ...made.flatMap(({ key = '', secret = '' }) => [key, secret])]
+    const kept = JSON.stringify([await rowsOf(storage), records])
+    for (const value of plain) expect(kept).not.toContain(value)
+    const [row] = await rowsOf(storage)
+    expect([row?.key, ...(row?.secrets ?? [])].map((value) => isEncrypted(value ?? ''))).toEqual([true, true])
+    const last = upserts(records).at(-1)
+    expect(last).toMatchObject({ key: row?.key, secrets: row?.secrets, old_keys: row?.old_keys, old_secrets: row?.old_secrets })
+    expect(last && (await keyRing([first]).open(last))).toMatchObject({
+      key: made[1]?.key,
+      secrets: [made[1]?.secret],
+      old_keys: [{ value: made[0]?.key }, { value: good.key }],
+      old_secrets: [{ value: made[0]?.secret }, { value: good.secrets[0] }],
+    })
+  })
+
+  it('the calls answer as without one', async () => {
+    const { community } = await createTestCommunity({ encryptionKeys: [first] })
+    const { endpoints } = community
+    const added = await endpoints.upsert(good)
+    expect(added).toMatchObject({ key: good.key, secrets: good.secrets, signed: true })
+    expect(await endpoints.upsert({ network_id: '1', url: good.url, name: 'Known' })).toMatchObject({
+      key: good.key,
+      secrets: good.secrets,
+      name: 'Known',
+    })
+    expect(JSON.stringify([await endpoints.list('1'), await endpoints.find('1', added.id)])).not.toContain('encrypted:')
+    await expect(endpoints.rotate('1', added.id, { key: good.key })).rejects.toThrow('key is the present one')
+    const { secrets: _, ...unsigned } = { ...good, url: 'https://example.org/other' }
+    expect(await endpoints.upsert(unsigned)).toMatchObject({ signed: false, secrets: [] })
+  })
+
+  it('an endpoint in plain text works on, and is encrypted with its next change', async () => {
+    const { community, storage, records } = await createTestCommunity()
+    const { id } = await community.endpoints.upsert(good)
+    await community.endpoints.rotate('1', id, { key: true })
+    const keyed = endpointsWith(storage, [first])
+    await keyed.rotate('1', id, { key: 'plain-key-3' })
+    const kept = JSON.stringify([await rowsOf(storage), records.at(-1)])
+    for (const value of [good.key, ...good.secrets, 'plain-key-3']) expect(kept).not.toContain(value)
+    const row = (await rowsOf(storage))[0]
+    expect(row && (await keyRing([first]).open(row))).toMatchObject({
+      key: 'plain-key-3',
+      secrets: good.secrets,
+      old_keys: [{}, { value: good.key }],
+    })
+  })
+
+  it('republish encrypts what is in plain text, and what a later key of the ring encrypted', async () => {
+    const { community, storage, records } = await createTestCommunity()
+    await community.endpoints.upsert(good)
+    for (const keys of [[first], [second, first]]) {
+      await endpointsWith(storage, keys).republish('1')
+      const [row] = await rowsOf(storage)
+      expect(row && (await keyRing(keys.slice(0, 1)).open(row))).toMatchObject({ key: good.key, secrets: good.secrets })
+      expect([row?.key, ...(row?.secrets ?? [])].map((value) => isEncrypted(value ?? ''))).toEqual([true, true])
+      expect(upserts(records).at(-1)).toMatchObject({ key: row?.key, secrets: row?.secrets })
+    }
+  })
+})
+
+describe.each([
+  ['without the encryption key', []],
+  ['with another encryption key', [second]],
+])('%s', (_, keys) => {
+  const refused = (work: Promise<unknown>) =>
+    work.then(
+      () => 'nothing',
+      (error: unknown) => (isEncryptionError(error) ? error.message : `not refused as expected: ${error}`),
+    )
+
+  it('what has to read a key or a secret is refused with a sentence, and changes nothing', async () => {
+    const { community, storage, records } = await createTestCommunity({ encryptionKeys: [first] })
+    const { id } = await community.endpoints.upsert(good)
+    const before = [await rowsOf(storage), records.length]
+    const endpoints = endpointsWith(storage, keys)
+    expect(await refused(endpoints.rotate('1', id, { secret: true }))).toMatch(
+      new RegExp(`^the key of endpoint ${id} of network 1 is encrypted with the encryption key [0-9a-f]{16}, which is not given`),
+    )
+    expect(await refused(endpoints.upsert({ network_id: '1', url: good.url, name: 'x' }))).toMatch(/which is not given/)
+    expect([await rowsOf(storage), records.length]).toEqual(before)
+  })
+
+  it('what reads neither goes on, and keeps the text', async () => {
+    const { community, storage } = await createTestCommunity({ encryptionKeys: [first] })
+    const { id } = await community.endpoints.upsert(good)
+    const [before] = await rowsOf(storage)
+    const endpoints = endpointsWith(storage, keys)
+    await endpoints.update('1', id, { name: 'Renamed' })
+    await endpoints.disable('1', id)
+    await endpoints.republish('1')
+    const [after] = await rowsOf(storage)
+    expect(after).toMatchObject({ key: before?.key, secrets: before?.secrets, name: 'Renamed', enabled: false })
+    expect(await community.endpoints.upsert({ network_id: '1', url: good.url })).toMatchObject({ key: good.key })
+  })
+})
+
+test('without an encryption key nothing new is kept in plain text beside what is encrypted', async () => {
+  const { community, storage } = await createTestCommunity({ encryptionKeys: [first] })
+  const { id } = await community.endpoints.upsert(good)
+  const before = await rowsOf(storage)
+  const endpoints = endpointsWith(storage, [])
+  const sentence = /^endpoints of network 1 are encrypted: give the encryption keys in `encryptionKeys`, /
+  await expect(endpoints.upsert({ ...good, url: 'https://example.org/new' })).rejects.toThrow(sentence)
+  await expect(endpoints.update('1', id, { key: 'plain-key-2' })).rejects.toThrow(sentence)
+  expect(await rowsOf(storage)).toEqual(before)
+})
+
+test('an endpoint whose encryption key is lost is saved by a new key and secret', async () => {
+  const { community, storage } = await createTestCommunity({ encryptionKeys: [first] })
+  await community.endpoints.upsert(good)
+  const fresh = { ...good, key: 'plain-key-2', secrets: [secretOf(8)] }
+  expect(await endpointsWith(storage, [second]).upsert(fresh)).toMatchObject({ key: fresh.key, secrets: fresh.secrets })
+})
+
+test('an encrypted text is not taken for a key', async () => {
+  const { community, storage } = await createTestCommunity({ encryptionKeys: [first] })
+  await community.endpoints.upsert(good)
+  const [row] = await rowsOf(storage)
+  await expect(community.endpoints.upsert({ ...good, key: row?.key ?? '' })).rejects.toThrow(
+    'key must be the key itself, and not an encrypted one',
+  )
+})
+
+test('encryption keys that are none are named by their place, and never shown', async () => {
+  const storage = {} as Storage
+  const options = { storage, encryptionKeys: [first, 'hunter2'] }
+  expect(() => createCommunity(options)).toThrow(/option `encryptionKeys`: key 2 must be 32 bytes in base64/)
+  expect(() => createCommunity(options)).not.toThrow(/hunter2/)
+  const noList = { storage, encryptionKeys: first as unknown as string[] }
+  expect(() => createCommunity(noList)).toThrow('option `encryptionKeys` must be a list, got a string')
+})
