@@ -71,11 +71,11 @@ export const EventInstance = record('EventInstanceResponse', {
 
 /** The records of some events, with their posts and makers looked up together. */
 export async function presentEvents(context: Context, rows: readonly EventRow[]): Promise<EventRecord[]> {
-  const found = await context.tx.find(posts, { where: { id: rows.map((row) => row.id) } })
-  const postOf = new Map(found.map((post) => [post.id, post]))
+  const eventPosts = await context.tx.find(posts, { where: { id: rows.map((row) => row.id) } })
+  const postOf = new Map(eventPosts.map((post) => [post.id, post]))
   const creators = await makers(
     context,
-    found.map((post) => post.creator_id),
+    eventPosts.map((post) => post.creator_id),
   )
   return rows.map((row) => {
     const post = postOf.get(row.id)

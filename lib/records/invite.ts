@@ -34,8 +34,8 @@ export async function presentInvites(
   rows: readonly InviteRow[],
 ): Promise<InviteRecord[]> {
   const ids = rows.flatMap(({ recipient_id }) => recipient_id ?? [])
-  const found = ids.length > 0 ? await context.tx.find(members, { where: { id: [...new Set(ids)] } }) : []
-  const byId = new Map(found.map((member) => [member.id, member]))
+  const people = ids.length > 0 ? await context.tx.find(members, { where: { id: [...new Set(ids)] } }) : []
+  const byId = new Map(people.map((member) => [member.id, member]))
   return rows.map((row) => recordOf(context, row, byId.get(row.recipient_id ?? '')))
 }
 

@@ -158,8 +158,8 @@ export async function presentPurchases(context: Context, rows: readonly Purchase
 }
 
 async function payers({ tx }: Pick<Context, 'tx'>, rows: readonly { readonly id: string; readonly member_id: string }[]) {
-  const found = await tx.find(members, { where: { id: [...new Set(rows.map((row) => row.member_id))] } })
-  const byId = new Map(found.map((member) => [member.id, member]))
+  const people = await tx.find(members, { where: { id: [...new Set(rows.map((row) => row.member_id))] } })
+  const byId = new Map(people.map((member) => [member.id, member]))
   return ({ id, member_id }: { readonly id: string; readonly member_id: string }): MemberRow => {
     const member = byId.get(member_id)
     if (!member) throw new Error(`payment ${id} has lost its member`)

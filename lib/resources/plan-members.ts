@@ -19,8 +19,8 @@ export const listPlanMembers = operation({
     const { id } = found(await call.tx.get(plans, call.params.plan_id), 'Plan')
     const order = { by: 'member_id', direction: 'asc' } as const
     return call.page(planMemberships, { where: { plan_id: id }, order }, async (rows) => {
-      const found = await call.tx.find(members, { where: { id: rows.map((row) => row.member_id) } })
-      return found.map((row) => presentMember(call, row))
+      const people = await call.tx.find(members, { where: { id: rows.map((row) => row.member_id) } })
+      return people.map((row) => presentMember(call, row))
     })
   },
 })

@@ -28,8 +28,8 @@ export const listMemberPlans = operation({
     const { id } = await activeMember(call, call.params.member_id)
     const order = { by: 'plan_id', direction: 'asc' } as const
     return call.page(planMemberships, { where: { member_id: id }, order }, async (rows) => {
-      const found = await call.tx.find(plans, { where: { id: rows.map((row) => row.plan_id) } })
-      return found.map((row) => presentPlan(call, row))
+      const theirs = await call.tx.find(plans, { where: { id: rows.map((row) => row.plan_id) } })
+      return theirs.map((row) => presentPlan(call, row))
     })
   },
 })
@@ -76,9 +76,9 @@ export const archivePlan = operation({
     const where = { plan_id: plan.id }
     await forEach(
       () => call.tx.find(planMemberships, { where, order: { by: 'member_id', direction: 'asc' }, limit: batchSize }),
-      async (held) => {
-        const member = await lockPayer(call, held)
-        const access = await accessTo(call, held)
+      async (membership) => {
+        const member = await lockPayer(call, membership)
+        const access = await accessTo(call, membership)
         if (access) await takeOffPlan(call, plan, member, access, (subscription) => announceCancel(subscription, member))
       },
     )

@@ -26,8 +26,8 @@ export const listSpaceMembers = operation({
     const { id } = await spaceOf(call, call.params.space_id)
     const order = { by: 'member_id', direction: 'asc' } as const
     return call.page(spaceMemberships, { where: { space_id: id }, order }, async (rows) => {
-      const found = await call.tx.find(members, { where: { id: rows.map((row) => row.member_id) } })
-      return found.map((row) => presentMember(call, row))
+      const people = await call.tx.find(members, { where: { id: rows.map((row) => row.member_id) } })
+      return people.map((row) => presentMember(call, row))
     })
   },
 })
@@ -133,8 +133,8 @@ async function memberOfSpace(context: Pick<Context, 'tx'>, { space_id, user_id }
 /** Whether a member holds a plan that opens a space and that is priced, or that they have paid for. */
 async function holdsPaidPlan({ tx }: Pick<Context, 'tx'>, member_id: Id, space_id: Id): Promise<boolean> {
   const openedBy = await tx.find(planSpaces, { where: { space_id } })
-  const held = await tx.find(planMemberships, { where: { member_id, plan_id: openedBy.map((row) => row.plan_id) } })
-  if (held.some(({ source }) => source === 'subscription' || source === 'purchase')) return true
-  const priced = await tx.find(plans, { where: { id: held.map((row) => row.plan_id) } })
+  const memberships = await tx.find(planMemberships, { where: { member_id, plan_id: openedBy.map((row) => row.plan_id) } })
+  if (memberships.some(({ source }) => source === 'subscription' || source === 'purchase')) return true
+  const priced = await tx.find(plans, { where: { id: memberships.map((row) => row.plan_id) } })
   return priced.some((plan) => kindOfPayment(plan.pricing_type) !== 'free')
 }

@@ -94,7 +94,7 @@ export const deleteSpace = operation({
   errors: [notFound('Space'), invalid('id')],
   async handle({ tx, params }) {
     const space = found(await tx.get(spaces, params.id), 'Space')
-    // From here on it is held, and nobody writes in it.
+    // This locks it: nobody writes in it from here on.
     await changePlace(tx, space, { collection_id: null, position: null })
     if (await tx.first(posts, { space_id: space.id }))
       fail(invalid('id'), 'The space still holds posts, polls or events. Delete them first')

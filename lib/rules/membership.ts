@@ -10,7 +10,7 @@ export function announceJoin(call: Emitter<'MemberJoined'>, member: MemberRow): 
 }
 
 /**
- * Makes a member of a space, unless they are one. The caller holds the member.
+ * Makes a member of a space, unless they are one. The caller has locked the member.
  * @returns whether they joined now
  * @throws Conflict when the space has gone since it was read; the kernel runs the work again
  */

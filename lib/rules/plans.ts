@@ -77,8 +77,8 @@ export async function giveAccess(
 }
 
 /**
- * Ends the access that a payment gave, now that the payment has ended. The caller holds the member. What the host or an invite gave stays, and so does
- * what another payment of the member for the same plan still gives.
+ * Ends the access that a payment gave, now that the payment has ended. The caller has locked the member.
+ * What the host or an invite gave stays, and so does what another payment of the member for the same plan still gives.
  * @returns whether access ended
  */
 export async function endPaidAccess(context: Context, { plan_id, member_id }: Pick<SubscriptionRow, 'plan_id' | 'member_id'>) {
@@ -111,7 +111,7 @@ export function revokePurchase({ tx, now, touch }: Context, row: PurchaseRow): P
 }
 
 /**
- * Takes a member off a plan: every payment for it ends, and with them the access. The caller holds the member.
+ * Takes a member off a plan: every payment for it ends, and with them the access. The caller has locked the member.
  * @param announceCancel told of each subscription that this ends, before the removal is announced
  */
 export async function takeOffPlan(

@@ -27,7 +27,7 @@ export async function lockSegment({ tx }: Pick<Context, 'tx'>, kind: SegmentRow[
 }
 
 /**
- * Gives a segment to a member, unless they carry it; its `member_count` goes up. The caller holds the member.
+ * Gives a segment to a member, unless they carry it; its `member_count` goes up. The caller has locked the member.
  * @returns whether they got it now
  * @throws Conflict when the segment has gone since it was read; the kernel runs the work again
  */
@@ -45,15 +45,15 @@ export async function giveSegment(context: Pick<Context, 'tx' | 'stamp'>, member
 }
 
 /**
- * Takes a segment from a member; its `member_count` goes down. The caller holds the member.
- * @returns whether they carried it
+ * Takes a segment from a member; its `member_count` goes down. The caller has locked the member.
+ * @returns whether they had it
  * @throws Conflict when somebody else took it at the same moment; the kernel runs the work again
  */
 export async function takeSegment({ tx }: Pick<Context, 'tx'>, member_id: Id, segment_id: Id): Promise<boolean> {
-  const carried = await tx.first(memberSegments, { member_id, segment_id })
-  if (!carried) return false
+  const assignment = await tx.first(memberSegments, { member_id, segment_id })
+  if (!assignment) return false
   await tx.increment(segments, segment_id, { member_count: -1 })
-  orConflict(await tx.remove(memberSegments, carried.id), `member_segments ${carried.id}`)
+  orConflict(await tx.remove(memberSegments, assignment.id), `member_segments ${assignment.id}`)
   return true
 }
 
@@ -63,10 +63,10 @@ export async function forEachHolder(
   segment_id: Id,
   work: (member: MemberRow) => void | Promise<void>,
 ): Promise<void> {
-  for await (const carried of batchesOf(tx, memberSegments, { segment_id }, { by: 'member_id' })) {
-    const carriers = await tx.find(members, { where: { id: carried.map((row) => row.member_id) } })
-    const memberOf = new Map(carriers.map((member) => [member.id, member]))
-    for (const { member_id } of carried) {
+  for await (const assignments of batchesOf(tx, memberSegments, { segment_id }, { by: 'member_id' })) {
+    const holders = await tx.find(members, { where: { id: assignments.map((row) => row.member_id) } })
+    const memberOf = new Map(holders.map((member) => [member.id, member]))
+    for (const { member_id } of assignments) {
       const member = memberOf.get(member_id)
       if (member) await work(member)
     }

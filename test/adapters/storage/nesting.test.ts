@@ -61,11 +61,11 @@ test('`hooks.before` cannot call the community, `hooks.after` can', async () => 
   const list = () => community.call('spaces.list', { network: '1' }).then(({ items }) => items.length)
   const { community, send } = await createTestCommunity({
     hooks: {
-      before: ({ id }) => (id === 'tags.create' ? list().then(refused.reject, refused.resolve) : undefined),
+      before: ({ id }) => (id === 'members.create' ? list().then(refused.reject, refused.resolve) : undefined),
       after: () => list().then(listed.resolve, listed.reject),
     },
   })
-  const { status } = await send('tags.create', { body: { title: 'Gardener' } })
+  const { status } = await send('members.create', { body: { email: 'grace@example.org', first_name: 'Grace', last_name: '' } })
   expect(status).toBe(201)
   expect(String(await refused.promise)).toContain(inner)
   expect(await listed.promise).toBe(0)
