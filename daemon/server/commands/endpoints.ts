@@ -88,6 +88,14 @@ export const disableEndpoint = (id: string, flags: EndpointsFlags, out: Output):
 export const removeEndpoint = (id: string, flags: EndpointsFlags, out: Output): Promise<void> =>
   change(flags, out, 'removed', ({ endpoints }, network) => endpoints.remove(network, id))
 
+/** `endpoints republish`: for relays that have lost what they knew, and to encrypt everything with the first encryption key. */
+export const republishEndpoints = (flags: EndpointsFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const { id, subdomain } = await networkOf(operator, flags.network)
+    await operator.endpoints.republish(id)
+    showOne(out, flags, { network_id: id, republished: true }, `The endpoints of ${subdomain} are in the outbox again.`)
+  })
+
 /** `endpoints rotate`: a new key, secret or both, with the old ones beside them for a time. */
 export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const rotation = rotationOf(flags)

@@ -22,6 +22,7 @@ export const callNames: ReadonlySet<string> = new Set([
   'endpoints.disable',
   'endpoints.list',
   'endpoints.remove',
+  'endpoints.republish',
   'record.emailConsent',
   'call',
 ])

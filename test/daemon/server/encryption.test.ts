@@ -127,6 +127,10 @@ test('the commands take the keys from a file or the environment, and without the
   vi.stubEnv('FOLKMOOT_ENCRYPTION_KEYS', `${second},${first}`)
   onTestFinished(() => void vi.unstubAllEnvs())
   expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toBeUndefined()
+  const { lines } = await folkmoot('endpoints', 'republish', ...place)
+  expect(lines).toEqual(['The endpoints of demo are in the outbox again.'])
+  vi.stubEnv('FOLKMOOT_ENCRYPTION_KEYS', second)
+  expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toBeUndefined()
   writeFileSync(file, 'hunter2')
   expect((await folkmoot(...another, '--encryption-key-file', file)).refused).toBe(
     `the encryption key file ${file}: key 1 of 1 must be 32 bytes in base64, as \`openssl rand -base64 32\` makes them`,
@@ -162,4 +166,14 @@ test('a server without the key serves, and says which endpoint cannot be read an
   )
   const rotated = await folkmoot('endpoints', 'rotate', '--storage', place.address, endpoint?.id ?? '')
   expect(rotated.refused).toMatch(/^the key of endpoint \d+ of network \d+ is encrypted with .*, which is not given/)
+  serve.child.kill('SIGTERM')
+  await serve.ended
+
+  const file = join(await scratch(), 'encryption-keys')
+  writeFileSync(file, first)
+  const keyed = run('folkmoot', 'serve', '--storage', place.address, '--port', '0', '--allow-http', '--encryption-key-file', file)
+  await keyed.firstLine()
+  expect((await folkmoot('endpoints', 'rotate', '--storage', place.address, endpoint?.id ?? '')).refused).toBeUndefined()
+  expect(await place.kept()).not.toContain('whsec_')
+  expect(keyed.out.stderr).not.toContain('is encrypted with')
 })
