@@ -7,9 +7,18 @@ const generated = ['access', 'answers', 'bodies', 'contract', 'events', 'host-ar
 )
 
 /** What every relay does, whatever its store. */
-const everyRelay = ['circuit', 'encryption', 'fresh-start', 'host-notices', 'operator', 'order', 'relay', 'rotation', 'skip'].map(
-  (name) => `test/daemon/relay/${name}.test.ts`,
-)
+const everyRelay = [
+  'backlog-of-a-subject',
+  'circuit',
+  'encryption',
+  'fresh-start',
+  'host-notices',
+  'operator',
+  'order',
+  'relay',
+  'rotation',
+  'skip',
+].map((name) => `test/daemon/relay/${name}.test.ts`)
 
 const project = (name: string, include: readonly string[], env: Readonly<Record<string, string>> = {}) => ({
   extends: true as const,

@@ -9,8 +9,12 @@ export interface Arranging {
   arrivals(run: EndpointRun): void
   /** Whether something has to be put in order. */
   readonly due: boolean
-  /** Puts in order what has to be. @throws LeaseLost */
-  settle(inFlight: ReadonlySet<number>): Promise<void>
+  /**
+   * Puts in order what has to be, or a part of it.
+   * @returns the endpoints that may have something to send by that
+   * @throws LeaseLost
+   */
+  settle(inFlight: ReadonlySet<number>): Promise<readonly EndpointRun[]>
 }
 
 export function createArranging(store: RelayStore): Arranging {
@@ -42,15 +46,16 @@ export function createArranging(store: RelayStore): Arranging {
       return whole.size + arrivals.size > 0
     },
     async settle(inFlight) {
+      const settled: EndpointRun[] = []
       // What is said while the store is at work is for the next time.
       await taking(whole, async (runs) => {
-        await store.arrangeAll(
-          runs.map(({ endpoint }) => endpoint),
-          inFlight,
-        )
+        const endpoints = runs.map(({ endpoint }) => endpoint)
+        const more = new Set(await store.arrangeAll(endpoints, inFlight))
         for (const run of runs) {
+          if (more.has(run.endpoint.ref)) whole.add(run)
           run.arranged = !whole.has(run)
           run.refresh()
+          if (run.arranged) settled.push(run)
         }
       })
       await taking(arrivals, async (runs) => {
@@ -59,8 +64,10 @@ export function createArranging(store: RelayStore): Arranging {
         for (const run of runs) {
           run.refresh()
           if (more.has(run.endpoint.ref)) arrivals.add(run)
+          settled.push(run)
         }
       })
+      return settled
     },
   }
 }

@@ -335,7 +335,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
 
   async function arrange(): Promise<void> {
     try {
-      await arranging.settle(flying)
+      for (const run of await arranging.settle(flying)) ready.add(run)
       if (arranging.due) again = true
     } catch (error) {
       if (error instanceof LeaseLost) throw error

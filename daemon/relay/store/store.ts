@@ -231,8 +231,13 @@ export interface RelayStore {
    * @throws LeaseLost
    */
   arrange(endpoints: readonly number[], inFlight: ReadonlySet<number>): Promise<readonly number[]>
-  /** Puts everything that waits for these endpoints in their order, whatever it was before. @throws LeaseLost */
-  arrangeAll(endpoints: readonly Endpoint[], inFlight: ReadonlySet<number>): Promise<void>
+  /**
+   * Puts what waits for these endpoints in their order, whatever it was before, or a part of it. The next part follows when it is asked
+   * for again, with the same definitions.
+   * @returns those that are not in order yet
+   * @throws LeaseLost
+   */
+  arrangeAll(endpoints: readonly Endpoint[], inFlight: ReadonlySet<number>): Promise<readonly number[]>
   /** The oldest event's delivery that is due, leaving one event out. */
   oldestDue(endpoint: number, now: number, except: number | null): Promise<Waiting | undefined>
   /** The newest event's delivery that is due, leaving one event out. */

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type { Lane } from '../../../daemon/relay/store/store.ts'
+import type { EndpointUpsert } from '../../../lib/outbox/record.ts'
 import { bench, endpoint, event, receiver, until } from './support.ts'
 
 test('thousands of events behind a bad one of their subject hold nobody else up, and are never looked through', async () => {
@@ -14,4 +16,26 @@ test('thousands of events behind a bad one of their subject hold nobody else up,
     const found = (await all.relay.store.peek([1], lane, 10_000)).get(1) ?? []
     expect(found).toHaveLength(lane === 'first' ? 0 : 1)
   }
+})
+
+test('an endpoint for which thousands wait may change its order: each time they stand in the lanes as it wants', async () => {
+  const [hook, other] = [await receiver(), await receiver()]
+  const all = await bench()
+  const waits = { id: '8', enabled: false } as const
+  await all.append(endpoint(other.url), endpoint(hook.url, waits))
+  const subjectOf = (index: number) => `s${index % 2 === 0 ? 'bad' : index % 50}`
+  await all.append(...Array.from({ length: 2200 }, (_, index) => event(`e${index}`, { subject: subjectOf(index) })))
+  await until(async () => other.received.length === 2200 && (await all.relay.store.counts()).pending === 2200, 'they wait')
+  const define = async (change: Partial<EndpointUpsert>) => {
+    await all.append(endpoint(hook.url, { ...waits, ...change }))
+    const is = () => all.relay.scheduler.endpoint(2)
+    await until(() => is()?.endpoint.order === change.order && is()?.arranged === true, 'it is in its order')
+    const found = await Promise.all(['first', 'retry'].map((lane) => all.relay.store.peek([2], lane as Lane, 10_000)))
+    return found.map((lane) => lane.get(2)?.length ?? 0)
+  }
+  expect(await define({ order: 'subject' })).toEqual([26, 0])
+  expect(await define({ order: 'fifo' })).toEqual([2200, 0])
+  expect(await define({ order: 'subject' })).toEqual([26, 0])
+  expect(await define({ order: 'none' })).toEqual([2200, 0])
+  expect(all.faults).toEqual([])
 })

@@ -1,14 +1,21 @@
 /** Keeps the order of subjects in the store on PostgreSQL: of each subject the oldest waiting delivery stands in a lane, the others behind. */
-import { arriving, behind, number } from '../rows.ts'
+import { arriving, behind, number, text } from '../rows.ts'
 import { type Endpoint, LeaseLost } from '../store.ts'
 import { type Database, durable, type Session } from './database.ts'
 
-/** Arrivals put in order at once, for each endpoint. */
+/** Deliveries put in order at once, for each endpoint. */
 const part = 1000
-const inLane = 'lane = least(attempts, 1)'
-/** A later one of its subject. */
-const overtaking = `EXISTS (SELECT 1 FROM $schema.deliveries e WHERE e.endpoint = d.endpoint AND e.subject = d.subject
-  AND e.state = 'pending' AND e.event < d.event)`
+/** Endpoints whose deliveries are looked through at once. */
+const endpointsAtOnce = 20
+
+/** How far everything that waits for an endpoint has been looked through, in the order of its subjects and their events. */
+interface Reached {
+  readonly subject: string
+  readonly event: number
+}
+
+/** By the definition for which they are looked through: a new one begins from the start. */
+export type Progress = WeakMap<Endpoint, Reached>
 
 /** $1: endpoints with arrivals. $2: what is in flight. $3: what has landed. */
 const arranging = `
@@ -63,33 +70,121 @@ export function arrange(
   })
 }
 
+/** Deliveries that are in no lane. $1: endpoints. */
+const apart = `state = 'pending' AND lane IN (${behind}, ${arriving})`
+const freeing = `
+  WITH freed AS (
+    UPDATE $schema.deliveries SET lane = least(attempts, 1) WHERE id IN (
+      SELECT id FROM $schema.deliveries WHERE endpoint = ANY($1::bigint[]) AND ${apart} LIMIT ${part})
+    RETURNING 1)
+  SELECT count(*) AS n FROM freed`
+const unfreed = `SELECT ref FROM unnest($1::bigint[]) AS ref
+  WHERE EXISTS (SELECT 1 FROM $schema.deliveries WHERE endpoint = ref AND ${apart})`
+
+/** Gives their subjects to deliveries that came under another order, and puts them behind until they are sorted. $1: endpoints. */
+const naming = `
+  WITH named AS (
+    UPDATE $schema.deliveries d
+    SET lane = ${behind}, subject = coalesce((SELECT e.subject FROM $schema.events e WHERE e.seq = d.event), '')
+    FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL (
+      SELECT id FROM $schema.deliveries
+      WHERE endpoint = ref AND state = 'pending' AND lane IN (0, 1, ${arriving}) AND subject IS NULL LIMIT ${part}) AS found
+    WHERE d.id = found.id RETURNING d.endpoint)
+  SELECT endpoint FROM named GROUP BY endpoint HAVING count(*) >= ${part}`
+
+/**
+ * Looks through the next part of each endpoint, along the index of subjects: of each subject the first one belongs into a lane.
+ * $1: endpoints; $2, $3: how far they have been looked through; $4: whether they have been, at all.
+ */
+const sorting = `
+  WITH chunk AS (
+    SELECT ref, found.*, lag(found.subject, 1, former) OVER (PARTITION BY ref ORDER BY found.subject, found.event)
+      IS DISTINCT FROM found.subject AS first
+    FROM (SELECT ref, subject, event, CASE WHEN begun THEN subject END AS former
+          FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[]) AS g (ref, subject, event, begun)) AS reached
+    CROSS JOIN LATERAL (
+      SELECT id, subject, event, lane FROM $schema.deliveries d
+      WHERE d.endpoint = reached.ref AND d.state = 'pending' AND d.subject IS NOT NULL
+        AND (d.subject, d.event) > (reached.subject, reached.event)
+      ORDER BY d.subject, d.event LIMIT ${part}) AS found),
+  put AS (
+    UPDATE $schema.deliveries d SET lane = CASE WHEN c.first THEN least(d.attempts, 1) ELSE ${behind} END FROM chunk c
+    WHERE d.id = c.id AND d.state = 'pending' AND CASE WHEN c.first THEN d.lane >= ${behind} ELSE d.lane <> ${behind} END)
+  SELECT DISTINCT ON (ref) ref, subject, event, count(*) OVER (PARTITION BY ref) AS n FROM chunk
+  ORDER BY ref, subject DESC, event DESC`
+
+/** What stands first may not go while a later one is still on its way. $1: endpoints. $2: what is in flight. */
+const waiting = `
+  UPDATE $schema.deliveries SET lane = ${behind} WHERE state = 'pending' AND id IN (
+    SELECT h.id FROM (
+      SELECT DISTINCT endpoint, subject FROM $schema.deliveries
+      WHERE id = ANY($2::bigint[]) AND endpoint = ANY($1::bigint[]) AND subject IS NOT NULL) AS busy
+    CROSS JOIN LATERAL (
+      SELECT id, lane FROM $schema.deliveries d WHERE d.endpoint = busy.endpoint AND d.subject = busy.subject AND d.state = 'pending'
+      ORDER BY d.event LIMIT 1) AS h
+    WHERE h.lane < ${behind} AND NOT h.id = ANY($2::bigint[]))`
+
+const refsOf = (endpoints: readonly Endpoint[]): readonly number[] => endpoints.map(({ ref }) => ref)
+
+/** @returns the endpoints of which more has to be freed */
+async function free(session: Session, refs: readonly number[]): Promise<readonly number[]> {
+  if (refs.length === 0) return []
+  const [freed = {}] = await session.rows(freeing, [refs])
+  if (number(freed, 'n') < part) return []
+  return (await session.rows(unfreed, [refs])).map((row) => number(row, 'ref'))
+}
+
+/** @returns what of these was not looked through to the end, with how far */
+async function sort(
+  session: Session,
+  endpoints: readonly Endpoint[],
+  inFlight: ReadonlySet<number>,
+  progress: Progress,
+): Promise<ReadonlyMap<number, Reached>> {
+  const refs = refsOf(endpoints)
+  const reached = endpoints.map((each) => progress.get(each))
+  const rows = await session.rows(sorting, [
+    refs,
+    reached.map((each) => each?.subject ?? ''),
+    reached.map((each) => each?.event ?? -1),
+    reached.map((each) => each !== undefined),
+  ])
+  const more = rows.filter((row) => number(row, 'n') >= part)
+  const unfinished = new Map(
+    more.map((row) => [number(row, 'ref'), { subject: text(row, 'subject'), event: number(row, 'event') }]),
+  )
+  const done = refs.filter((ref) => !unfinished.has(ref))
+  if (done.length > 0 && inFlight.size > 0) await session.rows(waiting, [done, [...inFlight]])
+  return unfinished
+}
+
+/**
+ * A part of the way: a statement's work does not grow with what waits, and other endpoints are sent to between two parts.
+ * @returns the endpoints that are not in order yet
+ */
 export async function arrangeAll(
   database: Database,
   relay: string,
   endpoints: readonly Endpoint[],
   inFlight: ReadonlySet<number>,
-): Promise<void> {
-  const refs = (ordered: boolean) => endpoints.filter(({ order }) => (order === 'subject') === ordered).map(({ ref }) => ref)
-  await database.transaction(async (session) => {
+  progress: Progress,
+): Promise<readonly number[]> {
+  const others = endpoints.filter(({ order }) => order !== 'subject')
+  const ordered = endpoints.filter(({ order }) => order === 'subject')
+  const now = ordered.slice(0, endpointsAtOnce)
+  const { freed, named, sorted, unfinished } = await database.transaction(async (session) => {
     await durable(session)
     await hold(session, relay)
-    const ofThese = `d.endpoint = ANY($1::bigint[]) AND d.state = 'pending'`
-    const update = (set: string, which: string) => `UPDATE $schema.deliveries d SET ${set} WHERE ${ofThese} AND ${which}`
-    const apart = `d.lane IN (${behind}, ${arriving})`
-    if (refs(false).length > 0) await session.rows(update(inLane, apart), [refs(false)])
-    if (refs(true).length === 0) return
-    const subject = `coalesce((SELECT e.subject FROM $schema.events e WHERE e.seq = d.event), '')`
-    await session.rows(update(`subject = ${subject}`, 'd.subject IS NULL'), [refs(true)])
-    await session.rows(update(`lane = ${behind}`, `d.lane <> ${behind} AND ${overtaking}`), [refs(true)])
-    await session.rows(update(inLane, `${apart} AND NOT ${overtaking}`), [refs(true)])
-    // What stands first may not go while a later one is still on its way.
-    await session.rows(
-      update(
-        `lane = ${behind}`,
-        `NOT d.id = ANY($2::bigint[]) AND d.lane < ${behind} AND EXISTS (SELECT 1 FROM $schema.deliveries f
-           WHERE f.id = ANY($2::bigint[]) AND f.endpoint = d.endpoint AND f.subject = d.subject)`,
-      ),
-      [refs(true), [...inFlight]],
-    )
+    const freed = await free(session, refsOf(others))
+    const named = now.length === 0 ? [] : (await session.rows(naming, [refsOf(now)])).map((row) => number(row, 'endpoint'))
+    const sorted = now.filter(({ ref }) => !named.includes(ref))
+    const unfinished = sorted.length === 0 ? new Map<number, Reached>() : await sort(session, sorted, inFlight, progress)
+    return { freed, named, sorted, unfinished }
   })
+  for (const each of sorted) {
+    const reached = unfinished.get(each.ref)
+    if (reached) progress.set(each, reached)
+    else progress.delete(each)
+  }
+  return [...freed, ...named, ...unfinished.keys(), ...refsOf(ordered.slice(endpointsAtOnce))]
 }

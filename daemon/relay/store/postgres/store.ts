@@ -19,7 +19,7 @@ import { type Endpoint, LeaseLost, type News, type RelayStore } from '../store.t
 import { createBodies } from './bodies.ts'
 import { openDatabase } from './database.ts'
 import { createLeases } from './leases.ts'
-import { arrange, arrangeAll } from './order.ts'
+import { arrange, arrangeAll, type Progress } from './order.ts'
 import { relaySchemaOf } from './schema.ts'
 import { createTaker, startAfresh } from './take.ts'
 import { recordTurn } from './turn.ts'
@@ -89,6 +89,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     for (const hint of channel === channelOf(database.schema) ? outboxHints : storeHints) hint()
   })
   const bodies = createBodies()
+  const progress: Progress = new WeakMap()
   const alone = oneAtATime()
   let lost = false
   let tendedAt = Number.NEGATIVE_INFINITY
@@ -200,7 +201,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       return new Map([...byEndpoint].map(([endpoint, some]) => [endpoint, some.map(waitingOf)]))
     },
     arrange: (endpoints, inFlight) => arrange(database, leases.id, endpoints, inFlight).catch(loses),
-    arrangeAll: (endpoints, inFlight) => arrangeAll(database, leases.id, endpoints, inFlight).catch(loses),
+    arrangeAll: (endpoints, inFlight) => arrangeAll(database, leases.id, endpoints, inFlight, progress).catch(loses),
     async oldestDue(endpoint, now, except) {
       const [row] = await database.rows(oldest, [endpoint, now, except ?? -1])
       return row && waitingOf(row)

@@ -86,7 +86,7 @@ export function createOrder(database: DatabaseSync) {
         if (row) settle(number(row, 'endpoint'), text(row, 'subject'), text(row, 'state') === 'pending' ? [id] : [], busy)
       }
     },
-    arrangeAll(endpoints: readonly Endpoint[], inFlight: ReadonlySet<number>): void {
+    arrangeAll(endpoints: readonly Endpoint[], inFlight: ReadonlySet<number>): readonly number[] {
       for (const { ref, order } of endpoints) {
         if (order !== 'subject') {
           release.run(ref)
@@ -102,6 +102,7 @@ export function createOrder(database: DatabaseSync) {
           row && ordered.has(number(row, 'endpoint')) ? heads.get(number(row, 'endpoint'), text(row, 'subject')) : undefined
         if (head && !inFlight.has(number(head, 'id'))) putBehind.run(number(head, 'id'))
       }
+      return []
     },
   }
 }

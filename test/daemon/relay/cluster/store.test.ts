@@ -1,10 +1,11 @@
 /** What the store that relays share tells its relay, when others or the database get in between. */
 import { expect, onTestFinished, test } from 'vitest'
+import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { openPostgresStore } from '../../../../daemon/relay/store/postgres/store.ts'
 import type { News, Recovered, RelayStore } from '../../../../daemon/relay/store/store.ts'
 import { testPostgres } from '../../../support/postgres.ts'
-import { endpoint, event, pass, until } from '../support.ts'
+import { endpoint, event, events, pass, until } from '../support.ts'
 import { cluster, clusterServer, times } from './support.ts'
 
 const postgres = await testPostgres()
@@ -145,4 +146,77 @@ test('a relay learns what another one has taken over, an event for its endpoints
   await group.append(endpoint('http://127.0.0.1:1/changed', { id: '0' }))
   await hasNot.takeAll()
   expect(await has.store.look()).toMatchObject({ changed: [{ ref, url: 'http://127.0.0.1:1/changed' }] })
+})
+
+test('what is skipped while its subject is being put in order lets the next one go', async () => {
+  const group = await cluster(server)
+  await group.append(
+    endpoint('http://127.0.0.1:1/0', { id: '0', order: 'subject' }),
+    ...events('e', 2).map((each) => ({ ...each, subject: 'a' })),
+  )
+  const { store, takeAll } = await member(group.schema)
+  await takeAll()
+  await store.recover(Date.now())
+  const [known] = await store.endpoints()
+  if (!known) throw new Error('the endpoint is missing')
+  const { ref } = known.endpoint
+  const operator = await openOperatorStore(group.address)
+  onTestFinished(() => operator.close())
+  const [, second] = (await group.query('SELECT id::int FROM $relay.deliveries ORDER BY event')).map(({ id }) => Number(id))
+
+  // As the relay does it: the first one holds the second one up.
+  const own = (sql: string) => blocker.query(sql.replaceAll('$relay', `"${group.schema}_relay"`))
+  await own('BEGIN')
+  await own('SELECT id FROM $relay.relays FOR UPDATE')
+  await own(`UPDATE $relay.deliveries SET lane = 2 WHERE id = ${second}`)
+  const skipped = operator.skip(known.endpoint, { event: 'e0', limit: 10 }, Date.now())
+  // It may wait for the relay, or come in between.
+  await Promise.race([skipped, pass(300)])
+  await own('COMMIT')
+  expect(await skipped).toBe(1)
+  await store.arrange([ref], new Set())
+  expect((await store.peek([ref], 'first', 10)).get(ref)).toMatchObject([{ delivery: second }])
+})
+
+test('whatever waits is put in order in parts, so that no statement takes longer with it', async () => {
+  const group = await cluster(server)
+  await group.append(endpoint('http://127.0.0.1:1/0', { id: '0', order: 'subject' }))
+  const { store, takeAll } = await member(group.schema)
+  await takeAll()
+  await store.recover(Date.now())
+  const [known] = await store.endpoints()
+  if (!known) throw new Error('the endpoint is missing')
+  const { endpoint: defined } = known
+  await group.query(
+    `WITH recorded AS (
+       INSERT INTO $relay.events (event_id, network_id, event_type, event_timestamp, taken, body, subject)
+       SELECT 'e' || n, '1', 'PostCreatedHook', '', 0, '{}', CASE WHEN n % 50 = 0 THEN 's' || n % 400 ELSE 'bad' END
+       FROM generate_series(1, 5000) AS n RETURNING seq)
+     INSERT INTO $relay.deliveries (event, endpoint, state, lane, due) SELECT seq, $1, 'pending', 0, 1 FROM recorded ORDER BY seq`,
+    [defined.ref],
+  )
+  await group.query('ANALYZE $relay.deliveries')
+  const lanes = async () =>
+    (await group.query('SELECT lane, count(*)::int AS n FROM $relay.deliveries GROUP BY lane ORDER BY lane')).map(
+      ({ lane, n }) => [lane, n],
+    )
+  /** How many parts it takes. */
+  const arrange = async (order: 'subject' | 'fifo'): Promise<number> => {
+    const changed = { ...defined, order }
+    for (let parts = 1; ; parts++) if ((await store.arrangeAll([changed], new Set())).length === 0) return parts
+  }
+  // Naming them takes five parts, and sorting them five.
+  expect(await arrange('subject')).toBeGreaterThanOrEqual(10)
+  expect(await lanes()).toEqual([
+    [0, 9],
+    [2, 4991],
+  ])
+  // A subject that goes on in the next part has no second first one.
+  expect(await arrange('subject')).toBeGreaterThanOrEqual(5)
+  expect(await lanes()).toEqual([
+    [0, 9],
+    [2, 4991],
+  ])
+  expect(await arrange('fifo')).toBeGreaterThanOrEqual(5)
+  expect(await lanes()).toEqual([[0, 5000]])
 })
