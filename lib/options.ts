@@ -297,7 +297,7 @@ const isPath = (text: string): boolean =>
   new URL(text, 'https://host').pathname === text
 
 /** An origin, or an origin with a path that needs no normalisation. */
-function isPublicUrl(text: string): boolean {
+export function isPublicUrl(text: string): boolean {
   if (typeof text !== 'string' || !URL.canParse(text)) return false
   const { origin, pathname, protocol } = new URL(text)
   return /^https?:$/.test(protocol) && text === origin + (pathname === '/' ? '' : pathname) && !text.endsWith('/')

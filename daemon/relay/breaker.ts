@@ -153,7 +153,9 @@ export function createBreaker(
     return Math.min(cooldown(), 1000 * Math.max(base, Math.min(longestFreshCooldown, freshCooldowns * base)))
   }
   // The clock may have been set since: a cooldown neither begins in the future nor is longer than a cooldown.
-  let readyAt = monotonic() + Math.min(cooldown(), Math.max(0, record.openedAt + cooldown() - timeline()))
+  // A longer cooldown that comes with a restart is for the probes after the next one: its time has been told to operators.
+  const probeAt = Math.min(record.openedAt + cooldown(), record.readyAt ?? Number.POSITIVE_INFINITY)
+  let readyAt = monotonic() + Math.min(cooldown(), Math.max(0, probeAt - timeline()))
   let earlyAt = Math.min(readyAt, monotonic() + freshCooldown())
 
   const backoff: IBackoff<IHalfOpenAfterBackoffContext> = {

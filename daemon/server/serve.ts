@@ -5,6 +5,7 @@ import { toNodeListener } from '../../adapters/http/node.ts'
 import { realPath } from '../../adapters/process-lock.ts'
 import { withoutPassword, withPasswordLeftOut } from '../../adapters/storage/postgres/address.ts'
 import type { Community } from '../../lib/index.ts'
+import { isPublicUrl } from '../../lib/options.ts'
 import { encryptionKeysOf } from '../encryption-keys.ts'
 import type { Output } from '../output.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -45,6 +46,10 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
   const webhookKeys = secretsOf('--webhook-key', flags.webhookKey, flags.webhookKeyFile)
   if (flags.webhookUrl.length !== webhookKeys.length)
     throw new UsageError('--webhook-url goes with --webhook-key or --webhook-key-file: give as many keys as addresses')
+  if (flags.publicUrl !== undefined && !isPublicUrl(flags.publicUrl))
+    throw new UsageError(
+      `--public-url must be like https://api.example.org, without a slash at its end, got ${JSON.stringify(flags.publicUrl)}`,
+    )
   if (flags.webhookOrder !== undefined && flags.webhookUrl.length === 0)
     throw new UsageError('--webhook-order is about the endpoints in --webhook-url: give one')
   if (flags.webhookUrl.length > 0 && !flags.demo)

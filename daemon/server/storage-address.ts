@@ -59,6 +59,7 @@ export async function openStorage(
   if (outboxDirectory !== undefined)
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
   if (kind === 'sqlite') {
+    if (path === ':memory:') throw new UsageError('--storage sqlite: needs a file; memory: keeps everything in memory')
     const { sqliteStorage } = await import('../../adapters/storage/sqlite.ts')
     return { storage: await sqliteStorage({ path, migrate }), outbox: `sqlite:${resolve(path)}` }
   }

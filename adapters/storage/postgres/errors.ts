@@ -59,7 +59,9 @@ export function storageErrorOf(error: unknown): unknown {
   if (isSilent(error)) return new StorageError('unavailable', 'PostgreSQL does not answer; nothing was written', { cause: error })
   if (isLost(error)) return new Conflict('the connection to PostgreSQL was lost; nothing was written', { cause: error })
   const known = code === undefined ? undefined : codes[code]
-  return known ? new StorageError(known, `PostgreSQL: ${(error as Error).message}`, { cause: error }) : error
+  if (!known) return error
+  const remedy = code === '28P01' ? '; the password belongs in the address or in PGPASSWORD' : ''
+  return new StorageError(known, `PostgreSQL: ${(error as Error).message}${remedy}`, { cause: error })
 }
 
 /** An error of the COMMIT itself: when the connection was lost, it may have come through. */

@@ -175,3 +175,8 @@ test('while connections are cut in the middle, every answer is right or a 503, a
   expect(stored.filter((title) => !unsure.includes(title))).toEqual(written.sort())
   expect(told).toEqual(stored)
 })
+
+test('a password that is refused is an error that says where it belongs', async () => {
+  const url = Object.assign(new URL(server.url), { password: 'wrong' }).href
+  await expect(postgresStorage({ url })).rejects.toThrow(/; the password belongs in the address or in PGPASSWORD$/)
+})

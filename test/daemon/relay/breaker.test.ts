@@ -160,6 +160,17 @@ describe('createBreaker', () => {
     expect(breaker.permit().kind).toBe('open')
   })
 
+  it('sends the next probe when it was told, though a restart brings a longer cooldown', async () => {
+    let now = 5000
+    const clock = () => now
+    const breaker = createBreaker(() => ({ threshold: 1, cooldown: 10 }), clock, clock)
+    await breaker.record(breaker.begin(1), 1, true, async () => false)
+    now += 4000
+    const kept = breaker.snapshot()
+    const restarted = createBreaker(() => ({ threshold: 1, cooldown: 300 }), clock, clock, kept)
+    expect([kept.readyAt, restarted.permit()]).toEqual([15_000, { kind: 'open', readyAt: 15_000 }])
+  })
+
   it.each([
     [0.5, 4],
     [2, 16],
