@@ -97,12 +97,11 @@ export function keyRing(keys: readonly string[]): KeyRing {
       return { problem: 'is encrypted in a way that this version does not know; update it' }
     const found = (await load()).find((each) => each.id === id)
     if (!found) return { problem: `is encrypted with the encryption key ${id}, which is not given: add it to ${howGiven}` }
-    const whole = fromBase64(data)
-    const [iv, content] = [whole.slice(0, nonceLength), whole.slice(nonceLength)]
     try {
-      return {
-        text: decoder.decode(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: about }, found.key, content)),
-      }
+      const whole = fromBase64(data)
+      const [iv, content] = [whole.slice(0, nonceLength), whole.slice(nonceLength)]
+      const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: about }, found.key, content)
+      return { text: decoder.decode(plain) }
     } catch {
       return { problem: 'cannot be decrypted: it is damaged, or was taken from another endpoint; register the endpoint again' }
     }

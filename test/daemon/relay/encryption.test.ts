@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { openOperatorStore } from '../../../daemon/relay/backing.ts'
 import type { OperatorStore } from '../../../daemon/relay/store/operator.ts'
 import { keyRing } from '../../../lib/outbox/encryption.ts'
-import { bench, endpoint, event, events, type Received, receiver, status, until } from './support.ts'
+import { bench, endpoint, event, events, pass, type Received, receiver, status, until } from './support.ts'
 
 const [first, second] = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('base64')) as [string, string]
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
@@ -162,7 +162,10 @@ it('a retry that is due after the key was taken away waits, and uses up no attem
   await until(() => all.attempts.length === 1, 'the first attempt has failed')
   all.relay.reconfigure({ ...loopback, retrySchedule: [0, 0.1, 0.1, 0.1, 0.1, 0.1] }, [second])
   await until(() => kinds(all.notices).includes('endpoint.unreadable'), 'people are told')
+  await until(() => all.relay.scheduler.inFlight === 0, 'nothing is in flight')
   const before = all.attempts.length
+  await pass(300)
+  expect(hook.received.length).toBe(before)
   hook.answer = status(204)
   all.relay.reconfigure({ ...loopback }, [first])
   await until(() => all.attempts.some(({ state }) => state === 'delivered'), 'it is delivered')

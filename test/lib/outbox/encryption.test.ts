@@ -65,6 +65,8 @@ describe('an encrypted value', () => {
     ['another endpoint', (sealed) => ({ ...sealed, id: '8' })],
     ['an endpoint of another network', (sealed) => ({ ...sealed, network_id: '2' })],
     ['the place of the key', (sealed) => ({ ...sealed, key: sealed.secrets[0] ?? '' })],
+    ['itself with its end cut off', (sealed) => ({ ...sealed, key: sealed.key.slice(0, -2) })],
+    ['itself with half of it cut off', (sealed) => ({ ...sealed, key: sealed.key.slice(0, -4) })],
     ['itself with a character changed', (sealed) => ({ ...sealed, key: flipped(sealed.key) })],
   ]
   const flipped = (text: string) => `${text.slice(0, -6)}${text.at(-6) === 'A' ? 'B' : 'A'}${text.slice(-5)}`
