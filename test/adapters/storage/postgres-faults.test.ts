@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type PostgresOptions, type PostgresStorage, postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import { isUniqueViolation, type Tx } from '../../../lib/storage/contract.ts'
+import { elsewhere } from '../../support/elsewhere.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { insertAndTell, storeAndTell, thing, thingIds, things } from './things.ts'
 
@@ -103,7 +104,7 @@ test('a statement that waits too long is given up, and says so', async () => {
   await insertAndTell(storage, 1)
   await storage.transaction(async (tx) => {
     await tx.update(things, '1', { size: 1 })
-    const waiting = storage.transaction((other) => other.update(things, '1', { size: 2 }))
+    const waiting = elsewhere(() => storage.transaction((other) => other.update(things, '1', { size: 2 })))
     await expect(waiting).rejects.toMatchObject({ code: 'unavailable' })
   })
   expect(await storage.transaction((tx) => tx.get(things, '1'))).toMatchObject({ size: 1 })
@@ -121,9 +122,9 @@ test('an empty pool is refused in time, and the API says 503 with Retry-After', 
   })
   const { token } = await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })
   await storage.transaction(async () => {
-    const answer = await community.fetch(
-      new Request(`http://api.test/admin/v1/networks/${network.id}/members`, { headers: { authorization: `Bearer ${token}` } }),
-    )
+    const headers = { authorization: `Bearer ${token}` }
+    const list = new Request(`http://api.test/admin/v1/networks/${network.id}/members`, { headers })
+    const answer = await elsewhere(() => community.fetch(list))
     expect({ status: answer.status, after: answer.headers.get('retry-after') }).toEqual({ status: 503, after: '5' })
   })
 })
@@ -172,7 +173,7 @@ test('a reader has one view of the data for all that it reads', async () => {
   await storage.transaction(
     async (tx) => {
       expect(await tx.count(things, {})).toBe(1)
-      await insertAndTell(storage, 2)
+      await elsewhere(() => insertAndTell(storage, 2))
       expect(await tx.count(things, {})).toBe(1)
     },
     { readOnly: true },
