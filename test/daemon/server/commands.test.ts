@@ -99,6 +99,16 @@ test('endpoints: what is left out stays, secrets come from files or are made and
   expect(await all('endpoints', 'list')).toEqual([expect.objectContaining({ ...expected, enabled: false })])
   expect(await one('endpoints', 'enable', id)).toMatchObject({ ...expected, enabled: true })
   expect(await one('endpoints', 'disable', id)).toMatchObject({ enabled: false })
+  for (const order of ['subject', 'none', 'fifo']) {
+    expect(await one('endpoints', 'update', id, '--order', order)).toMatchObject({ order })
+    expect(await all('endpoints', 'list')).toMatchObject([{ order }])
+  }
+  expect(await one('endpoints', 'add', ...url, '--order', 'subject')).toMatchObject({ id, order: 'subject' })
+  for (const command of [
+    ['update', id],
+    ['add', ...url],
+  ])
+    expect(await refusal('endpoints', ...command, '--order', 'lifo')).toMatch(/--order .*lifo.* none, fifo, subject/)
   const update = ['--no-rate', '--all-events', '--name', '']
   expect(await one('endpoints', 'update', id, ...update)).toMatchObject({
     rate_per_second: null,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { run, scratch } from '../../support/command.ts'
 import type { Json } from '../../support/json.ts'
+import { folkmoot } from '../../support/program.ts'
 
 const demo = ['serve', '--demo', '--allow-http', '--json', '--port', '0'] as const
 
@@ -95,8 +96,10 @@ test('--webhook-url with --relay: an event arrives at the endpoint with its key'
   const keyFile = join(await scratch(), 'hook.key')
   await writeFile(keyFile, 'secret-key\n')
   const webhook = ['--webhook-url', hook, '--webhook-key-file', keyFile]
-  const server = run('folkmoot', ...demo, '--storage', 'memory:', '--relay', ...webhook)
+  const server = run('folkmoot', ...demo, '--storage', 'memory:', '--relay', ...webhook, '--webhook-order', 'subject')
   const facts = JSON.parse(await server.firstLine())
+  const listed = await folkmoot('endpoints', 'list', '--server', facts.control, '--json')
+  expect(listed.lines.map((line) => JSON.parse(line))).toMatchObject([{ url: hook, order: 'subject' }])
   const posted = await fetch(`${facts.url}/admin/v1/networks/1/posts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${facts.token}`, 'content-type': 'application/json' },
@@ -121,6 +124,8 @@ test('wrong usage is one sentence on standard error and exit code 2', async () =
   const wrong = [
     [...demo, '--storage', 'memory:', '--webhook-url', 'https://example.org'],
     ['serve', '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-key', 'k'],
+    [...demo, '--storage', 'memory:', '--webhook-order', 'subject'],
+    [...demo, '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-key', 'k', '--webhook-order', 'lifo'],
     [...demo, '--storage', 'papyrus:scroll'],
     ['serve', '--port', 'many'],
     ['serve', '--storage', 'memory:', '--public-url', 'https://api.example.org/'],
