@@ -1,10 +1,11 @@
 /** What a program does before it does anything: the time that each command takes, and the Node that it runs on. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { basename, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { scratch } from '../../support/command.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -44,6 +45,42 @@ test('what Node has compiled is kept for the next start', () => {
   const environment = { ...process.env, NODE_COMPILE_CACHE: '', NODE_DISABLE_COMPILE_CACHE: '' }
   execFileSync(process.execPath, [bin('folkmoot'), '--help'], { env: environment })
   expect(existsSync(join(root, 'node_modules', '.cache', 'folkmoot'))).toBe(true)
+})
+
+/** As if the package `pg`, which is optional, were not installed. */
+const withoutPg = `data:text/javascript,${encodeURIComponent(`
+import { registerHooks } from 'node:module'
+const missing = () => { throw Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' }) }
+registerHooks({ resolve: (name, context, next) => (name === 'pg' ? missing() : next(name, context)) })`)}`
+
+test.each([
+  ['folkmoot', 'serve', '--port', '0', '--storage'],
+  ['folkmoot', 'migrate', '--storage'],
+  ['folkmoot-relay', 'run', '--control-port', '0', '--outbox'],
+  ['folkmoot-relay', 'status', '--outbox'],
+])('%s %s on PostgreSQL names the package pg where it is missing', (name, ...args) => {
+  const start = (address: string) =>
+    spawnSync(process.execPath, ['--import', withoutPg, bin(name), ...args, address], { encoding: 'utf8' })
+  expect(start('postgres://me:secret@127.0.0.1:1/none')).toEqual(
+    expect.objectContaining({ status: 2, stdout: '', stderr: `${name}: PostgreSQL needs the package \`pg\`: npm install pg\n` }),
+  )
+})
+
+test('a relay on a directory works without the package pg', async () => {
+  const flags = ['run', '--control-port', '0', '--json', '--outbox', await scratch()]
+  const relay = spawn(process.execPath, ['--import', withoutPg, bin('folkmoot-relay'), ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void relay.kill('SIGKILL'))
+  const ended = once(relay, 'close')
+  let log = ''
+  // It writes until it ends; where it cannot start, it ends without that line.
+  for await (const text of relay.stdout) {
+    log += text
+    if (log.includes('"relay.started"')) relay.kill('SIGTERM')
+  }
+  expect(log).toContain('"relay.started"')
+  expect(await ended).toEqual([0, null])
 })
 
 /** As an old Node would tell it. */
