@@ -1,7 +1,6 @@
 /** The server's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault. */
 import { CommanderError } from 'commander'
 import { isApiError } from '../../lib/errors.ts'
-import { isEncryptionError } from '../../lib/outbox/encryption.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
 import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { errorLine, wantsJson } from '../json.ts'
@@ -27,20 +26,19 @@ function endOnSignal(running: Running): void {
   const end = () => {
     if (ending) process.exit(1)
     ending = true
-    running.close().then(
-      () => process.exit(0),
-      (error: unknown) => exit(error),
-    )
+    running.close().then(() => process.exit(0), exit)
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
 }
 
-function exit(error: unknown): void {
+async function exit(error: unknown): Promise<void> {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : 2
     return
   }
+  // Loaded late: help and mistakes come at once.
+  const { isEncryptionError } = await import('../../lib/outbox/encryption.ts')
   const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)
   process.stderr.write(errorLine('folkmoot', expected ? fault(error) : whole, json))

@@ -1,7 +1,7 @@
 /** `folkmoot-relay run`: the relay as a service. */
 import type { DestinationStream } from 'pino'
 import { withoutPassword } from '../../../adapters/storage/postgres/address.ts'
-import { encryptionKeysOf } from '../../encryption-keys.ts'
+import { encryptionKeysOf } from '../../read-encryption-keys.ts'
 import { UsageError } from '../../usage.ts'
 import { systemClock } from '../clock.ts'
 import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
