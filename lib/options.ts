@@ -72,7 +72,7 @@ export interface Limits extends TextLimits {
   readonly bodyBytes: number
   /** Largest upload, in bytes. */
   readonly assetBytes: number
-  /** Most bytes in flight in the process, bodies and unsent answers together; one network gets at most half. Above: 503. */
+  /** Most bytes in flight in the process, bodies and unsent answers together; one network gets half, or room for one upload if that is more. Above: 503. */
   readonly inFlightBytes: number
   /** Requests a minute and key, by the network's plan; null: no limit. */
   readonly perMinute: { readonly standard: number | null; readonly premium: number | null; readonly unlimited: number | null }
