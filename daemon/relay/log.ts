@@ -76,7 +76,9 @@ function sentence(fields: Fields): string {
       const how = `${text('status') === 'null' ? text('reason') : text('status')}, ${text('milliseconds')} ms, attempt ${text('attempt')}`
       if (fields['state'] === 'delivered') return `delivered  ${what}  (${how})`
       if (fields['state'] === 'dead') return `dead       ${what}  (${text('outcome')}: ${how}; no attempts left)`
-      return `failed     ${what}  (${text('outcome')}: ${how}; again at ${text('next_at').slice(11, 19)}, circuit ${text('breaker')})`
+      // While the circuit is open, its probes decide when it is sent again.
+      const next = text('breaker') === 'closed' ? `again at ${text('next_at').slice(11, 19)}` : 'it waits for the circuit'
+      return `failed     ${what}  (${text('outcome')}: ${how}; ${next}, circuit ${text('breaker')})`
     }
     case 'notice':
       return `notice     ${text('kind')}${fields['endpoint_id'] ? ` endpoint ${text('endpoint_id')}` : ''}: ${text('text')}`

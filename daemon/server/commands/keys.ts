@@ -1,5 +1,6 @@
 /** `folkmoot keys …` */
 import type { KeyListing } from '../../../lib/index.ts'
+import { readMoment } from '../../../lib/moments.ts'
 import { operations } from '../../../lib/operations.ts'
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
@@ -27,6 +28,8 @@ const scopes = (): readonly string[] => {
 
 /** `keys create`: the one moment in which a token can be read. */
 export async function createKey({ name, scope, member, expires, ...flags }: CreateFlags, out: Output): Promise<void> {
+  if (expires !== undefined && readMoment(expires)?.offset === undefined)
+    throw new UsageError(`--expires must be like 2027-01-01T00:00:00Z, got ${JSON.stringify(expires)}`)
   const known = scopes()
   if (scope.length === 0) throw new UsageError(`--scope is required, one or more of ${known.join(', ')}`)
   for (const each of scope)

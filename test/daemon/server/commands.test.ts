@@ -65,6 +65,9 @@ test('keys: lists show when they end and whose they are; a wrong scope names the
     expires_at: '2999-01-01T00:00:00.000Z',
     member_id: network.owner_id,
   })
+  expect(await refusal(...key, '--scope', '*', '--expires', '2999-01-01')).toBe(
+    '--expires must be like 2027-01-01T00:00:00Z, got "2999-01-01"',
+  )
   const listed = await text('keys', 'list', '--wide')
   for (const shown of ['2999-01-01T00:00:00.000Z', network.owner_id, 'Active', 'members:read']) expect(listed).toContain(shown)
   expect(await refusal(...key)).toMatch(/^--scope is required, one or more of \*, \*:read, .*members:read/)
