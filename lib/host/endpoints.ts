@@ -87,7 +87,7 @@ export interface Endpoints {
   /**
    * Replaces the key, the signing secret, or both. The old ones hold beside the new ones for a time.
    * @throws ApiError 404, 422 when neither is named, or three old ones hold already
-   * @throws EncryptionError when those before cannot be decrypted
+   * @throws EncryptionError when those before cannot be decrypted, unless `keepOldSeconds` is 0
    */
   rotate(network: Id | number, id: Id | number, rotation: EndpointRotation): Promise<RotatedEndpoint>
   /**
@@ -202,9 +202,14 @@ export function endpointsOf({ clock, limits, encryption }: Settings, runner: Run
         ...(key === undefined ? {} : { key: key === true ? newEndpointKey() : key }),
         ...(secret === undefined ? {} : { secret: secret === true ? newSecret() : secret }),
       }
-      const row = await changeOne(name, id, async (tx, before) =>
-        save(tx, before, rotated(await encryption.open(before), fresh, keepOldSeconds ?? 86_400, clock.now())),
-      )
+      const row = await changeOne(name, id, async (tx, before) => {
+        const opened = await encryption.open(before).catch((error: unknown) => {
+          // Of what ends at once nothing is kept: it may be lost for good.
+          if (keepOldSeconds === 0) return before
+          throw error
+        })
+        return save(tx, before, rotated(opened, fresh, keepOldSeconds ?? 86_400, clock.now()))
+      })
       return { endpoint: shown(row), ...fresh }
     },
     enable: async (name, id) => shown(await changeOne(name, id, (tx, row) => save(tx, row, { enabled: true }))),

@@ -103,7 +103,10 @@ export function keyRing(keys: readonly string[]): KeyRing {
       const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: about }, found.key, content)
       return { text: decoder.decode(plain) }
     } catch {
-      return { problem: 'cannot be decrypted: it is damaged, or was taken from another endpoint; register the endpoint again' }
+      return {
+        problem:
+          'cannot be decrypted: it is damaged, or was taken from another endpoint; rotate key and secret, and keep no old ones',
+      }
     }
   }
 

@@ -131,6 +131,11 @@ test('the commands take the keys from a file or the environment, and without the
   expect(lines).toEqual(['The endpoints of demo are in the outbox again.'])
   vi.stubEnv('FOLKMOOT_ENCRYPTION_KEYS', second)
   expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toBeUndefined()
+  vi.stubEnv('FOLKMOOT_ENCRYPTION_KEYS', first)
+  expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toMatch(missing)
+  const lost = await folkmoot('endpoints', 'rotate', ...place, id, '--make-key', '--make-secret', '--keep-old', '0')
+  expect(lost.refused).toBeUndefined()
+  expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toBeUndefined()
   writeFileSync(file, 'hunter2')
   expect((await folkmoot(...another, '--encryption-key-file', file)).refused).toBe(
     `the encryption key file ${file}: key 1 of 1 must be 32 bytes in base64, as \`openssl rand -base64 32\` makes them`,

@@ -145,6 +145,19 @@ test('an endpoint whose encryption key is lost is saved by a new key and secret'
   expect(await endpointsWith(storage, [second]).upsert(fresh)).toMatchObject({ key: fresh.key, secrets: fresh.secrets })
 })
 
+test('a rotation that ends the old ones at once does not have to read them', async () => {
+  const { community, storage, records } = await createTestCommunity({ encryptionKeys: [first] })
+  const { id } = await community.endpoints.upsert(good)
+  const endpoints = endpointsWith(storage, [second])
+  const { key, secret } = await endpoints.rotate('1', id, { key: true, secret: true, keepOldSeconds: 0 })
+  const last = upserts(records).at(-1)
+  expect(last && (await keyRing([second]).open(last))).toMatchObject({ key, secrets: [secret] })
+  expect(last).not.toHaveProperty('old_keys')
+  expect(await endpoints.rotate('1', id, { key: true })).toHaveProperty('key')
+  await expect(endpoints.rotate('1', id, { key: 'k', keepOldSeconds: 0 })).resolves.toMatchObject({ key: 'k' })
+  await expect(endpoints.rotate('1', id, { key: 'k', keepOldSeconds: 0 })).rejects.toThrow('key is the present one')
+})
+
 test('an encrypted text is not taken for a key', async () => {
   const { community, storage } = await createTestCommunity({ encryptionKeys: [first] })
   await community.endpoints.upsert(good)
