@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { createCommunity } from '../../../lib/index.ts'
-import type { MemberRow } from '../../../lib/storage/tables.ts'
+import { type MemberRow, members } from '../../../lib/storage/tables.ts'
 import { type HostTable, withTables } from '../../../lib/storage/with-tables.ts'
 import { temporaryDirectory } from '../../adapters/child.ts'
 import { hostMembers } from '../../examples/host-members.ts'
@@ -111,4 +111,42 @@ test('nothing is given to people who have gone, or to nobody', async () => {
 test('tables that nobody knows are refused by name', () => {
   const unknown = { gnomes: {}, members: {} } as object
   expect(() => withTables(memoryStorage(), unknown)).toThrow('there are no tables gnomes that a host could provide')
+})
+
+test("counters of a host's row are locked, added up and stored; guards reach the host's functions", async () => {
+  const asked: unknown[] = []
+  const row = { id: '7', referral_count: 2 } as MemberRow
+  const table: HostTable<MemberRow> = {
+    async lock(_native, id, strength) {
+      asked.push(['lock', id, strength])
+      return id === row.id ? row : undefined
+    },
+    async update(_native, id, patch, guard) {
+      asked.push(['update', id, patch, guard])
+      return { ...row, ...patch } as MemberRow
+    },
+    async remove(_native, id, guard) {
+      asked.push(['remove', id, guard])
+      return undefined
+    },
+  }
+  const guard = { state: 'active' } as const
+  const answers = await withTables(memoryStorage(), { members: table }).transaction(async (tx) => [
+    await tx.increment(members, '7', { referral_count: 3 }, guard),
+    await tx.increment(members, '8', { referral_count: 3 }),
+    await tx.remove(members, '7', guard),
+  ])
+  expect(answers).toEqual([{ ...row, referral_count: 5 }, undefined, undefined])
+  expect(asked).toEqual([
+    ['lock', '7', 'update'],
+    ['update', '7', { referral_count: 5 }, guard],
+    ['lock', '8', 'update'],
+    ['remove', '7', guard],
+  ])
+})
+
+test('a table of the host without `lock` is read instead', async () => {
+  const row = { id: '7' } as MemberRow
+  const storage = withTables(memoryStorage(), { members: { get: async () => row } })
+  expect(await storage.transaction((tx) => tx.lock(members, '7', 'share'))).toBe(row)
 })
