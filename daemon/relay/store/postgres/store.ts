@@ -58,21 +58,23 @@ const renewals = 6
 const claimInterval = 250
 
 const waiting = 'id, event, lane, due, attempts, starts'
+/** Another relay may have taken over that it is disabled, and events after that, before this one learns of it. */
+const isEnabled = (ref: string) => `(SELECT p.enabled FROM $schema.endpoints p WHERE p.ref = ${ref})`
 const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL
     (SELECT ${waiting}, endpoint FROM $schema.deliveries
-     WHERE endpoint = ref AND lane = $2 AND state = 'pending' ORDER BY due, id LIMIT $3) AS d`
+     WHERE endpoint = ref AND lane = $2 AND state = 'pending' AND ${isEnabled('ref.ref')} ORDER BY due, id LIMIT $3) AS d`
 const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
 /** First attempts are due at once, as a rule, so what is to be sent is read with them. */
 const peekingBodies = `${next('d.*, e.event_id, e.event_type, e.network_id, e.taken, e.body, e.crc')}
   JOIN $schema.events e ON e.seq = d.event ORDER BY endpoint, due, id`
 /** Looked for among the next thousand of each lane: the first lane is in order anyway. */
 const lane = (number: number, order: string) => `(SELECT ${waiting} FROM $schema.deliveries
-  WHERE endpoint = $1 AND lane = ${number} AND state = 'pending' AND due <= $2 ORDER BY ${order} LIMIT 1000)`
+  WHERE endpoint = $1 AND lane = ${number} AND state = 'pending' AND due <= $2 AND ${isEnabled('$1')} ORDER BY ${order} LIMIT 1000)`
 const lanes = (order: string) => `${lane(0, order)} UNION ALL ${lane(1, order)}`
 const oldest = `SELECT ${waiting} FROM (${lanes('due, id')}) AS d WHERE event <> $3 ORDER BY event LIMIT 1`
 const newest = `SELECT ${waiting} FROM (${lanes('due DESC, id DESC')}) AS d WHERE event <> $3 ORDER BY event DESC LIMIT 1`
 const newestFirst = `SELECT ${waiting} FROM $schema.deliveries
-  WHERE endpoint = $1 AND lane = 0 AND state = 'pending' AND due <= $2 ORDER BY due DESC, id DESC LIMIT $3`
+  WHERE endpoint = $1 AND lane = 0 AND state = 'pending' AND due <= $2 AND ${isEnabled('$1')} ORDER BY due DESC, id DESC LIMIT $3`
 
 /**
  * Opens the store that the relays of an outbox share. Events go from the outbox into it in one transaction of the database.

@@ -220,3 +220,28 @@ test('whatever waits is put in order in parts, so that no statement takes longer
   expect(await arrange('fifo')).toBeGreaterThanOrEqual(5)
   expect(await lanes()).toEqual([[0, 5000]])
 })
+
+test('what comes after an endpoint was disabled is not read for it, though its relay has not heard of that', async () => {
+  const group = await cluster(server)
+  await group.append(endpoint('http://127.0.0.1:1/0', { id: '0' }))
+  const holder = await member(group.schema)
+  const other = await member(group.schema)
+  await holder.takeAll()
+  const [known] = await holder.store.endpoints()
+  if (!known) throw new Error('the endpoint is missing')
+  const { ref } = known.endpoint
+  const read = async () => {
+    const { store } = holder
+    const now = Number.MAX_SAFE_INTEGER
+    const rows = [...((await store.peek([ref], 'first', 10)).get(ref) ?? []), ...(await store.newestFirst(ref, now, 10))]
+    const single = await Promise.all([store.oldestDue(ref, now, null), store.newestDue(ref, now, null), store.head(ref)])
+    return rows.length + single.filter((one) => one !== undefined).length
+  }
+  await group.append(endpoint('http://127.0.0.1:1/0', { id: '0', enabled: false }), event('a'))
+  await other.takeAll()
+  expect(await holder.store.counts()).toMatchObject({ pending: 1 })
+  expect(await read()).toBe(0)
+  await group.append(endpoint('http://127.0.0.1:1/0', { id: '0' }))
+  await other.takeAll()
+  expect(await read()).toBe(5)
+})
