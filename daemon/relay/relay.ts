@@ -131,8 +131,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 
     let closing: Promise<void> | undefined
     async function close(grace: number): Promise<void> {
-      await Promise.all([ingest.stop(), upkeep.stop()])
-      await scheduler.stop(grace)
+      // Nothing more is started from now on, or what a second call aborts would be sent again while the outbox is read to its end.
+      await Promise.all([scheduler.stop(grace), ingest.stop(), upkeep.stop()])
       await lookout.stop()
       await courier.close()
       await intake.close().catch((error: unknown) => events.onFault('the outbox cannot be closed', error))
