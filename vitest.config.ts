@@ -20,9 +20,18 @@ const everyRelay = [
   'skip',
 ].map((name) => `test/daemon/relay/${name}.test.ts`)
 
+/** Long, and one database at a time: so its pairs are shared out over three. */
+const interleavings = 'test/contract/interleavings.test.ts'
+
 const project = (name: string, include: readonly string[], env: Readonly<Record<string, string>> = {}) => ({
   extends: true as const,
-  test: { name, include: [...include], env: { ...env }, globalSetup: ['test/support/global-setup.ts'] },
+  test: {
+    name,
+    include: [...include],
+    exclude: name === 'all' ? [interleavings] : [],
+    env: { ...env },
+    globalSetup: ['test/support/global-setup.ts'],
+  },
 })
 
 export default defineConfig({
@@ -40,6 +49,7 @@ export default defineConfig({
       project('all', ['test/**/*.test.ts']),
       ...['lowdb', 'sqlite', 'postgres'].map((name) => project(name, generated, { FOLKMOOT_TEST_STORAGE: name })),
       project('relay-postgres', everyRelay, { FOLKMOOT_TEST_RELAY: 'postgres' }),
+      ...[1, 2, 3].map((part) => project(`interleavings-${part}`, [interleavings], { FOLKMOOT_TEST_PART: `${part}/3` })),
     ],
   },
 })
