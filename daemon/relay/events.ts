@@ -1,5 +1,5 @@
 /** What the relay tells those who embed it. */
-import type { Outcome } from './outcome.ts'
+import type { Outcome } from './send/outcome.ts'
 import type { Notice } from './store/store.ts'
 
 /** One attempt, told when its result is recorded. No key, no body, no URL. */

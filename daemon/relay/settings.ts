@@ -1,6 +1,6 @@
 /** What an operator can set. */
 import { X509Certificate } from 'node:crypto'
-import { defaultSchedule } from './schedule.ts'
+import { defaultSchedule } from './schedule/schedule.ts'
 
 export interface Settings {
   /** Seconds before each attempt; as many attempts as there are numbers. */

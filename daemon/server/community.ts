@@ -2,8 +2,8 @@
 import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../adapters/ports/index.ts'
 import { type Community, createCommunity, type Options, type RateLimiter } from '../../lib/index.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
-import { checkUrl, type GuardSettings, guardedLookup } from '../relay/guard.ts'
-import { systemResolve } from '../relay/resolve.ts'
+import { checkUrl, type GuardSettings, guardedLookup } from '../relay/send/guard.ts'
+import { systemResolve } from '../relay/send/resolve.ts'
 import type { ServeFlags } from './flags.ts'
 
 export interface CommunityParts {

@@ -14,7 +14,7 @@
  */
 import type { Audience, Replaced } from '../../../lib/outbox/record.ts'
 import type { Positions, Reading } from '../../../lib/outbox/source.ts'
-import type { BreakerRecord } from '../breaker.ts'
+import type { BreakerRecord } from '../schedule/breaker.ts'
 
 export type Lane = 'first' | 'retry'
 

@@ -8,7 +8,7 @@ import { subjectOf } from '../../../lib/events/subjects.ts'
 import { refused, type Unusable } from '../../../lib/outbox/check.ts'
 import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Damage, damageText } from '../../../lib/outbox/source.ts'
-import { noticeEvent } from '../notice-event.ts'
+import { noticeEvent } from './notice-event.ts'
 import type { Endpoint, Notice, SetAside, Taken } from './store.ts'
 
 /**

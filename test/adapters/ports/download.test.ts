@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { guardedDownloads } from '../../../adapters/ports/index.ts'
-import { checkUrl, guardedLookup } from '../../../daemon/relay/guard.ts'
-import { systemResolve } from '../../../daemon/relay/resolve.ts'
+import { checkUrl, guardedLookup } from '../../../daemon/relay/send/guard.ts'
+import { systemResolve } from '../../../daemon/relay/send/resolve.ts'
 import { png } from '../../support/ports.ts'
 
 const routes: Readonly<Record<string, RequestListener>> = {

@@ -10,8 +10,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
-import { type CheckFlags, check } from '../../../daemon/relay/commands/check.ts'
-import { controlPortOf, outboxOf, readSettings } from '../../../daemon/relay/config.ts'
+import { type CheckFlags, check } from '../../../daemon/relay/operate/commands/check.ts'
+import { controlPortOf, outboxOf, readSettings } from '../../../daemon/relay/operate/config.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 import { run } from '../../support/command.ts'
@@ -203,7 +203,7 @@ it('a relay says that its outbox was not there, makes it, and delivers what come
 it.skipIf(getuid?.() !== 0)('a store that may not be read is said to be one, and not to be missing', () => {
   const directory = temporaryDirectory()
   chmodSync(directory, 0o700)
-  const backing = join(import.meta.dirname, '../../../daemon/relay/backing.ts')
+  const backing = join(import.meta.dirname, '../../../daemon/relay/store/backing.ts')
   const asNobody = `import { openOperatorStore } from ${JSON.stringify(backing)}
     process.setuid(65534)
     await openOperatorStore(${JSON.stringify(directory)})`

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { EndpointRun } from '../../../daemon/relay/endpoint.ts'
-import { createReady } from '../../../daemon/relay/ready.ts'
-import { createShares, type Holder, type Standing } from '../../../daemon/relay/shares.ts'
+import type { EndpointRun } from '../../../daemon/relay/schedule/endpoint.ts'
+import { createReady } from '../../../daemon/relay/schedule/ready.ts'
+import { createShares, type Holder, type Standing } from '../../../daemon/relay/schedule/shares.ts'
 import { bench, endpoint, event, type Received, receiver, until } from './support.ts'
 
 const on = (network_id: string) => (prefix: string, count: number) =>

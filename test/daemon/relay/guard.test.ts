@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { isPublicAddress } from '../../../daemon/relay/addresses.ts'
-import { checkUrl, type GuardSettings, guardedLookup, Refused } from '../../../daemon/relay/guard.ts'
-import { parseHosts } from '../../../daemon/relay/resolve.ts'
+import { isPublicAddress } from '../../../daemon/relay/send/addresses.ts'
+import { checkUrl, type GuardSettings, guardedLookup, Refused } from '../../../daemon/relay/send/guard.ts'
+import { parseHosts } from '../../../daemon/relay/send/resolve.ts'
 
 const strict: GuardSettings = { allowHttp: false, allowPrivate: false, ports: [] }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { AttemptReport } from '../../../daemon/relay/events.ts'
-import { createLog } from '../../../daemon/relay/log.ts'
+import { createLog } from '../../../daemon/relay/operate/log.ts'
 
 const failed: AttemptReport = {
   event_id: '6191cd4e-661a-4019-8612-b390a945a09f',

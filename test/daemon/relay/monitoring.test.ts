@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createMetrics } from '../../../daemon/relay/metrics.ts'
+import { createMetrics } from '../../../daemon/relay/operate/metrics.ts'
 
 const page = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
 const named = (text: string): string[] => [...new Set(text.match(/\brelay_[a-z_]+/g))].sort()

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock, timeline } from '../../../daemon/relay/clock.ts'
-import { classify } from '../../../daemon/relay/outcome.ts'
-import { createPace } from '../../../daemon/relay/pace.ts'
-import { defaultSchedule, nextDelay, parseRetryAfter } from '../../../daemon/relay/schedule.ts'
+import { createPace } from '../../../daemon/relay/schedule/pace.ts'
+import { defaultSchedule, nextDelay, parseRetryAfter } from '../../../daemon/relay/schedule/schedule.ts'
+import { createWakeTimes } from '../../../daemon/relay/schedule/wake-times.ts'
+import { classify } from '../../../daemon/relay/send/outcome.ts'
 import { checkSettings, defaultSettings, SettingsError } from '../../../daemon/relay/settings.ts'
-import { createWakeTimes } from '../../../daemon/relay/wake-times.ts'
 
 const failure = { attempts: 1, overloaded: false, retryAfter: undefined }
 

@@ -1,7 +1,7 @@
 /** An outbox in PostgreSQL, with the relay's store beside it, as relays that share one have them. */
 import { rm } from 'node:fs/promises'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { relayHome } from '../../../daemon/relay/outbox-address.ts'
+import { relayHome } from '../../../daemon/relay/ingest/outbox-address.ts'
 import { postgresAddress } from '../../support/postgres.ts'
 import type { TestOutbox } from './support.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultSchedule } from '../../../daemon/relay/schedule.ts'
+import { defaultSchedule } from '../../../daemon/relay/schedule/schedule.ts'
 import { bench, endpoint, event, events, receiver, status, until } from './support.ts'
 import { virtualClock } from './virtual-clock.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Outcome } from '../../../daemon/relay/outcome.ts'
-import { defaultSchedule } from '../../../daemon/relay/schedule.ts'
-import { judge } from '../../../daemon/relay/verdict.ts'
+import { defaultSchedule } from '../../../daemon/relay/schedule/schedule.ts'
+import { judge } from '../../../daemon/relay/schedule/verdict.ts'
+import type { Outcome } from '../../../daemon/relay/send/outcome.ts'
 
 const hour = 3_600_000
 const waiting = { delivery: 1, event: 1, lane: 'retry', due: 1000, attempts: 9, starts: 0 } as const

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { relayHome } from '../../../daemon/relay/outbox-address.ts'
+import { relayHome } from '../../../daemon/relay/ingest/outbox-address.ts'
 import { type Command, run, scratch } from '../../support/command.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { receiver, until } from '../relay/support.ts'

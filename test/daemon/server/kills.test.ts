@@ -1,7 +1,7 @@
 /** The server killed amid its writes, seen from outside: what it has answered is there, with its event, and is done once. */
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openSource } from '../../../daemon/relay/outbox-address.ts'
+import { openSource } from '../../../daemon/relay/ingest/outbox-address.ts'
 import { recordsOf } from '../../adapters/storage/records-of.ts'
 import { type Command, run, scratch } from '../../support/command.ts'
 import type { Json } from '../../support/json.ts'

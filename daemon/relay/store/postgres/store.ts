@@ -4,7 +4,7 @@ import { listenOn } from '../../../../adapters/storage/postgres/listen.ts'
 import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
 import { maxCounted } from '../../../../lib/outbox/source.ts'
 import type { Clock } from '../../clock.ts'
-import type { Intake } from '../../intake.ts'
+import type { Intake } from '../../ingest/intake.ts'
 import {
   endpointColumns,
   endpointOf,

@@ -1,0 +1,71 @@
+/** Takes the outbox over, for as long as the relay runs. */
+import type { Clock } from '../clock.ts'
+import type { RelayEvents } from '../events.ts'
+import { createPulse } from '../pulse.ts'
+import type { Settings } from '../settings.ts'
+import type { Taken } from '../store/store.ts'
+import type { Intake } from './intake.ts'
+
+/** Without a hint the outbox is looked at this often, in milliseconds. */
+const pollInterval = 200
+
+export interface Ingest {
+  /** Whether the last look at the outbox went well. */
+  readonly healthy: boolean
+  /** Milliseconds since everything that stood in the outbox had been taken over; since the start, if it never had. */
+  readonly behindFor: number
+  stop(): Promise<void>
+}
+
+export interface IngestParts {
+  readonly intake: Intake
+  readonly clock: Clock
+  readonly timeline: () => number
+  readonly settings: () => Settings
+  readonly events: Required<RelayEvents>
+  readonly taken: (taken: Taken) => void
+}
+
+export function startIngest({ intake, clock, timeline, settings, events, taken }: IngestParts): Ingest {
+  let caughtUp = clock.monotonic()
+
+  async function takePiece(): Promise<boolean> {
+    const piece = await intake.next(timeline(), (settings().retrySchedule[0] ?? 0) * 1000)
+    if (!piece.more) caughtUp = clock.monotonic()
+    if (!piece.taken) return piece.more
+    const { notices, events: count, duplicates } = piece.taken
+    taken(piece.taken)
+    for (const notice of notices) events.onNotice(notice)
+    if (count > 0) events.onTaken({ events: count, duplicates })
+    return piece.more
+  }
+
+  async function step(): Promise<boolean> {
+    try {
+      return await takePiece()
+    } finally {
+      // Also when nothing can be read: results of attempts are made durable by it.
+      await intake.tidy()
+    }
+  }
+
+  const pulse = createPulse({
+    clock,
+    interval: pollInterval,
+    step,
+    failed: (error) => events.onFault('the outbox cannot be taken over', error),
+  })
+  const stopWatching = intake.watch(pulse.hint)
+  return {
+    get healthy() {
+      return pulse.healthy
+    },
+    get behindFor() {
+      return clock.monotonic() - caughtUp
+    },
+    stop() {
+      stopWatching()
+      return pulse.stop()
+    },
+  }
+}

@@ -1,0 +1,84 @@
+/** Where a relay's events come from: one step of taking them over. */
+import type { Backlog, OutboxSource, Positions } from '../../../lib/outbox/source.ts'
+import type { Clock } from '../clock.ts'
+import type { SeparateStore, Taken } from '../store/store.ts'
+
+/** What one step came to. */
+export interface Piece {
+  /** `undefined` when nothing was there. */
+  readonly taken: Taken | undefined
+  /** Whether there is more to take over at once. */
+  readonly more: boolean
+}
+
+export interface Intake {
+  /**
+   * Takes one piece over, so small that others have their turn soon.
+   * @param now the relay's timeline
+   * @param firstDelay milliseconds before the first attempt
+   */
+  next(now: number, firstDelay: number): Promise<Piece>
+  /** Makes durable what was taken over, and lets the outbox throw it away: when that is due. */
+  tidy(): Promise<void>
+  /** How much stands in the outbox and was not taken over. */
+  backlog(): Promise<Backlog>
+  /** Calls back soon after something may have been added; a hint, never a promise. The result ends it. */
+  watch(changed: () => void): () => void
+  close(): Promise<void>
+}
+
+/** Bytes taken over at once: a few milliseconds of this thread. */
+const pieceBytes = 256 * 1024
+/** Results of attempts are on the disk for good at the latest after this, in milliseconds. */
+const syncInterval = 1000
+/** The outbox is cleared at most this often, in milliseconds. */
+const settleInterval = 1000
+/** And at least this often: a writer that closes adds nothing, but finishes its last segment. */
+const idleSettleInterval = 5000
+
+/** From an outbox into a store beside it: what is durable in the store is cleared from the outbox. */
+export async function outboxIntake(source: OutboxSource, store: SeparateStore, clock: Clock): Promise<Intake> {
+  let positions: Record<string, number> = { ...(await store.positions()) }
+  let moved = true
+  let settledAt = Number.NEGATIVE_INFINITY
+  let syncedAt = Number.NEGATIVE_INFINITY
+
+  async function sync(): Promise<void> {
+    syncedAt = clock.monotonic()
+    await store.sync()
+  }
+
+  async function settle(): Promise<void> {
+    settledAt = clock.monotonic()
+    const settled: Positions = positions
+    // Durable first, cleared second: the other way round a power failure would lose events.
+    await sync()
+    const gone = await source.settle(settled)
+    await store.forget(gone)
+    for (const stream of gone) delete positions[stream]
+    moved = false
+  }
+
+  return {
+    async next(now, firstDelay) {
+      const reading = await source.read(positions, pieceBytes)
+      const something = reading.commits.length > 0 || reading.damage.length > 0 || Object.keys(reading.positions).length > 0
+      if (!something) return { taken: undefined, more: reading.more }
+      const taken = await store.take(reading, now, firstDelay)
+      positions = { ...positions, ...reading.positions }
+      moved = true
+      return { taken, more: reading.more }
+    },
+    async tidy() {
+      const now = clock.monotonic()
+      if (now - settledAt >= (moved ? settleInterval : idleSettleInterval)) await settle()
+      else if (now - syncedAt >= syncInterval) await sync()
+    },
+    backlog: () => source.backlog(positions),
+    watch: (changed) => source.watch(changed),
+    async close() {
+      await source.close()
+      await store.sync()
+    },
+  }
+}

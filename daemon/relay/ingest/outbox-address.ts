@@ -1,0 +1,49 @@
+/** What `--outbox` may name: a directory, a SQLite file, a PostgreSQL database. */
+import { createHash } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { outboxDirectory } from '../../../adapters/outbox/file.ts'
+import { isPostgresAddress, postgresAddress } from '../../../adapters/storage/postgres/address.ts'
+import { postgresOutbox } from '../../../adapters/storage/postgres.ts'
+import { sqliteOutbox } from '../../../adapters/storage/sqlite.ts'
+import type { OutboxSource } from '../../../lib/outbox/source.ts'
+
+const sqlitePath = (address: string): string | undefined => /^sqlite:(.+)$/s.exec(address)?.[1]
+
+/** What an address names. */
+export type Place =
+  | { readonly kind: 'directory'; readonly path: string }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string }
+
+export function placeOf(address: string): Place {
+  const path = sqlitePath(address)
+  if (path !== undefined) return { kind: 'sqlite', path }
+  if (isPostgresAddress(address)) return { kind: 'postgres', ...postgresAddress(address) }
+  return { kind: 'directory', path: address }
+}
+
+/**
+ * Opens the outbox that an address names.
+ * @param looking only to look at what waits in it, beside the relay that reads it; nothing is made
+ * @throws StorageError `unavailable`, `damaged`, `newer`, `locked` when a database refuses
+ */
+export async function openSource(address: string, looking = false): Promise<OutboxSource> {
+  const path = sqlitePath(address)
+  if (path !== undefined) return sqliteOutbox(path, looking)
+  if (isPostgresAddress(address)) return postgresOutbox({ ...postgresAddress(address), exclusive: !looking })
+  return outboxDirectory(address, { keepBroken: !looking })
+}
+
+/**
+ * The directory of a relay's own files. Inside an outbox directory, so that its writes wake nobody who watches that; beside a
+ * SQLite file; and for a database that is elsewhere in `data`, under a name that is made of host, database and schema.
+ */
+export function relayHome(address: string): string {
+  const path = sqlitePath(address)
+  if (path !== undefined) return `${resolve(path)}.relay`
+  if (!isPostgresAddress(address)) return join(resolve(address), 'relay')
+  const { url, schema } = postgresAddress(address)
+  const { host, pathname } = new URL(url)
+  const name = createHash('sha256').update(`${host}${pathname} ${schema}`).digest('hex').slice(0, 12)
+  return resolve('data', `relay-${name}`)
+}

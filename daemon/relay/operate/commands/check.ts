@@ -1,0 +1,184 @@
+/** `folkmoot-relay check`: whether a relay could run here, found out as a relay would, without changing anything. */
+import { accessSync, constants, existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
+import { type Credentials, keyRing } from '../../../../lib/outbox/encryption.ts'
+import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
+import { damageText, type Positions } from '../../../../lib/outbox/source.ts'
+import type { EncryptionFlags } from '../../../encryption-keys.ts'
+import { jsonLines } from '../../../json.ts'
+import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
+import { NoRelayYet, UsageError } from '../../../usage.ts'
+import { openSource, relayHome } from '../../ingest/outbox-address.ts'
+import { missingOutbox } from '../../ingest/outbox-presence.ts'
+import { problemOf } from '../../send/credentials.ts'
+import { checkUrl } from '../../send/guard.ts'
+import type { Settings } from '../../settings.ts'
+import { openOperatorStore } from '../../store/backing.ts'
+import type { OperatorStore, RunningRelay } from '../../store/operator.ts'
+import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
+
+export interface CheckFlags extends SettingFlags {
+  readonly outbox?: string
+  readonly controlPort?: string
+  readonly json?: boolean
+}
+
+export interface Checked {
+  readonly ok: boolean
+  readonly text: string
+}
+
+/** An endpoint as far as it matters here: as the relay knows it, or as the outbox will make it. */
+interface Registered {
+  readonly network_id: string
+  readonly id: string
+  readonly url: string
+  readonly credentials: Credentials
+}
+
+/** What was found. */
+interface Findings {
+  readonly endpoints: Map<string, Registered>
+  readonly problems: string[]
+  waiting_commits: number
+  relays: readonly RunningRelay[]
+  /** Whether a relay has ever run here. */
+  fresh: boolean
+}
+
+/** What is looked at in one go. */
+const pieceBytes = 4 * 1024 * 1024
+
+/**
+ * Reads the settings, the store and the outbox, and says what is wrong.
+ * @throws UsageError for settings that cannot be used, StorageError for an outbox or a store that cannot be read
+ */
+export async function check(flags: CheckFlags): Promise<Checked> {
+  const outbox = outboxOf(flags.outbox)
+  const settings = await readSettings(flags)
+  const port = controlPortOf(flags.controlPort, settings)
+  const found: Findings = { endpoints: new Map(), problems: [], waiting_commits: 0, relays: [], fresh: true }
+
+  const missing = await missingOutbox(outbox)
+  if (missing) found.problems.push(missing.text)
+  else {
+    await lookIntoOutbox(outbox, await lookIntoStore(outbox, found), found)
+    found.problems.push(...homeProblems(relayHome(outbox)), ...urlProblems(found, settings))
+    found.problems.push(...(await credentialProblems(found, { ...flags, ...settings })))
+  }
+  // The port of a relay that runs here may well be this one.
+  if (port !== undefined && found.relays.length === 0) found.problems.push(...(await portProblems(port)))
+  return report(found, flags.json === true)
+}
+
+/** Gives how far the outbox has been taken over. */
+async function lookIntoStore(outbox: string, found: Findings): Promise<Positions> {
+  let store: OperatorStore
+  try {
+    store = await openOperatorStore(outbox, true)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    if (!(error instanceof NoRelayYet)) found.problems.push(`store: ${error.message}`)
+    return {}
+  }
+  try {
+    found.fresh = false
+    found.relays = await store.relays()
+    found.problems.push(...(await store.problems()).map((problem) => `store: ${problem}`))
+    for (const endpoint of await store.knownEndpoints()) register(found, endpoint)
+    return await store.positions()
+  } finally {
+    await store.close()
+  }
+}
+
+/** Goes over what waits as a relay would take it over. */
+async function lookIntoOutbox(outbox: string, taken: Positions, found: Findings): Promise<void> {
+  const source = await openSource(outbox, true)
+  let positions = taken
+  try {
+    for (let more = true; more; ) {
+      const reading = await source.read(positions, pieceBytes)
+      found.waiting_commits += reading.commits.length
+      for (const record of reading.commits.flat()) foresee(found, record)
+      positions = { ...positions, ...reading.positions }
+      found.problems.push(...reading.damage.map((each) => `outbox: ${damageText(each)}`))
+      more = reading.more
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+const keyOf = ({ network_id, id }: Pick<Registered, 'network_id' | 'id'>): string => `${network_id}/${id}`
+
+function register({ endpoints }: Findings, { url, ...credentials }: Credentials & { readonly url: string }): void {
+  const { network_id, id } = credentials
+  endpoints.set(keyOf(credentials), { network_id, id, url, credentials })
+}
+
+/** What a record that waits will do. */
+function foresee(found: Findings, record: OutboxRecord): void {
+  if (record.kind !== 'endpoint') return
+  if (record.action === 'upsert') register(found, record)
+  else found.endpoints.delete(keyOf(record))
+}
+
+function urlProblems({ endpoints }: Findings, settings: Settings): readonly string[] {
+  return [...endpoints.values()].flatMap(({ network_id, id, url }) => {
+    const checked = checkUrl(url, settings)
+    return checked.ok ? [] : [`endpoint ${id} of network ${network_id}: ${checked.reason}`]
+  })
+}
+
+/** Endpoints whose keys and secrets a relay with these settings could not decrypt. */
+async function credentialProblems({ endpoints }: Findings, flags: EncryptionFlags): Promise<readonly string[]> {
+  const ring = keyRing(encryptionKeysOf(flags))
+  const problems = [...endpoints.values()].map(({ credentials }) =>
+    ring.open(credentials).then(
+      () => [],
+      (error: unknown) => [problemOf(error)],
+    ),
+  )
+  return (await Promise.all(problems)).flat()
+}
+
+/** Whether the relay's own files can be written. */
+function homeProblems(home: string): readonly string[] {
+  let nearest = home
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest)
+  try {
+    accessSync(nearest, constants.W_OK | constants.X_OK)
+    return []
+  } catch {
+    return [`the relay's own files cannot be written to ${home}: run this as the user of the API server`]
+  }
+}
+
+/** Whether the control could listen. */
+async function portProblems(port: number): Promise<readonly string[]> {
+  const server = createServer()
+  const error = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
+    server.once('error', done)
+    server.listen(port, '127.0.0.1', () => done(undefined))
+  })
+  await new Promise<void>((done) => server.close(() => done()))
+  return error ? [`--control-port ${port} cannot be used: ${error.code === 'EADDRINUSE' ? 'it is taken' : error.message}`] : []
+}
+
+function report({ endpoints, waiting_commits, problems, relays, fresh }: Findings, json: boolean): Checked {
+  const ok = problems.length === 0
+  const summary = { ok, running: relays.length > 0, endpoints: endpoints.size, waiting_commits, problems }
+  if (json) return { ok, text: jsonLines([summary]) }
+  const running = relays.map(({ host, pid }) => `a relay is running (process ${pid} on ${host})`)
+  const lines = [
+    ...(relays.length > 0 ? running : [fresh ? 'no relay has run on this outbox yet' : 'no relay is running']),
+    `${counted(endpoints.size, 'endpoint')}, ${counted(waiting_commits, 'commit')} ${waiting_commits === 1 ? 'waits' : 'wait'} in the outbox`,
+    ...problems.map((problem) => `problem: ${problem}`),
+    ...(ok ? ['all is well'] : []),
+  ]
+  return { ok, text: `${lines.join('\n')}\n` }
+}
+
+const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

@@ -1,0 +1,134 @@
+/** `folkmoot-relay status`, `deliveries`, `dead` and `replay`: they work beside a running relay, and without one. */
+import { jsonLines } from '../../../json.ts'
+import { type Column, plain, table, time } from '../../../table.ts'
+import { systemClock } from '../../clock.ts'
+import { openOperatorStore } from '../../store/backing.ts'
+import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator.ts'
+import { outboxOf } from '../config.ts'
+import { checkKnown, type ReplayFlags, replayOf, type SelectionFlags, selectionOf } from './selection.ts'
+
+export interface InspectFlags {
+  readonly outbox?: string
+  readonly json?: boolean
+  readonly wide?: boolean
+}
+
+/** What of the flags chooses deliveries. */
+const choosing = <F extends InspectFlags>({ outbox: _outbox, json: _json, wide: _wide, ...rest }: F) => rest
+
+async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore) => Promise<T>): Promise<T> {
+  const store = await openOperatorStore(outboxOf(flags.outbox))
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Every endpoint: whether it is sent to, its circuit, what waits and what is dead. */
+export async function status(flags: InspectFlags): Promise<string> {
+  return withStore(flags, async (store) => {
+    const relays = await store.relays()
+    const endpoints = await store.endpoints()
+    const notices = await store.notices(flags.json ? 100 : 5)
+    if (flags.json) return jsonLines([{ running: relays.length > 0, pid: relays[0]?.pid ?? null, relays, endpoints, notices }])
+    const running = relays.map(({ host, pid }) => plain(`a relay is running (process ${pid} on ${host})`))
+    const shown = { now: systemClock.now(), wide: flags.wide }
+    const listed = table(endpointColumns(endpoints), endpoints, { ...shown, empty: 'No endpoint is registered.' })
+    const recent = notices.length === 0 ? '' : `\n${table(noticeColumns, notices, { ...shown, empty: '' })}`
+    return `${running.join('\n') || 'no relay is running'}\n\n${listed}${recent}`
+  })
+}
+
+const stateOf = ({ disabled, state, circuit, unreadable }: EndpointStatus): string => {
+  if (disabled !== null) return `disabled: ${disabled}`
+  if (unreadable !== null && state === 'active') return 'key unreadable'
+  return circuit === 'open' && state === 'active' ? 'circuit open' : state
+}
+
+/** The name of an endpoint; else its host, with the path in front where that tells it from another one. */
+function nameOf({ name, origin, path }: EndpointStatus, all: readonly EndpointStatus[]): string {
+  if (name !== null) return name
+  const host = origin.replace(/^https?:\/\//, '')
+  return all.filter((each) => each.origin === origin).length > 1 ? `${path} ${host}` : host
+}
+
+const endpointColumns = (all: readonly EndpointStatus[]): readonly Column<EndpointStatus>[] => [
+  {
+    title: 'network',
+    cell: (each) => each.network_id,
+    fits: 'whole',
+    shown: new Set(all.map(({ network_id }) => network_id)).size > 1 ? 'always' : 'wide',
+  },
+  { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
+  { title: 'name', cell: (each) => nameOf(each, all), least: 20 },
+  { title: 'state', cell: stateOf, fits: 'wrap' },
+  { title: 'pending', cell: (each) => each.pending },
+  { title: 'next', cell: (each) => time(each.next_attempt_at) },
+  { title: 'dead', cell: (each) => each.dead },
+  { title: 'last error', cell: (each) => each.unreadable ?? each.last_error, fits: 'wrap' },
+  { title: 'oldest', cell: (each) => time(each.oldest_pending_at), shown: 'spare' },
+  { title: 'last success', cell: (each) => time(each.last_success_at), shown: 'spare' },
+  { title: 'address', cell: (each) => `${each.origin}${each.path}`, shown: 'wide' },
+  { title: 'circuit', cell: (each) => each.circuit, shown: 'wide' },
+  { title: 'next probe', cell: (each) => time(each.next_probe_at), shown: 'wide' },
+  { title: 'failing since', cell: (each) => time(each.failing_since), shown: 'wide' },
+]
+
+const noticeColumns: readonly Column<NoticeStatus>[] = [
+  { title: 'when', cell: (each) => time(each.at) },
+  { title: 'notice', cell: (each) => each.kind, fits: 'whole' },
+  { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
+  { title: 'what', cell: (each) => each.text, fits: 'wrap' },
+]
+
+const deliveryColumns: readonly Column<DeliveryStatus>[] = [
+  { title: 'state', cell: (each) => each.state },
+  { title: 'event', cell: (each) => each.event_id, fits: 'whole' },
+  { title: 'type', cell: (each) => each.event_type.replace(/Hook$/, '') },
+  { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
+  { title: 'outcome', cell: (each) => each.last_outcome && [each.last_outcome, each.last_status].filter(Boolean).join(' ') },
+  // The next attempt of one that waits, and the last one of any other.
+  { title: 'attempt', cell: (each) => time(each.next_attempt_at ?? each.last_attempt_at), fits: 'whole' },
+  { title: 'attempts', cell: (each) => each.attempts, shown: 'spare' },
+  { title: 'last attempt', cell: (each) => time(each.last_attempt_at), shown: 'wide' },
+  { title: 'network', cell: (each) => each.network_id, shown: 'wide' },
+  { title: 'delivery', cell: (each) => each.delivery, shown: 'wide' },
+]
+
+/** Deliveries, the newest first; as JSON with each of their attempts that failed. */
+export async function deliveries(flags: InspectFlags & SelectionFlags): Promise<string> {
+  const selection = selectionOf(choosing(flags), '--')
+  return withStore(flags, async (store) => {
+    await checkKnown(store, selection)
+    const found = await store.deliveries(selection)
+    if (!flags.json) {
+      const empty = selection.state === 'dead' ? 'No delivery is dead.' : 'No delivery matches.'
+      return table(deliveryColumns, found, { now: systemClock.now(), wide: flags.wide, empty })
+    }
+    const told: object[] = []
+    for (const each of found) told.push({ ...each, history: await store.attempts(each.delivery) })
+    return jsonLines(told)
+  })
+}
+
+/** Dead deliveries with each of their failed attempts, the newest first. */
+export async function dead(flags: InspectFlags & SelectionFlags): Promise<string> {
+  return deliveries({ ...flags, status: 'dead' })
+}
+
+/**
+ * Makes dead deliveries (or others, with `--status`) due again. A running relay notices within a second.
+ * @param progress told how many of how many are done, after each part
+ */
+export async function replay(flags: InspectFlags & ReplayFlags, progress: (done: number, of: number) => void): Promise<string> {
+  const { selection, perSecond } = replayOf(choosing(flags), '--')
+  return withStore(flags, async (store) => {
+    await checkKnown(store, selection)
+    const whole = Math.min(await store.count(selection), selection.limit)
+    const count = await store.replay(selection, systemClock.now(), { perSecond, progress: (done) => progress(done, whole) })
+    return flags.json
+      ? jsonLines([{ replayed: count }])
+      : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} due again\n`
+  })
+}

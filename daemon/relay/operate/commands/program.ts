@@ -1,0 +1,114 @@
+/** The command line of the relay. What a command needs is loaded when it runs, so that help and mistakes come at once. */
+import { Command } from 'commander'
+import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
+import { usageLine } from '../../../json.ts'
+import type { CheckFlags } from './check.ts'
+import type { CircuitFlags } from './close-circuit.ts'
+import type { InspectFlags } from './inspect.ts'
+import type { Host, RunFlags } from './run.ts'
+import type { ReplayFlags, SelectionFlags } from './selection.ts'
+import type { SkipFlags } from './skip.ts'
+import type { TestFlags } from './test-endpoint.ts'
+
+const inspect = () => import('./inspect.ts')
+
+/**
+ * The program; `parseAsync` runs it.
+ * @param host what the commands may ask of the process
+ */
+export function createProgram(host: Host): Command {
+  const program = new Command('folkmoot-relay')
+    .description('Delivers the events of an outbox as webhooks, at least once.')
+    .version(host.version, '--version', 'print the version')
+    .showHelpAfterError(false)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
+  handOverKeys(program, host.encryptionKeys)
+  const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
+
+  const command = (name: string, description: string): Command =>
+    program
+      .command(name)
+      .description(description)
+      .option('--outbox <address>', 'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…')
+      .option('--json', 'JSON objects, one per line')
+
+  const listing = (name: string, description: string): Command =>
+    command(name, description).option('--wide', 'every column, nothing shortened, times as ISO 8601')
+
+  const withSettings = (made: Command): Command =>
+    withEncryptionKeys(
+      made
+        .option('--config <file>', 'settings as JSON; flags go before it')
+        .option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas')
+        .option('--timeout <seconds>', 'for a whole attempt')
+        .option('--breaker-cooldown <seconds>', 'from the opening of a circuit to the first probe')
+        .option('--lease <seconds>', 'how long endpoints stay with a relay that is not heard of, where several share a database')
+        .option('--allow-http', 'allow http: URLs')
+        .option('--allow-private', 'allow private and loopback addresses, for development')
+        .option('--control-port <port>', 'health, metrics and control on this port of the loopback address'),
+    )
+
+  const withSelection = (made: Command): Command =>
+    made
+      .option('--endpoint <id>', 'of this endpoint')
+      .option('--network <id>', 'of this network')
+      .option('--event <id>', 'of this event')
+      .option('--type <type>', 'of events of this type')
+      .option('--since <time>', 'of events taken over at or after this time')
+      .option('--until <time>', 'of events taken over before this time')
+      .option('--limit <count>', 'at most so many')
+
+  withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config and the encryption keys again')).action(
+    async (flags: RunFlags) => (await import('./run.ts')).run(flags, host),
+  )
+  withSettings(command('check', 'whether a relay could run here; changes nothing')).action(async (flags: CheckFlags) => {
+    const { check } = await import('./check.ts')
+    const { ok, text } = await check(flags)
+    host.output.write(text)
+    if (!ok) host.failed()
+  })
+  listing('status', 'every endpoint: its circuit, what waits, what is dead').action(async (flags: InspectFlags) =>
+    print((await inspect()).status(flags)),
+  )
+  withSelection(listing('deliveries', 'deliveries, the newest first'))
+    .option('--status <state>', 'pending, delivered, dead or skipped')
+    .action(async (flags: InspectFlags & SelectionFlags) => print((await inspect()).deliveries(flags)))
+  withSelection(listing('dead', 'deliveries without attempts left, the newest first')).action(
+    async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead(flags)),
+  )
+  withSelection(command('replay', 'make dead deliveries due again'))
+    .option('--status <state>', 'dead (as a rule), skipped or delivered')
+    .option('--rate <count>', 'so many a second, instead of all at once')
+    .option('--all', 'all of them')
+    .action(async (flags: InspectFlags & ReplayFlags) => print((await inspect()).replay(flags, host.progress)))
+  command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')
+    .option('--endpoint <id>', 'of this endpoint')
+    .option('--network <id>', 'its network, where several have an endpoint with this id')
+    .option('--before <time>', 'of events taken over before this time')
+    .option('--event <id>', 'of this event')
+    .option('--type <type>', 'of events of this type')
+    .option('--limit <count>', 'at most so many; --limit 1 is the head of a fifo endpoint')
+    .action(async (flags: SkipFlags) => print((await import('./skip.ts')).skip(flags)))
+  command('close-circuit', 'let sending to an endpoint go on, slowly at first')
+    .option('--endpoint <id>', 'its id')
+    .option('--network <id>', 'its network, where several have an endpoint with this id')
+    .action(async (flags: CircuitFlags) => print((await import('./close-circuit.ts')).closeCircuit(flags)))
+  withSettings(
+    program
+      .command('endpoints')
+      .description('the endpoints of a relay')
+      .command('test')
+      .description('send a TestHook to an endpoint at once; exit code 1 when it is not delivered')
+      .option('--outbox <address>', 'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…')
+      .option('--endpoint <id>', 'its id')
+      .option('--network <id>', 'its network, where several have an endpoint with this id')
+      .option('--json', 'JSON objects, one per line'),
+  ).action(async (flags: TestFlags) => {
+    const { testEndpoint } = await import('./test-endpoint.ts')
+    const { ok, text } = await testEndpoint(flags, host.version)
+    host.output.write(text)
+    if (!ok) host.failed()
+  })
+  return program
+}

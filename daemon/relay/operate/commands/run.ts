@@ -1,0 +1,123 @@
+/** `folkmoot-relay run`: the relay as a service. */
+import type { DestinationStream } from 'pino'
+import { withoutPassword } from '../../../../adapters/storage/postgres/address.ts'
+import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
+import { UsageError } from '../../../usage.ts'
+import { systemClock } from '../../clock.ts'
+import { combine } from '../../events.ts'
+import { placeOf } from '../../ingest/outbox-address.ts'
+import { missingOutbox } from '../../ingest/outbox-presence.ts'
+import { type Relay, startRelay, stuckLimit } from '../../relay.ts'
+import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { type Control, startControl } from '../control.ts'
+import { withdrawPort } from '../control-port.ts'
+import { createLog, type Log } from '../log.ts'
+import { createMetrics } from '../metrics.ts'
+import { createNotifier, type ServiceManager } from '../systemd.ts'
+
+export interface RunFlags extends SettingFlags {
+  readonly outbox?: string
+  readonly controlPort?: string
+  readonly json?: boolean
+}
+
+/** What a command may ask of the process that it runs in. */
+export interface Host {
+  /** Calls back at each of these signals. */
+  onSignal(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP', done: () => void): void
+  readonly output: DestinationStream
+  /** Shows how far a long command is, to a person. */
+  progress(done: number, of: number): void
+  /** Ends with exit code 1: something is wrong, though not with the command. */
+  failed(): void
+  readonly serviceManager: ServiceManager
+  readonly version: string
+  /** What the variable of the encryption keys holds. */
+  readonly encryptionKeys?: string | undefined
+  /** Whether errors are JSON. */
+  readonly json: boolean
+}
+
+/** A service that is asked to stop has this long to end what is in flight, in milliseconds. */
+const drainTime = 15_000
+
+/** How the relay names itself to receivers. */
+export const userAgentOf = (version: string): string => `folkmoot-relay/${version}`
+
+/**
+ * A directory may be made before the API server writes to it, and a database before it has its tables. A SQLite file is made by the
+ * API server alone: a name that is not there is a mistake.
+ */
+async function expectOutbox(outbox: string, log: Log): Promise<void> {
+  const missing = await missingOutbox(outbox)
+  if (missing === undefined) return
+  if (!missing.absent || placeOf(outbox).kind === 'sqlite') throw new UsageError(missing.text)
+  log.warn({ text: `${missing.text}. It is made now, and the relay waits for events` }, 'outbox.missing')
+}
+
+/**
+ * Runs until SIGTERM or SIGINT, drains, and resolves; a second one aborts what is in flight. SIGHUP reads `--config` and the encryption keys again.
+ * @throws UsageError, StorageError when it cannot start
+ */
+export async function run(flags: RunFlags, host: Host): Promise<void> {
+  const outbox = outboxOf(flags.outbox)
+  const settings = await readSettings(flags)
+  const encryptionKeys = encryptionKeysOf({ ...flags, ...settings })
+  const port = controlPortOf(flags.controlPort, settings)
+  const log = createLog(host.output, flags.json === true)
+  await expectOutbox(outbox, log)
+  let started: Relay | undefined
+  const metrics = createMetrics(() => started, host.version)
+  const heard = combine(log, metrics)
+  const relay = await startRelay({ ...heard, outbox, settings, encryptionKeys, userAgent: userAgentOf(host.version) })
+  started = relay
+  let control: Control | undefined
+  try {
+    // One that was killed may have left its own behind, where somebody else may listen by now.
+    if (port === undefined) withdrawPort(outbox)
+    else control = await startControl({ relay, metrics, outbox, port, onFault: heard.onFault })
+  } catch (error) {
+    await relay.close(0)
+    throw error
+  }
+  const notifier = createNotifier(host.serviceManager, systemClock, () => relay.stuckFor < stuckLimit)
+
+  const { promise: stopped, resolve: stop, reject: fail } = Promise.withResolvers<void>()
+  const close = (signal: string) => () => {
+    log.info({ signal, inFlight: relay.scheduler.inFlight }, 'relay.stopping')
+    notifier.stopping()
+    relay.close(drainTime).then(stop, fail)
+  }
+  host.onSignal('SIGTERM', close('SIGTERM'))
+  host.onSignal('SIGINT', close('SIGINT'))
+  host.onSignal('SIGHUP', () => {
+    readSettings(flags)
+      .then((changed) => {
+        relay.reconfigure(changed, encryptionKeysOf({ ...flags, ...changed }))
+        notifier.reloading()
+        log.info({}, 'relay.reloaded')
+      })
+      .catch((error: unknown) =>
+        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'relay.not_reloaded'),
+      )
+  })
+
+  const { retrySchedule, timeout, allowHttp, allowPrivate } = settings
+  const shown = {
+    outbox: withoutPassword(outbox),
+    attempts: retrySchedule.length,
+    timeout,
+    allowHttp,
+    allowPrivate,
+    control: control?.port ?? null,
+  }
+  log.info(shown, 'relay.started')
+  notifier.ready()
+  try {
+    await stopped
+  } finally {
+    notifier.close()
+    await control?.close()
+  }
+  log.info({}, 'relay.stopped')
+}

@@ -1,0 +1,43 @@
+/** `folkmoot-relay skip`: waiting deliveries are set aside. */
+import { jsonLines } from '../../../json.ts'
+import { systemClock } from '../../clock.ts'
+import { openOperatorStore } from '../../store/backing.ts'
+import type { OperatorStore } from '../../store/operator.ts'
+import { outboxOf } from '../config.ts'
+import { findEndpoint } from './find-endpoint.ts'
+import { checkKnown, type Skip, skipOf } from './selection.ts'
+
+export interface SkipFlags {
+  readonly outbox?: string
+  readonly json?: boolean
+  readonly endpoint?: string
+  readonly network?: string
+  readonly event?: string
+  readonly type?: string
+  /** Of events taken over before this time. */
+  readonly before?: string
+  readonly limit?: string
+}
+
+/**
+ * Skips what is chosen, and says how many deliveries that were.
+ * @throws UsageError when there is no such endpoint or event type
+ */
+export async function skipIn(store: OperatorStore, { endpoint: id, network, selection }: Skip, now: number): Promise<number> {
+  const { endpoint } = await findEndpoint(store, id, network)
+  await checkKnown(store, selection)
+  return store.skip(endpoint, selection, now)
+}
+
+/** Works beside a running relay, which notices within a second, and without one. @throws UsageError */
+export async function skip({ outbox, json, ...flags }: SkipFlags): Promise<string> {
+  const chosen = skipOf(flags, '--')
+  const store = await openOperatorStore(outboxOf(outbox))
+  try {
+    const skipped = await skipIn(store, chosen, systemClock.now())
+    if (json) return jsonLines([{ skipped }])
+    return `${skipped} ${skipped === 1 ? 'delivery is' : 'deliveries are'} skipped; replay --status skipped makes them due again\n`
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,111 @@
+/** `folkmoot-relay endpoints test`: one delivery to see whether an endpoint can be reached. */
+import { keyRing } from '../../../../lib/outbox/encryption.ts'
+import { jsonLines } from '../../../json.ts'
+import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
+import { plain } from '../../../table.ts'
+import { UsageError } from '../../../usage.ts'
+import { systemClock } from '../../clock.ts'
+import { sendTest } from '../../send/test-delivery.ts'
+import { openOperatorStore } from '../../store/backing.ts'
+import type { OperatorStore } from '../../store/operator.ts'
+import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { announcedControl } from '../control-port.ts'
+import type { Checked } from './check.ts'
+import { type FoundEndpoint, findEndpoint } from './find-endpoint.ts'
+import { userAgentOf } from './run.ts'
+
+export interface TestFlags extends SettingFlags {
+  readonly outbox?: string
+  readonly network?: string
+  readonly endpoint?: string
+  readonly json?: boolean
+}
+
+interface Tested {
+  readonly outcome: string
+  readonly status: number | null
+  readonly reason: string
+  readonly milliseconds: number
+  readonly closed_circuit: boolean
+  /** Whose settings held. */
+  readonly sent_by: 'relay' | 'command'
+}
+
+/**
+ * Sends a `TestHook` with the rules of every delivery: by the relay that runs, where its control can be found, else by this command
+ * with its own flags. Nothing is recorded but that an open circuit is closed when it was delivered.
+ * @throws UsageError when there is no such endpoint
+ */
+export async function testEndpoint(flags: TestFlags, version: string): Promise<Checked> {
+  const outbox = outboxOf(flags.outbox)
+  const { network, endpoint: id } = flags
+  if (id === undefined) throw new UsageError('endpoints test needs --endpoint')
+  const store = await openOperatorStore(outbox)
+  try {
+    const found = await findEndpoint(store, id, network)
+    const running = (await store.relays()).length > 0
+    const tested = (running ? await testByRelay(outbox, found) : undefined) ?? (await testFromHere(store, found, flags, version))
+    const ok = tested.outcome === 'delivered'
+    return { ok, text: flags.json ? jsonLines([tested]) : `${sentence(tested, running)}\n` }
+  } finally {
+    await store.close()
+  }
+}
+
+/** Longer than any time-out of a delivery, in milliseconds. */
+const patience = 310_000
+
+/** Asks the relay that runs; undefined when that cannot be asked. */
+async function testByRelay(outbox: string, { endpoint, circuit }: FoundEndpoint): Promise<Tested | undefined> {
+  const control = announcedControl(outbox)
+  if (!control) return undefined
+  try {
+    const answer = await fetch(`http://127.0.0.1:${control.port}/networks/${endpoint.network_id}/endpoints/${endpoint.id}/test`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${control.key}` },
+      signal: AbortSignal.timeout(patience),
+    })
+    if (answer.status !== 200) return undefined
+    const given = (await answer.json()) as Partial<Tested>
+    const { outcome, status = null, reason = '', milliseconds = 0 } = given
+    if (typeof outcome !== 'string') return undefined
+    const closed_circuit = outcome === 'delivered' && circuit === 'open'
+    return { outcome, status, reason: String(reason), milliseconds: Number(milliseconds), closed_circuit, sent_by: 'relay' }
+  } catch {
+    return undefined
+  }
+}
+
+async function testFromHere(
+  store: OperatorStore,
+  { endpoint, circuit }: FoundEndpoint,
+  flags: TestFlags,
+  version: string,
+): Promise<Tested> {
+  const settings = await readSettings(flags)
+  const { open } = keyRing(encryptionKeysOf({ ...flags, ...settings }))
+  const { result, status, reason, milliseconds } = await sendTest(endpoint, open, settings, userAgentOf(version))
+  const closed_circuit = result === 'delivered' && circuit === 'open'
+  // It is as good as a probe.
+  if (closed_circuit) await store.startAfresh(endpoint.ref, systemClock.now())
+  return { outcome: result, status, reason, milliseconds, closed_circuit, sent_by: 'command' }
+}
+
+function sentence({ outcome, reason, milliseconds, closed_circuit, sent_by }: Tested, running: boolean): string {
+  const said = `${outcome === 'delivered' ? 'delivered' : `not delivered: ${outcome}`} (${plain(reason)}, ${milliseconds} ms)`
+  const parts = [
+    said,
+    ...(closed_circuit ? ['its circuit is closed, sending goes on'] : []),
+    ...(outcome === 'blocked' ? [remedy(reason)] : []),
+    ...(running && sent_by === 'command' ? ['sent with the flags of this command: the running relay has no control to ask'] : []),
+  ]
+  return parts.filter((part) => part !== '').join('; ')
+}
+
+/** What lifts a rule of ours. */
+function remedy(reason: string): string {
+  if (reason.includes('http: is not allowed')) return '--allow-http, or the setting `allowHttp`, allows plain HTTP'
+  if (reason.includes('public address')) return '--allow-private, or the setting `allowPrivate`, allows such addresses'
+  if (reason.startsWith('port ')) return 'the setting `ports` allows more ports'
+  return ''
+}

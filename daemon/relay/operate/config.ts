@@ -1,0 +1,96 @@
+/** The relay's settings from its command line and its configuration file. */
+import { readFile } from 'node:fs/promises'
+import { errorCode } from '../../../adapters/outbox/file-system.ts'
+import { isPostgresAddress } from '../../../adapters/storage/postgres/address.ts'
+import type { EncryptionFlags } from '../../encryption-keys.ts'
+import { UsageError } from '../../usage.ts'
+import { checkSettings, type Settings, SettingsError } from '../settings.ts'
+
+/**
+ * The port of the control, if there is to be one: the flag goes before the setting.
+ * @throws UsageError
+ */
+export function controlPortOf(flag: string | undefined, { controlPort }: Settings): number | undefined {
+  if (flag === undefined) return controlPort
+  const port = Number(flag)
+  if (!/^\d+$/.test(flag) || port > 65_535) throw new UsageError(`--control-port takes a port, got ${JSON.stringify(flag)}`)
+  return port
+}
+
+/** The flags that are settings, as the command line gives them. */
+export interface SettingFlags extends EncryptionFlags {
+  readonly config?: string
+  readonly retrySchedule?: string
+  readonly timeout?: string
+  readonly breakerCooldown?: string
+  readonly lease?: string
+  readonly allowHttp?: boolean
+  readonly allowPrivate?: boolean
+}
+
+/** Seconds, fractions allowed. */
+function secondsOf(flag: string, text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (!Number.isFinite(value) || value < 0) throw new UsageError(`${flag} takes seconds, got ${JSON.stringify(text)}`)
+  return value
+}
+
+async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`--config ${path} cannot be read: ${errorCode(error) || 'it is not a text file'}`)
+  })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    // The parser quotes the text around its mistake, which may be a secret and several lines long: only the place is told.
+    const place = /\((line \d+ column \d+)\)$/.exec(error instanceof Error ? error.message : '')?.[1]
+    throw new UsageError(`--config ${path} is not JSON${place === undefined ? '' : ` (${place})`}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError(`--config ${path} must hold one JSON object`)
+  return value as Record<string, unknown>
+}
+
+/**
+ * Settings: the defaults, over them the file, over it the flags.
+ * @throws UsageError naming every problem
+ */
+export async function readSettings(flags: SettingFlags): Promise<Settings> {
+  const file = flags.config === undefined ? {} : await readConfig(flags.config)
+  const { retrySchedule, timeout, breakerCooldown, lease, allowHttp, allowPrivate, encryptionKeyFile } = flags
+  const given = {
+    ...file,
+    ...(retrySchedule === undefined
+      ? {}
+      : { retrySchedule: retrySchedule.split(',').map((each) => secondsOf('--retry-schedule', each)) }),
+    ...(timeout === undefined ? {} : { timeout: secondsOf('--timeout', timeout) }),
+    ...(breakerCooldown === undefined ? {} : { breakerCooldown: secondsOf('--breaker-cooldown', breakerCooldown) }),
+    ...(lease === undefined ? {} : { lease: secondsOf('--lease', lease) }),
+    ...(allowHttp === undefined ? {} : { allowHttp }),
+    ...(allowPrivate === undefined ? {} : { allowPrivate }),
+    ...(encryptionKeyFile === undefined ? {} : { encryptionKeyFile }),
+  }
+  try {
+    return checkSettings(given)
+  } catch (error) {
+    if (error instanceof SettingsError)
+      throw new UsageError(flags.config === undefined ? error.message : `--config ${flags.config}: ${error.message}`)
+    throw error
+  }
+}
+
+/**
+ * The outbox that `--outbox` names: a directory, `sqlite:PATH` or `postgres://…`.
+ * @throws UsageError for an outbox that this relay cannot read
+ */
+export function outboxOf(address: string | undefined): string {
+  if (address === undefined || address === '')
+    throw new UsageError('--outbox is missing: give the `outbox` that the API server prints, a directory or a database')
+  // One letter before the colon is a drive. A directory whose name looks like this is `./name:`.
+  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(address)?.[1]
+  const usable = scheme === undefined || /^sqlite:./.test(address) || isPostgresAddress(address)
+  if (!usable)
+    throw new UsageError(`--outbox must be a directory, sqlite:PATH or postgres://…, got one that begins with ${scheme}:`)
+  return address
+}

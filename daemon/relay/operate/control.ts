@@ -1,0 +1,234 @@
+/**
+ * Health, metrics and control over HTTP, on the loopback address only. Health and metrics are for anybody on this machine;
+ * everything else wants the key.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { dirname, join } from 'node:path'
+import { pid } from 'node:process'
+import { errorCode } from '../../../adapters/outbox/file-system.ts'
+import { storageError } from '../../../adapters/outbox/segment.ts'
+import { UsageError } from '../../usage.ts'
+import type { RelayEvents } from '../events.ts'
+import { relayHome } from '../ingest/outbox-address.ts'
+import { type Relay, stuckLimit } from '../relay.ts'
+import { sendTest } from '../send/test-delivery.ts'
+import { openOperatorStore } from '../store/backing.ts'
+import type { OperatorStore } from '../store/operator.ts'
+import { closeCircuitOf } from './commands/close-circuit.ts'
+import { checkKnown, queryOf, replayOf, selectionOf, skipOf } from './commands/selection.ts'
+import { skipIn } from './commands/skip.ts'
+import { jsonOf } from './control-body.ts'
+import { announcePort, withdrawPort } from './control-port.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface Control {
+  readonly port: number
+  close(): Promise<void>
+}
+
+export interface ControlParts {
+  readonly relay: Relay
+  readonly metrics: Metrics
+  readonly outbox: string
+  readonly port: number
+  /** Told why an operation failed, which the answer does not say. */
+  readonly onFault?: RelayEvents['onFault']
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: object
+}
+
+const nothingHere: Answer = { status: 404, body: { error: 'there is nothing here' } }
+
+/** The address of a request; a caller may write there what is none, such as `//`. */
+function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
+  const base = 'http://127.0.0.1'
+  return URL.canParse(url, base) ? new URL(url, base) : undefined
+}
+
+/** The key's file, among the relay's own files. */
+export const controlKeyPath = (outbox: string): string => join(relayHome(outbox), 'control.key')
+
+/** The key of an outbox's control; made when there is none yet. Whoever may read the outbox may read it. */
+export function controlKey(outbox: string): string {
+  const path = controlKeyPath(outbox)
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    return existsSync(path) ? keyIn(path) : newKey(path)
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw storageError(`the key of the control ${path} cannot be written or read`, error)
+  }
+}
+
+/** Made elsewhere first, so that a disk that is full never leaves an empty key behind, which anybody could guess. */
+function newKey(path: string): string {
+  const draft = `${path}.${pid}`
+  try {
+    writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
+    linkSync(draft, path)
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return keyIn(path)
+}
+
+function keyIn(path: string): string {
+  const key = readFileSync(path, 'utf8').trim()
+  if (key.length < 32) throw new UsageError(`the key of the control ${path} is too short: delete the file, and a new one is made`)
+  return key
+}
+
+/**
+ * Listens on 127.0.0.1.
+ *
+ * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <key>`: `GET /status`, `GET /deliveries`,
+ * `POST /replay`, and `POST /networks/{id}/endpoints/{id}/` with `test`, `enable`, `close-circuit` or `skip`.
+ * @throws UsageError when the port is taken
+ */
+export async function startControl({ relay, metrics, outbox, port, onFault = () => undefined }: ControlParts): Promise<Control> {
+  const key = Buffer.from(`Bearer ${controlKey(outbox)}`)
+
+  function mayControl(request: IncomingMessage): boolean {
+    const given = Buffer.from(request.headers.authorization ?? '')
+    return given.length === key.length && timingSafeEqual(given, key)
+  }
+
+  async function withStore(work: (store: OperatorStore) => Promise<object>): Promise<Answer> {
+    const store = await openOperatorStore(outbox)
+    try {
+      return { status: 200, body: await work(store) }
+    } finally {
+      await store.close()
+    }
+  }
+
+  async function onEndpoint(network: string, id: string, action: string): Promise<Answer> {
+    const known = (await relay.store.endpoints()).map(({ endpoint }) => endpoint)
+    const found = known.find((endpoint) => endpoint.network_id === network && endpoint.id === id)
+    if (!found) return { status: 404, body: { error: 'there is no such endpoint' } }
+    if (action === 'test') {
+      const { result, status, reason, milliseconds } = await sendTest(
+        found,
+        relay.scheduler.open,
+        relay.settings,
+        relay.userAgent,
+      )
+      // It is as good as a probe.
+      if (result === 'delivered') await relay.closeCircuit(found.ref)
+      return { status: 200, body: { outcome: result, status, reason, milliseconds } }
+    }
+    if (action === 'close-circuit') return withStore((store) => closeCircuitOf(store, id, network, relay.now()))
+    await relay.enable(found.ref)
+    return { status: 200, body: { enabled: true } }
+  }
+
+  async function control(request: IncomingMessage, url: URL): Promise<Answer> {
+    const query = queryOf(url.searchParams)
+    const isList = request.method === 'GET' && url.pathname === '/deliveries'
+    const [parameter] = isList ? [] : Object.keys(query)
+    if (parameter !== undefined) throw new UsageError('there are no parameters here')
+    const [, network = '', id = '', action = ''] =
+      /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable|close-circuit|skip)$/.exec(url.pathname) ?? []
+    switch (`${request.method} ${action || url.pathname}`) {
+      case 'GET /status':
+        return withStore(async (store) => ({
+          relays: await store.relays(),
+          endpoints: await store.endpoints(),
+          notices: await store.notices(100),
+        }))
+      case 'GET /deliveries':
+        return withStore(async (store) => {
+          const selection = selectionOf(query, '')
+          await checkKnown(store, selection)
+          return { items: await store.deliveries(selection) }
+        })
+      case 'POST /replay': {
+        const { selection, perSecond } = replayOf(await jsonOf(request), '')
+        const answer = await withStore(async (store) => {
+          await checkKnown(store, selection)
+          return { replayed: await store.replay(selection, relay.now(), { perSecond }) }
+        })
+        relay.scheduler.refresh()
+        return answer
+      }
+      case 'POST skip': {
+        const { endpoint, network: other, ...given } = await jsonOf(request)
+        if (endpoint !== undefined || other !== undefined) throw new UsageError('the path names the endpoint and the network')
+        const chosen = skipOf({ ...given, endpoint: id, network }, '')
+        const isThere = (await relay.store.endpoints()).some(
+          (each) => each.endpoint.id === id && each.endpoint.network_id === network,
+        )
+        if (!isThere) return { status: 404, body: { error: 'there is no such endpoint' } }
+        return withStore(async (store) => ({ skipped: await skipIn(store, chosen, relay.now()) }))
+      }
+      case 'POST test':
+      case 'POST enable':
+      case 'POST close-circuit':
+        if (Object.keys(await jsonOf(request)).length > 0) throw new UsageError(`${action} takes no body`)
+        return onEndpoint(network, id, action)
+      default:
+        return nothingHere
+    }
+  }
+
+  async function answer(request: IncomingMessage): Promise<Answer | string> {
+    const url = urlOf(request)
+    if (!url) return nothingHere
+    if (request.method === 'GET' && url.pathname === '/livez')
+      return relay.stuckFor < stuckLimit ? { status: 200, body: { alive: true } } : { status: 503, body: { alive: false } }
+    if (request.method === 'GET' && url.pathname === '/readyz')
+      return { status: relay.ready ? 200 : 503, body: { ready: relay.ready } }
+    if (request.method === 'GET' && url.pathname === '/metrics') return metrics.text()
+    if (!mayControl(request))
+      return { status: 401, body: { error: 'the key of the control is missing or wrong: docs/operating.md says where it is' } }
+    return control(request, url)
+  }
+
+  function send(response: ServerResponse, given: Answer | string): void {
+    if (typeof given === 'string') response.writeHead(200, { 'content-type': metrics.contentType }).end(given)
+    else response.writeHead(given.status, { 'content-type': 'application/json' }).end(`${JSON.stringify(given.body)}\n`)
+  }
+
+  const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+    // A page in the operator's browser may send requests here under a name of its own.
+    const host = request.headers.host ?? ''
+    if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host)) return send(response, { status: 403, body: { error: 'wrong host' } })
+    answer(request)
+      .catch((error: unknown): Answer => {
+        if (error instanceof UsageError) return { status: 422, body: { error: error.message } }
+        onFault(`the control cannot answer ${request.method} ${urlOf(request)?.pathname ?? ''}`, error)
+        return { status: 500, body: { error: 'this failed; the log says why' } }
+      })
+      .then((given) => send(response, given))
+  })
+  await new Promise<void>((listening, failed) => {
+    server.once('error', (error) =>
+      failed(
+        new UsageError(
+          `--control-port ${port} cannot be used: ${errorCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message}`,
+        ),
+      ),
+    )
+    server.listen(port, '127.0.0.1', listening)
+  })
+  const address = server.address()
+  const taken = typeof address === 'object' && address !== null ? address.port : port
+  announcePort(outbox, taken)
+  return {
+    port: taken,
+    close: () => {
+      withdrawPort(outbox)
+      return new Promise((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      })
+    },
+  }
+}

@@ -1,0 +1,170 @@
+/** The relay's figures for Prometheus. Endpoints are labelled by their id: a URL may hold a secret. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { systemClock } from '../clock.ts'
+import type { RelayEvents } from '../events.ts'
+import type { Relay } from '../relay.ts'
+import { noticeKinds } from '../store/store.ts'
+
+/** Beyond so many endpoints the rest share the label `other`: every label is a series that somebody stores. */
+const maxEndpoints = 1000
+/** A store that does not answer within so many milliseconds is not waited for: the other figures matter the more then. */
+const patience = 3000
+
+export interface Metrics extends RelayEvents {
+  readonly contentType: string
+  /** The figures now, in Prometheus's text form. */
+  text(): Promise<string>
+}
+
+/**
+ * @param relay asked for the gauges at each scrape
+ * @param version for `relay_build_info`
+ */
+export function createMetrics(relay: () => Relay | undefined, version: string): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const labels = new Set<string>()
+
+  const attempts = new Counter({
+    name: 'relay_attempts_total',
+    help: 'Attempts made, by endpoint and outcome.',
+    labelNames: ['endpoint', 'outcome'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'relay_attempt_duration_seconds',
+    help: 'How long attempts took.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  })
+  const lag = new Histogram({
+    name: 'relay_delivery_age_seconds',
+    help: 'How old events were, since they were taken over, when they were delivered.',
+    buckets: [0.01, 0.05, 0.25, 1, 5, 30, 300, 3600, 86_400],
+    registers,
+  })
+  const taken = new Counter({ name: 'relay_events_taken_total', help: 'Events taken over from the outbox.', registers })
+  const duplicates = new Counter({
+    name: 'relay_duplicate_events_total',
+    help: 'Events in the outbox that had been taken over before.',
+    registers,
+  })
+  const notices = new Counter({ name: 'relay_notices_total', help: 'Notices, by kind.', labelNames: ['kind'], registers })
+  const corrupt = new Counter({
+    name: 'relay_corrupt_records_total',
+    help: 'Damaged pieces of the outbox that were copied aside and passed over.',
+    registers,
+  })
+  const transitions = new Counter({
+    name: 'relay_breaker_transitions_total',
+    help: 'Circuits that opened and closed.',
+    labelNames: ['to'],
+    registers,
+  })
+  const faults = new Counter({ name: 'relay_faults_total', help: 'Failures of the relay itself.', registers })
+
+  // Those that have labels are there from the beginning too: `increase` sees a first one only after a zero.
+  for (const kind of noticeKinds) notices.inc({ kind }, 0)
+  for (const to of ['open', 'closed']) transitions.inc({ to }, 0)
+
+  const ready = new Gauge({
+    name: 'relay_ready',
+    help: 'Whether the outbox can be taken over and results can be recorded: 1 or 0.',
+    registers,
+  })
+  const behind = new Gauge({
+    name: 'relay_outbox_behind_seconds',
+    help: 'How long ago everything that stood in the outbox had been taken over. Grows while it cannot be read or taken over.',
+    registers,
+  })
+  const waiting = new Gauge({
+    name: 'relay_outbox_waiting',
+    help: 'What stands in the outbox and was not taken over: bytes of a directory; commits of a database, of which 10,000 are counted.',
+    labelNames: ['unit'],
+    registers,
+  })
+  const inFlight = new Gauge({ name: 'relay_inflight', help: 'Attempts in flight.', registers })
+  const endpoints = new Gauge({ name: 'relay_endpoints', help: 'Endpoints that this relay sends to.', registers })
+  const pending = new Gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries that wait.', registers })
+  const dead = new Gauge({ name: 'relay_dead_letter_events', help: 'Deliveries without attempts left.', registers })
+  const oldest = new Gauge({
+    name: 'relay_outbox_oldest_pending_seconds',
+    help: 'Age of the oldest event that waits to be delivered; the one figure to be alarmed by.',
+    registers,
+  })
+  const breakers = new Gauge({
+    name: 'relay_breaker_state',
+    help: 'Circuits: 0 closed, 1 open, 2 probing.',
+    labelNames: ['endpoint'],
+    registers,
+  })
+  new Gauge({ name: 'relay_build_info', help: 'Which version this is.', labelNames: ['version'], registers }).set({ version }, 1)
+
+  function labelOf(endpoint: string): string {
+    if (labels.size < maxEndpoints) labels.add(endpoint)
+    return labels.has(endpoint) ? endpoint : 'other'
+  }
+
+  /** `undefined` when it fails, or is not there in time. */
+  async function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
+    const { promise: late, resolve } = Promise.withResolvers<undefined>()
+    const cancel = systemClock.timer(patience, () => resolve(undefined))
+    try {
+      return await Promise.race([asked, late])
+    } catch {
+      // Whoever writes to the store finds the same, and says it.
+      return undefined
+    } finally {
+      cancel()
+    }
+  }
+
+  async function look(running: Relay): Promise<void> {
+    const [counts, backlog] = await Promise.all([inTime(running.store.counts()), inTime(running.backlog())])
+    ready.set(running.ready ? 1 : 0)
+    behind.set(running.behindFor / 1000)
+    waiting.reset()
+    if (backlog) waiting.set({ unit: backlog.unit }, backlog.count)
+    inFlight.set(running.scheduler.inFlight)
+    // Not known is not 0.
+    pending.set(counts?.pending ?? Number.NaN)
+    dead.set(counts?.dead ?? Number.NaN)
+    if (!counts) oldest.set(Number.NaN)
+    else oldest.set(counts.oldestPending === null ? 0 : Math.max(0, running.now() - counts.oldestPending) / 1000)
+    breakers.reset()
+    const states = new Map<string, number>()
+    endpoints.set([...running.scheduler.endpoints].length)
+    for (const { endpoint, breaker } of running.scheduler.endpoints) {
+      const { kind } = breaker.permit()
+      const label = labelOf(endpoint.id)
+      // Of those that share a label the worst one counts.
+      states.set(label, Math.max(states.get(label) ?? 0, kind === 'closed' ? 0 : kind === 'probing' ? 2 : 1))
+    }
+    for (const [label, state] of states) breakers.set({ endpoint: label }, state)
+  }
+
+  return {
+    contentType: registry.contentType,
+    onAttempt(report) {
+      attempts.inc({ endpoint: labelOf(report.endpoint_id), outcome: report.outcome })
+      durations.observe(report.milliseconds / 1000)
+      if (report.state === 'delivered') lag.observe(report.age / 1000)
+    },
+    onNotice({ kind }) {
+      notices.inc({ kind })
+      if (kind === 'outbox.damaged') corrupt.inc()
+      if (kind === 'endpoint.opened') transitions.inc({ to: 'open' })
+      if (kind === 'endpoint.recovered') transitions.inc({ to: 'closed' })
+    },
+    onFault: () => faults.inc(),
+    onTaken(counts) {
+      taken.inc(counts.events)
+      duplicates.inc(counts.duplicates)
+    },
+    async text() {
+      const running = relay()
+      if (running) await look(running)
+      return registry.metrics()
+    },
+  }
+}

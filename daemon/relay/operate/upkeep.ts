@@ -1,0 +1,76 @@
+/** What has to be done now and then: throwing old things away, giving up on endpoints, giving space back. */
+import { schedule } from 'node-cron'
+import type { Clock } from '../clock.ts'
+import type { RelayEvents } from '../events.ts'
+import type { Scheduler } from '../schedule/scheduler.ts'
+import type { Settings } from '../settings.ts'
+import type { RelayStore } from '../store/store.ts'
+
+const day = 86_400_000
+/** An endpoint is given up only after failures at least this far apart: one bad hour after a quiet week is not five days. */
+const leastSpan = day / 2
+
+export interface UpkeepParts {
+  readonly store: RelayStore
+  readonly scheduler: Scheduler
+  readonly clock: Clock
+  readonly timeline: () => number
+  readonly settings: () => Settings
+  readonly events: Required<RelayEvents>
+}
+
+export interface Upkeep {
+  /** Removes what is older than it is kept; between two parts others have their turn. */
+  purge(): Promise<void>
+  /** Disables endpoints that have only failed for days. */
+  giveUp(): void
+  stop(): Promise<void>
+}
+
+/** Starts the upkeep: retention and compaction every hour, endpoints every ten minutes. */
+export function startUpkeep(parts: UpkeepParts): Upkeep {
+  const { store, scheduler, timeline, settings, events } = parts
+  let stopped = false
+  let running: Promise<void> | undefined
+
+  async function removeOld(): Promise<void> {
+    const now = timeline()
+    const { keepDelivered, keepDead } = settings()
+    const before = { delivered: now - keepDelivered * day, dead: now - keepDead * day, now }
+    while (!stopped && (await store.purge(before)) > 0) await new Promise<void>((next) => void setImmediate(next))
+    if (!stopped) await store.compact()
+  }
+
+  function purge(): Promise<void> {
+    running ??= removeOld()
+      .catch((error: unknown) => events.onFault('old deliveries cannot be removed', error))
+      .finally(() => {
+        running = undefined
+      })
+    return running
+  }
+
+  function giveUp(): void {
+    const now = timeline()
+    const { disableAfter } = settings()
+    for (const run of scheduler.endpoints) {
+      const { failingSince, lastFailure, active } = run
+      if (!active || failingSince === null || lastFailure === null) continue
+      if (now - failingSince < disableAfter * day || lastFailure - failingSince < Math.min(leastSpan, disableAfter * day))
+        continue
+      scheduler.disable(run.endpoint.ref, `${disableAfter} days without a success`)
+    }
+  }
+
+  // Off the full hour, when everybody else's work begins too.
+  const tasks = [schedule('13 * * * *', () => purge()), schedule('*/10 * * * *', giveUp)]
+  return {
+    purge,
+    giveUp,
+    async stop() {
+      stopped = true
+      await Promise.all(tasks.map((task) => task.destroy()))
+      await running
+    },
+  }
+}

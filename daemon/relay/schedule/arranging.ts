@@ -1,0 +1,74 @@
+/** When the deliveries of which endpoint have to be put in order, so that no event overtakes another one of its subject. */
+
+import type { RelayStore } from '../store/store.ts'
+import type { EndpointRun } from './endpoint.ts'
+
+export interface Arranging {
+  /** Everything that waits for an endpoint has to be looked through: it is new here, or its order may be another one now. */
+  whole(run: EndpointRun): void
+  /** Something may have come for an endpoint. */
+  arrivals(run: EndpointRun): void
+  /** Whether something has to be put in order. */
+  readonly due: boolean
+  /**
+   * Puts in order what has to be, or a part of it.
+   * @returns the endpoints that may have something to send by that
+   * @throws LeaseLost
+   */
+  settle(inFlight: ReadonlySet<number>): Promise<readonly EndpointRun[]>
+}
+
+export function createArranging(store: RelayStore): Arranging {
+  const whole = new Set<EndpointRun>()
+  const arrivals = new Set<EndpointRun>()
+
+  /** Does work for what is in a set; if that fails, it is in the set again. */
+  async function taking(set: Set<EndpointRun>, work: (runs: readonly EndpointRun[]) => Promise<void>): Promise<void> {
+    const runs = [...set].filter(({ removed }) => !removed)
+    set.clear()
+    if (runs.length === 0) return
+    try {
+      await work(runs)
+    } catch (error) {
+      for (const run of runs) set.add(run)
+      throw error
+    }
+  }
+
+  return {
+    whole(run) {
+      run.arranged = false
+      whole.add(run)
+    },
+    arrivals(run) {
+      if (run.endpoint.order === 'subject') arrivals.add(run)
+    },
+    get due() {
+      return whole.size + arrivals.size > 0
+    },
+    async settle(inFlight) {
+      const settled: EndpointRun[] = []
+      // What is said while the store is at work is for the next time.
+      await taking(whole, async (runs) => {
+        const endpoints = runs.map(({ endpoint }) => endpoint)
+        const more = new Set(await store.arrangeAll(endpoints, inFlight))
+        for (const run of runs) {
+          if (more.has(run.endpoint.ref)) whole.add(run)
+          run.arranged = !whole.has(run)
+          run.refresh()
+          if (run.arranged) settled.push(run)
+        }
+      })
+      await taking(arrivals, async (runs) => {
+        const refs = runs.map(({ endpoint }) => endpoint.ref)
+        const more = new Set(await store.arrange(refs, inFlight))
+        for (const run of runs) {
+          run.refresh()
+          if (more.has(run.endpoint.ref)) arrivals.add(run)
+          settled.push(run)
+        }
+      })
+      return settled
+    },
+  }
+}

@@ -1,0 +1,77 @@
+/** What stands behind a relay: where it remembers, and where its events come from. */
+import { join } from 'node:path'
+import { lockOwner } from '../../../adapters/process-lock.ts'
+import { isPostgresAddress, postgresAddress } from '../../../adapters/storage/postgres/address.ts'
+import type { OutboxSource } from '../../../lib/outbox/source.ts'
+import type { Clock } from '../clock.ts'
+import { type Intake, outboxIntake } from '../ingest/intake.ts'
+import { openSource, relayHome } from '../ingest/outbox-address.ts'
+import type { Settings } from '../settings.ts'
+import { lockRelay } from './lock.ts'
+import type { OperatorStore } from './operator.ts'
+import { openPostgresOperator } from './postgres/operator.ts'
+import { openPostgresStore } from './postgres/store.ts'
+import { openSqliteOperator } from './sqlite/operator.ts'
+import { openSqliteStore } from './sqlite/store.ts'
+import type { RelayStore, SeparateStore } from './store.ts'
+
+/** The file in which the relay of a directory or of a SQLite file remembers. */
+export const storePath = (outbox: string): string => join(relayHome(outbox), 'relay.sqlite')
+/** What stands for such an outbox in the lock of its relay. */
+export const lockPath = (outbox: string): string => join(relayHome(outbox), 'relay')
+
+export interface BackingOptions {
+  /** A directory, `sqlite:PATH` or `postgres://…`. */
+  readonly outbox: string
+  readonly clock: Clock
+  readonly settings: () => Settings
+  /** In the place of those that the outbox names, for tests. */
+  readonly source?: OutboxSource | undefined
+  readonly store?: SeparateStore | undefined
+}
+
+export interface Backing {
+  readonly store: RelayStore
+  readonly intake: Intake
+  /** Lets go of the store, and of the outbox for another relay. The intake is closed before that. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens what an outbox names: a PostgreSQL database is shared by any number of relays; any other outbox is held for this one.
+ * @throws StorageError `locked` when another relay holds it, `newer`, `damaged`, `unavailable`
+ */
+export async function openBacking(options: BackingOptions): Promise<Backing> {
+  const { outbox, clock, settings } = options
+  if (!isPostgresAddress(outbox) || options.store) return openSeparate(options)
+  const { store, intake } = await openPostgresStore({ ...postgresAddress(outbox), clock, lease: () => settings().lease * 1000 })
+  return { store, intake, close: () => store.close() }
+}
+
+/**
+ * Opens for an operator what the relays of an outbox remember.
+ * @param looking nothing is made or changed
+ * @throws UsageError when no relay has ever run there, StorageError
+ */
+export async function openOperatorStore(outbox: string, looking = false): Promise<OperatorStore> {
+  if (isPostgresAddress(outbox)) return openPostgresOperator({ ...postgresAddress(outbox), looking })
+  return openSqliteOperator(storePath(outbox), () => lockOwner(lockPath(outbox)), looking)
+}
+
+async function openSeparate({ outbox, clock, source, store: given }: BackingOptions): Promise<Backing> {
+  const lock = await lockRelay(lockPath(outbox))
+  let store: SeparateStore | undefined
+  try {
+    store = given ?? openSqliteStore(storePath(outbox))
+    const intake = await outboxIntake(source ?? (await openSource(outbox)), store, clock)
+    return { store, intake, close: () => closeAll(store, lock) }
+  } catch (error) {
+    await closeAll(store, lock)
+    throw error
+  }
+}
+
+async function closeAll(store: RelayStore | undefined, lock: { release(): Promise<void> }): Promise<void> {
+  await store?.close()
+  await lock.release()
+}

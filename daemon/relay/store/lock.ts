@@ -1,0 +1,26 @@
+/** One relay per outbox: two would send everything twice. */
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { holdLock, type ProcessLock } from '../../../adapters/process-lock.ts'
+import { StorageError } from '../../../lib/storage/contract.ts'
+
+/**
+ * Holds an outbox for this relay.
+ * @param path a path that stands for the outbox; its directory is made
+ * @throws StorageError `locked`, saying who holds it, `unavailable` or `full`
+ */
+export async function lockRelay(path: string): Promise<ProcessLock> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new StorageError('unavailable', `the directory of the relay cannot be made: ${message}`, { cause: error })
+  }
+  try {
+    return await holdLock(path, 'webhook relay')
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.code !== 'locked') throw error
+    const message = `another relay works on this outbox: ${error.message}; stop it first, or give this one another outbox`
+    throw new StorageError('locked', message, { cause: error })
+  }
+}
