@@ -1,7 +1,8 @@
 /** Where a relay's events come from: one step of taking them over. */
-import type { Backlog, OutboxSource, Positions } from '../../../lib/outbox/source.ts'
+import type { Backlog, OutboxSource, Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { Clock } from '../clock.ts'
 import type { SeparateStore, Taken } from '../store/store.ts'
+import { piecesOf } from './pieces.ts'
 
 /** What one step came to. */
 export interface Piece {
@@ -27,8 +28,9 @@ export interface Intake {
   close(): Promise<void>
 }
 
-/** Bytes taken over at once: a few milliseconds of this thread. */
+/** Bytes and deliveries taken over at once: a few milliseconds of this thread. */
 const pieceBytes = 256 * 1024
+const pieceDeliveries = 1000
 /** Results of attempts are on the disk for good at the latest after this, in milliseconds. */
 const syncInterval = 1000
 /** The outbox is cleared at most this often, in milliseconds. */
@@ -42,6 +44,8 @@ export async function outboxIntake(source: OutboxSource, store: SeparateStore, c
   let moved = true
   let settledAt = Number.NEGATIVE_INFINITY
   let syncedAt = Number.NEGATIVE_INFINITY
+  /** What was read and not taken over. */
+  let pieces: readonly Reading[] = []
 
   async function sync(): Promise<void> {
     syncedAt = clock.monotonic()
@@ -61,13 +65,19 @@ export async function outboxIntake(source: OutboxSource, store: SeparateStore, c
 
   return {
     async next(now, firstDelay) {
-      const reading = await source.read(positions, pieceBytes)
-      const something = reading.commits.length > 0 || reading.damage.length > 0 || Object.keys(reading.positions).length > 0
-      if (!something) return { taken: undefined, more: reading.more }
-      const taken = await store.take(reading, now, firstDelay)
-      positions = { ...positions, ...reading.positions }
+      if (pieces.length === 0) {
+        const reading = await source.read(positions, pieceBytes)
+        const something = reading.commits.length > 0 || reading.damage.length > 0 || Object.keys(reading.positions).length > 0
+        if (!something) return { taken: undefined, more: reading.more }
+        pieces = piecesOf(reading, (event) => store.fanOut(event), pieceDeliveries)
+      }
+      const [piece, ...rest] = pieces
+      if (!piece) return { taken: undefined, more: false }
+      const taken = await store.take(piece, now, firstDelay)
+      pieces = rest
+      positions = { ...positions, ...piece.positions }
       moved = true
-      return { taken, more: reading.more }
+      return { taken, more: piece.more }
     },
     async tidy() {
       const now = clock.monotonic()

@@ -232,9 +232,9 @@ export class EndpointRun {
     return this.inFlight.size < this.pace.limit && monotonic >= this.pace.nextStart
   }
 
-  /** How many deliveries of a lane to read, so that enough are left without those that are on their way. */
+  /** How many deliveries of a lane to read: some rounds, and those that are on their way, which are read along. */
   get reach(): number {
-    return batch + this.inFlight.size + this.settling.size
+    return Math.min(batch, 4 * this.pace.limit) + this.inFlight.size + this.settling.size
   }
 
   /** Takes what was read of a hungry lane: the next `limit` of it. */

@@ -12,7 +12,7 @@
  *
  * Times are milliseconds of the relay's timeline.
  */
-import type { Audience, Replaced } from '../../../lib/outbox/record.ts'
+import type { Audience, EventRecord, Replaced } from '../../../lib/outbox/record.ts'
 import type { Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { BreakerRecord } from '../schedule/breaker.ts'
 
@@ -286,6 +286,8 @@ export interface RelayStore {
 /** A store beside an outbox that it is no part of. */
 export interface SeparateStore extends RelayStore {
   positions(): Promise<Positions>
+  /** How many endpoints an event goes to, as they are now. */
+  fanOut(event: EventRecord): number
   /** Takes a reading over: its records and its positions, in one transaction. */
   take(reading: Reading, now: number, firstDelay: number): Promise<Taken>
   /** Makes everything so far durable, power failures included. The outbox may be cleared after that. */

@@ -171,6 +171,7 @@ export function openSqliteStore(path: string): SeparateStore {
     recover: async (now) => inTransaction(database, () => recover(now)),
     endpoints: async () => endpoints(),
     positions: async () => Object.fromEntries(positions.all().map((row) => [text(row, 'stream'), number(row, 'position')])),
+    fanOut: (event) => taker.fanOut(event),
     async take(reading, now, firstDelay) {
       synced = false
       const take = (oneByOne: boolean): Taken => {

@@ -1,7 +1,7 @@
 /** Takes records of the outbox over into the SQLite store. */
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from '../../../../lib/outbox/crc32.ts'
-import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
+import type { EndpointUpsert, EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Reading } from '../../../../lib/outbox/source.ts'
 import { arriving, detailsOf, endpointOf } from '../rows.ts'
 import type { Endpoint, Notice, Taken } from '../store.ts'
@@ -137,6 +137,7 @@ export function createTaker(database: DatabaseSync) {
       insert(events, now, now)
       return events.flatMap(({ receivers }) => receivers.map(({ ref }) => ref))
     },
+    fanOut: (event: EventRecord): number => directory.receiversOf(event).length,
     reload(): void {
       directory = readAll()
     },
