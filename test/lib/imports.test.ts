@@ -165,7 +165,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
     "import { listTags } from '../../lib/resources/tags.ts'",
     'lib/resources/tags.ts',
   ],
-  ['daemon', 'daemon/relay/relay.ts', "import { clock } from '../support/clock.ts'", 'test/support/clock.ts'],
+  ['daemon', 'daemon/relay/relay.ts', "import { clock } from '../../test/support/clock.ts'", 'test/support/clock.ts'],
   ['resources', 'lib/resources/tags.ts', "import { listBadges } from './badges.ts'", 'lib/resources/badges.ts'],
   ['rules and records', 'lib/rules/segments.ts', "import { Tag } from '../resources/tags.ts'", 'lib/resources/tags.ts'],
   ['the kernel in resources', 'lib/resources/tags.ts', "import { server } from '../kernel/serve.ts'", 'lib/kernel/serve.ts'],

@@ -39,7 +39,7 @@ async function community(down: Answer = status(503, { connection: 'close' }), re
   await all.append(endpoint(hook.url))
 
   async function rest(): Promise<void> {
-    for (let quiet = 0; quiet < 3; quiet = all.relay.scheduler.inFlight === 0 ? quiet + 1 : 0)
+    for (let quiet = 0; quiet < 10; quiet = all.relay.scheduler.inFlight === 0 ? quiet + 1 : 0)
       await new Promise<void>((done) => void setImmediate(done))
   }
 
