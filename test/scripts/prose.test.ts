@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { problemLine, problemsIn, problemsOfComments, problemsOfPage, prosePages } from '../../scripts/prose.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** Pages that still have to be rewritten. */
+const rewritten = ['README.md']
+const later = prosePages.filter((page) => !rewritten.includes(page))
+
+test.each(prosePages.filter((page) => !later.includes(page)))('%s reads at once', (page) => {
+  expect(problemsIn(page).map((problem) => problemLine(page, problem))).toEqual([])
+})
+
+const long = `Word${' word'.repeat(25)}.`
+
+describe('a page', () => {
+  test('has sentences of 25 words at most, wherever its lines break', () => {
+    expect(problemsOfPage(`# Title\n\nShort.\n${long.replace(/(word ){5}/, '$&\n')}\n`)).toEqual([
+      { line: 3, problem: '26 words, at most 25', sentence: long },
+    ])
+    expect(problemsOfPage(`${'word '.repeat(25)}.`)).toEqual([])
+  })
+  test('has list items, headings and paragraphs that end a sentence', () => {
+    const half = 'word '.repeat(13).trim()
+    expect(problemsOfPage(`## ${half}\n${half}\n\n- ${half}\n- ${half}\n1. ${half}\n\n${half}\n`)).toEqual([])
+    expect(problemsOfPage(`- ${half}\n  ${half}\n`)).toHaveLength(1)
+  })
+  test('may have long lines of code, tables and comments', () => {
+    expect(problemsOfPage(`<!-- ${long} -->\n| ${long} |\n|---|\n\n  \`\`\`sh\n  ${long}\n  \`\`\`\n`)).toEqual([])
+  })
+  test('counts inline code and a link as one word each', () => {
+    const words = 'word '.repeat(23)
+    expect(problemsOfPage(`${words}\`a b c d\` [two words](https://example.org/a).`)).toEqual([])
+    expect(problemsOfPage(`${words}\`a b c d\` [two words](https://example.org/a) word.`)).toHaveLength(1)
+  })
+  test('uses none of the frames', () => {
+    expect(problemsOfPage('The file stands in a directory.\n\nWhat is dead stays. What stays?').map(({ line }) => line)).toEqual([
+      1, 3,
+    ])
+  })
+})
+
+test('comments of a source are read as a page is', () => {
+  const source = `/** The relay knows it. */\nconst answer = 'What is said here is code.'\n// Who reads this\n// ${long}\n`
+  expect(problemsOfComments(source).map(({ line, problem }) => [line, problem.split(':')[0]])).toEqual([
+    [1, '"knows"'],
+    [3, '29 words, at most 25'],
+    [3, '"Who"'],
+  ])
+})
+
+/** The anchor that a heading gets on the usual hosts of repositories. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+
+test.each(prosePages)('every heading that %s links to is there', (page) => {
+  const text = readFileSync(join(root, page), 'utf8').replace(/```.*?```/gs, '')
+  const missing = [...text.matchAll(/\]\(([^)\s#:]*)#([^)\s]+)\)/g)].filter(([, file, anchor]) => {
+    const path = file ? join(root, dirname(page), file) : join(root, page)
+    const headings = existsSync(path) ? readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm) : []
+    return ![...headings].some(([, heading]) => anchorOf(heading ?? '') === anchor)
+  })
+  expect(missing.map(([link]) => link)).toEqual([])
+})
