@@ -1,11 +1,11 @@
 import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
-import { factsOf } from './host/fact.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { type Keys, keysOf } from './host/keys.ts'
 import { type Networks, networksOf } from './host/networks.ts'
+import { notificationsOf } from './host/notification.ts'
+import { type Notify, notifyOf } from './host/notify.ts'
 import { type Publish, publishOf } from './host/publish.ts'
-import { type Recorder, recordOf } from './host/record.ts'
 import { type Answer, fromRequest, type Incoming, toResponse } from './kernel/exchange.ts'
 import { idGenerator } from './kernel/ids.ts'
 import type { InFlight } from './kernel/in-flight.ts'
@@ -43,10 +43,10 @@ export interface HostCalls {
    */
   readonly publish: Publish
   /**
-   * Facts that no operation makes and the host knows: payments, course progress, requests, reports, plans, profiles.
-   * Each is one transaction with the events that it causes.
+   * Notifies the community of what happened in the host application: payments, course progress, requests, reports, plans,
+   * profiles. Each notification is one transaction with the events that it causes.
    */
-  readonly record: Recorder
+  readonly notify: Notify
   /**
    * Somebody accepts an invite: they become a member of the network, or are one again, and of the plan and its spaces when it
    * is an invite to a plan. Names and profile are for who becomes a member now; a member who is there keeps their own.
@@ -161,8 +161,8 @@ function hostCalls(settings: Settings, run: Runner): HostCalls {
   return {
     call: directCalls(operations, settings, run, networks) as HostCalls['call'],
     publish: publishOf(settings, run, networks),
-    record: recordOf(factsOf(settings, run, networks, 'record')),
-    acceptInvite: acceptInviteOf(factsOf(settings, run, networks, 'acceptInvite')),
+    notify: notifyOf(notificationsOf(settings, run, networks, 'notify')),
+    acceptInvite: acceptInviteOf(notificationsOf(settings, run, networks, 'acceptInvite')),
     networks,
     keys: keysOf(settings, run, networks, operations),
     endpoints: endpointsOf(settings, run, networks),

@@ -13,12 +13,12 @@ export type {
   RegisteredEndpoint,
   RotatedEndpoint,
 } from './host/endpoints.ts'
-export type { Fact, Told } from './host/fact.ts'
 export type { AcceptInvite } from './host/invites.ts'
 export type { KeyListing, Keys, NewKey } from './host/keys.ts'
 export type { NetworkChanges, Networks, NewNetwork } from './host/networks.ts'
+export type { HostNotification, NotificationInput } from './host/notification.ts'
+export type { Notify } from './host/notify.ts'
 export type { Publication, Publish } from './host/publish.ts'
-export type { Recorder } from './host/record.ts'
 export type { Clock } from './kernel/clock.ts'
 export type { Answer, Incoming } from './kernel/exchange.ts'
 export type { InFlight } from './kernel/in-flight.ts'

@@ -113,7 +113,7 @@ export interface Options {
   readonly clock?: Clock
   /**
    * Whether new members have consented to commercial e-mail, which others see their address by: `false` by default. Members
-   * made by the API, by invites and with their network; `community.record.emailConsent` changes it for one.
+   * made by the API, by invites and with their network; `community.notify.emailConsent` changes it for one.
    */
   readonly newMembersConsent?: boolean
   /** Whether keys work on whose member was removed, banned or deleted: `'accept'` by default, or `'refuse'`. */

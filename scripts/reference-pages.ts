@@ -62,7 +62,7 @@ export function eventsPage(): string {
 An endpoint of the audience ${code('integration')} receives the ${integration.length} kinds of event of the interface. An endpoint of the audience
 ${code('host')} receives the ${host.length} kinds at the end of this page instead. [webhooks.md](webhooks.md) describes the delivery.
 
-Some events have no operation behind them, such as course progress. The host reports those with ${code('community.record')} or
+Some events have no operation behind them, such as course progress. The host reports those with ${code('community.notify')} or
 ${code('community.publish')}; see [embedding.md](embedding.md).
 
 The bodies are examples with every field filled in. Many fields may be ${code('null')}: ${code('GET /webhooks/v1/spec.json')} has the schemas.

@@ -10,10 +10,10 @@ const schedule = '*/15 * * * *'
  * of endpoints that were replaced go when their overlap is over.
  * @returns ends it
  */
-export function startUpkeep(community: Pick<Community, 'endpoints' | 'networks' | 'record'>, log: Log): () => Promise<void> {
+export function startUpkeep(community: Pick<Community, 'endpoints' | 'networks' | 'notify'>, log: Log): () => Promise<void> {
   const work = async () => {
     for (const { id } of await community.networks.list()) {
-      await community.record.subscriptionsEnded({ network: id })
+      await community.notify.subscriptionsEnded({ network: id })
       await community.endpoints.forgetOld(id)
     }
   }

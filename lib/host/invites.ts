@@ -11,16 +11,16 @@ import { profile } from '../rules/profile.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { NewIn } from '../storage/table.ts'
 import { type InviteRow, invites, type MemberRow, members } from '../storage/tables.ts'
-import type { MakeFact, Plainly } from './fact.ts'
+import type { MakeNotification, Plainly } from './notification.ts'
 
 export type AcceptInvite = Plainly<ReturnType<typeof acceptInviteOf>>
 
 /** Binds `community.acceptInvite`. */
-export const acceptInviteOf = (fact: MakeFact) =>
-  fact(
+export const acceptInviteOf = (notification: MakeNotification) =>
+  notification(
     { invite: IdInput, first_name: optional(ShortText), last_name: optional(ShortText), ...profile },
     Member,
-    async (call, { invite: id, ...told }) => {
+    async (call, { invite: id, ...given }) => {
       const { plan_id, accepted_at } = found(await call.tx.get(invites, id), 'Invite')
       const plan = plan_id === null ? null : await openPlan(call, plan_id)
       if (accepted_at !== null) fail(invalid('invite'), 'The invite is accepted already')
@@ -28,7 +28,7 @@ export const acceptInviteOf = (fact: MakeFact) =>
       const invite = orConflict(await call.tx.update(invites, id, accepted, { accepted_at: null }), `invites ${id}`)
       const known = await recipientOf(call, invite)
       if (known?.state === 'banned') fail(invalid('invite'), 'The invite is for a member who is banned from this network')
-      const member = known?.state === 'active' ? await lockUnchanged(call.tx, known) : await enrol(call, invite, known, told)
+      const member = known?.state === 'active' ? await lockUnchanged(call.tx, known) : await enrol(call, invite, known, given)
       if (plan) await giveAccess(call, member, plan, 'invite')
       return presentMember(call, member)
     },

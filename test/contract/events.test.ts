@@ -17,7 +17,7 @@ async function setUp() {
     expect(answer.status, `${id} answered ${JSON.stringify(answer.body)}`).toBeLessThan(300)
     return answer.body
   }
-  return { ...t, record: t.community.record, act, member, garden, told: { network: '1', member_id: member.id } }
+  return { ...t, notify: t.community.notify, act, member, garden, told: { network: '1', member_id: member.id } }
 }
 
 type SetUp = Awaited<ReturnType<typeof setUp>>
@@ -90,9 +90,9 @@ const replied: Cause = async (t) => {
   await t.act('rsvps.update', { ...params, id }, { status: 'no' })
   await t.act('rsvps.delete', { ...params, id })
 }
-const subscribed = async ({ record, told, garden }: SetUp) => {
-  const plan = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', space_ids: [garden.id] })
-  return record.subscription({
+const subscribed = async ({ notify, told, garden }: SetUp) => {
+  const plan = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', space_ids: [garden.id] })
+  return notify.subscription({
     ...told,
     plan_id: plan.id,
     current_period_end: '2026-12-01T00:00:00Z',
@@ -115,11 +115,11 @@ const causes: Record<WebhookName, Cause> = {
   EventCreated: meet,
   EventInstanceCanceled: async (t) => {
     const { id } = await meet(t, { frequency: 'weekly', interval: 1 })
-    await t.record.eventInstanceCanceled({ network: '1', event_id: id, instance_at: '2026-12-08T10:00:00Z' })
+    await t.notify.eventInstanceCanceled({ network: '1', event_id: id, instance_at: '2026-12-08T10:00:00Z' })
   },
   EventUpdated: async (t) => t.act('events.update', { id: (await meet(t)).id }, { title: 'Harvest day' }),
-  GiftLeaderboardUpdated: ({ record, told, owner }) =>
-    record.giftLeaderboard({
+  GiftLeaderboardUpdated: ({ notify, told, owner }) =>
+    notify.giftLeaderboard({
       network: '1',
       type: 'sent',
       gift_definition: { id: 7, name: 'Seeds' },
@@ -130,43 +130,43 @@ const causes: Record<WebhookName, Cause> = {
     }),
   HotColdPollCreated: poll('hot_cold'),
   HotColdPollUpdated: poll('hot_cold', { title: 'And then?' }),
-  InviteRequested: ({ record, garden }) =>
-    record.inviteRequest({ network: '1', email: 'dorothy@example.org', first_name: 'Dorothy', space_id: garden.id }),
-  MemberAmbassadorLeveledUp: ({ record, told }) => record.ambassadorLevel({ ...told, level: 2, referral_count: 10 }),
+  InviteRequested: ({ notify, garden }) =>
+    notify.inviteRequest({ network: '1', email: 'dorothy@example.org', first_name: 'Dorothy', space_id: garden.id }),
+  MemberAmbassadorLeveledUp: ({ notify, told }) => notify.ambassadorLevel({ ...told, level: 2, referral_count: 10 }),
   MemberBadgeAdded: badged,
   MemberBadgeRemoved: badged,
-  MemberCourseProgressCompleted: ({ record, told, garden }) =>
-    record.courseProgress({ ...told, space_id: garden.id, progress_percent: 100 }),
-  MemberCourseProgressStarted: ({ record, told, garden }) =>
-    record.courseProgress({ ...told, space_id: garden.id, progress: 'started' }),
-  MemberCourseProgressUpdated: ({ record, told, garden }) =>
-    record.courseProgress({ ...told, space_id: garden.id, progress_percent: 40 }),
-  MemberJoinRequested: ({ record, garden }) =>
-    record.joinRequest({ network: '1', email: 'dorothy@example.org', first_name: 'Dorothy', space_id: garden.id }),
+  MemberCourseProgressCompleted: ({ notify, told, garden }) =>
+    notify.courseProgress({ ...told, space_id: garden.id, progress_percent: 100 }),
+  MemberCourseProgressStarted: ({ notify, told, garden }) =>
+    notify.courseProgress({ ...told, space_id: garden.id, progress: 'started' }),
+  MemberCourseProgressUpdated: ({ notify, told, garden }) =>
+    notify.courseProgress({ ...told, space_id: garden.id, progress_percent: 40 }),
+  MemberJoinRequested: ({ notify, garden }) =>
+    notify.joinRequest({ network: '1', email: 'dorothy@example.org', first_name: 'Dorothy', space_id: garden.id }),
   MemberJoined: ({ act, member, garden }) =>
     act('space_members.create', { space_id: garden.id }, undefined, { user_id: member.id }),
   MemberLeft: ({ act, member }) => act('members.delete', { id: member.id }),
-  MemberLessonCompleted: async ({ act, record, told, garden }) => {
+  MemberLessonCompleted: async ({ act, notify, told, garden }) => {
     const course = { space_id: garden.id }
     const section = await act('courseworks.create', course, { type: 'section', title: 'Basics' })
     const lesson = await act('courseworks.create', course, { type: 'lesson', title: 'Soil', parent_id: section.id })
-    await record.lessonCompleted({ ...told, coursework_id: lesson.id })
+    await notify.lessonCompleted({ ...told, coursework_id: lesson.id })
   },
   MemberPlanChanged: async (t) => {
     const { subscription } = await subscribed(t)
-    const other = await t.record.plan({ network: '1', name: 'Founder', pricing_type: 'subscription' })
-    await t.record.planChanged({ network: '1', subscription_id: subscription.id, plan_id: other.id })
+    const other = await t.notify.plan({ network: '1', name: 'Founder', pricing_type: 'subscription' })
+    await t.notify.planChanged({ network: '1', subscription_id: subscription.id, plan_id: other.id })
   },
-  MemberPurchaseRequested: async ({ record, told }) => {
-    const plan = await record.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
-    await record.purchaseRequested({ ...told, plan_id: plan.id })
+  MemberPurchaseRequested: async ({ notify, told }) => {
+    const plan = await notify.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
+    await notify.purchaseRequested({ ...told, plan_id: plan.id })
   },
-  MemberPurchased: async ({ record, told }) => {
-    const plan = await record.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
-    await record.purchase({ ...told, plan_id: plan.id, tax_percent: 19, payment_platform: 'stripe' })
+  MemberPurchased: async ({ notify, told }) => {
+    const plan = await notify.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
+    await notify.purchase({ ...told, plan_id: plan.id, tax_percent: 19, payment_platform: 'stripe' })
   },
-  MemberRemovedFromPlan: async ({ act, record, member }) => {
-    const plan = await record.plan({ network: '1', name: 'Friends' })
+  MemberRemovedFromPlan: async ({ act, notify, member }) => {
+    const plan = await notify.plan({ network: '1', name: 'Friends' })
     await act('plan_members.create', { plan_id: plan.id }, undefined, { user_id: member.id })
     await act('plans.remove_member', { plan_id: plan.id, id: member.id })
   },
@@ -174,7 +174,7 @@ const causes: Record<WebhookName, Cause> = {
   MemberSubscriptionRenewed: async (t) => {
     const { subscription } = await subscribed(t)
     const current_period_end = '2027-01-01T00:00:00Z'
-    await t.record.subscriptionRenewed({ network: '1', subscription_id: subscription.id, current_period_end })
+    await t.notify.subscriptionRenewed({ network: '1', subscription_id: subscription.id, current_period_end })
   },
   MemberTagAdded: tagged,
   MemberTagRemoved: tagged,
@@ -189,9 +189,9 @@ const causes: Record<WebhookName, Cause> = {
   QuestionUpdated: poll('question', { title: 'And then?' }),
   ReactionCreated: reacted,
   ReactionDeleted: reacted,
-  ReportedContentCreated: async ({ act, record, told, garden }) => {
+  ReportedContentCreated: async ({ act, notify, told, garden }) => {
     const { id } = await act('posts.create', {}, { space_id: garden.id, title: 'Cheap shoes' })
-    await record.reportedContent({ ...told, targetable_type: 'Post', targetable_id: id, blacklist_type: 'spam' })
+    await notify.reportedContent({ ...told, targetable_type: 'Post', targetable_id: id, blacklist_type: 'spam' })
   },
   RsvpCreated: replied,
   RsvpDeleted: replied,

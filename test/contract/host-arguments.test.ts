@@ -149,14 +149,14 @@ describe.each<[string, (on: never) => unknown, string]>([
   ['an endpoint that there is not', (on: Community) => on.endpoints.remove('1', '77'), '404 Endpoint not found'],
   ['republishing for no network', (on: Community) => on.endpoints.republish('nope'), '404 Network not found'],
   [
-    'a fact of no network',
-    (on: Community) => on.record.emailConsent({ network: 'nope', member_id: '1', consent: true }),
+    'a notification of no network',
+    (on: Community) => on.notify.emailConsent({ network: 'nope', member_id: '1', consent: true }),
     '404 Network not found',
   ],
   [
-    'a misspelt field of a fact',
-    (on: Community) => on.record.emailConsent({ network: '1', member: '1', consent: true } as never),
-    'TypeError record: field `member` does not exist; there are network, member_id, consent; member_id is required',
+    'a misspelt field of a notification',
+    (on: Community) => on.notify.emailConsent({ network: '1', member: '1', consent: true } as never),
+    'TypeError notify: field `member` does not exist; there are network, member_id, consent; member_id is required',
   ],
   ['an invite that is none', (on: Community) => on.acceptInvite({ network: '1', invite: 'x' }), '422 invite must be an id'],
   [
@@ -278,12 +278,12 @@ const calls: readonly [string, object, (on: Community, given: never) => unknown]
       time_zone: 'x',
       commercial_email_consent: true,
     },
-    (on, given) => on.record.memberProfile(given),
+    (on, given) => on.notify.memberProfile(given),
   ],
   [
     'record.giftLeaderboard',
     { network: '1', type: 'sent', entries: [], recalculated_at: '2026-01-01T00:00:00Z' },
-    (on, given) => on.record.giftLeaderboard(given),
+    (on, given) => on.notify.giftLeaderboard(given),
   ],
   ['acceptInvite', { network: '1', invite: '7', first_name: 'x' }, (on, given) => on.acceptInvite(given)],
   [
@@ -353,16 +353,16 @@ test.each<[string, (on: Community, name: never) => unknown]>([
     expect(await outcomeOf(() => call(community, value as never)), String(typeof value)).toMatch(/accepted|refused/)
 })
 
-test('record: every fact refuses hostile values in a sentence, field by field', async () => {
+test('notify: every notification refuses hostile values in a sentence, field by field', async () => {
   await makeSeven()
   const faults: string[] = []
-  for (const [name, fact] of Object.entries<(told: never) => Promise<unknown>>(community.record)) {
-    const sentence = await fact({ network: '1', nonsense: 1 } as never).catch((error: unknown) => String(error))
+  for (const [name, notification] of Object.entries<(told: never) => Promise<unknown>>(community.notify)) {
+    const sentence = await notification({ network: '1', nonsense: 1 } as never).catch((error: unknown) => String(error))
     const fields = /there are ([\w, ]+)/.exec(String(sentence))?.[1]?.split(', ') ?? []
     expect(fields, name).toContain('network')
     for (const field of fields)
       for (const value of hostile) {
-        const outcome = await outcomeOf(() => fact({ network: '1', member_id: '7', [field]: value } as never))
+        const outcome = await outcomeOf(() => notification({ network: '1', member_id: '7', [field]: value } as never))
         if (outcome.startsWith('fault')) faults.push(`${name}.${field}: ${outcome}`)
       }
   }

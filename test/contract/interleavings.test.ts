@@ -99,32 +99,32 @@ const cancel = (id: string) => request('subscriptions.cancel', { id }, undefined
 const revoke = (id: string) => request('purchases.revoke', { id })
 const subscribe =
   (plan_id: string, member_id: string): Act =>
-  ({ record }) =>
-    record.subscription({ network, plan_id, member_id })
+  ({ notify }) =>
+    notify.subscription({ network, plan_id, member_id })
 const buy =
   (plan_id: string, member_id: string): Act =>
-  ({ record }) =>
-    record.purchase({ network, plan_id, member_id })
+  ({ notify }) =>
+    notify.purchase({ network, plan_id, member_id })
 const changePlan =
   (subscription_id: string, plan_id: string): Act =>
-  ({ record }) =>
-    record.planChanged({ network, subscription_id, plan_id })
+  ({ notify }) =>
+    notify.planChanged({ network, subscription_id, plan_id })
 const accept =
   (id: string): Act =>
   ({ acceptInvite }) =>
     acceptInvite({ network, invite: id, first_name: 'Mary' })
 const offer =
   (space_id: string): Act =>
-  ({ record }) =>
-    record.plan({ network, name: 'Cellar', space_ids: [space_id] })
+  ({ notify }) =>
+    notify.plan({ network, name: 'Cellar', space_ids: [space_id] })
 const report =
   (member_id: string): Act =>
-  ({ record }) =>
-    record.abuseReport({ network, member_id, targetable_type: 'Post', targetable_id: post, report_type: 'spam' })
+  ({ notify }) =>
+    notify.abuseReport({ network, member_id, targetable_type: 'Post', targetable_id: post, report_type: 'spam' })
 const callOff =
   (event_id: string): Act =>
-  ({ record }) =>
-    record.eventInstanceCanceled({ network, event_id, instance_at: nextWeek })
+  ({ notify }) =>
+    notify.eventInstanceCanceled({ network, event_id, instance_at: nextWeek })
 const endpoint =
   (url: string): Act =>
   async ({ endpoints }) => {
@@ -135,17 +135,17 @@ const nextWeek = '2026-12-06T10:00:00.000Z'
 
 /** What is not seeded. */
 async function prepare(community: Community, owner: string) {
-  const { record, call } = community
+  const { notify, call } = community
   const any = call as unknown as AnyCall
   const idOf = async (made: Promise<unknown>) => ((await made) as { id: string }).id
   const make = (id: string, input: object) => idOf(any(id, { network, ...input }))
   const subscribed = async (plan_id: string, member_id: string) =>
-    (await record.subscription({ network, plan_id, member_id })).subscription.id
+    (await notify.subscription({ network, plan_id, member_id })).subscription.id
   await change(alan, { role: 'host' })(community)
   await answer(barbara, dropdown, { segment_ids: ['322'] })(community)
 
-  const cellar = await idOf(record.plan({ network, name: 'Cellar', space_ids: [emptySpace, secondSpace] }))
-  const house = await idOf(record.plan({ network, name: 'House' }))
+  const cellar = await idOf(notify.plan({ network, name: 'Cellar', space_ids: [emptySpace, secondSpace] }))
+  const house = await idOf(notify.plan({ network, name: 'House' }))
   const alansInvite = await make('plan_invites.create', { params: { plan_id: cellar }, query: { email: 'alan@example.org' } })
   const fredsPlanInvite = await make('plan_invites.create', {
     params: { plan_id: sparePlan },

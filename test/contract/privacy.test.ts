@@ -63,9 +63,9 @@ test.each(worlds)('a request of a member who gives their address shows none wher
   const { community, shownIn, events } = await createWorld(world)
   const asked = { network: '1', email: seeded.memberEmail.toUpperCase() }
   const told = [
-    await community.record.joinRequest(asked),
-    await community.record.inviteRequest(asked),
-    await community.record.purchaseRequested({ ...asked, plan_id: seeded.plan }),
+    await community.notify.joinRequest(asked),
+    await community.notify.inviteRequest(asked),
+    await community.notify.purchaseRequested({ ...asked, plan_id: seeded.plan }),
   ]
   expect(events()).toHaveLength(3)
   expect(await shownIn(JSON.stringify([told, events()]))).toEqual([])

@@ -47,7 +47,7 @@ test('calls of the host refuse in the compiler what they refuse when they run', 
   const { community } = await createTestCommunity()
   const wrong: readonly ((on: Community) => Promise<unknown>)[] = [
     // @ts-expect-error: the field is called member_id
-    (on) => on.record.emailConsent({ network: '1', member: '1', consent: true }),
+    (on) => on.notify.emailConsent({ network: '1', member: '1', consent: true }),
     // @ts-expect-error: there is no such plan
     (on) => on.networks.update('1', { service_plan: 'gold' }),
     // @ts-expect-error: the subdomain stays

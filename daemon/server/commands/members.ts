@@ -34,7 +34,7 @@ export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
     const network = await networkOf(operator, flags.network)
     let members = 0
     for await (const member_id of idsOf(operator, network.id, flags)) {
-      await operator.record.emailConsent({ network: network.id, member_id, consent: given })
+      await operator.notify.emailConsent({ network: network.id, member_id, consent: given })
       members++
     }
     const whose = `${members} member${members === 1 ? '' : 's'} of ${network.subdomain}`

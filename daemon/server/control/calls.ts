@@ -3,7 +3,7 @@ import type { Community } from '../../../lib/index.ts'
 
 /** The part of a community that commands use. */
 export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints' | 'call'> & {
-  readonly record: Pick<Community['record'], 'emailConsent'>
+  readonly notify: Pick<Community['notify'], 'emailConsent'>
 }
 
 /** Every call. */
@@ -23,7 +23,7 @@ export const callNames: ReadonlySet<string> = new Set([
   'endpoints.list',
   'endpoints.remove',
   'endpoints.republish',
-  'record.emailConsent',
+  'notify.emailConsent',
   'call',
 ])
 

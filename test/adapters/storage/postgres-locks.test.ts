@@ -88,7 +88,7 @@ test('reactions to one post, mutes of it and answers to one event do not wait fo
 
 test('sign-ups for one plan do not wait for each other', async () => {
   const { community, together } = await network()
-  const plan = await community.record.plan({ network: '1', name: 'House' })
+  const plan = await community.notify.plan({ network: '1', name: 'House' })
   const grant = (user_id: string) =>
     community.call('plan_members.create', { network: '1', params: { plan_id: plan.id }, query: { user_id } })
   expect(await together('plan_memberships', grant)).toEqual(sideBySide)

@@ -10,10 +10,10 @@ test('consent shows the address from then on, taking it back hides it, and both 
   const address = async () => (await send('members.show', { params: { id } })).body.email
   expect(await address()).toBe('')
   newEvents()
-  await community.record.emailConsent({ network: 'demo', member_id: id, consent: true })
+  await community.notify.emailConsent({ network: 'demo', member_id: id, consent: true })
   expect(await address()).toBe('bela@example.org')
-  await community.record.emailConsent({ network: 'demo', member_id: id, consent: true })
-  await community.record.emailConsent({ network: 'demo', member_id: id, consent: false })
+  await community.notify.emailConsent({ network: 'demo', member_id: id, consent: true })
+  await community.notify.emailConsent({ network: 'demo', member_id: id, consent: false })
   expect(await address()).toBe('')
   expect(newEvents().map(({ event_type, payload }) => [event_type, payload.member.email])).toEqual([
     ['MemberUpdatedHook', 'bela@example.org'],
@@ -50,7 +50,7 @@ test.each([true, false])(
 test('a member who comes back keeps the consent that they gave, or did not give', async () => {
   const { community, send } = await createTestCommunity({ newMembersConsent: true })
   const { id } = (await send('members.create', { body: bela })).body
-  await community.record.emailConsent({ network: '1', member_id: id, consent: false })
+  await community.notify.emailConsent({ network: '1', member_id: id, consent: false })
   await send('members.remove_from_network', { params: { id } })
   const { body } = await send('members.create', { body: bela })
   expect(body.id).toBe(id)

@@ -48,9 +48,9 @@ test('the name may come from the invite, and has to come from somewhere', async 
 })
 
 test('an invite to a plan opens the plan and its spaces', async () => {
-  const { send, record, network, inviteToPlan, accept, newEvents } = await setUp()
+  const { send, notify, network, inviteToPlan, accept, newEvents } = await setUp()
   const [garden, kitchen] = await createSpaces({ send }, 'Garden', 'Kitchen')
-  const plan = await record.plan({ network: '1', name: 'House', space_ids: [garden.id, kitchen.id] })
+  const plan = await notify.plan({ network: '1', name: 'House', space_ids: [garden.id, kitchen.id] })
   const member = await accept(await inviteToPlan(plan.id))
   expect(newEvents().map(({ event_type, payload }) => [event_type, payload.space_id])).toEqual([
     ['MemberJoinedHook', network.id],
@@ -63,10 +63,10 @@ test('an invite to a plan opens the plan and its spaces', async () => {
 })
 
 test('a member who accepts an invite to a plan keeps their name and does not join the network again', async () => {
-  const { send, record, acceptInvite, newEvents, ...t } = await setUp()
+  const { send, notify, acceptInvite, newEvents, ...t } = await setUp()
   const [grace] = await createMembers({ send, newEvents }, 'Grace')
   const [garden] = await createSpaces({ send }, 'Garden')
-  const plan = await record.plan({ network: '1', name: 'House', space_ids: [garden.id] })
+  const plan = await notify.plan({ network: '1', name: 'House', space_ids: [garden.id] })
   const { body: invite } = await send('plan_invites.create', { params: { plan_id: plan.id }, query: { user_id: grace.id } })
   const member = await acceptInvite({ network: '1', invite: invite.id, first_name: 'Somebody' })
   expect(member).toMatchObject({ id: grace.id, first_name: 'Grace' })
@@ -78,10 +78,10 @@ test('a member who accepts an invite to a plan keeps their name and does not joi
 })
 
 test('who was taken out of the network is the same member again, with what they went on paying for', async () => {
-  const { send, record, invite, accept, newEvents, network } = await setUp()
+  const { send, notify, invite, accept, newEvents, network } = await setUp()
   const first = await accept(await invite())
-  const plan = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
-  await record.subscription({ network: '1', member_id: first.id, plan_id: plan.id })
+  const plan = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
+  await notify.subscription({ network: '1', member_id: first.id, plan_id: plan.id })
   await send('members.remove_from_network', { params: { id: first.id } })
   newEvents()
   const again = await accept(await invite(), { last_name: 'Goble' })
@@ -101,9 +101,9 @@ test('an invite is accepted once, also by two at once', async () => {
 })
 
 test('who is banned in the meantime cannot accept, and the invite stays open', async () => {
-  const { send, record, acceptInvite, newEvents } = await setUp()
+  const { send, notify, acceptInvite, newEvents } = await setUp()
   const [grace] = await createMembers({ send, newEvents }, 'Grace')
-  const plan = await record.plan({ network: '1', name: 'House' })
+  const plan = await notify.plan({ network: '1', name: 'House' })
   const { body: invite } = await send('plan_invites.create', { params: { plan_id: plan.id }, query: { user_id: grace.id } })
   await ban({ send }, grace.id)
   newEvents()
@@ -116,8 +116,8 @@ test('who is banned in the meantime cannot accept, and the invite stays open', a
 })
 
 test('an invite to a plan that was archived, an unknown invite and an unknown network are refused', async () => {
-  const { send, record, accept, acceptInvite, inviteToPlan } = await setUp()
-  const plan = await record.plan({ network: '1', name: 'House' })
+  const { send, notify, accept, acceptInvite, inviteToPlan } = await setUp()
+  const plan = await notify.plan({ network: '1', name: 'House' })
   const id = await inviteToPlan(plan.id)
   await send('plans.archive', { params: { id: plan.id } })
   await expect(accept(id)).rejects.toMatchObject({

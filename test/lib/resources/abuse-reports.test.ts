@@ -8,7 +8,7 @@ test('what members have reported is listed, in the order of the reports', async 
   const [space] = await createSpaces({ send }, 'Garden')
   const { body: post } = await send('posts.create', { body: { space_id: space.id, title: 'Cheap shoes' } })
   const report = { network: '1', member_id: grace.id } as const
-  await community.record.abuseReport({
+  await community.notify.abuseReport({
     ...report,
     targetable_type: 'Post',
     targetable_id: post.id,
@@ -17,7 +17,7 @@ test('what members have reported is listed, in the order of the reports', async 
     context_id: space.id,
     context_type: 'Space',
   })
-  const second = await community.record.abuseReport({
+  const second = await community.notify.abuseReport({
     ...report,
     targetable_type: 'User',
     targetable_id: alan.id,
@@ -56,6 +56,6 @@ test('the reports of another network are its own', async () => {
     owner: { email: 'olga@example.org', first_name: 'Olga', last_name: 'Other' },
   })
   const about = { targetable_type: 'User', targetable_id: owner.id, report_type: 'other' } as const
-  await community.record.abuseReport({ network: network.id, member_id: owner.id, ...about })
+  await community.notify.abuseReport({ network: network.id, member_id: owner.id, ...about })
   expect((await send('abuse_reports.list')).body.items).toEqual([])
 })

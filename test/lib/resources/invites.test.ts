@@ -45,10 +45,10 @@ test('names that are not given are empty texts, and user_id names the inviter', 
 })
 
 test('the list is filtered by address, whatever its case, and leaves out invites to plans', async () => {
-  const { send, record, invite } = await setUp()
+  const { send, notify, invite } = await setUp()
   await invite()
   const { body: other } = await invite({ recipient_email: 'dorothy@example.org' })
-  const plan = await record.plan({ network: '1', name: 'Patron' })
+  const plan = await notify.plan({ network: '1', name: 'Patron' })
   await send('plan_invites.create', { params: { plan_id: plan.id }, query: { email: 'dorothy@example.org' } })
   expect((await send('invites.list', { query: { email: 'DOROTHY@example.org' } })).body.items).toEqual([other])
   expect((await send('invites.list', { query: { email: 'nobody@example.org' } })).body.items).toEqual([])
@@ -146,8 +146,8 @@ test('what is no invite of the network is a 404', async () => {
 })
 
 test('an invite to a plan is changed and deleted here too, and stays one to the plan', async () => {
-  const { send, record, mails } = await setUp()
-  const plan = await record.plan({ network: '1', name: 'Patron' })
+  const { send, notify, mails } = await setUp()
+  const plan = await notify.plan({ network: '1', name: 'Patron' })
   const params = { plan_id: plan.id }
   const { body: made } = await send('plan_invites.create', { params, query: { email } })
   const change = (body: object) => send('invites.update', { params: { id: made.id }, body })
@@ -165,8 +165,8 @@ test('an invite to a plan is changed and deleted here too, and stays one to the 
 })
 
 test('an invite to an archived plan gets no other address', async () => {
-  const { send, record } = await setUp()
-  const plan = await record.plan({ network: '1', name: 'Patron' })
+  const { send, notify } = await setUp()
+  const plan = await notify.plan({ network: '1', name: 'Patron' })
   const { body: made } = await send('plan_invites.create', { params: { plan_id: plan.id }, query: { email } })
   await send('plans.archive', { params: { id: plan.id } })
   const change = (body: object) => send('invites.update', { params: { id: made.id }, body })
@@ -178,12 +178,12 @@ test('an invite to an archived plan gets no other address', async () => {
 })
 
 test('a plus in an address that was not percent-encoded is a plus', async () => {
-  const { community, token, invite, record } = await setUp()
+  const { community, token, invite, notify } = await setUp()
   const { body: made } = await invite({ recipient_email: 'k+j@example.org' })
   const ask = (method: string, path: string) =>
     request(community, method, `/admin/v1/networks/1${path}`, { headers: { authorization: `Bearer ${token}` } })
   expect((await ask('GET', '/invites?email=k+j@example.org')).body.items).toEqual([made])
-  const plan = await record.plan({ network: '1', name: 'Patron' })
+  const plan = await notify.plan({ network: '1', name: 'Patron' })
   const invited = await ask('POST', `/plans/${plan.id}/invites?email=d+v@example.org`)
   expect(invited).toMatchObject({ status: 200, body: { recipient_email: 'd+v@example.org' } })
 })

@@ -7,7 +7,7 @@ const email = 'katherine@example.org'
 async function setUp() {
   const t = await createTestCommunity()
   const [grace] = await createMembers(t, 'Grace')
-  const { id: plan_id } = await t.community.record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
+  const { id: plan_id } = await t.community.notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
   const create = (parts: RequestParts) => t.send('plan_invites.create', { params: { plan_id }, ...parts })
   return {
     ...t,
@@ -91,8 +91,8 @@ test('email or user_id is required, and each has to be good', async () => {
 })
 
 test('who has access already is not invited', async () => {
-  const { create, grace, plan_id, record } = await setUp()
-  await record.subscription({ network: '1', member_id: grace.id, plan_id })
+  const { create, grace, plan_id, notify } = await setUp()
+  await notify.subscription({ network: '1', member_id: grace.id, plan_id })
   const refused = await create({ query: { user_id: grace.id } })
   expect([refused.status, refused.body]).toEqual([422, { error: 'user_id is already a member of this plan' }])
 })
@@ -130,10 +130,10 @@ test('a revoked invite is gone, and the address can be invited again', async () 
 })
 
 test('an invite is found in its own plan and nowhere else', async () => {
-  const { send, create, record, plan_id } = await setUp()
+  const { send, create, notify, plan_id } = await setUp()
   const { body: made } = await create({ query: { email } })
   const { body: toNetwork } = await send('invites.create', { body: { recipient_email: email } })
-  const other = await record.plan({ network: '1', name: 'Other' })
+  const other = await notify.plan({ network: '1', name: 'Other' })
   const operations = ['plan_invites.show', 'plan_invites.resend_patch', 'plan_invites.delete']
   for (const operation of operations) {
     for (const params of [

@@ -5,7 +5,7 @@ import { createMembers, createSpaces } from '../../support/members.ts'
 async function setUp(plan: { pricing_type?: 'free' | 'nonpaid' | 'subscription'; space_ids?: string[] } = {}) {
   const t = await createTestCommunity()
   const [grace] = await createMembers(t, 'Grace')
-  const { id } = await t.community.record.plan({ network: '1', name: 'Friends', ...plan })
+  const { id } = await t.community.notify.plan({ network: '1', name: 'Friends', ...plan })
   const give = (user_id: string) => t.send('plan_members.create', { params: { plan_id: id }, query: { user_id } })
   return { ...t, ...t.community, grace, plan_id: id, give }
 }
@@ -64,7 +64,7 @@ test('a plan that opens spaces makes the member join each that they are not in',
   const [garden, kitchen, attic] = await createSpaces({ send }, 'Garden', 'Kitchen', 'Attic')
   await send('space_members.create', { params: { space_id: kitchen.id }, query: { user_id: grace.id } })
   const space_ids = [attic.id, kitchen.id, garden.id]
-  const plan = await community.record.plan({ network: '1', name: 'House', space_ids })
+  const plan = await community.notify.plan({ network: '1', name: 'House', space_ids })
   expect(plan.multiple).toBe(true)
   newEvents()
   await send('plan_members.create', { params: { plan_id: plan.id }, query: { user_id: grace.id } })

@@ -7,7 +7,7 @@ const types = (events: readonly { event_type: string }[]) => events.map(({ event
 async function setUp(pricing_type: 'free' | 'subscription' | 'one_time' = 'subscription') {
   const t = await createTestCommunity()
   const [grace, alan] = await createMembers(t, 'Grace', 'Alan')
-  const plan = await t.community.record.plan({ network: '1', name: 'Patron', pricing_type, amount: 500 })
+  const plan = await t.community.notify.plan({ network: '1', name: 'Patron', pricing_type, amount: 500 })
   const params = { plan_id: plan.id, id: grace.id }
   return { ...t, ...t.community, grace, alan, plan, params }
 }
@@ -31,13 +31,13 @@ test('a plan shows every documented field', async () => {
 })
 
 test('a plan that is not there, or is of another network, is a 404', async () => {
-  const { send, networks, record } = await setUp()
+  const { send, networks, notify } = await setUp()
   const { network } = await networks.create({
     subdomain: 'other',
     title: 'Other',
     owner: { email: 'olga@example.org', first_name: 'Olga', last_name: 'Other' },
   })
-  const foreign = await record.plan({ network: network.id, name: 'Elsewhere' })
+  const foreign = await notify.plan({ network: network.id, name: 'Elsewhere' })
   for (const id of [nobody, foreign.id]) {
     for (const operation of ['plans.show', 'plans.archive'])
       expect((await send(operation, { params: { id } })).body).toEqual({ error: 'Plan not found' })
@@ -46,9 +46,9 @@ test('a plan that is not there, or is of another network, is a 404', async () =>
 })
 
 test("a member's plans are those that they can use, in the order of their ids", async () => {
-  const { send, record, grace, plan } = await setUp('free')
-  const second = await record.plan({ network: '1', name: 'Second' })
-  await record.plan({ network: '1', name: 'Unused' })
+  const { send, notify, grace, plan } = await setUp('free')
+  const second = await notify.plan({ network: '1', name: 'Second' })
+  await notify.plan({ network: '1', name: 'Unused' })
   for (const { id } of [second, plan])
     await send('plan_members.create', { params: { plan_id: id }, query: { user_id: grace.id } })
   const listed = await send('member_plans.list', { params: { member_id: grace.id }, query: { per_page: 1 } })
@@ -62,9 +62,9 @@ test("a member's plans are those that they can use, in the order of their ids", 
 })
 
 test('archiving a plan cancels its subscriptions, ends access and says both for each member', async () => {
-  const { send, record, newEvents, grace, alan, plan } = await setUp()
-  const subscription = await record.subscription({ network: '1', plan_id: plan.id, member_id: grace.id })
-  await record.subscription({ network: '1', plan_id: plan.id, member_id: alan.id })
+  const { send, notify, newEvents, grace, alan, plan } = await setUp()
+  const subscription = await notify.subscription({ network: '1', plan_id: plan.id, member_id: grace.id })
+  await notify.subscription({ network: '1', plan_id: plan.id, member_id: alan.id })
   newEvents()
   expect((await send('plans.archive', { params: { id: plan.id } })).status).toBe(204)
   const events = newEvents()
@@ -84,7 +84,7 @@ test('archiving a plan cancels its subscriptions, ends access and says both for 
 })
 
 test('an archived plan is still shown and listed, by its status, and takes no more members', async () => {
-  const { send, record, grace, plan } = await setUp('free')
+  const { send, notify, grace, plan } = await setUp('free')
   await send('plans.archive', { params: { id: plan.id } })
   expect((await send('plans.list')).body.items).toMatchObject([{ id: plan.id, status: 'archived' }])
   expect((await send('plans.show', { params: { id: plan.id } })).body.status).toBe('archived')
@@ -93,14 +93,14 @@ test('an archived plan is still shown and listed, by its status, and takes no mo
   expect([given.status, given.body]).toEqual([422, error])
   const invited = await send('plan_invites.create', { params: { plan_id: plan.id }, query: { user_id: grace.id } })
   expect([invited.status, invited.body]).toEqual([422, error])
-  await expect(record.purchase({ network: '1', plan_id: plan.id, member_id: grace.id })).rejects.toThrow(error.error)
+  await expect(notify.purchase({ network: '1', plan_id: plan.id, member_id: grace.id })).rejects.toThrow(error.error)
   const again = await send('plans.archive', { params: { id: plan.id } })
   expect([again.status, again.body]).toEqual([422, { error: 'The plan is archived already' }])
 })
 
 test('archiving cancels the subscription of somebody who has left, too', async () => {
-  const { send, record, newEvents, grace, plan } = await setUp()
-  await record.subscription({ network: '1', plan_id: plan.id, member_id: grace.id })
+  const { send, notify, newEvents, grace, plan } = await setUp()
+  await notify.subscription({ network: '1', plan_id: plan.id, member_id: grace.id })
   await send('members.remove_from_network', { params: { id: grace.id } })
   newEvents()
   await send('plans.archive', { params: { id: plan.id } })
@@ -109,9 +109,9 @@ test('archiving cancels the subscription of somebody who has left, too', async (
 })
 
 test('a plan with live Apple payments cannot be archived, and nothing changes', async () => {
-  const { send, record, newEvents, grace, plan } = await setUp()
+  const { send, notify, newEvents, grace, plan } = await setUp()
   const bought = { network: '1', plan_id: plan.id, member_id: grace.id, payment_platform: 'apple' } as const
-  const { subscription } = await record.subscription(bought)
+  const { subscription } = await notify.subscription(bought)
   newEvents()
   const refused = await send('plans.archive', { params: { id: plan.id } })
   expect([refused.status, refused.body]).toEqual([
@@ -125,8 +125,8 @@ test('a plan with live Apple payments cannot be archived, and nothing changes', 
 })
 
 test('taking a member off a plan cancels the subscription and ends access', async () => {
-  const { send, record, newEvents, grace, plan, params } = await setUp()
-  const { subscription } = await record.subscription({ network: '1', plan_id: plan.id, member_id: grace.id })
+  const { send, notify, newEvents, grace, plan, params } = await setUp()
+  const { subscription } = await notify.subscription({ network: '1', plan_id: plan.id, member_id: grace.id })
   newEvents()
   expect((await send('plans.remove_member', { params })).status).toBe(204)
   const shown = await send('subscriptions.show', { params: { id: subscription.id } })
@@ -136,8 +136,8 @@ test('taking a member off a plan cancels the subscription and ends access', asyn
 })
 
 test('taking a member off a plan revokes the purchase; the event has the form of a subscription', async () => {
-  const { send, record, newEvents, grace, plan, params } = await setUp('one_time')
-  const { purchase } = await record.purchase({
+  const { send, notify, newEvents, grace, plan, params } = await setUp('one_time')
+  const { purchase } = await notify.purchase({
     network: '1',
     plan_id: plan.id,
     member_id: grace.id,
@@ -164,8 +164,8 @@ test('taking a member off a plan revokes the purchase; the event has the form of
 })
 
 test('a purchase in the App Store keeps its buyer in the plan', async () => {
-  const { send, record, newEvents, grace, plan, params } = await setUp('one_time')
-  await record.purchase({ network: '1', plan_id: plan.id, member_id: grace.id, payment_platform: 'apple' })
+  const { send, notify, newEvents, grace, plan, params } = await setUp('one_time')
+  await notify.purchase({ network: '1', plan_id: plan.id, member_id: grace.id, payment_platform: 'apple' })
   newEvents()
   const refused = await send('plans.remove_member', { params })
   expect([refused.status, refused.body]).toEqual([

@@ -5,16 +5,16 @@ import { createMembers } from '../../support/members.ts'
 async function setUp(payment_platform?: 'stripe' | 'apple') {
   const t = await createTestCommunity()
   const [grace, alan] = await createMembers(t, 'Grace', 'Alan')
-  const { record } = t.community
-  const plan = await record.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time', amount: 2500 })
+  const { notify } = t.community
+  const plan = await notify.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time', amount: 2500 })
   const buy = (member_id: string, plan_id = plan.id) =>
-    record.purchase({ network: '1', member_id, plan_id, payment_platform, tax_percent: 19 })
+    notify.purchase({ network: '1', member_id, plan_id, payment_platform, tax_percent: 19 })
   const purchase = await buy(grace.id)
   const revoke = (query: Record<string, string> = {}) =>
     t.send('purchases.revoke', { params: { id: purchase.purchase.id }, query })
   const listed = async (query: Record<string, string> = {}) => (await t.send('purchases.list', { query })).body.items
   t.newEvents()
-  return { ...t, record, grace, alan, plan, buy, purchase, revoke, listed }
+  return { ...t, notify, grace, alan, plan, buy, purchase, revoke, listed }
 }
 
 test('a purchase shows the buyer, the plan as it was bought, and the payment', async () => {
@@ -58,8 +58,8 @@ test('a purchase shows the buyer, the plan as it was bought, and the payment', a
 })
 
 test('the list can be asked for one plan, one member, or both', async () => {
-  const { record, buy, listed, purchase, plan, grace, alan } = await setUp()
-  const other = await record.plan({ network: '1', name: 'Other', pricing_type: 'free' })
+  const { notify, buy, listed, purchase, plan, grace, alan } = await setUp()
+  const other = await notify.plan({ network: '1', name: 'Other', pricing_type: 'free' })
   const second = await buy(alan.id)
   const third = await buy(grace.id, other.id)
   expect(await listed()).toEqual([purchase, second, third])

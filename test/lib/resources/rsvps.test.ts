@@ -142,7 +142,7 @@ test('several days of the week are occurrences, the start is the first one whate
 test('an occurrence that is canceled takes no more answers', async () => {
   const { answer, community, event } = await withSeries()
   const instance_at = '2026-10-27T17:00:00.000Z'
-  await community.record.eventInstanceCanceled({ network: '1', event_id: event.id, instance_at })
+  await community.notify.eventInstanceCanceled({ network: '1', event_id: event.id, instance_at })
   expect(await answer(instance_at)).toMatchObject({
     status: 422,
     body: { error: 'instance_at is an occurrence that is canceled' },
@@ -167,7 +167,7 @@ test('answers follow the event when it moves: the second occurrence stays the se
   await answer('2026-10-20T16:00:00Z')
   await answer('2026-10-27T17:00:00Z', 'no')
   await answer('2026-11-10T17:00:00Z', 'maybe')
-  await community.record.eventInstanceCanceled({ network: '1', event_id: event.id, instance_at: '2026-11-03T17:00:00Z' })
+  await community.notify.eventInstanceCanceled({ network: '1', event_id: event.id, instance_at: '2026-11-03T17:00:00Z' })
   // By a whole week, so that each occurrence moves to where its neighbour was.
   const body = { starts_at: '2026-10-27T18:00:00+01:00', ends_at: '2026-10-27T20:00:00+01:00', recurrence_count: 3 }
   await send('events.update', { params: { id: event.id }, body })

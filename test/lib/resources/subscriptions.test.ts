@@ -11,18 +11,18 @@ const periodEnd = '2026-12-01T00:00:00.000Z'
 async function setUp() {
   const t = await createTestCommunity()
   const [grace, alan] = await createMembers(t, 'Grace', 'Alan')
-  const { record } = t.community
-  await record.memberProfile({ network: '1', member_id: grace.id, commercial_email_consent: true, location: 'New York' })
-  const plan = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', amount: 500, currency: 'eur' })
+  const { notify } = t.community
+  await notify.memberProfile({ network: '1', member_id: grace.id, commercial_email_consent: true, location: 'New York' })
+  const plan = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', amount: 500, currency: 'eur' })
   const subscribe = (member_id: string, more: object = {}) =>
-    record.subscription({ network: '1', member_id, plan_id: plan.id, current_period_end: periodEnd, ...more })
+    notify.subscription({ network: '1', member_id, plan_id: plan.id, current_period_end: periodEnd, ...more })
   const subscription = await subscribe(grace.id, { payment_platform: 'stripe' })
   const cancel = (query: Record<string, string> = {}, { id } = subscription.subscription) =>
     t.send('subscriptions.cancel', { params: { id }, query })
   const listed = async (query: Record<string, string> = {}) => (await t.send('subscriptions.list', { query })).body.items
   const planMembers = async () => (await t.send('plan_members.list', { params: { plan_id: plan.id } })).body.items
   t.newEvents()
-  return { ...t, record, grace, alan, plan, subscribe, subscription, cancel, listed, planMembers }
+  return { ...t, notify, grace, alan, plan, subscribe, subscription, cancel, listed, planMembers }
 }
 
 test('a subscription shows the subscriber, the plan as it was bought, and the payment', async () => {
@@ -95,19 +95,19 @@ test('canceled now: access ends at once, and the event carries the record', asyn
 })
 
 test('canceled by default to the end of the billing cycle: it is live, and the plan open, until then', async () => {
-  const { cancel, listed, planMembers, newEvents, record, clock } = await setUp()
+  const { cancel, listed, planMembers, newEvents, notify, clock } = await setUp()
   const canceled = await cancel()
   expect(canceled.body.subscription).toMatchObject({ canceled_at: '2026-11-20T10:00:00.000Z', current_period_end: periodEnd })
   expect(newEvents()).toMatchObject([{ event_type: 'MemberSubscriptionCanceledHook', payload: canceled.body }])
-  expect(await record.subscriptionsEnded({ network: '1' })).toEqual([])
+  expect(await notify.subscriptionsEnded({ network: '1' })).toEqual([])
   expect([await listed(), await listed({ status: 'canceled' })]).toEqual([[canceled.body], []])
   expect(await planMembers()).toHaveLength(1)
 
   clock.advance(11 * day)
-  expect(await record.subscriptionsEnded({ network: '1' })).toEqual([canceled.body])
+  expect(await notify.subscriptionsEnded({ network: '1' })).toEqual([canceled.body])
   expect([await listed(), await listed({ status: 'canceled' })]).toEqual([[], [canceled.body]])
   expect(await planMembers()).toEqual([])
-  expect(await record.subscriptionsEnded({ network: '1' })).toEqual([])
+  expect(await notify.subscriptionsEnded({ network: '1' })).toEqual([])
   expect(newEvents()).toEqual([])
 })
 
@@ -142,16 +142,16 @@ test('a moment that does not exist is a 400, before the subscription is looked f
 })
 
 test('access that something else gives as well outlives the subscription', async () => {
-  const { send, cancel, subscribe, planMembers, grace, record } = await setUp()
+  const { send, cancel, subscribe, planMembers, grace, notify } = await setUp()
   const second = await subscribe(grace.id)
   await cancel({ when: 'now' })
   expect(await planMembers()).toHaveLength(1)
   await cancel({ when: 'now' }, second.subscription)
   expect(await planMembers()).toEqual([])
 
-  const free = await record.plan({ network: '1', name: 'Friends' })
+  const free = await notify.plan({ network: '1', name: 'Friends' })
   await send('plan_members.create', { params: { plan_id: free.id }, query: { user_id: grace.id } })
-  const third = await record.subscription({ network: '1', member_id: grace.id, plan_id: free.id })
+  const third = await notify.subscription({ network: '1', member_id: grace.id, plan_id: free.id })
   await cancel({ when: 'now' }, third.subscription)
   expect((await send('plan_members.list', { params: { plan_id: free.id } })).body.items).toHaveLength(1)
 })
@@ -168,9 +168,9 @@ test('many subscriptions end some hundreds at a time: a fault undoes its own par
   })
   const t = await createTestCommunity({ storage })
   const [grace] = await createMembers(t, 'Grace')
-  const { record } = t.community
-  const plan = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', amount: 500, currency: 'eur' })
-  await record.subscription({ network: '1', member_id: grace.id, plan_id: plan.id })
+  const { notify } = t.community
+  const plan = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', amount: 500, currency: 'eur' })
+  await notify.subscription({ network: '1', member_id: grace.id, plan_id: plan.id })
   const ids = Array.from({ length: 450 }, (_, index) => String(1_000 + index))
   await storage.transaction(async (tx) => {
     const [row] = await tx.find(subscriptions, {})
@@ -180,9 +180,9 @@ test('many subscriptions end some hundreds at a time: a fault undoes its own par
   const withStatus = async (status: 'ending' | 'canceled') =>
     (await storage.transaction((tx) => tx.find(subscriptions, { where: { status } }))).map(({ id }) => id)
 
-  await expect(record.subscriptionsEnded({ network: '1' })).rejects.toThrow('pulled the plug')
+  await expect(notify.subscriptionsEnded({ network: '1' })).rejects.toThrow('pulled the plug')
   expect([await withStatus('canceled'), await withStatus('ending')]).toEqual([ids.slice(0, 200), ids.slice(200)])
-  const ended = await record.subscriptionsEnded({ network: '1' })
+  const ended = await notify.subscriptionsEnded({ network: '1' })
   expect(ended.map(({ subscription }) => subscription.id)).toEqual(ids.slice(200))
   expect(await withStatus('ending')).toEqual([])
 })

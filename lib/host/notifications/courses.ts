@@ -6,7 +6,7 @@ import { presentCoursework } from '../../records/coursework.ts'
 import { presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
 import { courseworks, spaces } from '../../storage/tables.ts'
-import type { MakeFact } from '../fact.ts'
+import type { MakeNotification } from '../notification.ts'
 
 const events = {
   started: 'MemberCourseProgressStarted',
@@ -14,13 +14,13 @@ const events = {
   completed: 'MemberCourseProgressCompleted',
 } as const
 
-export const courseFacts = (fact: MakeFact) => ({
+export const courseNotifications = (notification: MakeNotification) => ({
   /**
    * A member has got on with a course, which is a space: `MemberCourseProgressStarted` at 0 percent, `…Completed` at 100,
    * `…Updated` between; `progress` says it outright. Without a percentage a start counts as 0 and a completion as 100.
    * @throws ApiError 404 for the member or the space, 422 when neither `progress` nor `progress_percent` is given
    */
-  courseProgress: fact(
+  courseProgress: notification(
     {
       member_id: IdInput,
       space_id: IdInput,
@@ -43,17 +43,21 @@ export const courseFacts = (fact: MakeFact) => ({
    * A member has completed a lesson: `MemberLessonCompleted`.
    * @throws ApiError 404 for the member or the coursework, 422 when it is no lesson
    */
-  lessonCompleted: fact({ member_id: IdInput, coursework_id: IdInput }, catalogue.MemberLessonCompleted, async (call, told) => {
-    const member = await activeMember(call, told.member_id)
-    const lesson = found(await call.tx.get(courseworks, told.coursework_id), 'Coursework')
-    if (lesson.type !== 'lesson')
-      fail(invalid('coursework_id'), `coursework_id must name a lesson, and it names a ${lesson.type}`)
-    const course = found(await call.tx.get(spaces, lesson.space_id), 'Space')
-    const parent = lesson.parent_id === null ? undefined : await call.tx.get(courseworks, lesson.parent_id)
-    const record = { member: presentMember(call, member), course, lesson: presentCoursework(call, lesson, parent) }
-    call.emit('MemberLessonCompleted', record)
-    return record
-  }),
+  lessonCompleted: notification(
+    { member_id: IdInput, coursework_id: IdInput },
+    catalogue.MemberLessonCompleted,
+    async (call, given) => {
+      const member = await activeMember(call, given.member_id)
+      const lesson = found(await call.tx.get(courseworks, given.coursework_id), 'Coursework')
+      if (lesson.type !== 'lesson')
+        fail(invalid('coursework_id'), `coursework_id must name a lesson, and it names a ${lesson.type}`)
+      const course = found(await call.tx.get(spaces, lesson.space_id), 'Space')
+      const parent = lesson.parent_id === null ? undefined : await call.tx.get(courseworks, lesson.parent_id)
+      const record = { member: presentMember(call, member), course, lesson: presentCoursework(call, lesson, parent) }
+      call.emit('MemberLessonCompleted', record)
+      return record
+    },
+  ),
 })
 
 const stepAt = (percent: number | undefined): keyof typeof events => {

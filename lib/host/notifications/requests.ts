@@ -9,7 +9,7 @@ import { presentMember } from '../../records/member.ts'
 import { activeMember, memberByAddress } from '../../rules/members.ts'
 import { openPlan } from '../../rules/plans.ts'
 import { spaces } from '../../storage/tables.ts'
-import type { MakeFact } from '../fact.ts'
+import type { MakeNotification } from '../notification.ts'
 
 /** Who asks: a member, by id, or anybody else, by address and name. */
 const asker = {
@@ -20,17 +20,17 @@ const asker = {
 }
 const withPlace = { ...asker, location: optional(ShortText), avatar: optional(ShortText), referred_by_user_id: optional(IdInput) }
 
-export const requestFacts = (fact: MakeFact) => ({
+export const requestNotifications = (notification: MakeNotification) => ({
   /**
    * Somebody asks to join a space, or the network when no space is named: `MemberJoinRequested`.
    * @throws ApiError 404 for the space or the member, 422 when neither `member_id` nor `email` is given
    */
-  joinRequest: fact(
+  joinRequest: notification(
     { ...asker, space_id: optional(IdInput) },
     catalogue.MemberJoinRequested,
-    async (call, { space_id, ...told }) => {
+    async (call, { space_id, ...given }) => {
       const space = space_id === undefined ? null : found(await call.tx.get(spaces, space_id), 'Space')
-      const { member_email, member_first_name, member_last_name } = await person(call, told)
+      const { member_email, member_first_name, member_last_name } = await person(call, given)
       const request = {
         id: call.newId(),
         created_at: call.now,
@@ -48,12 +48,12 @@ export const requestFacts = (fact: MakeFact) => ({
    * Somebody asks for an invitation to a space, or to the network when no space is named: `InviteRequested`.
    * @throws ApiError 404 for the space or a member, 422 when neither `member_id` nor `email` is given
    */
-  inviteRequest: fact(
+  inviteRequest: notification(
     { ...withPlace, space_id: optional(IdInput) },
     catalogue.InviteRequested,
-    async (call, { space_id, ...told }) => {
+    async (call, { space_id, ...given }) => {
       if (space_id !== undefined) found(await call.tx.get(spaces, space_id), 'Space')
-      const request = await pending(call, told, { space_id: space_id ?? null, plan_id: null })
+      const request = await pending(call, given, { space_id: space_id ?? null, plan_id: null })
       call.emit('InviteRequested', request)
       return request
     },
@@ -63,12 +63,12 @@ export const requestFacts = (fact: MakeFact) => ({
    * Somebody asks to buy a plan: `MemberPurchaseRequested`.
    * @throws ApiError 404 for the plan or a member, 422 when it is archived, or neither `member_id` nor `email` is given
    */
-  purchaseRequested: fact(
+  purchaseRequested: notification(
     { ...withPlace, plan_id: IdInput },
     catalogue.MemberPurchaseRequested,
-    async (call, { plan_id, ...told }) => {
+    async (call, { plan_id, ...given }) => {
       const plan = await openPlan(call, plan_id)
-      const request = await pending(call, told, { space_id: null, plan_id: plan.id })
+      const request = await pending(call, given, { space_id: null, plan_id: plan.id })
       call.emit('MemberPurchaseRequested', request)
       return request
     },
@@ -80,10 +80,10 @@ type Placed = v.InferOutput<v.ObjectSchema<typeof withPlace, undefined>>
 
 async function pending(
   call: Context,
-  { referred_by_user_id, location, avatar, ...told }: Placed,
+  { referred_by_user_id, location, avatar, ...given }: Placed,
   target: Pick<PayloadOf<'InviteRequested'>, 'space_id' | 'plan_id'>,
 ): Promise<PayloadOf<'InviteRequested'>> {
-  const { member_location, member_avatar, ...who } = await person(call, told)
+  const { member_location, member_avatar, ...who } = await person(call, given)
   const referrer = referred_by_user_id === undefined ? null : await activeMember(call, referred_by_user_id)
   return {
     ...call.stamp(),

@@ -7,17 +7,17 @@ import { AbuseReport, ReportType } from '../../records/abuse-report.ts'
 import { lockMember } from '../../rules/members.ts'
 import type { Id } from '../../storage/table.ts'
 import { type AbuseReportRow, abuseReports, comments, members, posts, spaces } from '../../storage/tables.ts'
-import type { MakeFact } from '../fact.ts'
+import type { MakeNotification } from '../notification.ts'
 
 type Target = 'Post' | 'Comment' | 'User' | 'Space'
 
-export const reportFacts = (fact: MakeFact) => ({
+export const reportNotifications = (notification: MakeNotification) => ({
   /**
    * A member has reported a post, a comment, another member or a space: it is listed with the abuse reports. Content, a post or
    * a comment, is also said with `ReportedContentCreated`, where impersonation counts as `other`.
    * @throws ApiError 404 for the member, what they report or its context, 422 for half a context
    */
-  abuseReport: fact(
+  abuseReport: notification(
     {
       member_id: IdInput,
       targetable_type: oneOf('Post', 'Comment', 'User', 'Space'),
@@ -28,17 +28,17 @@ export const reportFacts = (fact: MakeFact) => ({
       context_type: optional(oneOf('Post', 'Comment', 'Space')),
     },
     AbuseReport,
-    async (call, { member_id, ...told }) => {
+    async (call, { member_id, ...given }) => {
       const member = await lockMember(call, member_id)
-      const space_id = await spaceOf(call, told.targetable_type, told.targetable_id)
-      if ((told.context_id === undefined) !== (told.context_type === undefined))
+      const space_id = await spaceOf(call, given.targetable_type, given.targetable_id)
+      if ((given.context_id === undefined) !== (given.context_type === undefined))
         fail(invalid('context_id', 'context_type'), 'context_id and context_type go together')
-      if (told.context_id !== undefined && told.context_type) await spaceOf(call, told.context_type, told.context_id)
-      const report = await call.tx.insert(abuseReports, { ...call.stamp(), ...told, member_id: member.id, space_id })
-      if (told.targetable_type === 'Post' || told.targetable_type === 'Comment')
+      if (given.context_id !== undefined && given.context_type) await spaceOf(call, given.context_type, given.context_id)
+      const report = await call.tx.insert(abuseReports, { ...call.stamp(), ...given, member_id: member.id, space_id })
+      if (given.targetable_type === 'Post' || given.targetable_type === 'Comment')
         announce(call, report, {
-          targetable_type: told.targetable_type,
-          blacklist_type: told.report_type === 'impersonation' ? 'other' : told.report_type,
+          targetable_type: given.targetable_type,
+          blacklist_type: given.report_type === 'impersonation' ? 'other' : given.report_type,
           space_id: space_id ?? '',
         })
       return report
@@ -50,7 +50,7 @@ export const reportFacts = (fact: MakeFact) => ({
    * `not_interesting` counts as `other`; a chat, which only the host keeps, is not, and has to name its space.
    * @throws ApiError 404 for the member, the space or what they report
    */
-  reportedContent: fact(
+  reportedContent: notification(
     {
       member_id: IdInput,
       targetable_type: oneOf('Post', 'Comment', 'Chat'),
@@ -62,14 +62,14 @@ export const reportFacts = (fact: MakeFact) => ({
     catalogue.ReportedContentCreated,
     async (call, { member_id, targetable_type, targetable_id, blacklist_type, reason, space_id: named }) => {
       const member = await lockMember(call, member_id)
-      const told = { member_id: member.id, targetable_id, targetable_type, reason: reason ?? null }
+      const given = { member_id: member.id, targetable_id, targetable_type, reason: reason ?? null }
       if (targetable_type === 'Chat') {
         const space = found(named === undefined ? undefined : await call.tx.get(spaces, named), 'Space')
-        return announce(call, { ...call.stamp(), ...told }, { targetable_type, blacklist_type, space_id: space.id })
+        return announce(call, { ...call.stamp(), ...given }, { targetable_type, blacklist_type, space_id: space.id })
       }
       const space_id = await spaceOf(call, targetable_type, targetable_id)
       const report_type = blacklist_type === 'not_interesting' ? 'other' : blacklist_type
-      const report = await call.tx.insert(abuseReports, { ...call.stamp(), ...told, report_type, space_id })
+      const report = await call.tx.insert(abuseReports, { ...call.stamp(), ...given, report_type, space_id })
       return announce(call, report, { targetable_type, blacklist_type, space_id: space_id ?? '' })
     },
   ),

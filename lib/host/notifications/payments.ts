@@ -20,35 +20,37 @@ import { orConflict } from '../../storage/lock.ts'
 import { batchSize } from '../../storage/rows-of.ts'
 import type { Id } from '../../storage/table.ts'
 import { members, type PlanRow, purchases, type SubscriptionRow, subscriptions } from '../../storage/tables.ts'
-import type { MakeFact, Told } from '../fact.ts'
+import type { MakeNotification, NotificationInput } from '../notification.ts'
 
 const period = { current_period_start: optional(TimestampInput), current_period_end: optional(TimestampInput) }
 
 /** The subscriptions of one transaction that ended, and behind which id the next ones are. */
 const EndedPage = v.object({ ended: listOf(Subscription), next: v.nullable(v.string()) })
 
-type EndPage = (told: Told<{ after: ReturnType<typeof optional<typeof IdInput>> }>) => Promise<v.InferOutput<typeof EndedPage>>
+type EndPage = (
+  given: NotificationInput<{ after: ReturnType<typeof optional<typeof IdInput>> }>,
+) => Promise<v.InferOutput<typeof EndedPage>>
 
 /** One call for all pages, each in a transaction of its own. */
 const allPages =
   (endPage: EndPage) =>
-  async (told: Told<Record<never, never>>): Promise<v.InferOutput<typeof EndedPage>['ended']> => {
+  async (given: NotificationInput<Record<never, never>>): Promise<v.InferOutput<typeof EndedPage>['ended']> => {
     const all: v.InferOutput<typeof EndedPage>['ended'] = []
     for (let after: Id | undefined; ; ) {
-      const { ended, next } = await endPage(after === undefined ? told : { ...told, after })
+      const { ended, next } = await endPage(after === undefined ? given : { ...given, after })
       for (const each of ended) all.push(each)
       if (next === null) return all
       after = next
     }
   }
 
-export const paymentFacts = (fact: MakeFact) => ({
+export const paymentNotifications = (notification: MakeNotification) => ({
   /**
    * A member has subscribed to a plan: it opens for them, with its spaces (`MemberPurchased`, and `MemberJoined` for each that
    * they join).
    * @throws ApiError 404 for the plan or the member, 422 when the plan is archived or sold by single payments
    */
-  subscription: fact(
+  subscription: notification(
     {
       member_id: IdInput,
       plan_id: IdInput,
@@ -82,7 +84,7 @@ export const paymentFacts = (fact: MakeFact) => ({
    * begins where the old one ended.
    * @throws ApiError 404, 422 when it is canceled
    */
-  subscriptionRenewed: fact(
+  subscriptionRenewed: notification(
     { subscription_id: IdInput, current_period_start: period.current_period_start, current_period_end: TimestampInput },
     Subscription,
     async (call, { subscription_id, current_period_start, current_period_end }) => {
@@ -101,8 +103,8 @@ export const paymentFacts = (fact: MakeFact) => ({
    * A subscriber has moved to another plan: that one opens and the old one closes for them (`MemberPlanChanged`).
    * @throws ApiError 404, 422 when the subscription is canceled or the plan is the same, archived, or sold by single payments
    */
-  planChanged: fact({ subscription_id: IdInput, plan_id: IdInput, ...period }, Subscription, async (call, told) => {
-    const { subscription_id, plan_id, ...fields } = told
+  planChanged: notification({ subscription_id: IdInput, plan_id: IdInput, ...period }, Subscription, async (call, given) => {
+    const { subscription_id, plan_id, ...fields } = given
     const before = await uncanceled(call, subscription_id)
     const plan = subscribable(await openPlan(call, plan_id))
     if (plan.id === before.plan_id) fail(invalid('plan_id'), 'plan_id is the plan that the subscription is for already')
@@ -123,7 +125,7 @@ export const paymentFacts = (fact: MakeFact) => ({
    * @returns those that ended
    */
   subscriptionsEnded: allPages(
-    fact({ after: optional(IdInput) }, EndedPage, async (call, { after = '0' }) => {
+    notification({ after: optional(IdInput) }, EndedPage, async (call, { after = '0' }) => {
       const rows = await call.tx.find(subscriptions, { where: { status: 'ending' }, after, limit: batchSize })
       const ended: SubscriptionRow[] = []
       for (const row of rows) {
@@ -144,7 +146,7 @@ export const paymentFacts = (fact: MakeFact) => ({
    * for each space that they join).
    * @throws ApiError 404 for the plan or the member, 422 when the plan is archived or sold by subscription
    */
-  purchase: fact(
+  purchase: notification(
     {
       member_id: IdInput,
       plan_id: IdInput,

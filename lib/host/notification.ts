@@ -18,14 +18,16 @@ import type { Networks } from './networks.ts'
 
 type Shape<F extends Fields> = v.ObjectSchema<F, (issue: v.ObjectIssue) => string>
 
-/** What the host tells: the network, by id or subdomain, and the fact's own fields. */
-export type Told<F extends Fields> = { readonly network: Id | number } & Readonly<v.InferInput<Shape<F>>>
+/** What a notification takes: the network, by id or subdomain, and its own fields. */
+export type NotificationInput<F extends Fields> = { readonly network: Id | number } & Readonly<v.InferInput<Shape<F>>>
 
 /** One of the host's calls. */
-export type Fact<F extends Fields, R extends v.GenericSchema> = (told: Told<F>) => Promise<v.InferOutput<R>>
+export type HostNotification<F extends Fields, R extends v.GenericSchema> = (
+  given: NotificationInput<F>,
+) => Promise<v.InferOutput<R>>
 
 /** The same call, with the fields of what it takes and gives written out: what editors show of it can be read. */
-export type Plainly<Call> = Call extends (told: infer T) => Promise<infer R> ? (told: Plain<T>) => Promise<Plain<R>> : never
+export type Plainly<Call> = Call extends (given: infer T) => Promise<infer R> ? (given: Plain<T>) => Promise<Plain<R>> : never
 type Plain<T> = { [K in keyof T]: T[K] } & {}
 
 /**
@@ -34,23 +36,25 @@ type Plain<T> = { [K in keyof T]: T[K] } & {}
  * @param returns the record that it answers with
  * @param work runs in one transaction; the network's first host counts as the one who acts
  */
-export type MakeFact = <F extends Fields, R extends v.GenericSchema>(
+export type MakeNotification = <F extends Fields, R extends v.GenericSchema>(
   fields: F,
   returns: R,
-  work: (call: Emitter<EventName>, told: v.InferOutput<Shape<F>>) => Promise<v.InferInput<R>>,
-) => Fact<F, R>
+  work: (call: Emitter<EventName>, given: v.InferOutput<Shape<F>>) => Promise<v.InferInput<R>>,
+) => HostNotification<F, R>
 
-/** Binds the host's calls to a community. */
-/** @param call what the messages call it */
-export function factsOf(settings: Settings, runner: Runner, networks: Networks, call: string): MakeFact {
+/**
+ * Binds the host's calls to a community.
+ * @param call the name of the call in messages
+ */
+export function notificationsOf(settings: Settings, runner: Runner, networks: Networks, call: string): MakeNotification {
   const { clock, limits, ids } = settings
   return (fields, returns, work) => {
     const schema = shape({ network: NetworkName, ...fields })
-    return async (told) => {
-      // The network is no column of what is told of.
-      const { network: _, ...fact } = checkArgument(call, schema, told, limits) as { readonly network: unknown }
-      const input = fact as v.InferOutput<Shape<typeof fields>>
-      const network = await networks.show(told.network)
+    return async (given) => {
+      // The network is no column of the rows that the notification changes.
+      const { network: _, ...checked } = checkArgument(call, schema, given, limits) as { readonly network: unknown }
+      const input = checked as v.InferOutput<Shape<typeof fields>>
+      const network = await networks.show(given.network)
       const now = isoTime(clock.now())
       const record = await runner.work(network.id, now, async (tx, emit) => {
         const host = (await tx.first(members, { state: 'active', role: 'host' })) ?? fail(notFound('Member'))

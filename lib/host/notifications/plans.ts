@@ -17,14 +17,14 @@ import { Plan, PricingType, presentPlan } from '../../records/plan.ts'
 import { spacesOf } from '../../rules/membership.ts'
 import { orConflict } from '../../storage/lock.ts'
 import { planSpaces, plans, spaces } from '../../storage/tables.ts'
-import type { MakeFact } from '../fact.ts'
+import type { MakeNotification } from '../notification.ts'
 
-export const planFacts = (fact: MakeFact) => ({
+export const planNotifications = (notification: MakeNotification) => ({
   /**
    * The host offers a plan. `space_ids` are the spaces that it opens, `amount` is in cents; `free` and `visible` by default.
    * @throws ApiError 422 when a space does not exist
    */
-  plan: fact(
+  plan: notification(
     {
       name: Title,
       description: clearable(LongText),

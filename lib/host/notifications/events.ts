@@ -6,14 +6,14 @@ import { eventPayload } from '../../records/event.ts'
 import { port } from '../../rules/ports.ts'
 import { inZone, occurrencesAt } from '../../rules/recurrence.ts'
 import { canceledInstances, events } from '../../storage/tables.ts'
-import type { MakeFact } from '../fact.ts'
+import type { MakeNotification } from '../notification.ts'
 
-export const eventFacts = (fact: MakeFact) => ({
+export const eventNotifications = (notification: MakeNotification) => ({
   /**
    * The host has called off one occurrence of a recurring event: `EventInstanceCanceled`. The others take place.
    * @throws ApiError 404 for the event, 422 when none of its occurrences begins then, or that one is called off already
    */
-  eventInstanceCanceled: fact(
+  eventInstanceCanceled: notification(
     { event_id: IdInput, instance_at: ZonedTimestampInput },
     catalogue.EventInstanceCanceled,
     async (call, { event_id, instance_at: time }) => {

@@ -9,53 +9,53 @@ async function setUp() {
   const t = await createTestCommunity({ ports: ports() })
   const [grace, alan] = await createMembers(t, 'Grace', 'Alan')
   const [garden] = await createSpaces(t, 'Garden')
-  const { record } = t.community
+  const { notify } = t.community
   const told = { network: '1', member_id: grace.id }
   const member = async () => (await t.send('members.show', { params: { id: grace.id } })).body
   const plans = async () => (await t.send('member_plans.list', { params: { member_id: grace.id } })).body.items
-  return { ...t, record, grace, alan, garden, told, member, plans }
+  return { ...t, notify, grace, alan, garden, told, member, plans }
 }
 
 const refusal = (status: number, error: string) => ({ status, body: { error } })
 
-test('every fact checks the network, and whom and what it is about', async () => {
-  const { record, told } = await setUp()
-  await expect(record.memberVisited({ ...told, network: 'nowhere' })).rejects.toMatchObject(refusal(404, 'Network not found'))
-  await expect(record.memberVisited({ network: 'demo', member_id: nobody })).rejects.toMatchObject(
+test('every notification checks the network, and whom and what it is about', async () => {
+  const { notify, told } = await setUp()
+  await expect(notify.memberVisited({ ...told, network: 'nowhere' })).rejects.toMatchObject(refusal(404, 'Network not found'))
+  await expect(notify.memberVisited({ network: 'demo', member_id: nobody })).rejects.toMatchObject(
     refusal(404, 'Member not found'),
   )
-  for (const wrong of [record.subscription, record.purchase, record.purchaseRequested])
+  for (const wrong of [notify.subscription, notify.purchase, notify.purchaseRequested])
     await expect(wrong({ ...told, plan_id: nobody })).rejects.toMatchObject(refusal(404, 'Plan not found'))
-  for (const wrong of [record.joinRequest, record.inviteRequest])
+  for (const wrong of [notify.joinRequest, notify.inviteRequest])
     await expect(wrong({ ...told, space_id: nobody })).rejects.toMatchObject(refusal(404, 'Space not found'))
-  await expect(record.courseProgress({ ...told, space_id: nobody, progress_percent: 1 })).rejects.toMatchObject(
+  await expect(notify.courseProgress({ ...told, space_id: nobody, progress_percent: 1 })).rejects.toMatchObject(
     refusal(404, 'Space not found'),
   )
-  await expect(record.lessonCompleted({ ...told, coursework_id: nobody })).rejects.toMatchObject(
+  await expect(notify.lessonCompleted({ ...told, coursework_id: nobody })).rejects.toMatchObject(
     refusal(404, 'Coursework not found'),
   )
   for (const wrong of [
-    () => record.planChanged({ network: '1', subscription_id: nobody, plan_id: nobody }),
-    () => record.subscriptionRenewed({ network: '1', subscription_id: nobody, current_period_end: now }),
+    () => notify.planChanged({ network: '1', subscription_id: nobody, plan_id: nobody }),
+    () => notify.subscriptionRenewed({ network: '1', subscription_id: nobody, current_period_end: now }),
   ])
     await expect(wrong()).rejects.toMatchObject(refusal(404, 'Subscription not found'))
-  await expect(record.courseProgress({ ...told, space_id: nobody, progress_percent: 101 })).rejects.toMatchObject(
+  await expect(notify.courseProgress({ ...told, space_id: nobody, progress_percent: 101 })).rejects.toMatchObject(
     refusal(422, 'progress_percent must be a whole number from 0 to 100'),
   )
 })
 
 test('a plan that opens a space that does not exist is refused', async () => {
-  const { send, record } = await setUp()
-  await expect(record.plan({ network: '1', name: 'House', space_ids: [nobody] })).rejects.toMatchObject(
+  const { send, notify } = await setUp()
+  await expect(notify.plan({ network: '1', name: 'House', space_ids: [nobody] })).rejects.toMatchObject(
     refusal(422, `space_ids: there is no space ${nobody} in this network`),
   )
   expect((await send('plans.list')).body.items).toEqual([])
 })
 
 test('a subscription opens the plan and its spaces', async () => {
-  const { record, told, garden, newEvents, plans, send } = await setUp()
-  const plan = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', space_ids: [garden.id] })
-  const made = await record.subscription({ ...told, plan_id: plan.id, trial_length: 14, trial_end: '2026-12-04T11:00:00+01:00' })
+  const { notify, told, garden, newEvents, plans, send } = await setUp()
+  const plan = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription', space_ids: [garden.id] })
+  const made = await notify.subscription({ ...told, plan_id: plan.id, trial_length: 14, trial_end: '2026-12-04T11:00:00+01:00' })
   expect(made).toMatchObject({
     member_id: told.member_id,
     subscription: { trial_length: 14, trial_end: '2026-12-04T10:00:00.000Z', purchased_at: now },
@@ -76,22 +76,22 @@ test('a subscription opens the plan and its spaces', async () => {
 })
 
 test('a plan is sold by subscriptions or by single payments, not by both', async () => {
-  const { record, told, newEvents } = await setUp()
-  const monthly = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
-  const single = await record.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
-  await expect(record.purchase({ ...told, plan_id: monthly.id })).rejects.toMatchObject(
+  const { notify, told, newEvents } = await setUp()
+  const monthly = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
+  const single = await notify.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
+  await expect(notify.purchase({ ...told, plan_id: monthly.id })).rejects.toMatchObject(
     refusal(422, 'The plan is sold by subscription: record a subscription'),
   )
-  await expect(record.subscription({ ...told, plan_id: single.id })).rejects.toMatchObject(
+  await expect(notify.subscription({ ...told, plan_id: single.id })).rejects.toMatchObject(
     refusal(422, 'The plan is sold by single payments: record a purchase'),
   )
   expect(newEvents()).toEqual([])
 })
 
 test('a purchase opens the plan and its spaces', async () => {
-  const { record, told, garden, newEvents, plans } = await setUp()
-  const plan = await record.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time', space_ids: [garden.id] })
-  const made = await record.purchase({ ...told, plan_id: plan.id })
+  const { notify, told, garden, newEvents, plans } = await setUp()
+  const plan = await notify.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time', space_ids: [garden.id] })
+  const made = await notify.purchase({ ...told, plan_id: plan.id })
   expect(newEvents()).toMatchObject([
     { event_type: 'MemberPurchasedHook', payload: made },
     { event_type: 'MemberJoinedHook', payload: { space_id: garden.id } },
@@ -100,12 +100,12 @@ test('a purchase opens the plan and its spaces', async () => {
 })
 
 test('a renewed subscription goes on where its period ended', async () => {
-  const { send, record, told, newEvents } = await setUp()
-  const plan = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
-  const { subscription } = await record.subscription({ ...told, plan_id: plan.id, current_period_end: '2026-12-01T00:00:00Z' })
+  const { send, notify, told, newEvents } = await setUp()
+  const plan = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
+  const { subscription } = await notify.subscription({ ...told, plan_id: plan.id, current_period_end: '2026-12-01T00:00:00Z' })
   newEvents()
   const renew = (current_period_end: string) =>
-    record.subscriptionRenewed({ network: '1', subscription_id: subscription.id, current_period_end })
+    notify.subscriptionRenewed({ network: '1', subscription_id: subscription.id, current_period_end })
   const renewed = await renew('2027-01-01T00:00:00Z')
   expect(renewed.subscription).toEqual({
     ...subscription,
@@ -125,37 +125,37 @@ test('a renewed subscription goes on where its period ended', async () => {
 })
 
 test('a subscriber who moves to another plan leaves the old one', async () => {
-  const { record, told, newEvents, plans, garden } = await setUp()
-  const before = await record.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
-  const after = await record.plan({
+  const { notify, told, newEvents, plans, garden } = await setUp()
+  const before = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
+  const after = await notify.plan({
     network: '1',
     name: 'Founder',
     pricing_type: 'subscription',
     amount: 900,
     space_ids: [garden.id],
   })
-  const { subscription } = await record.subscription({ ...told, plan_id: before.id })
+  const { subscription } = await notify.subscription({ ...told, plan_id: before.id })
   newEvents()
   const moved = { network: '1', subscription_id: subscription.id }
-  const changed = await record.planChanged({ ...moved, plan_id: after.id })
+  const changed = await notify.planChanged({ ...moved, plan_id: after.id })
   expect(changed.plan).toMatchObject({ id: after.id, name: 'Founder', amount: 900 })
   expect(newEvents()).toMatchObject([
     { event_type: 'MemberJoinedHook', payload: { space_id: garden.id } },
     { event_type: 'MemberPlanChangedHook', payload: changed },
   ])
   expect(await plans()).toEqual([after])
-  await expect(record.planChanged({ ...moved, plan_id: after.id })).rejects.toMatchObject(
+  await expect(notify.planChanged({ ...moved, plan_id: after.id })).rejects.toMatchObject(
     refusal(422, 'plan_id is the plan that the subscription is for already'),
   )
 })
 
 test('who asks is a member, with their address as the network shows it, or anybody with an address', async () => {
-  const { record, told, garden, network, newEvents, grace } = await setUp()
+  const { notify, told, garden, network, newEvents, grace } = await setUp()
   const place = { network: '1', space_id: garden.id }
   const stranger = { email: 'dorothy@example.org', first_name: 'Dorothy', last_name: 'Vaughan' }
-  const joining = await record.joinRequest({ ...place, ...stranger })
+  const joining = await notify.joinRequest({ ...place, ...stranger })
   expect(joining).toEqual({ id: expect.any(String), created_at: now, ...stranger, space: garden })
-  const asking = await record.inviteRequest({ ...place, ...stranger, location: 'Hampton', referred_by_user_id: grace.id })
+  const asking = await notify.inviteRequest({ ...place, ...stranger, location: 'Hampton', referred_by_user_id: grace.id })
   expect(asking).toEqual({
     id: expect.any(String),
     created_at: now,
@@ -172,8 +172,8 @@ test('who asks is a member, with their address as the network shows it, or anybo
     status: 'pending',
     referred_by_user_id: grace.id,
   })
-  const plan = await record.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
-  const buying = await record.purchaseRequested({ ...told, plan_id: plan.id })
+  const plan = await notify.plan({ network: '1', name: 'Workshop', pricing_type: 'one_time' })
+  const buying = await notify.purchaseRequested({ ...told, plan_id: plan.id })
   expect(buying).toMatchObject({
     member_id: grace.id,
     member_email: '',
@@ -186,13 +186,13 @@ test('who asks is a member, with their address as the network shows it, or anybo
     { event_type: 'InviteRequestedHook', payload: asking },
     { event_type: 'MemberPurchaseRequestedHook', payload: buying },
   ])
-  await expect(record.joinRequest(place)).rejects.toMatchObject(refusal(422, 'email is required unless member_id is given'))
+  await expect(notify.joinRequest(place)).rejects.toMatchObject(refusal(422, 'email is required unless member_id is given'))
 })
 
 test('course progress is a start at 0 percent, a completion at 100 and an update between; it may be said outright', async () => {
-  const { record, told, garden, newEvents } = await setUp()
-  const progress = (fields: Partial<Parameters<typeof record.courseProgress>[0]>) =>
-    record.courseProgress({ ...told, space_id: garden.id, ...fields })
+  const { notify, told, garden, newEvents } = await setUp()
+  const progress = (fields: Partial<Parameters<typeof notify.courseProgress>[0]>) =>
+    notify.courseProgress({ ...told, space_id: garden.id, ...fields })
   for (const progress_percent of [0, 1, 99, 100]) await progress({ progress_percent })
   for (const step of ['started', 'updated', 'completed'] as const) await progress({ progress: step })
   await progress({ progress: 'started', progress_percent: 5 })
@@ -210,27 +210,27 @@ test('course progress is a start at 0 percent, a completion at 100 and an update
 })
 
 test('what is no lesson cannot be completed', async () => {
-  const { send, record, told, garden, newEvents } = await setUp()
+  const { send, notify, told, garden, newEvents } = await setUp()
   const { body: section } = await send('courseworks.create', {
     params: { space_id: garden.id },
     body: { type: 'section', title: 'Basics' },
   })
-  await expect(record.lessonCompleted({ ...told, coursework_id: section.id })).rejects.toMatchObject(
+  await expect(notify.lessonCompleted({ ...told, coursework_id: section.id })).rejects.toMatchObject(
     refusal(422, 'coursework_id must name a lesson, and it names a section'),
   )
   expect(newEvents()).toEqual([])
 })
 
 test('reported content is listed with the abuse reports, a chat is only said', async () => {
-  const { send, record, told, garden, newEvents, network } = await setUp()
+  const { send, notify, told, garden, newEvents, network } = await setUp()
   const { body: post } = await send('posts.create', { body: { space_id: garden.id, title: 'Cheap shoes' } })
   const { body: comment } = await send('comments.create', { params: { post_id: post.id }, body: { text: 'Buy, buy!' } })
   newEvents()
   const onComment = { ...told, targetable_type: 'Comment', targetable_id: comment.id } as const
-  const listed = await record.abuseReport({ ...onComment, report_type: 'impersonation', reason: 'That is me.' })
-  const said = await record.reportedContent({ ...onComment, blacklist_type: 'not_interesting' })
+  const listed = await notify.abuseReport({ ...onComment, report_type: 'impersonation', reason: 'That is me.' })
+  const said = await notify.reportedContent({ ...onComment, blacklist_type: 'not_interesting' })
   const chat = { ...told, targetable_type: 'Chat', targetable_id: '77', blacklist_type: 'spam' } as const
-  const chatted = await record.reportedContent({ ...chat, space_id: garden.id })
+  const chatted = await notify.reportedContent({ ...chat, space_id: garden.id })
   expect(newEvents().map(({ payload }) => payload.reported_content)).toEqual([
     {
       id: listed.id,
@@ -251,9 +251,9 @@ test('reported content is listed with the abuse reports, a chat is only said', a
   const reports = (await send('abuse_reports.list')).body.items
   expect(reports.map(({ report_type }: { report_type: string }) => report_type)).toEqual(['impersonation', 'other'])
   const half = { ...onComment, report_type: 'spam', context_id: nobody } as const
-  await expect(record.abuseReport(half)).rejects.toMatchObject(refusal(422, 'context_id and context_type go together'))
-  await expect(record.abuseReport({ ...half, context_type: 'Space' })).rejects.toMatchObject(refusal(404, 'Space not found'))
-  await expect(record.reportedContent(chat)).rejects.toMatchObject(refusal(404, 'Space not found'))
+  await expect(notify.abuseReport(half)).rejects.toMatchObject(refusal(422, 'context_id and context_type go together'))
+  await expect(notify.abuseReport({ ...half, context_type: 'Space' })).rejects.toMatchObject(refusal(404, 'Space not found'))
+  await expect(notify.reportedContent(chat)).rejects.toMatchObject(refusal(404, 'Space not found'))
   for (const [targetable_type, name] of [
     ['Post', 'Post'],
     ['Comment', 'Comment'],
@@ -261,18 +261,18 @@ test('reported content is listed with the abuse reports, a chat is only said', a
     ['Space', 'Space'],
   ] as const)
     await expect(
-      record.abuseReport({ ...told, targetable_type, targetable_id: nobody, report_type: 'spam' }),
+      notify.abuseReport({ ...told, targetable_type, targetable_id: nobody, report_type: 'spam' }),
     ).rejects.toMatchObject(refusal(404, `${name} not found`))
 })
 
 test('a leaderboard ranks by count; equal counts share a rank', async () => {
-  const { record, grace, alan, owner, newEvents, network } = await setUp()
+  const { notify, grace, alan, owner, newEvents, network } = await setUp()
   const entries = [
     { member_id: grace.id, count: 2 },
     { member_id: alan.id, count: 5 },
     { member_id: owner.id, count: 5 },
   ]
-  const board = await record.giftLeaderboard({ network: '1', type: 'received', entries })
+  const board = await notify.giftLeaderboard({ network: '1', type: 'received', entries })
   expect(board).toMatchObject({ network_id: network.id, recalculated_at: now, type: 'received', gift_definition: null })
   expect(board.entries.all_time.map(({ rank, member, count }) => [rank, member.id, count])).toEqual([
     [1, alan.id, 5],
@@ -283,8 +283,8 @@ test('a leaderboard ranks by count; equal counts share a rank', async () => {
 })
 
 test('a member rises from ambassador level to ambassador level, and each is said once', async () => {
-  const { record, told, member, newEvents } = await setUp()
-  const risen = await record.ambassadorLevel({ ...told, level: 2, referral_count: 12 })
+  const { notify, told, member, newEvents } = await setUp()
+  const risen = await notify.ambassadorLevel({ ...told, level: 2, referral_count: 12 })
   expect(risen).toMatchObject({ ambassador_level_id: '2', ambassador_level_name: 'Silver', referral_count: 12 })
   expect(risen.member).toEqual(await member())
   expect(await member()).toMatchObject({ ambassador_level: 'Silver', referral_count: 12 })
@@ -292,15 +292,15 @@ test('a member rises from ambassador level to ambassador level, and each is said
     [2, 'Silver'],
     [1, 'Bronze'],
   ] as const)
-    await expect(record.ambassadorLevel({ ...told, level })).rejects.toMatchObject(
+    await expect(notify.ambassadorLevel({ ...told, level })).rejects.toMatchObject(
       refusal(422, `The member has reached the level ${name} before`),
     )
-  await record.ambassadorLevel({ ...told, level: 3 })
+  await notify.ambassadorLevel({ ...told, level: 3 })
   expect(newEvents().map(({ payload }) => payload.ambassador_level_name)).toEqual(['Silver', 'Gold'])
 })
 
 test('a profile changes only where it is told, and only a change is said', async () => {
-  const { record, told, member, newEvents, clock } = await setUp()
+  const { notify, told, member, newEvents, clock } = await setUp()
   clock.advance(1000)
   const fields = {
     commercial_email_consent: true,
@@ -309,28 +309,28 @@ test('a profile changes only where it is told, and only a change is said', async
     bio: 'Compilers.',
     avatar: 'https://cdn.example.org/grace.png',
   }
-  const changed = await record.memberProfile({ ...told, ...fields })
+  const changed = await notify.memberProfile({ ...told, ...fields })
   const { commercial_email_consent: _, ...shown } = fields
   expect(changed).toMatchObject({ ...shown, email: 'grace@example.org', updated_at: '2026-11-20T10:00:01.000Z' })
   expect(await member()).toEqual(changed)
-  expect(await record.memberProfile({ ...told, bio: 'Compilers.' })).toEqual(changed)
+  expect(await notify.memberProfile({ ...told, bio: 'Compilers.' })).toEqual(changed)
   expect(newEvents()).toMatchObject([{ event_type: 'MemberUpdatedHook', payload: { member: changed, space_id: null } }])
-  const cleared = await record.memberProfile({ ...told, bio: null, commercial_email_consent: false })
+  const cleared = await notify.memberProfile({ ...told, bio: null, commercial_email_consent: false })
   expect(cleared).toEqual({ ...changed, bio: null, email: '' })
-  await expect(record.memberProfile({ ...told, avatar: 'javascript:alert(1)' })).rejects.toMatchObject({ status: 422 })
+  await expect(notify.memberProfile({ ...told, avatar: 'javascript:alert(1)' })).rejects.toMatchObject({ status: 422 })
 })
 
 test('a visit is kept and not said', async () => {
-  const { record, told, member, newEvents } = await setUp()
-  await record.memberVisited(told)
+  const { notify, told, member, newEvents } = await setUp()
+  await notify.memberVisited(told)
   expect(await member()).toMatchObject({ last_visited_at: now, updated_at: now })
-  await record.memberVisited({ ...told, visited_at: '2026-11-21T08:00:00+01:00' })
+  await notify.memberVisited({ ...told, visited_at: '2026-11-21T08:00:00+01:00' })
   expect((await member()).last_visited_at).toBe('2026-11-21T07:00:00.000Z')
   expect(newEvents()).toEqual([])
 })
 
 test('an occurrence of a recurring event is called off once', async () => {
-  const { send, record, garden, newEvents } = await setUp()
+  const { send, notify, garden, newEvents } = await setUp()
   const body = {
     space_id: garden.id,
     title: 'Planting day',
@@ -342,7 +342,7 @@ test('an occurrence of a recurring event is called off once', async () => {
   }
   const { body: event } = await send('events.create', { body })
   newEvents()
-  const cancel = (instance_at: string) => record.eventInstanceCanceled({ network: '1', event_id: event.id, instance_at })
+  const cancel = (instance_at: string) => notify.eventInstanceCanceled({ network: '1', event_id: event.id, instance_at })
   const canceled = await cancel('2026-12-15T11:00:00+01:00')
   expect(canceled.event_instance).toEqual({
     post_id: event.id,
@@ -360,7 +360,7 @@ test('an occurrence of a recurring event is called off once', async () => {
 test('ids are numbers in answers and events where the community says so', async () => {
   const t = await createTestCommunity({ ids: 'number' })
   const [grace] = await createMembers(t, 'Grace')
-  const board = await t.community.record.giftLeaderboard({
+  const board = await t.community.notify.giftLeaderboard({
     network: 1,
     type: 'sent',
     entries: [{ member_id: grace.id, count: 1 }],

@@ -11,18 +11,18 @@ import type { Patch } from '../../storage/contract.ts'
 import { orConflict } from '../../storage/lock.ts'
 import type { Id } from '../../storage/table.ts'
 import { type MemberRow, members } from '../../storage/tables.ts'
-import type { MakeFact } from '../fact.ts'
+import type { MakeNotification } from '../notification.ts'
 
 const levels = { 1: 'Bronze', 2: 'Silver', 3: 'Gold' } as const
 const counted = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
-export const memberFacts = (fact: MakeFact) => ({
+export const memberNotifications = (notification: MakeNotification) => ({
   /**
    * A member has consented to commercial e-mail, or taken it back (specification, section 2, e-mail rule 2): `MemberUpdated`, if
    * that is different now. With consent others see the address as the network shows addresses, without it they see `""`.
    * @throws ApiError 404, 422
    */
-  emailConsent: fact({ member_id: IdInput, consent: BoolInput }, Member, (call, { member_id, consent }) =>
+  emailConsent: notification({ member_id: IdInput, consent: BoolInput }, Member, (call, { member_id, consent }) =>
     changeProfile(call, member_id, { commercial_email_consent: consent }),
   ),
 
@@ -31,17 +31,17 @@ export const memberFacts = (fact: MakeFact) => ({
    * e-mail rule 2): `MemberUpdated`, if anything is different now.
    * @throws ApiError 404, 422
    */
-  memberProfile: fact({ member_id: IdInput, ...profile }, Member, (call, { member_id, ...told }) =>
-    changeProfile(call, member_id, told),
+  memberProfile: notification({ member_id: IdInput, ...profile }, Member, (call, { member_id, ...given }) =>
+    changeProfile(call, member_id, given),
   ),
 
   /**
    * A member has visited the network. Nothing is said of it.
    * @throws ApiError 404
    */
-  memberVisited: fact({ member_id: IdInput, visited_at: optional(TimestampInput) }, Member, async (call, told) => {
-    const { id } = await activeMember(call, told.member_id)
-    const visited = await call.tx.update(members, id, { last_visited_at: told.visited_at ?? call.now }, { state: 'active' })
+  memberVisited: notification({ member_id: IdInput, visited_at: optional(TimestampInput) }, Member, async (call, given) => {
+    const { id } = await activeMember(call, given.member_id)
+    const visited = await call.tx.update(members, id, { last_visited_at: given.visited_at ?? call.now }, { state: 'active' })
     return presentMember(call, found(visited, 'Member'))
   }),
 
@@ -49,7 +49,7 @@ export const memberFacts = (fact: MakeFact) => ({
    * A member has reached an ambassador level, 1 Bronze, 2 Silver or 3 Gold: `MemberAmbassadorLeveledUp`.
    * @throws ApiError 404, 422 when they have reached it before
    */
-  ambassadorLevel: fact(
+  ambassadorLevel: notification(
     { member_id: IdInput, level: integerBetween(1, 3), referral_count: optional(counted) },
     catalogue.MemberAmbassadorLeveledUp,
     async (call, { member_id, level, referral_count }) => {
@@ -77,7 +77,7 @@ export const memberFacts = (fact: MakeFact) => ({
    * A leaderboard of gifts was worked out again: `GiftLeaderboardUpdated`. Ranks are made here, from 1, and equal counts share one.
    * @throws ApiError 404 for a member
    */
-  giftLeaderboard: fact(
+  giftLeaderboard: notification(
     {
       type: oneOf('received', 'sent'),
       gift_definition: optional(request('GiftDefinition', { id: IdInput, name: Title })),
@@ -105,10 +105,10 @@ export const memberFacts = (fact: MakeFact) => ({
   ),
 })
 
-async function changeProfile(call: Emitter<'MemberUpdated'>, member_id: Id, told: Patch<MemberRow>): Promise<MemberRecord> {
+async function changeProfile(call: Emitter<'MemberUpdated'>, member_id: Id, given: Patch<MemberRow>): Promise<MemberRecord> {
   const before = await activeMember(call, member_id)
-  if (!differs(before, told)) return presentMember(call, before)
-  const changes = { ...told, ...call.touch() }
+  if (!differs(before, given)) return presentMember(call, before)
+  const changes = { ...given, ...call.touch() }
   const record = presentMember(call, found(await call.tx.update(members, before.id, changes, { state: 'active' }), 'Member'))
   call.emit('MemberUpdated', { member: record, space_id: null, network_id: call.network.id })
   return record
