@@ -4,12 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isStorageError, StorageError } from '../../lib/storage/contract.ts'
-import { type PgPool, send } from '../storage/postgres/client.ts'
-import { defaultSchema, postgresDialect } from '../storage/postgres/dialect.ts'
-import { storageErrorOf, unreachable } from '../storage/postgres/errors.ts'
-import { applySteps, requireMigrated } from '../storage/postgres/migrate.ts'
-import { holdClient, openPool } from '../storage/postgres/pool.ts'
-import { nameOf } from '../storage/postgres/transaction.ts'
+import { nameOf, type PgPool, send } from '../sql/postgres/client.ts'
+import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
+import { storageErrorOf, unreachable } from '../sql/postgres/errors.ts'
+import { applySteps, requireMigrated } from '../sql/postgres/migrate.ts'
+import { holdClient, openPool } from '../sql/postgres/pool.ts'
 import { type Counts, type SharedRateLimits, sharedRateLimits, type Used } from './shared.ts'
 
 export interface PostgresRateLimitOptions {

@@ -8,8 +8,8 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { isStorageError } from '../../lib/storage/contract.ts'
-import type { Connection } from '../storage/sqlite/connection.ts'
-import { isBusy, storageErrorOf } from '../storage/sqlite/errors.ts'
+import type { Connection } from '../sql/sqlite/connection.ts'
+import { isBusy, storageErrorOf } from '../sql/sqlite/errors.ts'
 import { type Counts, type SharedRateLimits, sharedRateLimits, type Used } from './shared.ts'
 
 export interface SqliteRateLimitOptions {
@@ -54,7 +54,7 @@ export async function sqliteRateLimits(options: SqliteRateLimitOptions): Promise
 
 async function sqliteCounts(directory: string, patience: number): Promise<Counts> {
   // Loaded here, so that `folkmoot/rate-limits` loads where there is no `node:sqlite`.
-  const { openConnection } = await import('../storage/sqlite/connection.ts')
+  const { openConnection } = await import('../sql/sqlite/connection.ts')
   const file = join(directory, 'counts.sqlite')
   let connection: Promise<Connection> | undefined = open()
   await connection

@@ -10,23 +10,23 @@ import * as v from 'valibot'
 import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, checkOptions, flag, listener, positive, wholeNumber } from '../options.ts'
+import { isPipelined, type PgClient, type PgPool, send } from '../sql/postgres/client.ts'
+import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
+import { commitError, endsConnection } from '../sql/postgres/errors.ts'
+import { applySteps, requireMigrated } from '../sql/postgres/migrate.ts'
+import { notifierOver } from '../sql/postgres/notifier.ts'
+import { beginOn, openPool } from '../sql/postgres/pool.ts'
+import { type Statement, statementsOf } from '../sql/statements.ts'
+import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
-import { callerOver } from './postgres/caller.ts'
-import { isPipelined, type PgClient, type PgPool, send } from './postgres/client.ts'
-import { defaultSchema, postgresDialect } from './postgres/dialect.ts'
-import { commitError, endsConnection } from './postgres/errors.ts'
 import { joined } from './postgres/joined.ts'
-import { applySteps, requireMigrated } from './postgres/migrate.ts'
 import { channelOf } from './postgres/outbox.ts'
-import { beginOn, openPool } from './postgres/pool.ts'
 import { inSession, type Language, type Transaction, transactionOn } from './postgres/transaction.ts'
 import { openView } from './postgres/view.ts'
-import { type Statement, statementsOf } from './sql/statements.ts'
-import type { TableShape } from './sql/values.ts'
 import { viewsWith } from './sql/views.ts'
 
-export type { PgClient, PgPool } from './postgres/client.ts'
-export { migratePostgres, type PostgresMigration } from './postgres/migrate.ts'
+export type { PgClient, PgPool } from '../sql/postgres/client.ts'
+export { migratePostgres, type PostgresMigration } from '../sql/postgres/migrate.ts'
 export { claimOutbox, type PostgresOutboxOptions, postgresOutbox } from './postgres/outbox.ts'
 
 export interface PostgresOptions {
@@ -106,7 +106,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
     throw error
   }
 
-  const caller = callerOver(pool, channelOf(schema))
+  const notifier = notifierOver(pool, channelOf(schema))
   const nesting = nestingIn()
   const running = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
@@ -129,7 +129,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
       const value = await inSession(transaction, language, false, work)
       await commit(transaction)
       broken = false
-      if (transaction.appended) caller.call()
+      if (transaction.appended) notifier.notify()
       return value
     } catch (error) {
       if (!endsConnection(error)) broken = await isBrokenAfterUndoing(client)
@@ -153,7 +153,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
         await views.settled()
         // The ends of the last views.
         await Promise.all(running)
-        await caller.settled()
+        await notifier.settled()
         await endPool()
       })()
       return closing

@@ -1,6 +1,6 @@
 /** One relay of several on a PostgreSQL database. The first one puts the backlog into the outbox. */
 
-import { postgresAddress } from '../../adapters/storage/postgres/address.ts'
+import { postgresAddress } from '../../adapters/sql/postgres/address.ts'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { startRelay } from '../../daemon/relay/relay.ts'
 import { asSender, eventOf, inGroups, key, secret } from './made.ts'

@@ -1,4 +1,4 @@
-import { isPostgresAddress, postgresAddress, withoutPassword } from '../../adapters/storage/postgres/address.ts'
+import { isPostgresAddress, postgresAddress, withoutPassword } from '../../adapters/sql/postgres/address.ts'
 import { migratePostgres } from '../../adapters/storage/postgres.ts'
 import { migrateSqlite } from '../../adapters/storage/sqlite.ts'
 import type { Output } from '../output.ts'

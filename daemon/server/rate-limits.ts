@@ -1,5 +1,5 @@
 import { postgresRateLimits, rateLimits, sqliteRateLimits } from '../../adapters/rate-limits/index.ts'
-import { isPostgresAddress, postgresAddress } from '../../adapters/storage/postgres/address.ts'
+import { isPostgresAddress, postgresAddress } from '../../adapters/sql/postgres/address.ts'
 import type { RateLimiter } from '../../lib/index.ts'
 
 /**

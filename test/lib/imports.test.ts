@@ -101,7 +101,7 @@ const rules: Readonly<Record<string, Rule>> = {
     says: 'one file loads it, after the version of Node was looked at',
     offences: mentioning(
       /^(?:adapters|daemon)\//,
-      /^adapters\/storage\/sqlite\/module\.ts$/,
+      /^adapters\/sql\/sqlite\/module\.ts$/,
       /^import (?!type\b).* from 'node:sqlite'/gm,
     ),
   },
@@ -175,7 +175,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
   ['process', 'daemon/server/serve.ts', "import { exit, pid } from 'node:process'", 'import { exit, pid } '],
   [
     'node:sqlite',
-    'adapters/storage/sqlite/migrate.ts',
+    'adapters/sql/sqlite/migrate.ts',
     "import { DatabaseSync } from 'node:sqlite'",
     "import { DatabaseSync } from 'node:sqlite'",
   ],

@@ -1,8 +1,8 @@
 /** Transactions inside of one that the host has open, one after another. */
 import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
+import { type PgClient, send } from '../../sql/postgres/client.ts'
+import { isOutsideTransaction, storageErrorOf } from '../../sql/postgres/errors.ts'
 import { nestingIn } from '../nesting.ts'
-import { type PgClient, send } from './client.ts'
-import { isOutsideTransaction, storageErrorOf } from './errors.ts'
 import { inSession, type Language, transactionOn } from './transaction.ts'
 
 /** @param client the host's connection, inside a transaction */

@@ -2,12 +2,12 @@
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import type { Damage, OutboxSource } from '../../../lib/outbox/source.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
+import { type PgClient, send } from '../../sql/postgres/client.ts'
+import { defaultSchema, postgresDialect } from '../../sql/postgres/dialect.ts'
+import { storageErrorOf, unreachable } from '../../sql/postgres/errors.ts'
+import { migratePostgres } from '../../sql/postgres/migrate.ts'
+import { loadPg } from '../../sql/postgres/pool.ts'
 import { outboxSource, parseCommit } from '../sql/outbox-source.ts'
-import { type PgClient, send } from './client.ts'
-import { defaultSchema, postgresDialect } from './dialect.ts'
-import { storageErrorOf, unreachable } from './errors.ts'
-import { migratePostgres } from './migrate.ts'
-import { loadPg } from './pool.ts'
 
 /** What a storage calls out after a commit. A hint: whoever misses it finds the rows by looking. */
 export const channelOf = (schema: string): string => `${schema}_outbox`

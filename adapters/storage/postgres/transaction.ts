@@ -1,15 +1,14 @@
 /** One transaction on one connection. */
-import { createHash } from 'node:crypto'
 import { partsOf } from '../../../lib/outbox/parts.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
-import type { Dialect } from '../sql/dialect.ts'
-import { keyOfIndex } from '../sql/schema.ts'
+import type { Dialect } from '../../sql/dialect.ts'
+import { nameOf, type PgClient, type PgResult, send, together } from '../../sql/postgres/client.ts'
+import { storageErrorOf, violatedIndex } from '../../sql/postgres/errors.ts'
+import { keyOfIndex } from '../../sql/schema.ts'
+import type { Statement, Statements } from '../../sql/statements.ts'
+import type { TableShape } from '../../sql/values.ts'
 import { type Executor, openSession } from '../sql/session.ts'
-import type { Statement, Statements } from '../sql/statements.ts'
-import type { TableShape } from '../sql/values.ts'
-import { type PgClient, type PgResult, send, together } from './client.ts'
-import { storageErrorOf, violatedIndex } from './errors.ts'
 
 /** What the statements of one storage have in common. */
 export interface Language {
@@ -18,17 +17,6 @@ export interface Language {
   /** Whether statements are prepared under a name. Off for poolers that give every transaction another connection. */
   readonly prepared: boolean
   readonly onStatement: ((statement: Statement) => void) | undefined
-}
-
-const names = new Map<string, string>()
-
-/** The same text has the same name in every process, as poolers that share prepared statements need it. */
-export function nameOf(text: string): string {
-  const known = names.get(text)
-  if (known !== undefined) return known
-  const name = `folkmoot_${createHash('sha1').update(text).digest('hex')}`
-  names.set(text, name)
-  return name
 }
 
 /** A transaction that is open on a connection; whoever began it ends it. */

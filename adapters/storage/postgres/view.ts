@@ -1,9 +1,9 @@
 /** Views: transactions that only read, each for several reads at once. */
 import { Conflict } from '../../../lib/storage/contract.ts'
+import { isPipelined, keep, type PgClient, type PgPool, send } from '../../sql/postgres/client.ts'
+import { isInFailedTransaction, isLost, unreachable } from '../../sql/postgres/errors.ts'
+import { beginOn, type Held, holdClient } from '../../sql/postgres/pool.ts'
 import type { View } from '../sql/views.ts'
-import { isPipelined, keep, type PgClient, type PgPool, send } from './client.ts'
-import { isInFailedTransaction, isLost, unreachable } from './errors.ts'
-import { beginOn, type Held, holdClient } from './pool.ts'
 import { type Language, type Transaction, transactionOn } from './transaction.ts'
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'

@@ -1,8 +1,8 @@
 /** One transaction's door to the data, over whatever runs statements. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { Conflict, type LockStrength, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
-import type { RowQuery, Statement, Statements } from './statements.ts'
-import type { AnyRow, TableShape } from './values.ts'
+import type { RowQuery, Statement, Statements } from '../../sql/statements.ts'
+import type { AnyRow, TableShape } from '../../sql/values.ts'
 
 /** Runs the statements of one transaction. */
 export interface Executor {

@@ -8,8 +8,8 @@
  *   the view that the request is answered from.
  */
 import type { Tx } from '../../../lib/storage/contract.ts'
+import type { Statement, Statements } from '../../sql/statements.ts'
 import { type Executor, openSession } from './session.ts'
-import type { Statement, Statements } from './statements.ts'
 
 export interface View extends Executor {
   /** Every read has asked for what it wants first. */

@@ -4,12 +4,12 @@ import { basename, dirname, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { OutboxSource } from '../../../lib/outbox/source.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
+import { connectionOver, openConnection } from '../../sql/sqlite/connection.ts'
+import { sqliteDialect } from '../../sql/sqlite/dialect.ts'
+import { isBusy, storageErrorOf } from '../../sql/sqlite/errors.ts'
+import { migrateSqlite } from '../../sql/sqlite/migrate.ts'
+import { openReadOnly } from '../../sql/sqlite/read-only.ts'
 import { outboxSource } from '../sql/outbox-source.ts'
-import { connectionOver, openConnection } from './connection.ts'
-import { sqliteDialect } from './dialect.ts'
-import { isBusy, storageErrorOf } from './errors.ts'
-import { openToLook } from './look.ts'
-import { migrateSqlite } from './migrate.ts'
 
 /** Milliseconds to wait for the API server, which writes to the same file. */
 const patience = 5_000
@@ -24,7 +24,7 @@ const patience = 5_000
 export async function sqliteOutbox(path: string, looking = false): Promise<OutboxSource> {
   const file = resolve(path)
   if (!looking) await migrateSqlite({ path: file, tables: [] })
-  const connection = looking ? connectionOver(openToLook(file), file) : openConnection(file)
+  const connection = looking ? connectionOver(openReadOnly(file), file) : openConnection(file)
   const outbox = sqliteDialect.table('outbox')
   const watchers = new Set<FSWatcher>()
   const inode = statSync(file).ino

@@ -1,5 +1,5 @@
 /** Readers of a file: each view has a connection of its own. */
-import type { Connection } from './connection.ts'
+import type { Connection } from '../../sql/sqlite/connection.ts'
 
 /** Connections at once; a view holds one for some microtasks. */
 const mostReaders = 16

@@ -8,8 +8,8 @@
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { isStorageError, StorageError } from '../../../lib/storage/contract.ts'
-import type { Connection } from './connection.ts'
-import { isBusy, isDiskError, storageErrorOf } from './errors.ts'
+import type { Connection } from '../../sql/sqlite/connection.ts'
+import { isBusy, isDiskError, storageErrorOf } from '../../sql/sqlite/errors.ts'
 
 /** More than these do not wait for each other. */
 const mostInGroup = 128

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { outboxDirectory } from '../../../adapters/outbox/file.ts'
-import { isPostgresAddress, postgresAddress } from '../../../adapters/storage/postgres/address.ts'
+import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import { postgresOutbox } from '../../../adapters/storage/postgres.ts'
 import { sqliteOutbox } from '../../../adapters/storage/sqlite.ts'
 import type { OutboxSource } from '../../../lib/outbox/source.ts'

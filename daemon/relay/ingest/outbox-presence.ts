@@ -2,10 +2,10 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { errorCode } from '../../../adapters/outbox/file-system.ts'
-import { withoutPassword } from '../../../adapters/storage/postgres/address.ts'
-import { looksIntoPostgres } from '../../../adapters/storage/postgres/look.ts'
-import { sqliteDialect } from '../../../adapters/storage/sqlite/dialect.ts'
-import { openToLook } from '../../../adapters/storage/sqlite/look.ts'
+import { withoutPassword } from '../../../adapters/sql/postgres/address.ts'
+import { hasTable } from '../../../adapters/sql/postgres/has-table.ts'
+import { sqliteDialect } from '../../../adapters/sql/sqlite/dialect.ts'
+import { openReadOnly } from '../../../adapters/sql/sqlite/read-only.ts'
 import { placeOf } from './outbox-address.ts'
 
 const remedy = 'correct --outbox, or start the API server, which makes it'
@@ -43,13 +43,13 @@ export async function missingOutbox(address: string): Promise<Missing | undefine
   if (place.kind === 'directory') return pathProblem(resolve(place.path), address, 'directory')
   if (place.kind === 'sqlite') return pathProblem(resolve(place.path), address, 'file') ?? sqliteProblem(place.path, address)
   const { url, schema } = place
-  const there = await looksIntoPostgres(url, `"${schema}"."outbox"`)
+  const there = await hasTable(url, `"${schema}"."outbox"`)
   return there ? undefined : absent(`in schema ${schema} of ${withoutPassword(address)}`)
 }
 
 function sqliteProblem(path: string, shown: string): Missing | undefined {
   try {
-    const database = openToLook(resolve(path))
+    const database = openReadOnly(resolve(path))
     try {
       database.prepare(`SELECT 1 FROM ${sqliteDialect.table('outbox')} LIMIT 1`).get()
       return undefined

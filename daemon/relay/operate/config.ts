@@ -1,7 +1,7 @@
 /** The relay's settings from its command line and its configuration file. */
 import { readFile } from 'node:fs/promises'
 import { errorCode } from '../../../adapters/outbox/file-system.ts'
-import { isPostgresAddress } from '../../../adapters/storage/postgres/address.ts'
+import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import type { EncryptionFlags } from '../../encryption-keys.ts'
 import { UsageError } from '../../usage.ts'
 import { checkSettings, type Settings, SettingsError } from '../settings.ts'

@@ -137,7 +137,7 @@ test.skipIf(old === undefined)(
   async () => {
     const directory = await scratch()
     await writeFile(join(directory, 'package.json'), '{"type":"module"}')
-    for (const path of ['daemon/bin/begin.ts', 'adapters/node-version.ts', 'adapters/storage/sqlite/module.ts']) {
+    for (const path of ['daemon/bin/begin.ts', 'adapters/node-version.ts', 'adapters/sql/sqlite/module.ts']) {
       const text = stripTypeScriptTypes(await readFile(join(root, path), 'utf8')).replace(
         "'../../node-version.ts'",
         "'./node-version.js'",

@@ -1,11 +1,11 @@
 /** The connections of a relay to the PostgreSQL database that it shares with others. */
 import pRetry from 'p-retry'
-import { type PgClient, type PgPool, send } from '../../../../adapters/storage/postgres/client.ts'
-import { defaultSchema } from '../../../../adapters/storage/postgres/dialect.ts'
-import { commitError, endsConnection, storageErrorOf, unreachable } from '../../../../adapters/storage/postgres/errors.ts'
-import { migratePostgres } from '../../../../adapters/storage/postgres/migrate.ts'
-import { beginOn, type Held, holdClient, openPool } from '../../../../adapters/storage/postgres/pool.ts'
-import { nameOf } from '../../../../adapters/storage/postgres/transaction.ts'
+import { nameOf, type PgClient, type PgPool, send } from '../../../../adapters/sql/postgres/client.ts'
+import { defaultSchema } from '../../../../adapters/sql/postgres/dialect.ts'
+import { commitError, endsConnection, storageErrorOf, unreachable } from '../../../../adapters/sql/postgres/errors.ts'
+import { migratePostgres } from '../../../../adapters/sql/postgres/migrate.ts'
+import { beginOn, type Held, holdClient, openPool } from '../../../../adapters/sql/postgres/pool.ts'
+
 import { isStorageError, StorageError } from '../../../../lib/storage/contract.ts'
 import { NoRelayYet } from '../../../usage.ts'
 import type { SqlRow } from '../rows.ts'

@@ -1,6 +1,7 @@
 /** The relay store on PostgreSQL, which any number of relays share, and the way into it from the outbox beside it. */
-import { callerOver } from '../../../../adapters/storage/postgres/caller.ts'
-import { listenOn } from '../../../../adapters/storage/postgres/listen.ts'
+
+import { listenOn } from '../../../../adapters/sql/postgres/listen.ts'
+import { notifierOver } from '../../../../adapters/sql/postgres/notifier.ts'
 import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
 import { maxCounted } from '../../../../lib/outbox/source.ts'
 import type { Clock } from '../../clock.ts'
@@ -84,7 +85,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   const database = await openDatabase({ url, ...(schema === undefined ? {} : { schema }) })
   const taker = createTaker(database)
   const leases = createLeases(database, clock, lease, taker.tell)
-  const caller = callerOver(database.pool, relayChannelOf(database.schema))
+  const notifier = notifierOver(database.pool, relayChannelOf(database.schema))
   const outboxHints = new Set<() => void>()
   const storeHints = new Set<() => void>()
   const listening = listenOn(url, [channelOf(database.schema), relayChannelOf(database.schema)], (channel) => {
@@ -111,7 +112,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   async function tend(now: number) {
     tendedAt = clock.monotonic()
     const tended = await leases.tend(now)
-    if (tended.interrupted > 0 || tended.gained.length > 0) caller.call()
+    if (tended.interrupted > 0 || tended.gained.length > 0) notifier.notify()
     return tended
   }
 
@@ -222,7 +223,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       if (turn.results.length + turn.states.size + turn.notices.length === 0 && turn.inFlight === inFlight) return []
       const told = await recordTurn(database, leases, taker, turn, now).catch(loses)
       inFlight = turn.inFlight
-      if (told.length > 0) caller.call()
+      if (told.length > 0) notifier.notify()
       return told
     },
     async outgoing(deliveries) {
@@ -262,7 +263,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     },
     async release(endpoints) {
       await alone(() => leases.release(endpoints))
-      caller.call()
+      notifier.notify()
     },
     watch: watching(storeHints),
     get skew() {
@@ -274,13 +275,13 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     compact: async () => {},
     async startAfresh(ref, enable) {
       const endpoint = await database.transaction((session) => startAfresh(session, ref, enable))
-      caller.call()
+      notifier.notify()
       return endpoint
     },
     async close() {
       await leases.end().catch(() => undefined)
-      caller.call()
-      await caller.settled()
+      notifier.notify()
+      await notifier.settled()
       await listening.close()
       await database.close()
     },
@@ -293,7 +294,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       const { taken, version, more } = taking
       // The scheduler is told of this at once, so it need not find it out.
       if (seen === version - 1 && taken.changed.length + taken.removed.length === 0) seen = version
-      caller.call()
+      notifier.notify()
       // Endpoints are told to whoever has them by `look`.
       return { taken: { ...taken, changed: [], removed: [] }, more }
     },

@@ -1,7 +1,7 @@
 /** Opens the SQLite file of the relay store. */
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync } from '../../../../adapters/storage/sqlite/module.ts'
+import { DatabaseSync } from '../../../../adapters/sql/sqlite/module.ts'
 import { StorageError } from '../../../../lib/storage/contract.ts'
 import { migrations, schema, schemaVersion } from './schema.ts'
 

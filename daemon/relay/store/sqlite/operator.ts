@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { errorCode } from '../../../../adapters/outbox/file-system.ts'
-import { openToLook } from '../../../../adapters/storage/sqlite/look.ts'
+import { openReadOnly } from '../../../../adapters/sql/sqlite/read-only.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { laneAgain, type OperatorStore, operatorStore } from '../operator.ts'
 import { arriving, behind, number, text, textOrNull } from '../rows.ts'
@@ -27,7 +27,7 @@ export function openSqliteOperator(
     if (code === 'ENOENT') throw new NoRelayYet(`no relay has run on this outbox yet: ${path} does not exist`)
     throw new UsageError(`the relay's store ${path} may not be read (${code}): run this as the user of the relay`)
   }
-  const database = looking ? openToLook(path) : openDatabase(path)
+  const database = looking ? openReadOnly(path) : openDatabase(path)
   if (looking) checkVersion(database, path)
   const again = database.prepare(
     `UPDATE deliveries SET state = 'pending', due = ?, attempts = 0, starts = 0, ${laneAgain.replaceAll('$schema.', '')}

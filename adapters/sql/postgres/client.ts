@@ -1,4 +1,5 @@
 /** What these adapters use of `pg`, as types of their own: the package is optional, and a host brings its own pool. */
+import { createHash } from 'node:crypto'
 
 export interface PgQuery {
   readonly text: string
@@ -50,6 +51,17 @@ const types = { getTypeParser: () => (text: string) => text }
  */
 export function send(client: PgClient, text: string, values: readonly unknown[] = [], name?: string): Promise<PgResult> {
   return client.query({ text, values: [...values], rowMode: 'array', types, ...(name === undefined ? {} : { name }) })
+}
+
+const names = new Map<string, string>()
+
+/** The same text has the same name in every process, as poolers that share prepared statements need it. */
+export function nameOf(text: string): string {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  const name = `folkmoot_${createHash('sha1').update(text).digest('hex')}`
+  names.set(text, name)
+  return name
 }
 
 /**

@@ -1,6 +1,6 @@
 /** SQL as PostgreSQL speaks it. Everything of ours stands in a schema of its own, beside the host's tables. */
-import type { Dialect } from '../sql/dialect.ts'
-import { quoted } from '../sql/dialect.ts'
+import type { Dialect } from '../dialect.ts'
+import { quoted } from '../dialect.ts'
 
 export const defaultSchema = 'folkmoot'
 

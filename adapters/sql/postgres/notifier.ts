@@ -1,24 +1,24 @@
-/** Calls out on a channel that something is there. A hint: whoever misses it finds out by looking. */
+/** Notifies listeners of a channel that something has changed. A hint: whoever misses it finds out by polling. */
 import { type PgPool, send } from './client.ts'
 import { holdClient } from './pool.ts'
 
-/** Milliseconds to wait for a connection to call on. */
+/** Milliseconds to wait for a connection. */
 const patience = 1_000
-/** Milliseconds in which many reasons to call share one call. */
+/** Milliseconds in which many changes share one notification. */
 const interval = 20
 
-export interface Caller {
-  call(): void
-  /** Resolves when nothing is being called out any more. */
+export interface Notifier {
+  notify(): void
+  /** Resolves when nothing is being sent any more. */
   settled(): Promise<void>
 }
 
 /** Not by NOTIFY in the transaction that it is about: that would make commits wait for each other. */
-export function callerOver(pool: PgPool, channel: string): Caller {
+export function notifierOver(pool: PgPool, channel: string): Notifier {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let calling: Promise<void> = Promise.resolve()
+  let sending: Promise<void> = Promise.resolve()
 
-  async function notify(): Promise<void> {
+  async function sendNow(): Promise<void> {
     const { client, release } = await holdClient(pool, patience)
     release(
       await send(client, `NOTIFY "${channel}"`).then(
@@ -29,15 +29,15 @@ export function callerOver(pool: PgPool, channel: string): Caller {
   }
 
   return {
-    call() {
+    notify() {
       timer ??= setTimeout(() => {
         timer = undefined
-        calling = notify().catch(() => undefined)
+        sending = sendNow().catch(() => undefined)
       }, interval).unref()
     },
     async settled() {
       clearTimeout(timer)
-      await calling
+      await sending
     },
   }
 }

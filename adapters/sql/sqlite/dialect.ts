@@ -1,6 +1,6 @@
 /** SQL as SQLite speaks it. Every table of ours begins with `folkmoot_`, so that a host's own stand beside them in one file. */
-import type { Dialect } from '../sql/dialect.ts'
-import { quoted } from '../sql/dialect.ts'
+import type { Dialect } from '../dialect.ts'
+import { quoted } from '../dialect.ts'
 
 export const tablePrefix = 'folkmoot_'
 

@@ -1,9 +1,9 @@
 /** Makes the tables in a PostgreSQL database, and leads those of an earlier version to where they are now. */
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { tables as allTables } from '../../../lib/storage/tables.ts'
-import { quoted } from '../sql/dialect.ts'
-import { type Existing, migrationSteps } from '../sql/schema.ts'
-import type { TableShape } from '../sql/values.ts'
+import { quoted } from '../dialect.ts'
+import { type Existing, migrationSteps } from '../schema.ts'
+import type { TableShape } from '../values.ts'
 import { type PgClient, type PgPool, send } from './client.ts'
 import { defaultSchema, postgresDialect } from './dialect.ts'
 import { commitError, storageErrorOf } from './errors.ts'

@@ -8,7 +8,7 @@ import { loadPg } from './pool.ts'
  * @param table its name with its schema, both quoted
  * @throws StorageError `unavailable` when the database cannot be reached
  */
-export async function looksIntoPostgres(url: string, table: string): Promise<boolean> {
+export async function hasTable(url: string, table: string): Promise<boolean> {
   const { Client } = await loadPg()
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000, statement_timeout: 10_000 })
   client.on('error', () => {})

@@ -1,6 +1,6 @@
 /** What SQLite says, in the terms of the storage contract. */
 import { StorageError, type StorageErrorCode, UniqueViolation } from '../../../lib/storage/contract.ts'
-import type { TableShape } from '../sql/values.ts'
+import type { TableShape } from '../values.ts'
 import { tablePrefix } from './dialect.ts'
 
 /** Primary result codes of SQLite; the rest of an extended code is above the lowest byte. */

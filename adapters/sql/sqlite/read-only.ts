@@ -7,7 +7,7 @@ import { DatabaseSync } from './module.ts'
  * Opens a file for reading alone. Without a write-ahead log beside it nobody uses it, and then SQLite is told so: it would make
  * one otherwise, and leave it there.
  */
-export function openToLook(path: string): DatabaseSync {
+export function openReadOnly(path: string): DatabaseSync {
   const address = pathToFileURL(path)
   if (!existsSync(`${path}-wal`)) address.searchParams.set('immutable', '1')
   return new DatabaseSync(address, { readOnly: true, timeout: 5_000 })

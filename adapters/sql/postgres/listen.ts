@@ -1,6 +1,6 @@
 /** Hears what is called out on channels, for as long as a connection holds. */
 import { setTimeout } from 'node:timers/promises'
-import { quoted } from '../sql/dialect.ts'
+import { quoted } from '../dialect.ts'
 import { loadPg } from './pool.ts'
 
 export interface Listening {

@@ -1,6 +1,6 @@
 /** Values between rows and columns: what can be stored, what can be searched, and how it is written. */
-import { isStorableId } from '../../../lib/kernel/ids.ts'
-import type { ColumnType } from '../../../lib/storage/table.ts'
+import { isStorableId } from '../../lib/kernel/ids.ts'
+import type { ColumnType } from '../../lib/storage/table.ts'
 import type { Dialect, SqlValue } from './dialect.ts'
 
 /** What a table needs to be for these adapters: no row types. */

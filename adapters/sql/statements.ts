@@ -1,6 +1,6 @@
 /** The statements of the storage contract, as text with parameters. */
-import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import type { LockStrength } from '../../../lib/storage/contract.ts'
+import type { OutboxRecord } from '../../lib/outbox/record.ts'
+import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { Dialect, Parameter, SqlValue } from './dialect.ts'
 import { quoted } from './dialect.ts'
 import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'

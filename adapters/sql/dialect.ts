@@ -1,6 +1,6 @@
 /** Where the SQL of two databases differs; everything else about it is written once. */
-import type { LockStrength } from '../../../lib/storage/contract.ts'
-import type { ColumnType } from '../../../lib/storage/table.ts'
+import type { LockStrength } from '../../lib/storage/contract.ts'
+import type { ColumnType } from '../../lib/storage/table.ts'
 
 /** What goes into a statement and comes out of it. */
 export type SqlValue = string | number | boolean | null

@@ -2,8 +2,8 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
-import type { Statement } from '../sql/statements.ts'
-import type { TableShape } from '../sql/values.ts'
+import type { Statement } from '../statements.ts'
+import type { TableShape } from '../values.ts'
 import { storageErrorOf, uniqueViolationOf } from './errors.ts'
 import { DatabaseSync } from './module.ts'
 
