@@ -1,9 +1,9 @@
 /**
  * `npm run bench:backlog`: a relay that starts on a million pending events: seconds to its first delivery, and its memory.
  *
- * The backlog is made by the real outbox and taken over by the real relay while its endpoint is disabled, in a process of its
+ * The backlog is made by the real outbox and ingested by the real relay while its endpoint is disabled, in a process of its
  * own. Then, in new processes: a start with the backlog in the relay's store, drained for a while; and a start with a tenth
- * of it still in the outbox, taken over and delivered at the same time.
+ * of it still in the outbox, ingested and delivered at the same time.
  * Options: --count N (events of 1 KiB, 1000000), --drain SECONDS (30)
  */
 import { type ChildProcess, fork } from 'node:child_process'
@@ -129,11 +129,11 @@ async function main(): Promise<void> {
     const whole = Math.round
     const table = new Table({ head: ['step', 'seconds', 'peak MiB'], style: { head: [], border: [] } })
     table.push(
-      ['taking the backlog over from the outbox', taken.seconds.toFixed(1), whole(taken.peakMiB)],
+      ['ingesting the backlog from the outbox', taken.seconds.toFixed(1), whole(taken.peakMiB)],
       ['start of the relay on its store', started.seconds.toFixed(2), whole(started.peakMiB)],
       ['process start to the first delivery', (delivered / 1000).toFixed(2), ''],
       [`draining, ${Math.round(rate)} deliveries/s`, values.drain, whole(drained.peakMiB)],
-      [`taking over and delivering ${fresh.toLocaleString('en')} at once`, (both / 1000).toFixed(1), whole(after.peakMiB)],
+      [`ingesting and delivering ${fresh.toLocaleString('en')} at once`, (both / 1000).toFixed(1), whole(after.peakMiB)],
     )
     console.log(`Node ${process.version}, ${count.toLocaleString('en')} pending events of 1 KiB, store of ${mebibytes} MiB`)
     console.log(table.toString())

@@ -20,7 +20,7 @@ export interface AttemptReport {
   readonly next_at: string | null
   /** The endpoint's circuit after this attempt. */
   readonly breaker: 'closed' | 'open' | 'ready' | 'probing'
-  /** Milliseconds from when the event was taken over until this attempt ended. */
+  /** Milliseconds from when the event was ingested until this attempt ended. */
   readonly age: number
 }
 
@@ -29,8 +29,8 @@ export interface RelayEvents {
   onNotice?(notice: Notice): void
   /** Something of ours failed (a full disk, an unreadable outbox); the relay goes on and tries again. */
   onFault?(what: string, error: unknown): void
-  /** Records were taken over from the outbox. */
-  onTaken?(counts: { readonly events: number; readonly duplicates: number }): void
+  /** Records were ingested from the outbox. */
+  onIngested?(counts: { readonly events: number; readonly duplicates: number }): void
 }
 
 /** Calls listeners so that a bug in one of them never stops a delivery. */
@@ -46,7 +46,7 @@ export function safely(events: RelayEvents): Required<RelayEvents> {
     onAttempt: (report) => call(() => events.onAttempt?.(report)),
     onNotice: (notice) => call(() => events.onNotice?.(notice)),
     onFault: (what, error) => call(() => events.onFault?.(what, error)),
-    onTaken: (counts) => call(() => events.onTaken?.(counts)),
+    onIngested: (counts) => call(() => events.onIngested?.(counts)),
   }
 }
 
@@ -57,6 +57,6 @@ export function combine(...listeners: readonly RelayEvents[]): RelayEvents {
     onAttempt: (report) => each.forEach(({ onAttempt }) => void onAttempt(report)),
     onNotice: (notice) => each.forEach(({ onNotice }) => void onNotice(notice)),
     onFault: (what, error) => each.forEach(({ onFault }) => void onFault(what, error)),
-    onTaken: (counts) => each.forEach(({ onTaken }) => void onTaken(counts)),
+    onIngested: (counts) => each.forEach(({ onIngested }) => void onIngested(counts)),
   }
 }

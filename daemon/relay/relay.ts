@@ -10,7 +10,7 @@ import type { Backlog, OutboxSource } from '../../lib/outbox/source.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
 import { type RelayEvents, safely } from './events.ts'
 import { startIngest } from './ingest/ingest.ts'
-import { startUpkeep, type Upkeep } from './operate/upkeep.ts'
+import { type Maintenance, startMaintenance } from './operate/maintenance.ts'
 import { startLookout } from './schedule/lookout.ts'
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts'
 import { createCourier } from './send/deliver.ts'
@@ -44,14 +44,14 @@ export interface Relay {
   readonly userAgent: string
   readonly scheduler: Scheduler
   readonly store: RelayStore
-  readonly upkeep: Upkeep
+  readonly maintenance: Maintenance
   /** The relay's timeline: milliseconds since 1970 that never go back. */
   now(): number
   /** Whether the outbox can be read and results can be recorded. */
   readonly ready: boolean
-  /** Milliseconds since everything that stood in the outbox had been taken over; since the start, if it never had. */
+  /** Milliseconds since everything that stood in the outbox had been ingested; since the start, if it never had. */
   readonly behindFor: number
-  /** How much stands in the outbox and was not taken over. Fails when the outbox cannot be read. */
+  /** How much stands in the outbox and was not ingested. Fails when the outbox cannot be read. */
   backlog(): Promise<Backlog>
   /** Milliseconds that the scheduler has been at one turn; small as long as all is well. For a watchdog. */
   readonly stuckFor: number
@@ -82,7 +82,7 @@ const isSystems = (error: unknown): boolean => /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.te
 
 /**
  * Starts a relay. Events that stood in the outbox before an endpoint are not sent to that endpoint: the order in the outbox
- * decides; where several processes write at once, the order in which their records are taken over.
+ * decides; where several processes write at once, the order in which their records are ingested.
  * @throws SettingsError, TypeError for an encryption key that is none, StorageError `locked` when another relay works on this outbox, `newer`, `damaged`, `unavailable`
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
@@ -117,13 +117,13 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       timeline,
       settings: current,
       events,
-      taken(taken) {
-        scheduler.taken(taken)
+      onIngested(ingested) {
+        scheduler.ingested(ingested)
         lookout.hint()
       },
     })
 
-    const upkeep = startUpkeep({ store, scheduler, clock, timeline, settings: current, events })
+    const maintenance = startMaintenance({ store, scheduler, clock, timeline, settings: current, events })
     async function startAfresh(ref: number, enable: boolean): Promise<void> {
       const endpoint = await store.startAfresh(ref, enable)
       if (endpoint) scheduler.change(endpoint)
@@ -132,7 +132,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     let closing: Promise<void> | undefined
     async function close(grace: number): Promise<void> {
       // Nothing more is started from now on, or what a second call aborts would be sent again while the outbox is read to its end.
-      await Promise.all([scheduler.stop(grace), ingest.stop(), upkeep.stop()])
+      await Promise.all([scheduler.stop(grace), ingest.stop(), maintenance.stop()])
       await lookout.stop()
       await courier.close()
       await intake.close().catch((error: unknown) => events.onFault('the outbox cannot be closed', error))
@@ -146,7 +146,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       userAgent,
       scheduler,
       store,
-      upkeep,
+      maintenance,
       now: timeline,
       get ready() {
         const moving = scheduler.stuckFor < stuckLimit

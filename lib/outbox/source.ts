@@ -3,13 +3,13 @@
  *
  * Terms
  * - **Stream**: a part of the outbox with an order of its own: one segment file, or the whole table.
- * - **Position**: how far a stream has been taken over. The reader keeps positions where it keeps what it took over, in one
+ * - **Position**: how far a stream has been ingested. The reader keeps positions where it keeps what it ingested, in one
  *   transaction; the outbox itself remembers nothing.
- * - **Settled**: taken over durably. Only then does a source throw anything away.
+ * - **Settled**: ingested durably. Only then does a source throw anything away.
  */
 import type { OutboxRecord } from './record.ts'
 
-/** How far each stream has been taken over: a byte offset for a segment, whatever suits it for a table. */
+/** How far each stream has been ingested: a byte offset for a segment, whatever suits it for a table. */
 export type Positions = Readonly<Record<string, number>>
 
 /** The stream of an outbox that is a table. */
@@ -44,7 +44,7 @@ export interface Reading {
   readonly more: boolean
 }
 
-/** How much stands in an outbox and was not taken over: what the source can say at little cost. */
+/** How much stands in an outbox and was not ingested: what the source can say at little cost. */
 export interface Backlog {
   readonly unit: 'bytes' | 'commits'
   readonly count: number
@@ -60,7 +60,7 @@ export interface OutboxSource {
    */
   read(positions: Positions, limit: number): Promise<Reading>
   /**
-   * Says that everything before `positions` is taken over durably, so that the source may throw it away.
+   * Says that everything before `positions` is ingested durably, so that the source may throw it away.
    * @returns the streams that no longer exist; their positions may be forgotten
    */
   settle(positions: Positions): Promise<readonly string[]>

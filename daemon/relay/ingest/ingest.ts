@@ -3,16 +3,16 @@ import type { Clock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
 import { createPulse } from '../pulse.ts'
 import type { Settings } from '../settings.ts'
-import type { Taken } from '../store/store.ts'
+import type { Ingested } from '../store/store.ts'
 import type { Intake } from './intake.ts'
 
-/** Without a hint the outbox is looked at this often, in milliseconds. */
+/** Without a hint the outbox is polled this often, in milliseconds. */
 const pollInterval = 200
 
 export interface Ingest {
   /** Whether the last look at the outbox went well. */
   readonly healthy: boolean
-  /** Milliseconds since everything that stood in the outbox had been taken over; since the start, if it never had. */
+  /** Milliseconds since everything that stood in the outbox had been ingested; since the start, if it never had. */
   readonly behindFor: number
   stop(): Promise<void>
 }
@@ -23,26 +23,26 @@ export interface IngestParts {
   readonly timeline: () => number
   readonly settings: () => Settings
   readonly events: Required<RelayEvents>
-  readonly taken: (taken: Taken) => void
+  readonly onIngested: (ingested: Ingested) => void
 }
 
-export function startIngest({ intake, clock, timeline, settings, events, taken }: IngestParts): Ingest {
+export function startIngest({ intake, clock, timeline, settings, events, onIngested }: IngestParts): Ingest {
   let caughtUp = clock.monotonic()
 
-  async function takePiece(): Promise<boolean> {
+  async function ingestPiece(): Promise<boolean> {
     const piece = await intake.next(timeline(), (settings().retrySchedule[0] ?? 0) * 1000)
     if (!piece.more) caughtUp = clock.monotonic()
-    if (!piece.taken) return piece.more
-    const { notices, events: count, duplicates } = piece.taken
-    taken(piece.taken)
+    if (!piece.ingested) return piece.more
+    const { notices, events: count, duplicates } = piece.ingested
+    onIngested(piece.ingested)
     for (const notice of notices) events.onNotice(notice)
-    if (count > 0) events.onTaken({ events: count, duplicates })
+    if (count > 0) events.onIngested({ events: count, duplicates })
     return piece.more
   }
 
   async function step(): Promise<boolean> {
     try {
-      return await takePiece()
+      return await ingestPiece()
     } finally {
       // Also when nothing can be read: results of attempts are made durable by it.
       await intake.tidy()
@@ -53,7 +53,7 @@ export function startIngest({ intake, clock, timeline, settings, events, taken }
     clock,
     interval: pollInterval,
     step,
-    failed: (error) => events.onFault('the outbox cannot be taken over', error),
+    failed: (error) => events.onFault('the outbox cannot be ingested', error),
   })
   const stopWatching = intake.watch(pulse.hint)
   return {

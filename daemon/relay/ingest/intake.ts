@@ -1,13 +1,13 @@
 /** Where a relay's events come from: one step of taking them over. */
 import type { Backlog, OutboxSource, Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { Clock } from '../clock.ts'
-import type { SeparateStore, Taken } from '../store/store.ts'
+import type { Ingested, SeparateStore } from '../store/store.ts'
 import { piecesOf } from './pieces.ts'
 
 /** What one step came to. */
 export interface Piece {
   /** `undefined` when nothing was there. */
-  readonly taken: Taken | undefined
+  readonly ingested: Ingested | undefined
   /** Whether there is more to take over at once. */
   readonly more: boolean
 }
@@ -19,16 +19,16 @@ export interface Intake {
    * @param firstDelay milliseconds before the first attempt
    */
   next(now: number, firstDelay: number): Promise<Piece>
-  /** Makes durable what was taken over, and lets the outbox throw it away: when that is due. */
+  /** Makes durable what was ingested, and lets the outbox throw it away: when that is due. */
   tidy(): Promise<void>
-  /** How much stands in the outbox and was not taken over. */
+  /** How much stands in the outbox and was not ingested. */
   backlog(): Promise<Backlog>
   /** Calls back soon after something may have been added; a hint, never a promise. The result ends it. */
   watch(changed: () => void): () => void
   close(): Promise<void>
 }
 
-/** Bytes and deliveries taken over at once: a few milliseconds of this thread. */
+/** Bytes and deliveries ingested at once: a few milliseconds of this thread. */
 const pieceBytes = 256 * 1024
 const pieceDeliveries = 1000
 /** Results of attempts are on the disk for good at the latest after this, in milliseconds. */
@@ -44,7 +44,7 @@ export async function outboxIntake(source: OutboxSource, store: SeparateStore, c
   let moved = true
   let settledAt = Number.NEGATIVE_INFINITY
   let syncedAt = Number.NEGATIVE_INFINITY
-  /** What was read and not taken over. */
+  /** What was read and not ingested. */
   let pieces: readonly Reading[] = []
 
   async function sync(): Promise<void> {
@@ -68,16 +68,16 @@ export async function outboxIntake(source: OutboxSource, store: SeparateStore, c
       if (pieces.length === 0) {
         const reading = await source.read(positions, pieceBytes)
         const something = reading.commits.length > 0 || reading.damage.length > 0 || Object.keys(reading.positions).length > 0
-        if (!something) return { taken: undefined, more: reading.more }
+        if (!something) return { ingested: undefined, more: reading.more }
         pieces = piecesOf(reading, (event) => store.fanOut(event), pieceDeliveries)
       }
       const [piece, ...rest] = pieces
-      if (!piece) return { taken: undefined, more: false }
-      const taken = await store.take(piece, now, firstDelay)
+      if (!piece) return { ingested: undefined, more: false }
+      const ingested = await store.ingest(piece, now, firstDelay)
       pieces = rest
       positions = { ...positions, ...piece.positions }
       moved = true
-      return { taken, more: piece.more }
+      return { ingested, more: piece.more }
     },
     async tidy() {
       const now = clock.monotonic()

@@ -55,7 +55,7 @@ export function createLog(destination: DestinationStream, json: boolean): Log {
       const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
       logger.error({ what, reason }, 'fault')
     },
-    onTaken: (counts) => logger.debug(counts, 'outbox.taken'),
+    onIngested: (counts) => logger.debug(counts, 'outbox.ingested'),
   }
 }
 

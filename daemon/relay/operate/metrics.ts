@@ -39,14 +39,18 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   })
   const lag = new Histogram({
     name: 'relay_delivery_age_seconds',
-    help: 'How old events were, since they were taken over, when they were delivered.',
+    help: 'Time from when an event was ingested until it was delivered.',
     buckets: [0.01, 0.05, 0.25, 1, 5, 30, 300, 3600, 86_400],
     registers,
   })
-  const taken = new Counter({ name: 'relay_events_taken_total', help: 'Events taken over from the outbox.', registers })
+  const ingested = new Counter({
+    name: 'relay_events_ingested_total',
+    help: 'Events read from the outbox. Includes duplicates, and events that no endpoint receives.',
+    registers,
+  })
   const duplicates = new Counter({
     name: 'relay_duplicate_events_total',
-    help: 'Events in the outbox that had been taken over before.',
+    help: 'Events in the outbox that had been ingested before: duplicates.',
     registers,
   })
   const notices = new Counter({ name: 'relay_notices_total', help: 'Notices, by kind.', labelNames: ['kind'], registers })
@@ -69,17 +73,17 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
 
   const ready = new Gauge({
     name: 'relay_ready',
-    help: 'Whether the outbox can be taken over and results can be recorded: 1 or 0.',
+    help: 'Whether the outbox can be ingested and results can be recorded: 1 or 0.',
     registers,
   })
   const behind = new Gauge({
     name: 'relay_outbox_behind_seconds',
-    help: 'How long ago everything that stood in the outbox had been taken over. Grows while it cannot be read or taken over.',
+    help: 'Seconds since everything in the outbox had been ingested. Grows while it cannot be read or ingested.',
     registers,
   })
   const waiting = new Gauge({
     name: 'relay_outbox_waiting',
-    help: 'What stands in the outbox and was not taken over: bytes of a directory; commits of a database, of which 10,000 are counted.',
+    help: 'What is in the outbox and was not ingested yet: bytes of a directory; commits of a database, of which 10,000 are counted.',
     labelNames: ['unit'],
     registers,
   })
@@ -157,8 +161,8 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
       if (kind === 'endpoint.recovered') transitions.inc({ to: 'closed' })
     },
     onFault: () => faults.inc(),
-    onTaken(counts) {
-      taken.inc(counts.events)
+    onIngested(counts) {
+      ingested.inc(counts.events)
       duplicates.inc(counts.duplicates)
     },
     async text() {

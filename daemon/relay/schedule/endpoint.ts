@@ -43,7 +43,7 @@ interface LaneState {
 }
 
 /** A delivery that is suspected of having killed the process. */
-export const isSuspect = (waiting: Waiting): boolean => waiting.starts >= 2
+export const isSuspect = (waiting: Waiting): boolean => waiting.interruptions >= 2
 
 export class EndpointRun {
   endpoint: Endpoint
@@ -126,7 +126,7 @@ export class EndpointRun {
 
   /**
    * Takes on what the outbox says about the endpoint from now on.
-   * @returns whether it has a fresh start or was disabled until now: its days of failure are over, or the upkeep would disable it
+   * @returns whether it has a fresh start or was disabled until now: its days of failure are over, or the maintenance would disable it
    * again at once
    */
   update(endpoint: Endpoint): boolean {

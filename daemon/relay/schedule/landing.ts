@@ -162,6 +162,6 @@ function report(
     state: result.state,
     next_at: result.state === 'pending' ? new Date(result.due).toISOString() : null,
     breaker: run.breaker.permit().kind,
-    age: now - outgoing.taken,
+    age: now - outgoing.received_at,
   })
 }

@@ -18,7 +18,7 @@ export interface Lookout {
 
 export function startLookout(store: RelayStore, scheduler: Scheduler, clock: Clock, events: Required<RelayEvents>): Lookout {
   async function step(): Promise<boolean> {
-    const news = await store.look()
+    const news = await store.poll()
     if (news) scheduler.hear(news)
     return false
   }

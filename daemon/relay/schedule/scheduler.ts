@@ -14,15 +14,15 @@ import type { Outcome } from '../send/outcome.ts'
 import type { Settings } from '../settings.ts'
 import {
   type Endpoint,
+  type Ingested,
   type Lane,
   LeaseLost,
-  type News,
   type Notice,
   type Outgoing,
   type Recovered,
   type RelayStore,
+  type StoreChanges,
   type StoredEndpoint,
-  type Taken,
   type Waiting,
 } from '../store/store.ts'
 import { createArranging } from './arranging.ts'
@@ -52,9 +52,9 @@ export interface SchedulerParts {
 
 export interface Scheduler {
   /** Takes in what came from the outbox. */
-  taken(taken: Taken): void
+  ingested(ingested: Ingested): void
   /** Takes in what others changed in the store. */
-  hear(news: News): void
+  hear(news: StoreChanges): void
   /** Reads everything anew from the store: somebody else changed it. */
   refresh(): void
   /** Looks whether something may be sent; also after a change of settings. */
@@ -113,7 +113,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   const forgiven = new Set<EndpointRun>()
   /** Endpoints whose credentials can be read from now on, or cannot: their state is to be recorded, and people are to be told. */
   const turned = new Set<EndpointRun>()
-  const heard: News[] = []
+  const heard: StoreChanges[] = []
   const arranging = createArranging(store)
   const credentials = createCredentialsReader(parts.encryptionKeys, readAs)
   /** Whether the lease of everything here is over. */
@@ -228,7 +228,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     for (const notice of recovered.notices) events.onNotice(notice)
   }
 
-  function follow(news: News): void {
+  function follow(news: StoreChanges): void {
     for (const notice of news.notices) events.onNotice(notice)
     if (news.lease !== store.lease) return
     if (news.lost) throw new LeaseLost('the store says so')
@@ -467,8 +467,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (store.leasedFor < settings().timeout * 1000 + margin)
       return arrive({ ...nothingSent, result: 'aborted', reason: 'the lease is nearly over' })
     if (!outgoing) return arrive({ ...nothingSent, result: 'fault', reason: 'no such event' })
-    if (!outgoing.intact)
-      return arrive({ ...nothingSent, result: 'damaged', reason: 'the stored body is not what was taken over' })
+    if (!outgoing.intact) return arrive({ ...nothingSent, result: 'damaged', reason: 'the stored body is not what was ingested' })
     const { endpoint, credentials: plain } = run
     // It was defined anew since it was chosen.
     if (!plain) return arrive({ ...nothingSent, result: 'aborted', reason: 'its credentials are being read' })
@@ -515,13 +514,13 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   wake()
 
   return {
-    taken(taken) {
-      for (const endpoint of taken.changed) {
+    ingested(ingested) {
+      for (const endpoint of ingested.changed) {
         if (runs.has(endpoint.ref)) change(endpoint)
         else add({ endpoint, state: undefined })
       }
-      for (const { ref } of taken.removed) remove(ref)
-      for (const ref of taken.deliveries.keys()) expectFirst(ref)
+      for (const { ref } of ingested.removed) remove(ref)
+      for (const ref of ingested.deliveries.keys()) expectFirst(ref)
       wake()
     },
     hear(news) {

@@ -4,7 +4,7 @@ import { Refused } from './guard.ts'
 /**
  * Why an attempt failed, for logs, metrics and people: `status` (not 2xx), `redirect`, `timeout`, `dns`, `refused`, `reset`,
  * `unreachable`, `tls`, `protocol` (not HTTP), `blocked` (our own rules: nothing was sent), `damaged` (the stored body is not the
- * one that was taken over: nothing was sent), `aborted` (we are shutting down),
+ * one that was ingested: nothing was sent), `aborted` (we are shutting down),
  * `fault` (anything not foreseen: counted against the endpoint, so that nothing unforeseen is repeated without end).
  */
 export type FailureClass =

@@ -23,7 +23,7 @@ export interface EndpointStatus {
   readonly dead: number
   readonly last_success_at: string | null
   readonly failing_since: string | null
-  /** When the oldest event that waits for it was taken over. */
+  /** When the oldest event that waits for it was ingested. */
   readonly oldest_pending_at: string | null
   /** When something is sent to it next: when that is due, and not before the next probe of an open circuit. */
   readonly next_attempt_at: string | null
@@ -79,7 +79,7 @@ export interface Selection {
   readonly event?: string
   /** An event type, as on the wire. */
   readonly type?: string
-  /** Taken over at or after, and before: milliseconds since 1970. */
+  /** Ingested at or after, and before: milliseconds since 1970. */
   readonly since?: number
   readonly until?: number
   readonly limit: number
@@ -125,7 +125,7 @@ export interface OperatorStore {
    * @param notice what is recorded of it
    */
   startAfresh(ref: number, now: number, notice?: Notice): Promise<void>
-  /** How far the streams of the outbox are taken over; empty where taking over removes. */
+  /** How far the streams of the outbox are ingested; empty where ingesting removes. */
   positions(): Promise<Positions>
   /** What the database itself finds wrong with the store; nothing, as a rule. */
   problems(): Promise<readonly string[]>
@@ -210,7 +210,7 @@ const allEndpoints = (database: OperatorDatabase) =>
 async function endpoints(database: OperatorDatabase): Promise<readonly EndpointStatus[]> {
   const byEndpoint = async (sql: string): Promise<ReadonlyMap<number, SqlRow>> =>
     new Map((await database.rows(sql)).map((row) => [number(row, 'endpoint'), row]))
-  // Deliveries are numbered in the order in which their events were taken over. States are written out, so that each uses
+  // Deliveries are numbered in the order in which their events were ingested. States are written out, so that each uses
   // the index of its state: a parameter could not.
   const waiting = await byEndpoint(
     `SELECT w.endpoint, w.n, w.due, e.taken

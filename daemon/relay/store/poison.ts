@@ -2,11 +2,11 @@
 import type { Notice } from './store.ts'
 
 /** A delivery that was in flight this often when a relay died is taken for the reason of it. */
-export const poisonStarts = 3
+export const poisonInterruptions = 3
 
 /** What people are told about it. */
 export const poisonNotice = (of: Pick<Notice, 'network_id' | 'endpoint_id' | 'event_id'>): Notice => ({
   ...of,
   kind: 'delivery.poisoned',
-  text: `the relay died ${poisonStarts} times while this delivery was in flight; it is set aside`,
+  text: `the relay died ${poisonInterruptions} times while this delivery was in flight; it is set aside`,
 })

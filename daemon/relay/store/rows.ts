@@ -70,7 +70,7 @@ export const waitingOf = (row: SqlRow): Waiting => ({
   lane: number(row, 'lane') === 0 ? 'first' : 'retry',
   due: number(row, 'due'),
   attempts: number(row, 'attempts'),
-  starts: number(row, 'starts'),
+  interruptions: number(row, 'starts'),
 })
 
 export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
@@ -82,7 +82,7 @@ export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
     event_id: text(row, 'event_id'),
     event_type: text(row, 'event_type'),
     network_id: text(row, 'network_id'),
-    taken: number(row, 'taken'),
+    received_at: number(row, 'taken'),
     body,
     // Earlier versions kept none.
     intact: sum === null || sum === crc32(body),

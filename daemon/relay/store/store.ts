@@ -76,7 +76,7 @@ export interface Waiting {
   readonly due: number
   readonly attempts: number
   /** How often an attempt began and the process died before its result was known. */
-  readonly starts: number
+  readonly interruptions: number
 }
 
 /** What is sent for a delivery. */
@@ -85,10 +85,10 @@ export interface Outgoing {
   readonly event_id: string
   readonly event_type: string
   readonly network_id: string
-  /** When the relay took the event over. */
-  readonly taken: number
+  /** When the relay ingested the event. */
+  readonly received_at: number
   readonly body: Uint8Array
-  /** Whether the body is the one that was taken over, byte for byte. */
+  /** Whether the body is the one that was ingested, byte for byte. */
   readonly intact: boolean
 }
 
@@ -156,9 +156,9 @@ export interface SetAside {
 }
 
 /** What a reading of the outbox brought. */
-export interface Taken {
+export interface Ingested {
   readonly events: number
-  /** Events that had been taken over before. */
+  /** Events that had been ingested before. */
   readonly duplicates: number
   /** New deliveries per endpoint ref, due at the time that was given. */
   readonly deliveries: ReadonlyMap<number, number>
@@ -192,8 +192,8 @@ export interface Purge {
   readonly now: number
 }
 
-/** What others changed in the store since the last look. */
-export interface News {
+/** What others changed in the store since the last poll. */
+export interface StoreChanges {
   /** The lease that this is about: news of one that is over are none. */
   readonly lease: string
   /** Whether the lease is over: others send to its endpoints by now, and `recover` begins anew. */
@@ -255,8 +255,8 @@ export interface RelayStore {
   /** What is to be sent, by delivery; those of which nothing is known any more are left out. */
   outgoing(deliveries: readonly Waiting[]): Promise<ReadonlyMap<number, Outgoing>>
 
-  /** What others changed since the last look: a replay from the command line, another relay. */
-  look(): Promise<News | undefined>
+  /** What others changed since the last poll: a replay from the command line, another relay. */
+  poll(): Promise<StoreChanges | undefined>
   /** Names the present lease. */
   readonly lease: string
   /** Milliseconds for which certainly nobody else sends to the endpoints of this lease. */
@@ -268,7 +268,7 @@ export interface RelayStore {
   /** Milliseconds that the store's clock is ahead of this machine's. */
   readonly skew: number
 
-  /** How much waits and is dead, and when the oldest event that waits was taken over. */
+  /** How much waits and is dead, and when the oldest event that waits was ingested. */
   counts(): Promise<Counts>
   /** Removes what is older than these times, a part at a time, and says how much that was; 0 when nothing is left to remove. */
   purge(before: Purge): Promise<number>
@@ -289,7 +289,7 @@ export interface SeparateStore extends RelayStore {
   /** How many endpoints an event goes to, as they are now. */
   fanOut(event: EventRecord): number
   /** Takes a reading over: its records and its positions, in one transaction. */
-  take(reading: Reading, now: number, firstDelay: number): Promise<Taken>
+  ingest(reading: Reading, now: number, firstDelay: number): Promise<Ingested>
   /** Makes everything so far durable, power failures included. The outbox may be cleared after that. */
   sync(): Promise<void>
   /** Forgets the positions of streams that are gone. */

@@ -9,7 +9,7 @@ import { refused, type Unusable } from '../../../lib/outbox/check.ts'
 import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Damage, damageText } from '../../../lib/outbox/source.ts'
 import { noticeEvent } from './notice-event.ts'
-import type { Endpoint, Notice, SetAside, Taken } from './store.ts'
+import type { Endpoint, Ingested, Notice, SetAside } from './store.ts'
 
 /**
  * What an event is about. Records of earlier versions do not say so: then its payload does. Events of which nobody knows what they
@@ -43,7 +43,7 @@ export class RefusedRecord extends Error {
   override readonly name = 'RefusedRecord'
 }
 
-/** What is taken over. */
+/** What is ingested. */
 export interface Load {
   readonly records: readonly OutboxRecord[]
   readonly damage: readonly Damage[]
@@ -88,7 +88,7 @@ function* ask<T>(step: Step): Walk<T | RefusedRecord> {
 }
 
 /** Takes records over, in their order. */
-export function* takeOver({ records, damage, oneByOne }: Load, directory: Directory): Walk<Taken> {
+export function* takeOver({ records, damage, oneByOne }: Load, directory: Directory): Walk<Ingested> {
   const deliveries = new Map<number, number>()
   const changed = new Map<number, Endpoint>()
   const removed = new Map<number, Endpoint>()

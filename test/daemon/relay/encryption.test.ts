@@ -134,7 +134,7 @@ describe.each([
       await until(() => all.notices.length === times, 'it is logged')
     }
     await all.append(event('b'), event('c'))
-    await until(async () => (await all.relay.store.counts()).pending === 2, 'they are taken over')
+    await until(async () => (await all.relay.store.counts()).pending === 2, 'they are ingested')
     const told = await asOperator(all.directory, (store) => store.notices(10))
     expect(kinds(told)).toEqual(['endpoint.unreadable'])
     expect(hook.received.map(({ id }) => id)).toEqual(['a'])

@@ -68,7 +68,7 @@ describe('the relay of a directory', () => {
 })
 
 describe('a position in the relay’s store', () => {
-  it('that is older than what was taken over costs nothing: events are known by their ids', async () => {
+  it('that is older than what was ingested costs nothing: events are known by their ids', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url), ...events('e', 20))
@@ -94,7 +94,7 @@ describe('a position in the relay’s store', () => {
     await all.restart()
     await until(() => hook.received.some(({ id }) => id === 'b'), 'the next one is delivered')
     await next.close()
-    await until(() => segments(all.directory).length === 0, 'what is taken over is cleared')
+    await until(() => segments(all.directory).length === 0, 'what is ingested is cleared')
     expect(all.faults).toEqual([])
   })
 })
@@ -160,7 +160,7 @@ describe('segments that', () => {
   })
 })
 
-it('a store of the first version is taken over, with what it holds', async () => {
+it('a store of the first version is migrated, with what it holds', async () => {
   const hook = await receiver()
   const all = await bench()
   await all.append(endpoint(hook.url, { enabled: false }), event('a'))

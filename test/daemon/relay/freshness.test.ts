@@ -27,7 +27,7 @@ async function community(down: Answer = status(503, { connection: 'close' }), re
     {
       clock,
       random: () => 0.5,
-      onTaken: ({ events }) => {
+      onIngested: ({ events }) => {
         taken += events
       },
       onAttempt({ event_id, state }) {
@@ -47,7 +47,7 @@ async function community(down: Answer = status(503, { connection: 'close' }), re
     const id = `e${recorded.size}`
     recorded.set(id, clock.now())
     await all.append(event(id))
-    await until(() => taken === recorded.size, 'it is taken over')
+    await until(() => taken === recorded.size, 'it is ingested')
     await rest()
     return id
   }
@@ -120,7 +120,7 @@ describe('a receiver that refuses old events', () => {
     expect(before).toBeGreaterThan(0)
     for (let day = 0; day < 7; day++) {
       await all.pass(24 * hour, Number.POSITIVE_INFINITY, hour)
-      all.relay.upkeep.giveUp()
+      all.relay.maintenance.giveUp()
     }
     expect(all.disabled()).toBeNull()
     await all.record()

@@ -113,14 +113,14 @@ describe('a store that fails', () => {
     expect(new Set(hook.received.map(({ id }) => id)).size).toBe(101)
   })
 
-  it('to take records over is asked again, and the outbox is not cleared before', async () => {
+  it('to ingest records is asked again, and the outbox is not cleared before', async () => {
     let failures = 3
     const order: string[] = []
     const { outbox, hook, faults, close } = await withStore((store) => ({
-      async take(reading, now, delay) {
+      async ingest(reading, now, delay) {
         if (failures-- > 0) throw new StorageError('full', 'disk full')
-        order.push('take')
-        return store.take(reading, now, delay)
+        order.push('ingest')
+        return store.ingest(reading, now, delay)
       },
       async sync() {
         order.push('sync')
@@ -134,8 +134,8 @@ describe('a store that fails', () => {
     await outbox.append([[endpoint(hook.url)], [event('a')]])
     await outbox.close()
     await until(() => order.includes('forget'), 'the outbox is cleared')
-    expect(faults).toContain('the outbox cannot be taken over')
-    expect(order.slice(order.lastIndexOf('take'), order.indexOf('forget') + 1)).toEqual(['take', 'sync', 'forget'])
+    expect(faults).toContain('the outbox cannot be ingested')
+    expect(order.slice(order.lastIndexOf('ingest'), order.indexOf('forget') + 1)).toEqual(['ingest', 'sync', 'forget'])
     await until(() => hook.received.length === 1, 'it is delivered')
     await close()
   })

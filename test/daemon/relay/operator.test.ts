@@ -415,7 +415,7 @@ describe('the control', () => {
   })
 })
 
-describe('the upkeep', () => {
+describe('the maintenance', () => {
   it('removes delivered events and dead deliveries when their days are over, and nothing else', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
     const all = await bench({ retrySchedule: [0], breakerThreshold: 100, keepDelivered: 1 / 86_400, keepDead: 3650 })
@@ -424,13 +424,13 @@ describe('the upkeep', () => {
     await pass(1100)
     await all.append(event('fresh'))
     await until(() => all.attempts.length === 22, 'the fresh one is delivered')
-    await all.relay.upkeep.purge()
+    await all.relay.maintenance.purge()
     const store = await openOperatorStore(all.directory)
     const left = (await store.deliveries({ limit: 100 })).map(({ event_id }) => event_id)
     await store.close()
     expect(left).toEqual(['fresh', 'bad'])
     all.relay.reconfigure({ ...all.relay.settings, keepDead: 1 / 86_400 })
-    await all.relay.upkeep.purge()
+    await all.relay.maintenance.purge()
     const later = await openOperatorStore(all.directory)
     expect(await later.deliveries({ limit: 100, state: 'dead' })).toEqual([])
     await later.close()
@@ -445,10 +445,10 @@ describe('the upkeep', () => {
     })
     await all.append(endpoint(hook.url), event('a'))
     await until(() => all.attempts.length > 2, 'it fails')
-    all.relay.upkeep.giveUp()
+    all.relay.maintenance.giveUp()
     expect(all.notices).toEqual([])
     await until(() => {
-      all.relay.upkeep.giveUp()
+      all.relay.maintenance.giveUp()
       return all.notices.some(({ kind }) => kind === 'endpoint.disabled')
     }, 'it is given up')
     const made = all.attempts.length
@@ -469,7 +469,7 @@ describe('the upkeep', () => {
     const disabled = () => all.notices.filter(({ kind }) => kind === 'endpoint.disabled')
     await all.append(endpoint(hook.url), event('a'))
     await until(() => {
-      all.relay.upkeep.giveUp()
+      all.relay.maintenance.giveUp()
       return disabled().length > 0
     }, 'it is given up')
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
@@ -477,7 +477,7 @@ describe('the upkeep', () => {
     const before = hook.received.length
     await all.append(endpoint(hook.url))
     await until(() => hook.received.length > before, 'it is sent to again')
-    all.relay.upkeep.giveUp()
+    all.relay.maintenance.giveUp()
     answer()
     await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered')
     expect(disabled()).toHaveLength(1)
@@ -489,7 +489,7 @@ describe('the upkeep', () => {
     const disabled = () => all.notices.filter(({ kind }) => kind === 'endpoint.disabled')
     await all.append(endpoint(hook.url), event('a'))
     await until(() => {
-      all.relay.upkeep.giveUp()
+      all.relay.maintenance.giveUp()
       return disabled().length > 0
     }, 'it is given up')
     await all.append(endpoint(hook.url))
@@ -497,7 +497,7 @@ describe('the upkeep', () => {
     await until(async () => (await stored())?.endpoint.disabled === null, 'it is registered again')
     await until(async () => (await stored())?.state?.failingSince === null, 'that is recorded')
     await all.restart()
-    all.relay.upkeep.giveUp()
+    all.relay.maintenance.giveUp()
     await pass(50)
     expect(disabled()).toHaveLength(1)
   })

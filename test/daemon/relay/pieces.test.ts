@@ -45,13 +45,13 @@ describe('what was read of the outbox', () => {
 })
 
 describe('an event for many endpoints', () => {
-  it('is taken over in pieces, once each, though the relay dies between two of them', async () => {
+  it('is ingested in pieces, once each, though the relay dies between two of them', async () => {
     const path = join(temporaryDirectory(), 'relay.sqlite')
     const store = openSqliteStore(path)
     onTestFinished(() => store.close())
     await store.recover(0)
     const endpoints = Array.from({ length: 300 }, (_, index) => endpoint('https://example.org/', { id: String(index + 1) }))
-    await store.take({ ...reading(...endpoints), positions: {} }, 0, 0)
+    await store.ingest({ ...reading(...endpoints), positions: {} }, 0, 0)
     const source: OutboxSource = {
       read: async (positions) =>
         positions['stream'] === 1 ? { ...reading(), commits: [], positions: {} } : reading(...events('e', 20)),
@@ -63,7 +63,7 @@ describe('an event for many endpoints', () => {
 
     const first = await outboxIntake(source, store, systemClock)
     const one = await first.next(0, 0)
-    expect([one.taken?.events, one.more]).toEqual([3, true])
+    expect([one.ingested?.events, one.more]).toEqual([3, true])
     expect(await store.positions()).toEqual({})
 
     // The next relay begins where the positions say.
@@ -71,7 +71,7 @@ describe('an event for many endpoints', () => {
     let duplicates = 0
     for (let more = true; more; ) {
       const piece = await second.next(0, 0)
-      duplicates += piece.taken?.duplicates ?? 0
+      duplicates += piece.ingested?.duplicates ?? 0
       more = piece.more
     }
     expect(duplicates).toBe(3)

@@ -52,7 +52,7 @@ describe('folkmoot-relay run', () => {
     const { ref = 0 } = recovered.endpoints[0]?.endpoint ?? {}
     const waiting = (await store.peek([ref], 'first', 10)).get(ref) ?? []
     await store.close()
-    expect(waiting).toMatchObject([{ attempts: 0, starts: 0 }])
+    expect(waiting).toMatchObject([{ attempts: 0, interruptions: 0 }])
     await outbox.close()
   })
 

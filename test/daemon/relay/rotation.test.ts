@@ -90,7 +90,7 @@ describe('a key that was replaced', () => {
     await append(endpoint('http://127.0.0.1:9/', { id: '7', old_keys: kept }))
     await append(endpoint('http://127.0.0.1:9/', { id: '8', old_keys: [{ value: 'k1', until: past }] }))
     await until(async () => (await relay.store.endpoints()).length === 2, 'both are known')
-    await relay.upkeep.purge()
+    await relay.maintenance.purge()
     const stored = (await relay.store.endpoints()).map(({ endpoint: { id, old_keys } }) => [id, old_keys])
     expect(stored.toSorted()).toEqual([
       ['7', kept],

@@ -46,5 +46,5 @@ test('a relay that is asked twice to stop sends nothing more, though the outbox 
   const { ref = 0 } = (await store.recover(0)).endpoints[0]?.endpoint ?? {}
   const waiting = (await store.peek([ref], 'first', 10)).get(ref) ?? []
   await store.close()
-  expect(waiting[0]).toMatchObject({ attempts: 0, starts: 0 })
+  expect(waiting[0]).toMatchObject({ attempts: 0, interruptions: 0 })
 })

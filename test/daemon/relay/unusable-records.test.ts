@@ -187,7 +187,7 @@ describe.each([
   ['SQLite', directory],
   ['PostgreSQL', postgres],
 ])('a relay that remembers in %s', (name, outbox) => {
-  it('sends no body that is not the one that it took over: that delivery is dead, and everything else goes on', async () => {
+  it('sends no body that is not the one that it ingested: that delivery is dead, and everything else goes on', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await all.append(endpoint(hook.url, { enabled: false }), event('a'), event('flipped'), event('c'))

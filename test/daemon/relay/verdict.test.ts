@@ -4,7 +4,7 @@ import { judge } from '../../../daemon/relay/schedule/verdict.ts'
 import type { Outcome } from '../../../daemon/relay/send/outcome.ts'
 
 const hour = 3_600_000
-const waiting = { delivery: 1, event: 1, lane: 'retry', due: 1000, attempts: 9, starts: 0 } as const
+const waiting = { delivery: 1, event: 1, lane: 'retry', due: 1000, attempts: 9, interruptions: 0 } as const
 const failed = (change: Partial<Outcome>): Outcome => ({
   result: 'status',
   status: 500,

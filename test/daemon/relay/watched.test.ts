@@ -58,8 +58,8 @@ it('a relay whose outbox is gone is not ready, says so again and again, and goes
   await until(async () => (await figure('relay_outbox_behind_seconds')) < behind, 'it has caught up')
 })
 
-it('a relay that cannot take over is not ready, falls behind, and counts every try', async () => {
-  const { figure } = await figures(() => ({ take: () => Promise.reject(new Error('disk full')) }))
+it('a relay that cannot ingest is not ready, falls behind, and counts every try', async () => {
+  const { figure } = await figures(() => ({ ingest: () => Promise.reject(new Error('disk full')) }))
   await until(async () => (await figure('relay_faults_total')) > 2, 'it fails more than once')
   expect(await figure('relay_ready')).toBe(0)
   expect(await figure('relay_outbox_behind_seconds')).toBeGreaterThan(0)

@@ -83,7 +83,7 @@ describe.each([
     const settings = { allowHttp: true, allowPrivate: true }
     const relay = await startRelay({ outbox, settings, encryptionKeys: [second, first] })
     onTestFinished(() => relay.close(0))
-    await until(() => [...relay.scheduler.endpoints].length === 1, 'the endpoint is taken over')
+    await until(() => [...relay.scheduler.endpoints].length === 1, 'the endpoint is ingested')
     await community.call('members.create', {
       network: network.id,
       body: { email: 'b@example.org', first_name: 'Bo', last_name: 'Member' },

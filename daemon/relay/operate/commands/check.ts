@@ -72,7 +72,7 @@ export async function check(flags: CheckFlags): Promise<Checked> {
   return report(found, flags.json === true)
 }
 
-/** Gives how far the outbox has been taken over. */
+/** Gives how far the outbox has been ingested. */
 async function lookIntoStore(outbox: string, found: Findings): Promise<Positions> {
   let store: OperatorStore
   try {
@@ -93,10 +93,10 @@ async function lookIntoStore(outbox: string, found: Findings): Promise<Positions
   }
 }
 
-/** Goes over what waits as a relay would take it over. */
-async function lookIntoOutbox(outbox: string, taken: Positions, found: Findings): Promise<void> {
+/** Goes over what waits as a relay would ingest it. */
+async function lookIntoOutbox(outbox: string, ingested: Positions, found: Findings): Promise<void> {
   const source = await openSource(outbox, true)
-  let positions = taken
+  let positions = ingested
   try {
     for (let more = true; more; ) {
       const reading = await source.read(positions, pieceBytes)

@@ -55,8 +55,8 @@ export function createProgram(host: Host): Command {
       .option('--network <id>', 'of this network')
       .option('--event <id>', 'of this event')
       .option('--type <type>', 'of events of this type')
-      .option('--since <time>', 'of events taken over at or after this time')
-      .option('--until <time>', 'of events taken over before this time')
+      .option('--since <time>', 'of events ingested at or after this time')
+      .option('--until <time>', 'of events ingested before this time')
       .option('--limit <count>', 'at most so many')
 
   withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config and the encryption keys again')).action(
@@ -85,7 +85,7 @@ export function createProgram(host: Host): Command {
   command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')
     .option('--endpoint <id>', 'of this endpoint')
     .option('--network <id>', 'its network, where several have an endpoint with this id')
-    .option('--before <time>', 'of events taken over before this time')
+    .option('--before <time>', 'of events ingested before this time')
     .option('--event <id>', 'of this event')
     .option('--type <type>', 'of events of this type')
     .option('--limit <count>', 'at most so many; --limit 1 is the head of a fifo endpoint')

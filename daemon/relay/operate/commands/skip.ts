@@ -14,7 +14,7 @@ export interface SkipFlags {
   readonly network?: string
   readonly event?: string
   readonly type?: string
-  /** Of events taken over before this time. */
+  /** Of events ingested before this time. */
   readonly before?: string
   readonly limit?: string
 }

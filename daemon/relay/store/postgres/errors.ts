@@ -4,7 +4,7 @@
 const aboutValues = /^(22|23|54)/
 
 /**
- * Whether a record may be to blame for an error, so that the others are taken over without it. A database that is full, locked
+ * Whether a record may be to blame for an error, so that the others are ingested without it. A database that is full, locked
  * or away is never the record's fault: the same will work later.
  */
 export function isRecordsFault(error: unknown): boolean {

@@ -15,7 +15,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { isAlive, type Owner, thisProcess } from '../../../../adapters/outbox/owner.ts'
 import type { Clock } from '../../clock.ts'
-import { poisonNotice, poisonStarts } from '../poison.ts'
+import { poisonInterruptions, poisonNotice } from '../poison.ts'
 import { endpointColumns, number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
 import { LeaseLost, type Notice, type StoredEndpoint } from '../store.ts'
 import { type Database, durable, type Session } from './database.ts'
@@ -141,7 +141,7 @@ export function createLeases(
       [dead],
     )
     await free(session, 'relay = ANY($1::text[])', [dead])
-    const poisonous = rows.filter((row) => number(row, 'starts') >= poisonStarts).map((row) => number(row, 'id'))
+    const poisonous = rows.filter((row) => number(row, 'starts') >= poisonInterruptions).map((row) => number(row, 'id'))
     if (poisonous.length === 0) return { interrupted: rows.length, notices: [] }
     const notices = (
       await session.rows(

@@ -16,15 +16,15 @@ import {
   storedEndpointOf,
   waitingOf,
 } from '../rows.ts'
-import { type Endpoint, LeaseLost, type News, type RelayStore } from '../store.ts'
+import { type Endpoint, LeaseLost, type RelayStore, type StoreChanges } from '../store.ts'
 import { createBodies } from './bodies.ts'
 import { openDatabase } from './database.ts'
 import { createLeases } from './leases.ts'
+import { counts, purge } from './maintenance.ts'
 import { arrange, arrangeAll, type Progress } from './order.ts'
 import { relaySchemaOf } from './schema.ts'
 import { createTaker, startAfresh } from './take.ts'
 import { recordTurn } from './turn.ts'
-import { counts, purge } from './upkeep.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
@@ -59,7 +59,7 @@ const renewals = 6
 const claimInterval = 250
 
 const waiting = 'id, event, lane, due, attempts, starts'
-/** Another relay may have taken over that it is disabled, and events after that, before this one learns of it. */
+/** Another relay may have ingested that it is disabled, and events after that, before this one learns of it. */
 const isEnabled = (ref: string) => `(SELECT p.enabled FROM $schema.endpoints p WHERE p.ref = ${ref})`
 const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL
     (SELECT ${waiting}, endpoint FROM $schema.deliveries
@@ -144,7 +144,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     }
   }
 
-  async function look(): Promise<News | undefined> {
+  async function look(): Promise<StoreChanges | undefined> {
     const { id } = leases
     const { version, free, relays } = await state()
     const since = clock.monotonic() - tendedAt
@@ -243,7 +243,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       }
       return found
     },
-    look: () =>
+    poll: () =>
       alone(async () => {
         if (lost || leases.id === '') return undefined
         return look().catch((error: unknown) => {
@@ -290,13 +290,13 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   const intake: Intake = {
     async next(now, firstDelay) {
       const taking = await taker.take(now, firstDelay)
-      if (!taking) return { taken: undefined, more: false }
+      if (!taking) return { ingested: undefined, more: false }
       const { taken, version, more } = taking
       // The scheduler is told of this at once, so it need not find it out.
       if (seen === version - 1 && taken.changed.length + taken.removed.length === 0) seen = version
       notifier.notify()
       // Endpoints are told to whoever has them by `look`.
-      return { taken: { ...taken, changed: [], removed: [] }, more }
+      return { ingested: { ...taken, changed: [], removed: [] }, more }
     },
     tidy: async () => {},
     backlog: async () => ({ unit: 'commits', count: await taker.waiting(maxCounted) }),

@@ -2,7 +2,7 @@
  * Takes commits of the outbox table over into the relays' tables, in one transaction that removes them from the outbox.
  *
  * One relay at a time does so: it holds the row `version`. So deliveries are numbered in the order in which their events were
- * taken over, an endpoint is known to all events after it, and whatever has changed can be found by its version: the count of
+ * ingested, an endpoint is known to all events after it, and whatever has changed can be found by its version: the count of
  * all takings and replays, given in the order of their commits.
  */
 
@@ -10,7 +10,7 @@ import { claimOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
 import { crc32 } from '../../../../lib/outbox/crc32.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import { arriving, detailsOf, endpointColumns, endpointOf, number, numberOrNull, text } from '../rows.ts'
-import type { Endpoint, Notice, SetAside, Taken } from '../store.ts'
+import type { Endpoint, Ingested, Notice, SetAside } from '../store.ts'
 import {
   type Addressed,
   Directory,
@@ -24,13 +24,13 @@ import {
 import { type Database, durable, type Session } from './database.ts'
 import { isRecordsFault } from './errors.ts'
 
-/** Commits taken over at once. */
+/** Commits ingested at once. */
 const commitsAtOnce = 500
 /** Deliveries of a removed endpoint that are dropped by one statement. */
 const droppedAtOnce = 10_000
 
 export interface Taking {
-  readonly taken: Taken
+  readonly taken: Ingested
   readonly version: number
   readonly more: boolean
 }
@@ -64,7 +64,7 @@ export function createTaker(database: Database): Taker {
   /** How far `directory` goes. */
   let known = -1
 
-  /** Learns what other relays have taken over. The versions are held. */
+  /** Learns what other relays have ingested. The versions are held. */
   async function follow(session: Session): Promise<void> {
     const rows = await session.rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE defined > $1`, [known])
     for (const row of rows) {

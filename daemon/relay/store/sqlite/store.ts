@@ -1,16 +1,16 @@
 /** The relay store on SQLite. */
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import { poisonNotice, poisonStarts } from '../poison.ts'
+import { poisonInterruptions, poisonNotice } from '../poison.ts'
 import { endpointOf, laneNumber, number, outgoingOf, storedEndpointOf, text, waitingOf } from '../rows.ts'
-import type { Endpoint, News, Notice, Recovered, Result, SeparateStore, Taken, Turn } from '../store.ts'
+import type { Endpoint, Ingested, Notice, Recovered, Result, SeparateStore, StoreChanges, Turn } from '../store.ts'
 import { inTransaction, openDatabase } from './database.ts'
 import { isRecordsFault } from './errors.ts'
+import { createMaintenance } from './maintenance.ts'
 import { createOrder } from './order.ts'
 import { createTaker } from './take.ts'
-import { createUpkeep } from './upkeep.ts'
 
-const nothingNew: News = {
+const nothingNew: StoreChanges = {
   lease: 'for ever',
   lost: false,
   touched: [],
@@ -23,13 +23,13 @@ const nothingNew: News = {
 
 /**
  * Opens the store of one relay. Results are written ahead and not synced one by one: after a power failure the deliveries since
- * the last `sync` may be made again. What was taken over from the outbox is synced (`sync`) before the outbox is cleared.
+ * the last `sync` may be made again. What was ingested from the outbox is synced (`sync`) before the outbox is cleared.
  * @throws StorageError
  */
 export function openSqliteStore(path: string): SeparateStore {
   const database = openDatabase(path)
   const taker = createTaker(database)
-  const upkeep = createUpkeep(database)
+  const maintenance = createMaintenance(database)
   const order = createOrder(database)
 
   const updateResult = database.prepare(
@@ -149,7 +149,7 @@ export function openSqliteStore(path: string): SeparateStore {
     const notices: Notice[] = []
     for (const id of interrupted) {
       const row = started.get(id)
-      if (!row || number(row, 'starts') < poisonStarts) continue
+      if (!row || number(row, 'starts') < poisonInterruptions) continue
       dead.run(now, id)
       const of = whose.get(number(row, 'event'), number(row, 'endpoint')) ?? {}
       const [network_id, endpoint_id, event_id] = [text(of, 'network_id'), text(of, 'id'), text(of, 'event_id')]
@@ -172,9 +172,9 @@ export function openSqliteStore(path: string): SeparateStore {
     endpoints: async () => endpoints(),
     positions: async () => Object.fromEntries(positions.all().map((row) => [text(row, 'stream'), number(row, 'position')])),
     fanOut: (event) => taker.fanOut(event),
-    async take(reading, now, firstDelay) {
+    async ingest(reading, now, firstDelay) {
       synced = false
-      const take = (oneByOne: boolean): Taken => {
+      const take = (oneByOne: boolean): Ingested => {
         try {
           return inTransaction(database, () => {
             const taken = taker.take(reading, now, firstDelay, oneByOne)
@@ -230,7 +230,7 @@ export function openSqliteStore(path: string): SeparateStore {
       const rows = deliveries.map(({ delivery, event: seq }) => [delivery, event.get(seq)] as const)
       return new Map(rows.flatMap(([delivery, row]) => (row ? [[delivery, outgoingOf(row, delivery)]] : [])))
     },
-    async look() {
+    async poll() {
       const found = readVersion()
       if (found === version) return undefined
       version = found
@@ -242,9 +242,9 @@ export function openSqliteStore(path: string): SeparateStore {
     release: async () => {},
     watch: () => () => {},
     skew: 0,
-    counts: async () => upkeep.counts(),
-    purge: async (before) => inTransaction(database, () => upkeep.purge(before)),
-    compact: async () => upkeep.compact(),
+    counts: async () => maintenance.counts(),
+    purge: async (before) => inTransaction(database, () => maintenance.purge(before)),
+    compact: async () => maintenance.compact(),
     async startAfresh(ref, enable) {
       const row = inTransaction(database, () => startAfresh.get(enable ? 1 : 0, ref))
       const endpoint = row && endpointOf(row)

@@ -4,7 +4,7 @@ import { crc32 } from '../../../../lib/outbox/crc32.ts'
 import type { EndpointUpsert, EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Reading } from '../../../../lib/outbox/source.ts'
 import { arriving, detailsOf, endpointOf } from '../rows.ts'
-import type { Endpoint, Notice, Taken } from '../store.ts'
+import type { Endpoint, Ingested, Notice } from '../store.ts'
 import {
   type Addressed,
   Directory,
@@ -121,7 +121,7 @@ export function createTaker(database: DatabaseSync) {
      * Takes a reading over.
      * @param oneByOne after a failure that `isRecordsFault`: each record by itself, so that only one that is to blame is left out
      */
-    take(reading: Reading, now: number, firstDelay: number, oneByOne = false): Taken {
+    take(reading: Reading, now: number, firstDelay: number, oneByOne = false): Ingested {
       const due = now + firstDelay
       const answering = oneByOne ? answerAlone : answer
       const load = { records: reading.commits.flat(), damage: reading.damage, oneByOne }

@@ -34,7 +34,7 @@ test('an endpoint that was given up after days and is enabled by another relay i
     return row?.['disabled'] ?? null
   }
   await until(async () => {
-    holder()?.upkeep.giveUp()
+    holder()?.maintenance.giveUp()
     return (await disabled()) !== null
   }, 'it is given up')
 
@@ -45,7 +45,7 @@ test('an endpoint that was given up after days and is enabled by another relay i
   const before = hook.received.length
   await other?.enable(run?.endpoint.ref ?? 0)
   await until(() => hook.received.length > before, 'it is sent to again')
-  holder()?.upkeep.giveUp()
+  holder()?.maintenance.giveUp()
   await holder()?.scheduler.stop(0)
   expect(await disabled()).toBeNull()
 })

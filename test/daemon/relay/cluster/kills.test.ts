@@ -30,7 +30,7 @@ function expectFewRepeats(hook: Watched, path: string, most: number): void {
   expect(ids.length - new Set(ids).size, `events that came to ${path} again`).toBeLessThanOrEqual(most)
 }
 
-/** The events of the outbox in the order in which they were taken over, those of these types. */
+/** The events of the outbox in the order in which they were ingested, those of these types. */
 async function taken(group: Cluster): Promise<readonly string[]> {
   return (await group.query('SELECT event_id FROM $relay.events ORDER BY seq')).map(({ event_id }) => String(event_id))
 }

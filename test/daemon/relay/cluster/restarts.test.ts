@@ -70,10 +70,10 @@ test('connections that break while nobody uses them count: everything is looked 
   })
   onTestFinished(() => store.close())
   await store.recover(Date.now())
-  expect(await store.look()).toBeUndefined()
+  expect(await store.poll()).toBeUndefined()
   await server.crash()
   await server.start()
-  expect(await store.look()).toMatchObject({ touched: 'all' })
+  expect(await store.poll()).toMatchObject({ touched: 'all' })
 })
 
 test('an answer from before the death of the database does not count for an event that got the same number after it', async () => {
@@ -104,11 +104,11 @@ test('an answer from before the death of the database does not count for an even
   await server.crash()
   await server.start()
 
-  // Taken over once more, while the one to the host is still in flight; what comes now waits for the open circuit.
+  // Ingested once more, while the one to the host is still in flight; what comes now waits for the open circuit.
   await group.append(event('b'))
   await until(
     async () => (await group.query(`SELECT seq FROM $relay.events WHERE event_id = 'b'`)).length === 1,
-    'both are taken over',
+    'both are ingested',
   )
   await until(() => held.has('/ours'), 'the probe is in flight')
   await answer('/host', 204)

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { openOperatorStore } from '../../../../daemon/relay/store/backing.ts'
 import { openPostgresStore } from '../../../../daemon/relay/store/postgres/store.ts'
-import type { News, Recovered, RelayStore } from '../../../../daemon/relay/store/store.ts'
+import type { Recovered, RelayStore, StoreChanges } from '../../../../daemon/relay/store/store.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { endpoint, event, events, pass, until } from '../support.ts'
 import { cluster, clusterServer, times } from './support.ts'
@@ -23,7 +23,7 @@ async function member(schema: string) {
   })
   onTestFinished(() => store.close())
   const believes = new Set<number>()
-  const hear = (news: News | Recovered | undefined) => {
+  const hear = (news: StoreChanges | Recovered | undefined) => {
     if (!news) return
     const gained = 'gained' in news ? news.gained : news.endpoints
     for (const each of gained) believes.add(each.endpoint.ref)
@@ -38,10 +38,10 @@ async function member(schema: string) {
     /** Looks after so long that endpoints may be claimed. */
     async look() {
       ahead += 1000
-      hear(await store.look())
+      hear(await store.poll())
     },
     async takeAll() {
-      while ((await intake.next(Date.now(), 0)).taken) {}
+      while ((await intake.next(Date.now(), 0)).ingested) {}
     },
   }
 }
@@ -130,7 +130,7 @@ test('a relay that begins a new lease gives up its old one: its endpoints wait f
   expect(await group.query('SELECT id FROM $relay.relays')).toEqual([{ id: relay.store.lease }])
 })
 
-test('a relay learns what another one has taken over, an event for its endpoints as well as a new endpoint', async () => {
+test('a relay learns what another one has ingested, an event for its endpoints as well as a new endpoint', async () => {
   const group = await cluster(server)
   await group.append(endpoint('http://127.0.0.1:1/0', { id: '0' }))
   const holder = await member(group.schema)
@@ -141,11 +141,11 @@ test('a relay learns what another one has taken over, an event for its endpoints
   const [ref = 0] = has.believes
   await group.append(event('a'))
   await hasNot.takeAll()
-  expect(await has.store.look()).toMatchObject({ touched: [ref], changed: [] })
-  expect((await hasNot.store.look())?.touched ?? []).toEqual([])
+  expect(await has.store.poll()).toMatchObject({ touched: [ref], changed: [] })
+  expect((await hasNot.store.poll())?.touched ?? []).toEqual([])
   await group.append(endpoint('http://127.0.0.1:1/changed', { id: '0' }))
   await hasNot.takeAll()
-  expect(await has.store.look()).toMatchObject({ changed: [{ ref, url: 'http://127.0.0.1:1/changed' }] })
+  expect(await has.store.poll()).toMatchObject({ changed: [{ ref, url: 'http://127.0.0.1:1/changed' }] })
 })
 
 test('what is skipped while its subject is being put in order lets the next one go', async () => {

@@ -10,7 +10,7 @@ const day = 86_400_000
 /** An endpoint is given up only after failures at least this far apart: one bad hour after a quiet week is not five days. */
 const leastSpan = day / 2
 
-export interface UpkeepParts {
+export interface MaintenanceParts {
   readonly store: RelayStore
   readonly scheduler: Scheduler
   readonly clock: Clock
@@ -19,7 +19,7 @@ export interface UpkeepParts {
   readonly events: Required<RelayEvents>
 }
 
-export interface Upkeep {
+export interface Maintenance {
   /** Removes what is older than it is kept; between two parts others have their turn. */
   purge(): Promise<void>
   /** Disables endpoints that have only failed for days. */
@@ -27,8 +27,8 @@ export interface Upkeep {
   stop(): Promise<void>
 }
 
-/** Starts the upkeep: retention and compaction every hour, endpoints every ten minutes. */
-export function startUpkeep(parts: UpkeepParts): Upkeep {
+/** Starts the maintenance: retention and compaction every hour, endpoints every ten minutes. */
+export function startMaintenance(parts: MaintenanceParts): Maintenance {
   const { store, scheduler, timeline, settings, events } = parts
   let stopped = false
   let running: Promise<void> | undefined

@@ -8,7 +8,7 @@ const part = 1000
 /** Pages given back to the disk at once. */
 const pages = 2000
 
-export function createUpkeep(database: DatabaseSync) {
+export function createMaintenance(database: DatabaseSync) {
   const pending = database.prepare(`SELECT count(*) AS n FROM deliveries WHERE state = 'pending'`)
   const dead = database.prepare(`SELECT count(*) AS n FROM deliveries WHERE state = 'dead'`)
   // Ids only grow, so what lies before the oldest one that waits need not be looked at again; a replay begins anew.
@@ -55,7 +55,7 @@ export function createUpkeep(database: DatabaseSync) {
     }
   }
 
-  /** The first event that was taken over at this time or later: found by halving, as events stand in the order of time. */
+  /** The first event that was ingested at this time or later: found by halving, as events stand in the order of time. */
   function firstSince(time: number): number {
     const row = ends.get() ?? {}
     let low = number(row, 'first')

@@ -22,7 +22,7 @@ export async function counts(database: Database): Promise<Counts> {
   }
 }
 
-/** The first event that was taken over at this time or later: found by halving, as events stand in the order of time. */
+/** The first event that was ingested at this time or later: found by halving, as events stand in the order of time. */
 async function firstSince(database: Database, time: number): Promise<number> {
   const [ends = {}] = await database.rows(
     'SELECT coalesce(min(seq), 0) AS first, coalesce(max(seq), 0) AS last FROM $schema.events',
