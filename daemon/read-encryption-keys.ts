@@ -1,6 +1,6 @@
 /** Reads the encryption keys of a process, apart from the command line: help needs none of this. */
 import { readFileSync } from 'node:fs'
-import { errorCode } from '../adapters/outbox/file-system.ts'
+import { errorCode } from '../adapters/files/errors.ts'
 import { encryptionKeyBytes, encryptionKeyRule } from '../lib/outbox/encryption.ts'
 import { type EncryptionFlags, encryptionKeysVariable } from './encryption-keys.ts'
 import { UsageError } from './usage.ts'

@@ -1,6 +1,7 @@
 /** Keeps damaged bytes for a person to look at. */
 import { join } from 'node:path'
-import { errorCode, type FileSystem } from './file-system.ts'
+import { errorCode } from '../files/errors.ts'
+import type { FileSystem } from '../files/file-system.ts'
 
 /**
  * Copies damaged bytes to `<segment>.<offset>.broken`. Called again for the same bytes, it makes the same file: a crash

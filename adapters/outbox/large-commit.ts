@@ -1,7 +1,7 @@
 /** Commits of several lines: they are taken when their last line is there, and not before. */
 import { endOfCommit, partOf } from '../../lib/outbox/line.ts'
-import type { OpenFile } from './file-system.ts'
-import { readBytes } from './read-bytes.ts'
+import type { OpenFile } from '../files/file-system.ts'
+import { readBytes } from '../files/whole.ts'
 
 /** Bytes of a file that are in memory at a time. */
 const pieceBytes = 1024 * 1024

@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path'
 import { maxLineBytes } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Backlog, Damage, OutboxSource, Positions, Reading } from '../../lib/outbox/source.ts'
+import { errorCode, fileError, isNoFile } from '../files/errors.ts'
+import { type FileSystem, nodeFileSystem, type OpenFile } from '../files/file-system.ts'
+import { readBytes } from '../files/whole.ts'
 import { setAside } from './broken.ts'
-import { errorCode, type FileSystem, isNoFile, nodeFileSystem, type OpenFile } from './file-system.ts'
 import { hasEnd, piecesOf } from './large-commit.ts'
-import { readBytes } from './read-bytes.ts'
 import { type DamagedBytes, scan } from './scan.ts'
-import { storageError } from './segment.ts'
 import { formatVersion, ownerName, parseOwnerName, parseSegmentName, socketName } from './segment-name.ts'
 import { lookAt, type Stream } from './streams.ts'
 
@@ -181,21 +181,21 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
       try {
         return await read(positions, limit)
       } catch (error) {
-        throw storageError(`outbox ${root} cannot be read`, error)
+        throw fileError(`outbox ${root} cannot be read`, error)
       }
     },
     async backlog(positions) {
       try {
         return await backlog(positions)
       } catch (error) {
-        throw storageError(`outbox ${root} cannot be read`, error)
+        throw fileError(`outbox ${root} cannot be read`, error)
       }
     },
     async settle(positions) {
       try {
         return await settle(positions)
       } catch (error) {
-        throw storageError(`outbox ${root} cannot be cleared`, error)
+        throw fileError(`outbox ${root} cannot be cleared`, error)
       }
     },
     watch(changed) {

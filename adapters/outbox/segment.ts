@@ -1,16 +1,9 @@
 /** One segment under one writer: append durably, or give the segment up for good. */
 import { join } from 'node:path'
 import { StorageError } from '../../lib/storage/contract.ts'
-import { errorCode, type FileSystem, type OpenFile } from './file-system.ts'
-
-/** An error of the file system in the terms of the storage contract. */
-export function storageError(what: string, error: unknown): StorageError {
-  if (error instanceof StorageError) return error
-  const code = errorCode(error)
-  const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
-  const message = error instanceof Error ? error.message : String(error)
-  return new StorageError(full ? 'full' : 'unavailable', `${what}: ${message}`, { cause: error })
-}
+import { fileError } from '../files/errors.ts'
+import type { FileSystem, OpenFile } from '../files/file-system.ts'
+import { writeWhole } from '../files/whole.ts'
 
 export interface Segment {
   /** Bytes that are durable. */
@@ -34,13 +27,13 @@ export async function createSegment(files: FileSystem, directory: string, name: 
   try {
     file = await files.create(path)
   } catch (error) {
-    throw storageError(`outbox segment ${name} cannot be created`, error)
+    throw fileError(`outbox segment ${name} cannot be created`, error)
   }
   try {
     await files.syncDirectory(directory)
   } catch (error) {
     await abandon(files, file, path, 0)
-    throw storageError(`outbox directory ${directory} cannot be synced`, error)
+    throw fileError(`outbox directory ${directory} cannot be synced`, error)
   }
   let length = 0
   let usable = true
@@ -64,7 +57,7 @@ export async function createSegment(files: FileSystem, directory: string, name: 
       } catch (error) {
         usable = false
         await abandon(files, file, path, length)
-        throw storageError(`outbox segment ${name} cannot be written`, error)
+        throw fileError(`outbox segment ${name} cannot be written`, error)
       }
     },
     async close() {
@@ -72,16 +65,6 @@ export async function createSegment(files: FileSystem, directory: string, name: 
       usable = false
       await file.close()
     },
-  }
-}
-
-/** One write when the file system takes all of it at once, which is the rule. */
-async function writeWhole(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
-  let written = 0
-  while (written < bytes.length) {
-    const count = await file.write(written === 0 ? bytes : bytes.subarray(written), position + written)
-    if (count <= 0) throw new Error('the file system took no more bytes')
-    written += count
   }
 }
 

@@ -1,10 +1,10 @@
 /** Which segments an outbox directory holds, and which of them are finished. */
 import { join } from 'node:path'
-import { isAnswered } from '../lock-socket.ts'
-import { errorCode, type FileSystem } from './file-system.ts'
-import { isAlive, isNeighbour, parseOwner } from './owner.ts'
-import { readText } from './read-bytes.ts'
-import { storageError } from './segment.ts'
+import { errorCode, fileError } from '../files/errors.ts'
+import type { FileSystem } from '../files/file-system.ts'
+import { isAnswered } from '../files/lock-socket.ts'
+import { isAlive, isNeighbour, parseOwner } from '../files/owner.ts'
+import { readText } from '../files/whole.ts'
 import { compareSegments, formatVersion, ownerName, parseSegmentName, type SegmentName, socketName } from './segment-name.ts'
 
 export interface Stream extends SegmentName {
@@ -36,7 +36,7 @@ export function lookAt(files: FileSystem, root: string): Streams {
     } catch (error) {
       // It may be made later. But one that was there and is gone has been moved, or its disk is not mounted any more.
       if (errorCode(error) === 'ENOENT' && !seen) return []
-      throw storageError(`outbox directory ${root} cannot be read`, error)
+      throw fileError(`outbox directory ${root} cannot be read`, error)
     }
   }
 
@@ -54,7 +54,7 @@ export function lookAt(files: FileSystem, root: string): Streams {
     } catch (error) {
       // Its owner file was there before its first segment, so it closed: or somebody removed the file, at their own risk.
       if (errorCode(error) === 'ENOENT') return true
-      throw storageError(`owner file of ${writer} cannot be read`, error)
+      throw fileError(`owner file of ${writer} cannot be read`, error)
     }
     const owner = parseOwner(text)
     if (owner === undefined || !isAlive(owner)) return true

@@ -4,11 +4,12 @@ import { join, resolve } from 'node:path'
 import { encodeCommit, fitsLine, maxLineBytes } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import { type OutboxWriter, StorageError } from '../../lib/storage/contract.ts'
-import { listenOn, stopListening } from '../lock-socket.ts'
+import { fileError } from '../files/errors.ts'
+import { type FileSystem, nodeFileSystem } from '../files/file-system.ts'
+import { listenOn, stopListening } from '../files/lock-socket.ts'
+import { thisProcess } from '../files/owner.ts'
 import { anything, checkOptions, listener, pathOf, wholeNumber } from '../options.ts'
-import { type FileSystem, nodeFileSystem } from './file-system.ts'
-import { thisProcess } from './owner.ts'
-import { createSegment, type Segment, storageError } from './segment.ts'
+import { createSegment, type Segment } from './segment.ts'
 import { newWriterId, ownerName, segmentName, socketName } from './segment-name.ts'
 
 export interface OutboxOptions {
@@ -58,7 +59,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
     await claim(files, directory, writer, socket !== undefined)
   } catch (error) {
     await stopListening(socket)
-    throw storageError(`outbox directory ${directory} cannot be written`, error)
+    throw fileError(`outbox directory ${directory} cannot be written`, error)
   }
 
   let segment: Segment | undefined

@@ -9,10 +9,10 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Low } from 'lowdb'
 import { isStorageError, type OutboxWriter, type Storage, StorageError } from '../../lib/storage/contract.ts'
+import { fileError } from '../files/errors.ts'
+import { type FileSystem, nodeFileSystem } from '../files/file-system.ts'
+import { acquireLock, type ProcessLock } from '../files/process-lock.ts'
 import { anything, checkOptions, listener, outboxWriter, pathOf, positive } from '../options.ts'
-import { type FileSystem, nodeFileSystem } from '../outbox/file-system.ts'
-import { storageError } from '../outbox/segment.ts'
-import { holdLock, type ProcessLock } from '../process-lock.ts'
 import { tablesInMemory } from './in-memory/tables.ts'
 import { transactionsInMemory } from './in-memory/transactions.ts'
 import { type Document, format, parseDocument } from './lowdb/document.ts'
@@ -64,9 +64,9 @@ export async function lowdbStorage(options: LowdbOptions): Promise<Storage> {
 async function hold(path: string): Promise<ProcessLock> {
   try {
     await mkdir(dirname(resolve(path)), { recursive: true })
-    return await holdLock(path, 'lowdb storage')
+    return await acquireLock(path, 'lowdb storage')
   } catch (error) {
-    if (!isStorageError(error) || error.code !== 'locked') throw storageError(`${path} cannot be opened`, error)
+    if (!isStorageError(error) || error.code !== 'locked') throw fileError(`${path} cannot be opened`, error)
     const remedy = 'use the API of that process, give each process a file of its own, or choose sqlite or postgres'
     throw new StorageError('locked', `${error.message}; a lowdb file belongs to one process: ${remedy}`, { cause: error })
   }
@@ -79,7 +79,7 @@ async function open(lock: ProcessLock, options: LowdbOptions): Promise<Storage> 
   const low = new Low<Document>(file, { folkmoot: format, tables: {}, pending: [] })
   await low.read()
   await file.clean().catch((error) => {
-    throw storageError(`${path}.tmp, left over from a crash, cannot be removed`, error)
+    throw fileError(`${path}.tmp, left over from a crash, cannot be removed`, error)
   })
 
   const tables = tablesInMemory((name) => low.data.tables[name] ?? [])

@@ -3,8 +3,7 @@
  *
  * It runs as a service of its own or inside of another process: it touches no signals, no exit codes and no streams.
  */
-import { errorCode } from '../../adapters/outbox/file-system.ts'
-import { storageError } from '../../adapters/outbox/segment.ts'
+import { errorCode, fileError } from '../../adapters/files/errors.ts'
 import { keyRing } from '../../lib/outbox/encryption.ts'
 import type { Backlog, OutboxSource } from '../../lib/outbox/source.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
@@ -99,7 +98,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   } catch (error) {
     await intake.close().catch(() => undefined)
     await backing.close().catch(() => undefined)
-    throw isSystems(error) ? storageError('the relay cannot start', error) : error
+    throw isSystems(error) ? fileError('the relay cannot start', error) : error
   }
 
   function run(recovered: Recovered): Relay {

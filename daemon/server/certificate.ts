@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { errorCode } from '../../adapters/outbox/file-system.ts'
+import { errorCode } from '../../adapters/files/errors.ts'
 import { UsageError } from '../usage.ts'
 
 export interface CertificateFiles {

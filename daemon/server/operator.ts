@@ -1,7 +1,7 @@
 /** The community that a command works on: the one of a running server where there is one, else opened for the command. */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { realPath } from '../../adapters/process-lock.ts'
+import { realPath } from '../../adapters/files/process-lock.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
 import type { NetworkRow } from '../../lib/storage/tables.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'

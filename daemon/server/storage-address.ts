@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { errorCode } from '../../adapters/outbox/file-system.ts'
+import { errorCode } from '../../adapters/files/errors.ts'
 import { isPostgresAddress, postgresAddress, withoutPassword } from '../../adapters/sql/postgres/address.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { UsageError } from '../usage.ts'

@@ -66,6 +66,17 @@ const rules: Readonly<Record<string, Rule>> = {
     says: 'adapters import lib and each other, never the daemon or a test',
     offences: importing(/^adapters\//, isIn('daemon', 'test', 'scripts', 'bench')),
   },
+  'the floor of the adapters': {
+    says: 'what adapters share knows none of them: files first, then SQL',
+    offences: importing(/^adapters\/(?:files|sql)\//, (imported, path) => {
+      const allowed = [
+        'adapters/node-version.ts',
+        'adapters/files/',
+        ...(path.startsWith('adapters/sql/') ? ['adapters/sql/'] : []),
+      ]
+      return imported.startsWith('adapters/') && !allowed.some((start) => imported.startsWith(start))
+    }),
+  },
   'adapters and resources': {
     says: 'an adapter knows no resource',
     offences: importing(/^adapters\//, isIn('lib/resources', 'lib/records', 'lib/rules')),
@@ -93,7 +104,7 @@ const rules: Readonly<Record<string, Rule>> = {
     says: 'only daemon/bin touches `process`',
     offences: mentioning(
       /^(?:lib|adapters|daemon)\//,
-      /^daemon\/bin\/|^adapters\/outbox\/owner\.ts$/,
+      /^daemon\/bin\/|^adapters\/files\/owner\.ts$/,
       /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:pid|platform|versions)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
     ),
   },
@@ -160,6 +171,18 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
   ['lib', 'lib/index.ts', "import type { Server } from 'node:http'", 'node:http'],
   ['adapters', 'adapters/http/node.ts', "import { relay } from '../../daemon/relay/relay.ts'", 'daemon/relay/relay.ts'],
   [
+    'the floor of the adapters',
+    'adapters/files/lock-file.ts',
+    "import { openOutbox } from '../outbox/writer.ts'",
+    'adapters/outbox/writer.ts',
+  ],
+  [
+    'the floor of the adapters',
+    'adapters/sql/schema.ts',
+    "import { openSession } from '../storage/sql/session.ts'",
+    'adapters/storage/sql/session.ts',
+  ],
+  [
     'adapters and resources',
     'adapters/http/node.ts',
     "import { listTags } from '../../lib/resources/tags.ts'",
@@ -213,7 +236,7 @@ test.each([
   ['lib/resources/tags.ts', "/** Not from 'node:fs', and no process.env either. */ const a = 'https://example.org'"],
   ['adapters/http/node.ts', "import { createServer } from 'node:http'\nimport type { Community } from '../../lib/index.ts'"],
   ['daemon/bin/folkmoot.ts', 'process.exitCode = 2'],
-  ['adapters/process-lock.ts', "import { pid, platform } from 'node:process'"],
+  ['adapters/files/process-lock.ts', "import { pid, platform } from 'node:process'"],
   ['daemon/relay/relay.ts', 'const subprocess = child.process.pid'],
 ])('what is allowed in %s passes: %j', (path, text) => {
   expect(Object.values(rules).flatMap((rule) => rule.offences({ path, text }))).toEqual([])

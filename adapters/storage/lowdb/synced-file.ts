@@ -6,8 +6,9 @@ import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Adapter } from 'lowdb'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import { errorCode, type FileSystem, type OpenFile } from '../../outbox/file-system.ts'
-import { storageError } from '../../outbox/segment.ts'
+import { errorCode, fileError } from '../../files/errors.ts'
+import type { FileSystem } from '../../files/file-system.ts'
+import { writeWhole } from '../../files/whole.ts'
 
 export interface SyncedFile<T> extends Adapter<T> {
   /** Bytes at the last reading or writing. */
@@ -55,7 +56,7 @@ export function syncedFile<T>(path: string, parse: (bytes: Uint8Array) => T, fil
         bytes = await readFile(path)
       } catch (error) {
         if (errorCode(error) === 'ENOENT') return null
-        throw storageError(`${path} cannot be read`, error)
+        throw fileError(`${path} cannot be read`, error)
       }
       size = bytes.length
       return parse(bytes)
@@ -69,7 +70,7 @@ export function syncedFile<T>(path: string, parse: (bytes: Uint8Array) => T, fil
       } catch (error) {
         // On a full disk the half-written file would take the space that others wait for.
         await clean().catch(() => undefined)
-        throw storageError(`${path} cannot be written; it still holds what was committed before`, error)
+        throw fileError(`${path} cannot be written; it still holds what was committed before`, error)
       }
       await files.syncDirectory(dirname(path)).catch((cause: unknown) => {
         throw new StorageError(
@@ -82,14 +83,6 @@ export function syncedFile<T>(path: string, parse: (bytes: Uint8Array) => T, fil
       })
       size = bytes.length
     },
-  }
-}
-
-async function writeWhole(file: OpenFile, bytes: Uint8Array) {
-  for (let written = 0; written < bytes.length; ) {
-    const count = await file.write(bytes.subarray(written), written)
-    if (count <= 0) throw new Error('the file system took no more bytes')
-    written += count
   }
 }
 

@@ -1,7 +1,7 @@
 /** Whether an outbox is there, found out without making anything. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { errorCode } from '../../../adapters/outbox/file-system.ts'
+import { errorCode } from '../../../adapters/files/errors.ts'
 import { withoutPassword } from '../../../adapters/sql/postgres/address.ts'
 import { hasTable } from '../../../adapters/sql/postgres/has-table.ts'
 import { sqliteDialect } from '../../../adapters/sql/sqlite/dialect.ts'

@@ -1,6 +1,6 @@
 /** The relay's settings from its command line and its configuration file. */
 import { readFile } from 'node:fs/promises'
-import { errorCode } from '../../../adapters/outbox/file-system.ts'
+import { errorCode } from '../../../adapters/files/errors.ts'
 import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import type { EncryptionFlags } from '../../encryption-keys.ts'
 import { UsageError } from '../../usage.ts'

@@ -7,8 +7,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import { pid } from 'node:process'
-import { errorCode } from '../../../adapters/outbox/file-system.ts'
-import { storageError } from '../../../adapters/outbox/segment.ts'
+import { errorCode, fileError } from '../../../adapters/files/errors.ts'
 import { UsageError } from '../../usage.ts'
 import type { RelayEvents } from '../events.ts'
 import { relayHome } from '../ingest/outbox-address.ts'
@@ -61,7 +60,7 @@ export function controlKey(outbox: string): string {
     return existsSync(path) ? keyIn(path) : newKey(path)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw storageError(`the key of the control ${path} cannot be written or read`, error)
+    throw fileError(`the key of the control ${path} cannot be written or read`, error)
   }
 }
 

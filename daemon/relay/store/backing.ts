@@ -1,6 +1,6 @@
 /** What stands behind a relay: where it remembers, and where its events come from. */
 import { join } from 'node:path'
-import { lockOwner } from '../../../adapters/process-lock.ts'
+import { lockOwner } from '../../../adapters/files/process-lock.ts'
 import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import type { OutboxSource } from '../../../lib/outbox/source.ts'
 import type { Clock } from '../clock.ts'

@@ -1,7 +1,7 @@
 /** One relay per outbox: two would send everything twice. */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { holdLock, type ProcessLock } from '../../../adapters/process-lock.ts'
+import { acquireLock, type ProcessLock } from '../../../adapters/files/process-lock.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function lockRelay(path: string): Promise<ProcessLock> {
     throw new StorageError('unavailable', `the directory of the relay cannot be made: ${message}`, { cause: error })
   }
   try {
-    return await holdLock(path, 'webhook relay')
+    return await acquireLock(path, 'webhook relay')
   } catch (error) {
     if (!(error instanceof StorageError) || error.code !== 'locked') throw error
     const message = `another relay works on this outbox: ${error.message}; stop it first, or give this one another outbox`

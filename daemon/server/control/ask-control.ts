@@ -1,6 +1,6 @@
 /** Commands ask a running server. */
 import { request } from 'node:http'
-import { errorCode } from '../../../adapters/outbox/file-system.ts'
+import { errorCode } from '../../../adapters/files/errors.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { UsageError } from '../../usage.ts'
 import { type Operator, operatorOver } from './calls.ts'

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { platform } from 'node:process'
-import { errorCode } from '../../../adapters/outbox/file-system.ts'
+import { errorCode } from '../../../adapters/files/errors.ts'
 import { UsageError } from '../../usage.ts'
 
 /** Goes up when an older command cannot talk to a newer server. */

@@ -3,9 +3,9 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, trun
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
+import { thisProcess } from '../../../adapters/files/owner.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
-import { nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
-import { thisProcess } from '../../../adapters/outbox/owner.ts'
 import { encodeCommit, encodeLine } from '../../../lib/outbox/line.ts'
 import { event, failure, idsOf, readAll, temporaryDirectory } from './support.ts'
 

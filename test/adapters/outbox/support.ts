@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type FileSystem, nodeFileSystem, type OpenFile } from '../../../adapters/outbox/file-system.ts'
+import { type FileSystem, nodeFileSystem, type OpenFile } from '../../../adapters/files/file-system.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 
 export { event } from './support-events.ts'

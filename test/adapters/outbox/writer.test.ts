@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
-import { nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
 import { event, failure, faulty, readAll, temporaryDirectory } from './support.ts'
 
 const segments = (directory: string): string[] =>

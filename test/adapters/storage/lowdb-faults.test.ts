@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type FileSystem, nodeFileSystem } from '../../../adapters/outbox/file-system.ts'
+import { type FileSystem, nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { noSmallDisk, smallDisk } from '../../support/small-disk.ts'
 import { temporaryDirectory } from '../child.ts'

@@ -13,7 +13,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { isAlive, type Owner, thisProcess } from '../../../../adapters/outbox/owner.ts'
+import { isAlive, type Owner, thisProcess } from '../../../../adapters/files/owner.ts'
 import type { Clock } from '../../clock.ts'
 import { poisonInterruptions, poisonNotice } from '../poison.ts'
 import { endpointColumns, number, type SqlRow, storedEndpointOf, text } from '../rows.ts'

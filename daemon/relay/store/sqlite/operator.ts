@@ -1,7 +1,7 @@
 /** The SQLite store for an operator. */
 import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { errorCode } from '../../../../adapters/outbox/file-system.ts'
+import { errorCode } from '../../../../adapters/files/errors.ts'
 import { openReadOnly } from '../../../../adapters/sql/sqlite/read-only.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { laneAgain, type OperatorStore, operatorStore } from '../operator.ts'

@@ -1,4 +1,4 @@
-/** Reading files to a length or to their end. */
+/** Reading and writing files to a length or to their end. */
 import type { FileSystem, OpenFile } from './file-system.ts'
 
 /** So many bytes from an offset on, or fewer where the file ends. */
@@ -20,5 +20,15 @@ export async function readText(files: FileSystem, path: string): Promise<string>
     return (await readBytes(file, 0, 4096)).toString('utf8')
   } finally {
     await file.close()
+  }
+}
+
+/** One write when the file system takes all of it at once, which is the rule. */
+export async function writeWhole(file: OpenFile, bytes: Uint8Array, position = 0): Promise<void> {
+  let written = 0
+  while (written < bytes.length) {
+    const count = await file.write(written === 0 ? bytes : bytes.subarray(written), position + written)
+    if (count <= 0) throw new Error('the file system took no more bytes')
+    written += count
   }
 }

@@ -4,7 +4,7 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { kill, pid } from 'node:process'
-import { errorCode } from './file-system.ts'
+import { errorCode } from './errors.ts'
 
 export interface Owner {
   readonly pid: number

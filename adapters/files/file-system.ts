@@ -35,15 +35,6 @@ export interface FileSystem {
   watch(directory: string, changed: (name: string | null) => void): () => void
 }
 
-/** The error code of the operating system (`ENOENT`), or an empty text. */
-export function errorCode(error: unknown): string {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return ''
-  return typeof error.code === 'string' ? error.code : ''
-}
-
-/** Whether `open` refused something that is not a regular file. */
-export const isNoFile = (error: unknown): boolean => ['EFTYPE', 'ELOOP', 'EMLINK', 'EISDIR'].includes(errorCode(error))
-
 function openFile(handle: FileHandle): OpenFile {
   return {
     async write(bytes, position) {

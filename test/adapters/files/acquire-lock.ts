@@ -4,10 +4,10 @@
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
-import { holdLock } from '../../adapters/process-lock.ts'
+import { acquireLock } from '../../../adapters/files/process-lock.ts'
 
 const [, , path = '', mode] = argv
-const outcome = await holdLock(path, 'a test').then(
+const outcome = await acquireLock(path, 'a test').then(
   () => 'held',
   (error: Error) => error.message,
 )

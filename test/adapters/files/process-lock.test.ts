@@ -4,10 +4,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pid, platform } from 'node:process'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { claimFile } from '../../adapters/lock-file.ts'
-import { thisProcess } from '../../adapters/outbox/owner.ts'
-import { holdLock, lockOwner } from '../../adapters/process-lock.ts'
-import { startChild, temporaryDirectory } from './child.ts'
+import { claimFile } from '../../../adapters/files/lock-file.ts'
+import { thisProcess } from '../../../adapters/files/owner.ts'
+import { acquireLock, lockOwner } from '../../../adapters/files/process-lock.ts'
+import { startChild, temporaryDirectory } from '../child.ts'
 
 const patience = { timeout: 120_000 }
 const path = () => join(temporaryDirectory(), 'db.json')
@@ -22,8 +22,8 @@ const canUnshare = platform === 'linux' && spawnSync('unshare', ['--pid', '--net
 describe('a process lock', () => {
   test('is held once, and by the next one after its release', async () => {
     const file = path()
-    const first = await holdLock(file, 'first')
-    await expect(holdLock(file, 'second')).rejects.toMatchObject({
+    const first = await acquireLock(file, 'first')
+    await expect(acquireLock(file, 'second')).rejects.toMatchObject({
       code: 'locked',
       message: `${file} is held by process ${pid} (first)`,
     })
@@ -31,7 +31,7 @@ describe('a process lock', () => {
     await first.release()
     await first.release()
     expect(await lockOwner(file)).toBeUndefined()
-    const third = await holdLock(file, 'third')
+    const third = await acquireLock(file, 'third')
     await third.release()
     expect(readdirSync(join(file, '..'))).toEqual([])
   })
@@ -41,31 +41,31 @@ describe('a process lock', () => {
     writeFileSync(file, '{}')
     const link = join(temporaryDirectory(), 'link.json')
     symlinkSync(file, link)
-    const lock = await holdLock(link, 'by link')
+    const lock = await acquireLock(link, 'by link')
     expect(lock.path).toBe(file)
-    await expect(holdLock(join(file, '..', '.', 'db.json'), 'direct')).rejects.toMatchObject({ code: 'locked' })
+    await expect(acquireLock(join(file, '..', '.', 'db.json'), 'direct')).rejects.toMatchObject({ code: 'locked' })
     await lock.release()
   })
 
   test('of another process is refused with its number, and free after kill -9', patience, async () => {
     const file = path()
-    const child = startChild('hold-lock.ts', [file])
+    const child = startChild('files/acquire-lock.ts', [file])
     expect(await child.lines(1)).toEqual(['held'])
-    await expect(holdLock(file, 'ours')).rejects.toThrow(`held by process ${child.pid} (a test)`)
+    await expect(acquireLock(file, 'ours')).rejects.toThrow(`held by process ${child.pid} (a test)`)
     expect(await lockOwner(file)).toMatchObject({ pid: child.pid, purpose: 'a test' })
     await child.kill()
     expect(await lockOwner(file)).toBeUndefined()
-    const lock = await holdLock(file, 'ours')
+    const lock = await acquireLock(file, 'ours')
     await lock.release()
     expect(readdirSync(join(file, '..'))).toEqual([])
   })
 
   test('does not keep its process alive', patience, async () => {
     const file = path()
-    const child = startChild('hold-lock.ts', [file, 'exit'])
+    const child = startChild('files/acquire-lock.ts', [file, 'exit'])
     await child.ended
     expect(child.output()).toBe('held\n')
-    await (await holdLock(file, 'ours')).release()
+    await (await acquireLock(file, 'ours')).release()
   })
 
   test.for([
@@ -77,7 +77,7 @@ describe('a process lock', () => {
     const file = path()
     leave(file, owner)
     expect(await lockOwner(file)).toBeUndefined()
-    const lock = await holdLock(file, 'ours')
+    const lock = await acquireLock(file, 'ours')
     expect(await lockOwner(file)).toMatchObject({ pid, purpose: 'ours' })
     await lock.release()
   })
@@ -85,7 +85,7 @@ describe('a process lock', () => {
   test('is taken over when its file is not to be read', async () => {
     const file = path()
     writeFileSync(`${file}.lock`, '{"pid":')
-    await (await holdLock(file, 'ours')).release()
+    await (await acquireLock(file, 'ours')).release()
   })
 
   test('of another container is refused while its socket answers', async () => {
@@ -94,7 +94,7 @@ describe('a process lock', () => {
     const server = createServer().listen(join(file, '..', socket))
     onTestFinished(() => void server.close())
     leave(file, { namespace: 'pid:[1]', pid: 1, started: '1', socket })
-    await expect(holdLock(file, 'ours')).rejects.toThrow(
+    await expect(acquireLock(file, 'ours')).rejects.toThrow(
       `held by process 1 (an older one) of another container; if that container is gone, remove ${file}.lock`,
     )
   })
@@ -104,17 +104,17 @@ describe('a process lock', () => {
     patience,
     async () => {
       const file = path()
-      const lock = await holdLock(file, 'ours')
+      const lock = await acquireLock(file, 'ours')
       const isolated = ['unshare', '--pid', '--net', '--fork', '--kill-child=SIGKILL']
-      const refused = startChild('hold-lock.ts', [file], isolated)
+      const refused = startChild('files/acquire-lock.ts', [file], isolated)
       expect(await refused.lines(1)).toEqual([expect.stringContaining(`held by process ${pid} (ours) of another container`)])
       await lock.release()
-      const holder = startChild('hold-lock.ts', [file], isolated)
+      const holder = startChild('files/acquire-lock.ts', [file], isolated)
       expect(await holder.lines(1)).toEqual(['held'])
-      await expect(holdLock(file, 'ours')).rejects.toThrow('of another container')
+      await expect(acquireLock(file, 'ours')).rejects.toThrow('of another container')
       await holder.kill()
       await expect.poll(() => lockOwner(file), { timeout: 60_000 }).toBeUndefined()
-      await (await holdLock(file, 'ours')).release()
+      await (await acquireLock(file, 'ours')).release()
     },
   )
 
@@ -122,7 +122,7 @@ describe('a process lock', () => {
     for (let round = 0; round < 3; round++) {
       const file = path()
       leave(file, { started: '1' })
-      const children = Array.from({ length: 4 }, () => startChild('hold-lock.ts', [file]))
+      const children = Array.from({ length: 4 }, () => startChild('files/acquire-lock.ts', [file]))
       const outcomes = await Promise.all(children.map(async (child) => (await child.lines(1))[0]))
       expect(outcomes.filter((outcome) => outcome === 'held')).toHaveLength(1)
       await Promise.all(children.map((child) => child.kill()))
@@ -131,7 +131,7 @@ describe('a process lock', () => {
 
   test('says which directory is missing', async () => {
     const file = join(temporaryDirectory(), 'nowhere', 'db.json')
-    await expect(holdLock(file, 'ours')).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(file) })
+    await expect(acquireLock(file, 'ours')).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(file) })
   })
 })
 

@@ -11,12 +11,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import { realpath, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { platform } from 'node:process'
-import { StorageError } from '../lib/storage/contract.ts'
+import { StorageError } from '../../lib/storage/contract.ts'
+import { errorCode, fileError } from './errors.ts'
 import { claimFile, type LockRules, readLockFile } from './lock-file.ts'
 import { isAnswered, listenOn, stopListening } from './lock-socket.ts'
-import { errorCode } from './outbox/file-system.ts'
-import { isAlive, type Owner, parseOwner, thisProcess } from './outbox/owner.ts'
-import { storageError } from './outbox/segment.ts'
+import { isAlive, type Owner, parseOwner, thisProcess } from './owner.ts'
 
 /** Who holds a path, and what for. */
 export interface LockOwner extends Owner {
@@ -40,7 +39,7 @@ export interface ProcessLock {
  * @throws StorageError `locked` when another holds it, of this process or of another, naming that process; `unavailable` or
  *   `full` when the lock file cannot be written
  */
-export async function holdLock(path: string, purpose: string): Promise<ProcessLock> {
+export async function acquireLock(path: string, purpose: string): Promise<ProcessLock> {
   const real = await realPath(path)
   const file = `${real}.lock`
   const token = randomUUID()
@@ -61,7 +60,7 @@ export async function holdLock(path: string, purpose: string): Promise<ProcessLo
     if (other !== undefined) throw locked(real, parseLockOwner(other))
   } catch (error) {
     await letGo()
-    throw storageError(`the lock file ${file} cannot be written`, error)
+    throw fileError(`the lock file ${file} cannot be written`, error)
   }
 
   let released: Promise<void> | undefined
@@ -94,12 +93,12 @@ export async function realPath(path: string): Promise<string> {
   try {
     return await realpath(absolute)
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw storageError(`${absolute} cannot be opened`, error)
+    if (errorCode(error) !== 'ENOENT') throw fileError(`${absolute} cannot be opened`, error)
   }
   try {
     return join(await realpath(dirname(absolute)), basename(absolute))
   } catch (error) {
-    throw storageError(`the directory of ${absolute} cannot be opened`, error)
+    throw fileError(`the directory of ${absolute} cannot be opened`, error)
   }
 }
 

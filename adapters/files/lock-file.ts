@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { errorCode } from './outbox/file-system.ts'
+import { errorCode } from './errors.ts'
 
 export interface LockRules {
   /** Whether the process that wrote a text may still run. */

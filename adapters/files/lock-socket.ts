@@ -1,6 +1,6 @@
 /** Sockets that nobody talks to: that one is open says that the process behind it lives. The kernel closes it in any event. */
 import { connect, createServer, type Server } from 'node:net'
-import { errorCode } from './outbox/file-system.ts'
+import { errorCode } from './errors.ts'
 
 /**
  * Listens without keeping the process alive.

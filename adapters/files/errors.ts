@@ -1,0 +1,20 @@
+/** Errors of the file system. */
+import { StorageError } from '../../lib/storage/contract.ts'
+
+/** The error code of the operating system (`ENOENT`), or an empty text. */
+export function errorCode(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return ''
+  return typeof error.code === 'string' ? error.code : ''
+}
+
+/** Whether `open` refused something that is not a regular file. */
+export const isNoFile = (error: unknown): boolean => ['EFTYPE', 'ELOOP', 'EMLINK', 'EISDIR'].includes(errorCode(error))
+
+/** An error of the file system in the terms of the storage contract. */
+export function fileError(what: string, error: unknown): StorageError {
+  if (error instanceof StorageError) return error
+  const code = errorCode(error)
+  const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+  const message = error instanceof Error ? error.message : String(error)
+  return new StorageError(full ? 'full' : 'unavailable', `${what}: ${message}`, { cause: error })
+}
