@@ -1,39 +1,41 @@
 /**
- * `npm run bench`: the API over memory, lowdb, SQLite and PostgreSQL against a bare node:http server that returns the same
- * bytes, and one that makes them of the same values with each answer. All in one run, rounds over all requests, servers and
- * sizes, medians shown. Compare ratios within one run, never figures of two runs.
- *
- * Options: --members 1000,100000,1000000 (1000), --engines memory,lowdb,sqlite,postgres, --seconds N (of each measurement, 2),
- * --rounds N (3), --postgres URL (a database to use, in schemas of its own, instead of the PostgreSQL that comes from npm)
+ * `npm run bench`: the API over memory, lowdb, SQLite and PostgreSQL, beside frameworks that answer the same values from memory, and
+ * beside small servers over the same engines that show how fast these can be. Every ratio is to a bare node:http server that parses
+ * and stringifies the same values. The server that is measured has a core for itself; databases and the load generator have another.
+ * Rounds go over all servers and requests. Compare ratios within one run, never figures of two runs.
  */
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { parseArgs } from 'node:util'
-import Table from 'cli-table3'
 import pg from 'pg'
+import { type Column, table } from '../daemon/table.ts'
 import { startPostgres } from '../test/support/postgres-server.ts'
-import { type Figures, load, median, middle } from './servers/load.ts'
-import { type Deep, scenariosOf, walk, wantedPage } from './servers/scenarios.ts'
-import { type Server, start, usageOf } from './servers/start.ts'
+import { type Figures, startLoad } from './http/load.ts'
+import { type Asked, type Deep, pageLength, type Scenario, scenariosOf, walk, wantedPage } from './http/scenarios.ts'
+import { type Server, start, usageOf } from './http/start.ts'
+import { moveTo, pinned } from './support/cores.ts'
+import { middle, ratioOf, spreadOf, whole } from './support/figures.ts'
+import { optionsOf } from './support/options.ts'
 
-const { values } = parseArgs({
-  options: {
-    members: { type: 'string', default: '1000' },
-    engines: { type: 'string', default: 'memory,lowdb,sqlite,postgres' },
-    seconds: { type: 'string', default: '2' },
-    rounds: { type: 'string', default: '3' },
-    postgres: { type: 'string' },
-  },
+const values = optionsOf('npm run bench', 'Measures the API over each engine, beside its peers, in one run.', {
+  engines: { default: 'memory,lowdb,sqlite,postgres', means: 'storages of the API' },
+  members: { default: '1000', means: 'sizes of the network, as 1000,100000,1000000' },
+  peers: { default: 'express,fastify,hono,json-server,limit-sqlite,limit-postgres', means: 'what is measured beside it' },
+  only: { default: '', means: 'requests to measure, as byId,list,post; all of them if empty' },
+  seconds: { default: '2', means: 'seconds of each measurement' },
+  rounds: { default: '3', means: 'rounds; medians are shown' },
+  postgres: { default: '', means: 'URL of a database to use, in schemas that are dropped; else PostgreSQL comes from npm' },
+  json: { default: '', means: 'a file that gets all figures as JSON' },
 })
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
 const sizes = values.members.split(',').map(Number)
-const engines = values.engines.split(',')
+const listed = (names: string): readonly string[] => names.split(',').filter((name) => name !== '')
+const [engines, peers, only] = [listed(values.engines), listed(values.peers), listed(values.only)]
 /** More of them are not kept in memory: it is the storage of tests. */
 const mostInMemory = 100_000
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en')
+moveTo('asking')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 
@@ -54,7 +56,7 @@ async function postgresUrl(): Promise<string> {
   closing.push(() => server.stop())
   return server.url
 }
-const url = engines.includes('postgres') ? await postgresUrl() : ''
+const url = engines.includes('postgres') || peers.includes('limit-postgres') ? await postgresUrl() : ''
 
 /** Where an engine keeps its data: the file, if it is one, and the arguments of `api.ts`. */
 function placeOf(engine: string, members: number): { readonly file?: string; readonly args: readonly [string, string] } {
@@ -82,10 +84,15 @@ type Measured = ReadonlyMap<string, ReadonlyMap<Server, Figures[]>>
 
 const servers: Server[] = []
 const deep = new Map<Server, Deep>()
-const filled = new Table({
-  head: ['engine', 'members', 'filling s', 'opening s', 'file MiB', 'memory MiB'],
-  style: { head: [], border: [] },
-})
+interface Filled {
+  readonly engine: string
+  readonly members: number
+  readonly seconds: number
+  readonly opening: number
+  readonly file: string
+  readonly memory: number
+}
+const filled: Filled[] = []
 
 async function startEngine(engine: string, members: number): Promise<void> {
   const { file, args } = placeOf(engine, members)
@@ -95,23 +102,40 @@ async function startEngine(engine: string, members: number): Promise<void> {
     closing.push(() => server.child.disconnect())
     const size = file ? whole(statSync(file).size / 2 ** 20) : ''
     const { mebibytes } = await usageOf(server)
-    filled.push([engine, whole(members), server.seedSeconds.toFixed(1), server.openSeconds.toFixed(2), size, whole(mebibytes)])
+    filled.push({ engine, members, seconds: server.seedSeconds, opening: server.openSeconds, file: size, memory: mebibytes })
     deep.set(server, await walk(server, tell))
     servers.push(server)
     done(`${engine} has ${whole(members)} members`)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    filled.push([engine, whole(members), { colSpan: 4, content: `not possible: ${reason.slice(0, 120)}` }])
     done(`${engine} cannot hold ${whole(members)} members: ${reason}`)
   }
 }
 
-async function startBare(name: string, words: readonly string[], answers: object): Promise<Server> {
-  const server = await start(name, 0, ['bare.ts', ...words], tell)
+type Models = Readonly<Record<Scenario['kind'], string>>
+
+/** What the API answers to one request of each kind: the peers answer with the same values. */
+async function modelsOf(server: Server, scenarios: readonly Scenario[]): Promise<Models> {
+  const found: Partial<Record<Scenario['kind'], string>> = {}
+  for (const { kind, request } of scenarios) {
+    const { method, path, headers, body }: Asked = request(server)
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, ...(body ? { body } : {}) })
+    found[kind] ??= await response.text()
+  }
+  return { byId: '', list: '', shortList: '', post: '', ...found }
+}
+
+/** Programs of the peers, with their arguments. */
+function programOf(peer: string): readonly [string, ...string[]] {
+  if (peer === 'bare') return ['bare.ts']
+  if (peer === 'limit-sqlite') return ['limit.ts', 'sqlite', join(directory, 'limit')]
+  if (peer === 'limit-postgres') return ['limit.ts', 'postgres', url]
+  return ['peers.ts', peer]
+}
+
+async function startPeer(peer: string, models: Models): Promise<Server> {
+  const server = await start(peer, 0, programOf(peer), tell, models)
   closing.push(() => server.child.disconnect())
-  const ready = new Promise((resolve) => server.child.once('message', resolve))
-  server.child.send(answers)
-  await ready
   return server
 }
 
@@ -120,63 +144,98 @@ try {
   const [model] = servers
   if (!model) throw new Error('there is no engine to measure')
   const groups = scenariosOf((server) => deep.get(server)?.path ?? deep.get(model)?.path ?? '')
-  const scenarios = groups.flat()
-  const answers: Record<string, string> = {}
-  for (const { kind, request } of scenarios) {
-    const { method, path, headers, body } = request(model)
-    const response = await fetch(`http://127.0.0.1:${model.port}${path}`, { method, headers, ...(body ? { body } : {}) })
-    answers[kind] ??= await response.text()
-  }
-  const bare = await startBare('bare node:http', [], answers)
-  const stringifying = await startBare('bare, stringifying', ['stringify'], answers)
+    .map((group) => group.filter(({ kind }) => only.length === 0 || only.includes(kind)))
+    .filter((group) => group.length > 0)
+  const models = await modelsOf(model, scenariosOf(() => deep.get(model)?.path ?? '').flat())
+  const bare = await startPeer('bare', models)
+  const others: Server[] = []
+  for (const peer of peers) others.push(await startPeer(peer, models))
   // The sizes of an engine one after the other, to be compared.
-  const all = [bare, stringifying, ...engines.flatMap((engine) => servers.filter(({ name }) => name === engine))]
+  const all = [bare, ...engines.flatMap((engine) => servers.filter(({ name }) => name === engine)), ...others]
+  const load = startLoad()
+  closing.push(() => load.stop())
 
-  console.log(
-    `Node ${process.version}, 32 connections, ${rounds} rounds of ${seconds} s, medians; load average ${loadavg()[0]?.toFixed(1)}`,
-  )
-  console.log(filled.toString())
-  const table = new Table({
-    head: ['', 'server', 'members', 'requests/s', '× bare', '× stringifying', 'p99 ms', 'CPU µs each', '× bare'],
-    style: { head: [], border: [] },
-  })
-  const figures: Measured = new Map(scenarios.map(({ name }) => [name, new Map(all.map((server) => [server, []]))]))
+  const fillings: readonly Column<Filled>[] = [
+    { title: 'engine', cell: ({ engine }) => engine },
+    { title: 'members', cell: ({ members }) => whole(members) },
+    { title: 'filling s', cell: ({ seconds }) => seconds.toFixed(1) },
+    { title: 'opening s', cell: ({ opening }) => opening.toFixed(2) },
+    { title: 'file MiB', cell: ({ file }) => file },
+    { title: 'memory MiB', cell: ({ memory }) => whole(memory) },
+  ]
+  console.log(`\n${table(fillings, filled, { empty: '', now: 0 })}`)
+  const figures: Measured = new Map(groups.flat().map(({ name }) => [name, new Map(all.map((server) => [server, []]))]))
   for (let round = 0; round < rounds; round++) {
     // Round after round over everything, so that all of it has the same good and bad moments.
     for (const group of groups)
       for (const server of all)
         for (const { name, request } of group) {
           tell(`round ${round + 1} of ${rounds}: ${name}, ${server.name} ${server.members || ''}`)
-          // Code is warm and connections are made before the first round counts.
-          if (round === 0) await load(server, request, Math.min(1, seconds))
+          // Code is warm before the first round counts.
+          if (round === 0) await load.ask(server, request, Math.min(1, seconds))
           figures
             .get(name)
             ?.get(server)
-            ?.push(await load(server, request, seconds))
+            ?.push(await load.ask(server, request, seconds))
         }
     done(`round ${round + 1} of ${rounds} done; load average ${loadavg()[0]?.toFixed(1)}`)
   }
-
-  for (const [name, found] of figures) {
-    const medians = new Map([...found].map(([server, each]) => [server, median(each)]))
-    const [limit, second] = [medians.get(bare), medians.get(stringifying)]
-    for (const [server, { perSecond, p99, cpu }] of medians)
-      table.push([
-        name,
-        server.name,
-        server.members ? whole(server.members) : '',
-        whole(perSecond),
-        (perSecond / (limit?.perSecond ?? 1)).toFixed(2),
-        (perSecond / (second?.perSecond ?? 1)).toFixed(2),
-        whole(p99),
-        whole(cpu),
-        ((limit?.cpu ?? 0) / cpu).toFixed(2),
-      ])
-  }
-  console.log(table.toString())
-  for (const sentence of conclusions(figures)) console.log(sentence)
+  report(figures, bare)
 } finally {
   for (const close of closing.reverse()) await close()
+}
+
+function report(figures: Measured, bare: Server): void {
+  const conditions = {
+    node: process.version,
+    processor: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
+    cores: pinned ? 'server on one core; load generator and databases on another' : 'not pinned: there is no taskset here',
+    connections: 32,
+    rounds,
+    seconds,
+  }
+  const rows = [...figures].flatMap(([request, found]) => {
+    const limit = found.get(bare) ?? []
+    const of = (each: readonly Figures[], figure: keyof Figures): number[] => each.map((one) => one[figure])
+    return [...found].map(([server, each]) => ({
+      request,
+      server: server.name,
+      members: server.members,
+      perSecond: spreadOf(of(each, 'perSecond')),
+      ratio: ratioOf(of(each, 'perSecond'), of(limit, 'perSecond')),
+      cpuRatio: ratioOf(of(limit, 'cpu'), of(each, 'cpu')),
+      p50: spreadOf(of(each, 'p50')),
+      p99: spreadOf(of(each, 'p99')),
+      cpu: spreadOf(of(each, 'cpu')),
+    }))
+  })
+  type Row = (typeof rows)[number]
+  const columns: readonly Column<Row>[] = [
+    { title: 'server', cell: ({ server }) => server, fits: 'whole' },
+    { title: 'members', cell: ({ members }) => (members ? whole(members) : '') },
+    { title: 'requests/s', cell: ({ perSecond }) => whole(perSecond.median) },
+    { title: '× bare', cell: ({ ratio }) => ratio.median.toFixed(2) },
+    { title: 'of rounds', cell: ({ ratio }) => `${ratio.lowest.toFixed(2)}–${ratio.highest.toFixed(2)}` },
+    { title: 'p99 ms', cell: ({ p99 }) => p99.median.toFixed(1) },
+    { title: 'CPU µs', cell: ({ cpu }) => whole(cpu.median) },
+    { title: '× bare', cell: ({ cpuRatio }) => cpuRatio.median.toFixed(2) },
+  ]
+  console.log(
+    `\n${Object.entries(conditions)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n')}`,
+  )
+  for (const name of figures.keys())
+    console.log(
+      `\n${name}\n${table(
+        columns,
+        rows.filter(({ request }) => request === name),
+        { empty: '', now: 0 },
+      )}`,
+    )
+  const growth = conclusions(figures)
+  for (const sentence of growth) console.log(sentence)
+  if (values.json) writeFileSync(values.json, `${JSON.stringify({ conditions, rows, growth }, null, 2)}\n`)
 }
 
 /**
@@ -184,7 +243,8 @@ try {
  * rounds say, the two things having been measured close together.
  */
 function conclusions(figures: Measured): string[] {
-  const [byId, , first, late] = [...figures.values()]
+  const named = (part: string) => [...figures].find(([name]) => name.includes(part))?.[1]
+  const [byId, first, late] = [named('{id}'), named(`per_page=${pageLength}`), named('late page')]
   const compared = (what: string, a: readonly Figures[] = [], b: readonly Figures[] = []): string => {
     const ratio = (of: (one: Figures, other: Figures) => number): string =>
       middle(a.flatMap((one, round) => (b[round] ? [of(one, b[round])] : []))).toFixed(2)
@@ -194,11 +254,13 @@ function conclusions(figures: Measured): string[] {
     if (page === 0) return 'the same page twice'
     return page === wantedPage ? `page ${whole(page)} ÷ first page` : `page ${page}, the last full one, ÷ first page`
   }
-  const pages = [...(first?.keys() ?? [])].map((server) => {
-    const members = server.members ? ` of ${whole(server.members)}` : ''
-    const what = `${server.name}${members}, ${pageNames(deep.get(server)?.page ?? 0)}`
-    return compared(what, late?.get(server), first?.get(server))
-  })
+  const pages = servers
+    .filter((server) => late?.has(server))
+    .map((server) => {
+      const members = server.members ? ` of ${whole(server.members)}` : ''
+      const what = `${server.name}${members}, ${pageNames(deep.get(server)?.page ?? 0)}`
+      return compared(what, late?.get(server), first?.get(server))
+    })
   const records = engines.flatMap((engine) => {
     const [small, ...larger] = servers.filter(({ name }) => name === engine).toSorted((a, b) => a.members - b.members)
     return larger.map((large) => {

@@ -9,10 +9,12 @@ export interface Asked {
   readonly body?: string
 }
 
+export type Kind = 'byId' | 'list' | 'shortList' | 'post'
+
 export interface Scenario {
   readonly name: string
-  /** Which of the bare server's answers it gets. */
-  readonly kind: 'byId' | 'list' | 'shortList' | 'post'
+  /** Which of the models a peer answers with. */
+  readonly kind: Kind
   /** One request; another one with each call, where there are several records to ask for. */
   request(server: Server): Asked
 }

@@ -1,9 +1,10 @@
 /** Starting the servers of the API's benchmark, each in a process of its own, and asking them what they used. */
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
+import { startOn } from '../support/cores.ts'
 
 export interface Server {
-  /** `bare`, `bare, stringifying`, or an engine. */
+  /** An engine, or a peer. */
   readonly name: string
   /** 0: it has none. */
   readonly members: number
@@ -22,12 +23,10 @@ interface Said {
   readonly openSeconds?: number
 }
 
-/** A million members in memory are some gigabytes. */
-const execArgv = ['--max-old-space-size=8192']
-
 /**
  * Starts a server, filling its storage first where it is empty.
  * @param tell is told of progress in filling
+ * @param models what a peer makes its answers of
  * @throws when it ends before it listens; the message is its last words
  */
 export async function start(
@@ -35,10 +34,12 @@ export async function start(
   members: number,
   [file, ...args]: readonly [string, ...string[]],
   tell: (sentence: string) => void,
+  models?: object,
 ): Promise<Server> {
   let seedSeconds = 0
   for (;;) {
-    const child = fork(join(import.meta.dirname, file), args, { execArgv, stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })
+    const child = startOn('measured', join(import.meta.dirname, file), args)
+    if (models) child.send(models)
     let words = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       words = (words + text).slice(-2000)

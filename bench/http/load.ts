@@ -1,0 +1,55 @@
+/** Asking a server for as much as it can give, from another core. */
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { startOn } from '../support/cores.ts'
+import type { Answered, Task } from './generator.ts'
+import type { Asked } from './scenarios.ts'
+import { type Server, usageOf } from './start.ts'
+
+export interface Figures {
+  readonly perSecond: number
+  /** Milliseconds, with all connections busy: to be compared, not what a user waits. */
+  readonly p50: number
+  readonly p99: number
+  /** Processor time of the server's own process for each request, in microseconds. */
+  readonly cpu: number
+}
+
+const connections = 32
+/** Different requests of each connection, where there are different ones. */
+const different = 200
+
+/** What stands on the wire. */
+function written({ method, path, headers, body = '' }: Asked): string {
+  const length = body ? { 'content-length': String(Buffer.byteLength(body)) } : {}
+  const lines = Object.entries({ host: '127.0.0.1', ...headers, ...length }).map(([name, value]) => `${name}: ${value}`)
+  return [`${method} ${path} HTTP/1.1`, ...lines, '', body].join('\r\n')
+}
+
+export interface Load {
+  /** @throws when an answer is no success: then the figures would mean nothing */
+  ask(server: Server, request: (server: Server) => Asked, seconds: number): Promise<Figures>
+  stop(): void
+}
+
+export function startLoad(): Load {
+  const generator: ChildProcess = startOn('asking', join(import.meta.dirname, 'generator.ts'), [])
+  generator.stderr?.pipe(process.stderr)
+  const answered = (task: Task): Promise<Answered> =>
+    new Promise((resolve) => {
+      generator.once('message', (message) => resolve(message as Answered))
+      generator.send(task)
+    })
+
+  async function ask(server: Server, request: (server: Server) => Asked, seconds: number): Promise<Figures> {
+    const requests = Array.from({ length: connections * different }, () => written(request(server)))
+    const before = await usageOf(server)
+    const { problem, count, ...figures } = await answered({ port: server.port, connections, seconds, requests })
+    if (problem !== undefined) throw new Error(`${server.name}: ${problem}`)
+    // A server that needs longer for one answer gets longer.
+    if (count === 0) return ask(server, request, seconds * 5)
+    const { cpu } = await usageOf(server)
+    return { ...figures, cpu: (cpu - before.cpu) / count }
+  }
+  return { ask, stop: () => generator.disconnect() }
+}
