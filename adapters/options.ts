@@ -1,6 +1,6 @@
 /** How adapters check their options: every problem in one `TypeError`, each with the option's name and what to do. */
 import * as v from 'valibot'
-import { kind, shown } from '../lib/given.ts'
+import { kind, shown } from '../lib/base/given.ts'
 
 /** The options of a call, by name: what each must be. */
 export type OptionRules = Readonly<Record<string, v.GenericSchema>>

@@ -3,7 +3,7 @@
  * validation and documentation cannot drift apart.
  */
 import * as v from 'valibot'
-import { readMoment, utcText } from './moments.ts'
+import { readMoment, utcText } from './base/moments.ts'
 import type { Id as IdText } from './storage/table.ts'
 
 /** What the interface description says of a field, in JSON Schema 2020-12. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
-import type { Answer } from '../../lib/kernel/exchange.ts'
+import type { Answer } from '../../lib/http/exchange.ts'
 import { type Bounds, type Watch, watch } from './node-bounds.ts'
 
 /** Characters that are written at a time: enough for a fast reader, and all that a slow one makes us encode. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../../lib/errors.ts'
-import { bodyCut, hostReadBody } from '../../lib/kernel/exchange.ts'
+import { bodyCut, hostReadBody } from '../../lib/http/exchange.ts'
 import { type Bounds, watch } from './node-bounds.ts'
 
 /** What Express and its like add to a request. All of it may be missing. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Incoming } from '../../lib/kernel/exchange.ts'
+import type { Incoming } from '../../lib/http/exchange.ts'
 import { type HostRequest, handedOver, readBody } from './node-body.ts'
 import { type Bounds, defaultBounds } from './node-bounds.ts'
 

@@ -1,8 +1,8 @@
 /** node:http and node:https, and every framework that hands on their requests: Express, Connect, Polka, … */
 import '../node-version.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Answer } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
-import type { Answer } from '../../lib/kernel/exchange.ts'
 import { writeAnswer } from './node-answer.ts'
 import { type Bounds, boundsOf, type TransferBounds } from './node-bounds.ts'
 import { address, toIncoming } from './node-request.ts'

@@ -4,7 +4,7 @@
  * Steps only add: tables, columns with a default, indexes. So an older program goes on working on a database that a newer one
  * has migrated, and a step that was done is not found missing again. A change that is not an addition raises `schemaVersion`.
  */
-import { crc32 } from '../../lib/outbox/crc32.ts'
+import { crc32 } from '../../lib/base/crc32.ts'
 import { StorageError } from '../../lib/storage/contract.ts'
 import { type Dialect, literal, quoted } from './dialect.ts'
 import type { ColumnShape, TableShape } from './values.ts'

@@ -1,5 +1,5 @@
 /** Values between rows and columns: what can be stored, what can be searched, and how it is written. */
-import { isStorableId } from '../../lib/kernel/ids.ts'
+import { isStorableId } from '../../lib/base/ids.ts'
 import type { ColumnType } from '../../lib/storage/table.ts'
 import type { Dialect, SqlValue } from './dialect.ts'
 

@@ -5,8 +5,8 @@ import { extname, join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { toIncoming } from '../../adapters/http/node-request.ts'
 import { isApiError } from '../../lib/errors.ts'
-import { jsonAnswer } from '../../lib/kernel/exchange.ts'
-import { requireHttps } from '../../lib/kernel/https.ts'
+import { jsonAnswer } from '../../lib/http/exchange.ts'
+import { requireHttps } from '../../lib/http/https.ts'
 
 export const assetsPath = '/assets/'
 

@@ -1,4 +1,4 @@
-import { routeTable } from '../../lib/kernel/table.ts'
+import { routeTable } from '../../lib/http/routes.ts'
 import type { AnyOperation } from '../../lib/operation.ts'
 
 /** Says which operation a request names, for logs and figures: `tags.create`, or null for what is none. */

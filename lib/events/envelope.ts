@@ -1,5 +1,5 @@
-import { projection } from '../kernel/serialise.ts'
 import type { EventRecord } from '../outbox/record.ts'
+import { projection } from '../records/projection.ts'
 import type { Id } from '../storage/table.ts'
 import { type EventName, isForHost, payloadSchema } from './catalogue.ts'
 import { subjectOf } from './subjects.ts'

@@ -3,11 +3,11 @@
  * that are no object are mistakes of the program, a `TypeError`; values that are refused are an `ApiError` 422.
  */
 import * as v from 'valibot'
+import { kind } from '../base/given.ts'
+import { isStorableId } from '../base/ids.ts'
 import { fail, invalid, isApiError } from '../errors.ts'
 import { type Fields, IdInput, type TextLimits } from '../fields.ts'
-import { kind } from '../given.ts'
-import { parseInput } from '../kernel/body.ts'
-import { isStorableId } from '../kernel/ids.ts'
+import { parseInput } from '../http/body.ts'
 import type { Id } from '../storage/table.ts'
 
 /** The object of these fields, as a call takes it. */

@@ -2,8 +2,9 @@
  * How keys and secrets of an endpoint are replaced. Old ones hold beside the new ones until their time; relays look at the
  * clock when they send, so that nothing has to happen at that moment.
  */
+
+import { isoTime } from '../base/clock.ts'
 import { fail, invalid } from '../errors.ts'
-import { isoTime } from '../kernel/clock.ts'
 import type { EndpointUpsert, Replaced } from '../outbox/record.ts'
 import type { EndpointRow } from '../storage/tables.ts'
 

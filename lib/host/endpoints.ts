@@ -1,5 +1,5 @@
+import { isoTime } from '../base/clock.ts'
 import { fail, found, invalid } from '../errors.ts'
-import { isoTime } from '../kernel/clock.ts'
 import type { Runner } from '../kernel/run.ts'
 import type { Settings } from '../options.ts'
 import { EncryptionError, hasEncrypted, howGiven } from '../outbox/encryption.ts'

@@ -1,9 +1,9 @@
+import { isStorableId } from '../base/ids.ts'
 import { badRequest, fail } from '../errors.ts'
 import type { Page } from '../operation.ts'
 import type { Query } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Row, Table } from '../storage/table.ts'
-import { isStorableId } from './ids.ts'
 
 export const defaultPerPage = 25
 export const maxPerPage = 100

@@ -7,7 +7,7 @@
  * - **Key ring**: the encryption keys in their order. The first one encrypts, and all of them decrypt.
  * - **Credentials**: the key and the signing secrets of an endpoint, with those that were replaced.
  */
-import { sha256 } from '../kernel/sha256.ts'
+import { sha256 } from '../base/sha256.ts'
 import type { EndpointUpsert, Replaced } from './record.ts'
 
 /** An endpoint, as far as it is about its credentials. */

@@ -5,8 +5,9 @@
  * A large commit is several lines, one behind the other, each with a `part` before its records: the id of the commit, whether
  * this is the `last` line of it, and its number from 0. Without its last line such a commit never happened.
  */
+
+import { crc32 } from '../base/crc32.ts'
 import { type CheckedRecords, checkRecords } from './check.ts'
-import { crc32 } from './crc32.ts'
 import { partsOf } from './parts.ts'
 import type { OutboxRecord } from './record.ts'
 

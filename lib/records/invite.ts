@@ -1,8 +1,8 @@
 import type * as v from 'valibot'
 import { describe, Id, orNull, record, Text, Timestamp } from '../fields.ts'
-import { visibleEmail } from '../kernel/mask.ts'
 import type { Context } from '../operation.ts'
 import { type InviteRow, type MemberRow, members } from '../storage/tables.ts'
+import { visibleEmail } from './visible-email.ts'
 
 export const Invite = record('InviteResponse', {
   id: Id,

@@ -17,9 +17,9 @@ import {
   Title,
   Url,
 } from '../fields.ts'
-import { visibleEmail } from '../kernel/mask.ts'
 import type { Context } from '../operation.ts'
 import { type MemberRow, members } from '../storage/tables.ts'
+import { visibleEmail } from './visible-email.ts'
 
 export const Category = record('CategoryResponse', { id: Id, title: Text })
 

@@ -1,8 +1,8 @@
 import type * as v from 'valibot'
 import { Bool, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
-import { visibleEmail } from '../kernel/mask.ts'
 import type { Context } from '../operation.ts'
 import { members, type PostRow } from '../storage/tables.ts'
+import { visibleEmail } from './visible-email.ts'
 
 export const PostStatus = oneOf('draft', 'posted', 'scheduled')
 

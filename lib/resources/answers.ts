@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { compareIds } from '../base/ids.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import {
   BoolInput,
@@ -15,7 +16,6 @@ import {
   ShortText,
   Title,
 } from '../fields.ts'
-import { compareIds } from '../kernel/ids.ts'
 import { type Emitter, operation } from '../operation.ts'
 import { Answer, presentAnswer } from '../records/answer.ts'
 import { presentMember } from '../records/member.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { isDeep, mostLevels } from '../base/nesting.ts'
 import { badRequest, fail, invalid, tooLarge } from '../errors.ts'
 import { HttpUrl, limitsIn, optional, publish, request, ShortText } from '../fields.ts'
-import { isDeep, mostLevels } from '../kernel/nesting.ts'
 import { operation, type Preparation } from '../operation.ts'
 import type { NewFile } from '../ports.ts'
 import { Asset, AssetStyle } from '../records/asset.ts'

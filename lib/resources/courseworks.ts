@@ -1,6 +1,6 @@
+import { compareIds } from '../base/ids.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import { clearable, IdInput, LongText, oneOf, optional, paged, request, ShortText } from '../fields.ts'
-import { compareIds } from '../kernel/ids.ts'
 import { type Context, operation } from '../operation.ts'
 import {
   CompletionCriteria,

@@ -1,9 +1,9 @@
 import { found, notFound } from '../errors.ts'
 import { Id, oneOf, record, Text, Timestamp } from '../fields.ts'
-import { visibleEmail } from '../kernel/mask.ts'
 import { operation } from '../operation.ts'
 import { fullName, presentUser, User } from '../records/member.ts'
 import { Network } from '../records/network.ts'
+import { visibleEmail } from '../records/visible-email.ts'
 import { members } from '../storage/tables.ts'
 
 /** The flat form and the nested one in one record: clients read either. */

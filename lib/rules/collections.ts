@@ -1,6 +1,7 @@
 /** How spaces come into collections, leave them and take their places there, counted from 1. */
+
+import { compareIds } from '../base/ids.ts'
 import { fail, invalid } from '../errors.ts'
-import { compareIds } from '../kernel/ids.ts'
 import type { Context } from '../operation.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'

@@ -1,5 +1,5 @@
 /** How members leave the network, what becomes of what they had there, and what they find when they come back. */
-import { compareIds } from '../kernel/ids.ts'
+import { compareIds } from '../base/ids.ts'
 import type { Context, Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { removeDependents } from '../storage/cascade.ts'

@@ -1,6 +1,7 @@
 /** How events repeat: which rules make sense, when the occurrences are, and what happens to them when the event moves. */
+
+import { utcOf } from '../base/moments.ts'
 import { fail, invalid } from '../errors.ts'
-import { utcOf } from '../moments.ts'
 import type { Context } from '../operation.ts'
 import type { Series } from '../ports.ts'
 import { rowsOf } from '../storage/rows-of.ts'

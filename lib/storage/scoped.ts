@@ -2,7 +2,7 @@
  * A transaction as a handler sees it: one network's. Every row that goes in carries the network, every row that comes out
  * matches it, so that no handler can forget it and none can reach into another network.
  */
-import { isStorableId } from '../kernel/ids.ts'
+import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
 import { differs } from './changes.ts'
 import type { Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'

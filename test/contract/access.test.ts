@@ -1,7 +1,7 @@
 /** Who may call what, for every route: tokens, scopes and networks (specification, sections 5 and 7). */
 import { afterAll, expect, test } from 'vitest'
+import { newToken } from '../../lib/base/token.ts'
 import { operations } from '../../lib/operations.ts'
-import { newToken } from '../../lib/token.ts'
 import { createSeededCommunity } from '../support/seed.ts'
 import { exampleOf, routeIds, sendExample } from './support.ts'
 

@@ -1,7 +1,7 @@
 /** What the contract tests do alike: one case for every route, and ways to send its example. */
 import { expect } from 'vitest'
+import { routesOf } from '../../lib/http/routes.ts'
 import type { Community } from '../../lib/index.ts'
-import { routesOf } from '../../lib/kernel/table.ts'
 import type { Method } from '../../lib/operation.ts'
 import { operations } from '../../lib/operations.ts'
 import { request, type Seen, type TestCommunity } from '../support/community.ts'

@@ -91,13 +91,11 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   'rules and records': {
     says: 'what resources share knows no resource',
-    offences: importing(/^lib\/(?:rules|records|storage|kernel|events|outbox)\//, isIn('lib/resources')),
+    offences: importing(/^lib\/(?:rules|records|storage|kernel|http|events|outbox)\//, isIn('lib/resources')),
   },
-  'the kernel in resources': {
+  'http in resources': {
     says: 'resources know nothing of HTTP beyond their declaration',
-    offences: importing(/^lib\/resources\//, (imported) =>
-      /^lib\/kernel\/(?:serve|exchange|https|authenticate|authorise|idempotency|rate-limit|run|table)\.ts$/.test(imported),
-    ),
+    offences: importing(/^lib\/resources\//, isIn('lib/http', 'lib/kernel')),
   },
   // Its own number, the platform and the versions are facts, not handles; and the outbox asks with signal 0 whether another process lives.
   process: {
@@ -125,19 +123,19 @@ const rules: Readonly<Record<string, Rule>> = {
     offences: mentioning(
       /^lib\//,
       // The storage suite waits for storages that other people wrote, on the real clock.
-      /^lib\/(?:kernel\/(?:clock|ids)\.ts$|testing\/)/,
+      /^lib\/(?:base\/(?:clock|ids)\.ts$|testing\/)/,
       /\bDate\.now\b|\bnew Date\(\s*\)|(?<!\bnew )\bDate\(|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b|\bperformance\.now\b/g,
     ),
   },
   'the router': {
     says: 'itty-router stays behind the route table',
     offences: (source) =>
-      source.path === 'lib/kernel/table.ts' ? [] : imports(source).filter((imported) => imported.startsWith('itty-router')),
+      source.path === 'lib/http/routes.ts' ? [] : imports(source).filter((imported) => imported.startsWith('itty-router')),
   },
   "the router's types": {
     says: 'no exported signature of the route table names a type of itty-router',
     offences: ({ path, text }) =>
-      path === 'lib/kernel/table.ts' ? (code(text).match(/^export [^{]*\b(?:Itty|I?Request|RouterType)\w*/gm) ?? []) : [],
+      path === 'lib/http/routes.ts' ? (code(text).match(/^export [^{]*\b(?:Itty|I?Request|RouterType)\w*/gm) ?? []) : [],
   },
   'default exports': {
     says: 'everything is exported under its name',
@@ -161,7 +159,7 @@ test('the rules look at every file of the tree', () => {
 const bad: readonly (readonly [rule: string, path: string, text: string, offence: string])[] = [
   ['lib', 'lib/resources/tags.ts', "import { readFile } from 'node:fs/promises'", 'node:fs/promises'],
   ['lib', 'lib/rules/dates.ts', "import { addDays } from 'date-fns'", 'date-fns'],
-  ['lib', 'lib/kernel/table.ts', "import { Router } from 'itty-router'", 'itty-router'],
+  ['lib', 'lib/http/routes.ts', "import { Router } from 'itty-router'", 'itty-router'],
   ['lib', 'lib/community.ts', "import { memoryStorage } from '../adapters/storage/memory.ts'", 'adapters/storage/memory.ts'],
   ['lib', 'lib/kernel/run.ts', "import { test } from 'vitest'", 'vitest'],
   ['lib', 'lib/kernel/run.ts', "const fs = await import('node:fs')", 'node:fs'],
@@ -191,7 +189,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
   ['daemon', 'daemon/relay/relay.ts', "import { clock } from '../../test/support/clock.ts'", 'test/support/clock.ts'],
   ['resources', 'lib/resources/tags.ts', "import { listBadges } from './badges.ts'", 'lib/resources/badges.ts'],
   ['rules and records', 'lib/rules/segments.ts', "import { Tag } from '../resources/tags.ts'", 'lib/resources/tags.ts'],
-  ['the kernel in resources', 'lib/resources/tags.ts', "import { server } from '../kernel/serve.ts'", 'lib/kernel/serve.ts'],
+  ['http in resources', 'lib/resources/tags.ts', "import { server } from '../http/serve.ts'", 'lib/http/serve.ts'],
   ['process', 'adapters/storage/lowdb.ts', 'const pid = process.pid', 'process.pid'],
   ['process', 'daemon/relay/relay.ts', "process.on('SIGTERM', stop)", 'process.on'],
   ['process', 'daemon/server/serve.ts', "import process from 'node:process'", 'import process '],
@@ -202,18 +200,18 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
     "import { DatabaseSync } from 'node:sqlite'",
     "import { DatabaseSync } from 'node:sqlite'",
   ],
-  ['web globals', 'lib/token.ts', "const bytes = Buffer.from('x')", 'Buffer'],
-  ['web globals', 'lib/token.ts', "const fs = require('fs')", 'require'],
+  ['web globals', 'lib/base/token.ts', "const bytes = Buffer.from('x')", 'Buffer'],
+  ['web globals', 'lib/base/token.ts', "const fs = require('fs')", 'require'],
   ['time', 'lib/resources/tags.ts', 'const now = Date.now()', 'Date.now'],
   ['time', 'lib/resources/tags.ts', 'const now = new Date()', 'new Date()'],
   ['time', 'lib/resources/tags.ts', 'const now = Date()', 'Date('],
   ['time', 'lib/kernel/run.ts', 'setTimeout(retry, 5)', 'setTimeout'],
   ['time', 'lib/kernel/run.ts', 'const jitter = Math.random()', 'Math.random'],
-  ['time', 'lib/kernel/serve.ts', 'const started = performance.now()', 'performance.now'],
-  ['the router', 'lib/kernel/serve.ts', "import { IttyRouter } from 'itty-router/IttyRouter'", 'itty-router/IttyRouter'],
+  ['time', 'lib/http/serve.ts', 'const started = performance.now()', 'performance.now'],
+  ['the router', 'lib/http/serve.ts', "import { IttyRouter } from 'itty-router/IttyRouter'", 'itty-router/IttyRouter'],
   [
     "the router's types",
-    'lib/kernel/table.ts',
+    'lib/http/routes.ts',
     'export const router: IttyRouterType = make()',
     'export const router: IttyRouterType',
   ],
@@ -232,7 +230,7 @@ test.each([
   ['lib/resources/tags.ts', "import * as v from 'valibot'\nimport { operation } from '../operation.ts'"],
   ['lib/testing/storage.ts', "import { test } from 'vitest'"],
   ['lib/resources/tags.ts', 'const at = new Date(0).toISOString() // never Date.now()'],
-  ['lib/kernel/clock.ts', 'export const systemClock = { now: () => Date.now() }'],
+  ['lib/base/clock.ts', 'export const systemClock = { now: () => Date.now() }'],
   ['lib/resources/tags.ts', "/** Not from 'node:fs', and no process.env either. */ const a = 'https://example.org'"],
   ['adapters/http/node.ts', "import { createServer } from 'node:http'\nimport type { Community } from '../../lib/index.ts'"],
   ['daemon/bin/folkmoot.ts', 'process.exitCode = 2'],

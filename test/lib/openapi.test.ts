@@ -16,7 +16,7 @@ import {
   Text,
   Title,
 } from '../../lib/fields.ts'
-import { routesOf } from '../../lib/kernel/table.ts'
+import { routesOf } from '../../lib/http/routes.ts'
 import { apiDocument, failureStatuses } from '../../lib/openapi/document.ts'
 import { schemaWriter } from '../../lib/openapi/schema.ts'
 import { operation } from '../../lib/operation.ts'

@@ -2,8 +2,9 @@
  * An example request for every operation, against the seeded network: what its schemas ask for, filled in from a table of
  * values by field name, with a few requests chosen by hand where the schema alone cannot know what makes sense.
  */
+
+import { type Route, routesOf } from '../../lib/http/routes.ts'
 import type { Community } from '../../lib/index.ts'
-import { type Route, routesOf } from '../../lib/kernel/table.ts'
 import { at, type JsonSchema, resolve } from './json-schema.ts'
 import { downloadable } from './ports.ts'
 import { seeded } from './seed.ts'

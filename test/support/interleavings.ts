@@ -5,9 +5,9 @@
  */
 import type pg from 'pg'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
+import { isoTime } from '../../lib/base/clock.ts'
 import { isApiError } from '../../lib/errors.ts'
 import { type Community, createCommunity } from '../../lib/index.ts'
-import { isoTime } from '../../lib/kernel/clock.ts'
 import type { Storage, Tx } from '../../lib/storage/contract.ts'
 import { tables } from '../../lib/storage/tables.ts'
 import { manualClock } from './clock.ts'

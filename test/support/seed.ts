@@ -2,8 +2,9 @@
  * A network with at least three of every kind of record, under ids that tests and documents can name. Rows go straight into
  * the storage, so that it does not matter here which operations there are; counters are set to what the rows amount to.
  */
+
+import { isoTime } from '../../lib/base/clock.ts'
 import type { Options } from '../../lib/index.ts'
-import { isoTime } from '../../lib/kernel/clock.ts'
 import { type ScopedTx, scoped } from '../../lib/storage/scoped.ts'
 import type { Id, NewIn } from '../../lib/storage/table.ts'
 import {

@@ -1,5 +1,5 @@
 /** Rows of the stores to what the relay works with. SQLite gives values as they are, PostgreSQL as text. */
-import { crc32 } from '../../../lib/outbox/crc32.ts'
+import { crc32 } from '../../../lib/base/crc32.ts'
 import type { Audience, EndpointUpsert } from '../../../lib/outbox/record.ts'
 import type { Endpoint, EndpointState, Lane, Outgoing, StoredEndpoint, Waiting } from './store.ts'
 

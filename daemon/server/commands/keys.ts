@@ -1,6 +1,7 @@
 /** `folkmoot keys …` */
+
+import { readMoment } from '../../../lib/base/moments.ts'
 import type { KeyListing } from '../../../lib/index.ts'
-import { readMoment } from '../../../lib/moments.ts'
 import { operations } from '../../../lib/operations.ts'
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'

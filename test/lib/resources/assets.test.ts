@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { fromRequest } from '../../../lib/http/exchange.ts'
 import type { Options } from '../../../lib/index.ts'
-import { fromRequest } from '../../../lib/kernel/exchange.ts'
 import { scoped } from '../../../lib/storage/scoped.ts'
 import { assets } from '../../../lib/storage/tables.ts'
 import { createTestCommunity, request } from '../../support/community.ts'

@@ -7,7 +7,7 @@
  */
 
 import { claimOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
-import { crc32 } from '../../../../lib/outbox/crc32.ts'
+import { crc32 } from '../../../../lib/base/crc32.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import { arriving, detailsOf, endpointColumns, endpointOf, number, numberOrNull, text } from '../rows.ts'
 import type { Endpoint, Ingested, Notice, SetAside } from '../store.ts'

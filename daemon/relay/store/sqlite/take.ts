@@ -1,6 +1,6 @@
 /** Takes records of the outbox over into the SQLite store. */
 import type { DatabaseSync } from 'node:sqlite'
-import { crc32 } from '../../../../lib/outbox/crc32.ts'
+import { crc32 } from '../../../../lib/base/crc32.ts'
 import type { EndpointUpsert, EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Reading } from '../../../../lib/outbox/source.ts'
 import { arriving, detailsOf, endpointOf } from '../rows.ts'

@@ -1,6 +1,7 @@
 /** API tokens: `fmt_`, 43 characters of base62 for 32 random bytes, and 6 of a checksum. Only their SHA-256 is stored. */
-import { sha256 } from './kernel/sha256.ts'
-import { crc32 } from './outbox/crc32.ts'
+
+import { crc32 } from './crc32.ts'
+import { sha256 } from './sha256.ts'
 
 const prefix = 'fmt_'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compareIds, idGenerator, isStorableId } from '../../lib/kernel/ids.ts'
-import { manualClock } from '../support/clock.ts'
+import { compareIds, idGenerator, isStorableId } from '../../../lib/base/ids.ts'
+import { manualClock } from '../../support/clock.ts'
 
 const largest = 9_007_199_254_740_991n
 const at = (milliseconds: number) => idGenerator(manualClock(milliseconds))

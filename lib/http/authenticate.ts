@@ -1,14 +1,14 @@
+import { isoTime } from '../base/clock.ts'
+import { isStorableId } from '../base/ids.ts'
+import { hashToken, isToken } from '../base/token.ts'
 import { accessError, fail, notFound } from '../errors.ts'
+import { expired, hasEnded } from '../kernel/key.ts'
+import { again } from '../kernel/run.ts'
 import type { Principal } from '../operation.ts'
 import type { Settings } from '../options.ts'
 import type { Tx } from '../storage/contract.ts'
 import type { Id } from '../storage/table.ts'
 import { type ApiKeyRow, apiKeys, members, type NetworkRow, networks } from '../storage/tables.ts'
-import { hashToken, isToken } from '../token.ts'
-import { isoTime } from './clock.ts'
-import { isStorableId } from './ids.ts'
-import { expired, hasEnded } from './key.ts'
-import { again } from './run.ts'
 
 /** Who calls, and for which network. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maskedEmail, visibleEmail } from '../../../lib/kernel/mask.ts'
+import { maskedEmail, visibleEmail } from '../../../lib/records/visible-email.ts'
 import { members, networks } from '../../../lib/storage/tables.ts'
 import type { Json } from '../../support/json.ts'
 import { createSeededCommunity, seeded } from '../../support/seed.ts'

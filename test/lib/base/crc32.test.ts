@@ -1,7 +1,7 @@
 import { crc32 as reference } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { crc32 } from '../../../lib/outbox/crc32.ts'
+import { crc32 } from '../../../lib/base/crc32.ts'
 
 describe('crc32', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { isToken, newToken, redactToken } from '../../../lib/base/token.ts'
 import type { HostPrincipal } from '../../../lib/index.ts'
 import { Conflict } from '../../../lib/storage/contract.ts'
 import { apiKeys } from '../../../lib/storage/tables.ts'
-import { isToken, newToken, redactToken } from '../../../lib/token.ts'
 import { createTestCommunity, request } from '../../support/community.ts'
 import { bentStorage } from '../../support/storage.ts'
 

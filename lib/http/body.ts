@@ -1,10 +1,10 @@
 import * as v from 'valibot'
+import { isDeep, mostLevels } from '../base/nesting.ts'
+import { sha256 } from '../base/sha256.ts'
 import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
 import type { Fields, TextLimits } from '../fields.ts'
 import type { Limits } from '../options.ts'
 import { hostReadBody, type Incoming } from './exchange.ts'
-import { isDeep, mostLevels } from './nesting.ts'
-import { sha256 } from './sha256.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
