@@ -2,9 +2,9 @@
 import * as v from 'valibot'
 import { fail, invalid } from '../errors.ts'
 import { hostEventName, webhookName } from '../events/catalogue.ts'
-import { BoolInput, clearable, integerBetween, listUpTo, oneOf, optional, Title } from '../fields.ts'
+import { integerBetween, listUpTo, optional, Title } from '../fields.ts'
 import { isEncrypted } from '../outbox/encryption.ts'
-import type { Audience } from '../outbox/record.ts'
+import { type Audience, attributes } from '../outbox/endpoint.ts'
 import { NetworkName, shape } from './arguments.ts'
 
 const urlRule = 'must be an https (for development http) URL without user name and fragment, of at most 2048 characters'
@@ -37,26 +37,31 @@ const Secret = v.pipe(v.string(secretRule), v.regex(/^whsec_[A-Za-z0-9+/]{32,86}
 
 const orMade = <S extends v.GenericSchema>(schema: S, rule: string) => v.union([v.literal(true), schema], rule)
 
+/** The same fields, each of which may be left out. */
+const allOptional = <F extends v.ObjectEntries>(fields: F) =>
+  Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, v.optional(schema)])) as {
+    readonly [K in keyof F]: v.OptionalSchema<F[K], undefined>
+  }
+
 /** The most secrets that sign at once, and the most event types that can be told apart. */
 const mostSecrets = 10
 const mostEvents = 1000
 
 const rateRule = 'must be above 0 and at most 10000, or null for no limit'
 
-const fields = {
-  name: clearable(v.pipe(Title, v.maxLength(255, 'must have at most 255 characters'))),
-  key: v.optional(orMade(Key, keyRule)),
-  events: clearable(listUpTo(v.string('must be an event type'), mostEvents, 'event types')),
-  secrets: clearable(
+/** What a host may give, where that is not what a record may hold. */
+const narrower = {
+  url: Url,
+  name: v.nullish(v.pipe(Title, v.maxLength(255, 'must have at most 255 characters'))),
+  key: orMade(Key, keyRule),
+  events: v.nullish(listUpTo(v.string('must be an event type'), mostEvents, 'event types')),
+  secrets: v.nullish(
     v.union(
       [v.literal(true), v.pipe(v.array(Secret), v.maxLength(mostSecrets))],
       `must each be whsec_ and 24 to 64 bytes in base64, ${mostSecrets} at most; or true to make one`,
     ),
   ),
-  audience: v.optional(oneOf('integration', 'host')),
-  enabled: v.optional(BoolInput),
-  order: v.optional(oneOf('none', 'fifo', 'subject')),
-  rate_per_second: clearable(
+  rate_per_second: v.nullish(
     v.pipe(
       v.number(rateRule),
       v.check((rate) => rate > 0 && rate <= 10_000, rateRule),
@@ -64,8 +69,12 @@ const fields = {
   ),
 }
 
-export const Upsert = shape({ network_id: NetworkName, url: Url, ...fields })
-export const Changes = shape({ url: v.optional(Url), ...fields })
+const { old_keys: _keys, old_secrets: _secrets, ...given } = { ...attributes, ...narrower }
+const { url, ...fields } = given
+const changes = allOptional(fields)
+
+export const Upsert = shape({ network_id: NetworkName, url, ...changes })
+export const Changes = shape({ url: v.optional(url), ...changes })
 export const Rotation = shape({
   key: optional(orMade(Key, keyRule)),
   secret: optional(orMade(Secret, secretRule)),

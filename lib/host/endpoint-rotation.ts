@@ -5,7 +5,8 @@
 
 import { isoTime } from '../base/clock.ts'
 import { fail, invalid } from '../errors.ts'
-import type { EndpointUpsert, Replaced } from '../outbox/record.ts'
+import { type Replaced, recordedOf } from '../outbox/endpoint.ts'
+import type { EndpointUpsert } from '../outbox/record.ts'
 import type { EndpointRow } from '../storage/tables.ts'
 
 /** The most keys, and the most secrets, that hold beside the present ones. */
@@ -47,22 +48,7 @@ export function rotated(
 
 /** An endpoint as relays are told of it. */
 export function upsertOf(row: EndpointRow, now: number): EndpointUpsert {
-  const [old_keys, old_secrets] = [live(row.old_keys, now), live(row.old_secrets, now)]
-  return {
-    kind: 'endpoint',
-    action: 'upsert',
-    id: row.id,
-    network_id: row.network_id,
-    ...(row.name ? { name: row.name } : {}),
-    url: row.url,
-    key: row.key,
-    secrets: row.secrets,
-    ...(old_keys ? { old_keys } : {}),
-    ...(old_secrets ? { old_secrets } : {}),
-    events: row.events,
-    audience: row.audience,
-    enabled: row.enabled,
-    order: row.order,
-    rate_per_second: row.rate_per_second,
-  }
+  const { id, network_id, old_keys, old_secrets } = row
+  const recorded = recordedOf({ ...row, old_keys: live(old_keys, now), old_secrets: live(old_secrets, now) })
+  return { kind: 'endpoint', action: 'upsert', id, network_id, ...recorded }
 }

@@ -3,6 +3,7 @@ import { fail, found, invalid } from '../errors.ts'
 import type { Runner } from '../kernel/run.ts'
 import type { Settings } from '../options.ts'
 import { EncryptionError, hasEncrypted, howGiven } from '../outbox/encryption.ts'
+import { type AttributeChanges, attributeDefaults, type CredentialName } from '../outbox/endpoint.ts'
 import { lockNetwork } from '../rules/members.ts'
 import type { Patch } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -14,22 +15,13 @@ import { live, rotated, upsertOf } from './endpoint-rotation.ts'
 import type { Networks } from './networks.ts'
 
 /** What may be said of a webhook endpoint (specification, section 6, setup). What is left out stays as it is. */
-export interface EndpointChanges {
-  readonly url?: string
-  /** A name for lists and logs; null for none. */
-  readonly name?: string | null
+export interface EndpointChanges extends AttributeChanges {
   /** Sent as `Authorization: Bearer <key>`. `true`: made here, unless there is one. */
   readonly key?: string | true
-  /** Event types that it wants, with or without `Hook`; null or none of them: every one. */
-  readonly events?: readonly string[] | null
   /** Signing secrets (`whsec_…`), newest first; null or none: unsigned. `true`: one is made here, unless there is one. */
   readonly secrets?: readonly string[] | null | true
-  /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
-  readonly audience?: EndpointRow['audience']
-  readonly enabled?: boolean
-  readonly order?: EndpointRow['order']
-  /** Deliveries a second at most; null: no limit. */
-  readonly rate_per_second?: number | null
+  /** Event types that it wants, with or without `Hook`; null or none of them: every one. */
+  readonly events?: readonly string[] | null
 }
 
 /** A webhook endpoint to be, or the one with this URL as it is to be. */
@@ -40,7 +32,7 @@ export interface NewEndpoint extends EndpointChanges {
 }
 
 /** A webhook endpoint as it stands, without its key and secrets. */
-export interface Endpoint extends Omit<EndpointRow, 'key' | 'secrets' | 'old_keys' | 'old_secrets'> {
+export interface Endpoint extends Omit<EndpointRow, CredentialName> {
   readonly signed: boolean
   /** Until when a key that was replaced is tried as well; null: there is none. */
   readonly old_key_until: string | null
@@ -271,7 +263,7 @@ const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): boolean =
 
 /** The columns that change. A key or secrets that are given outright end those before them. */
 function columnsOf({ events, key, secrets, ...rest }: Given, before?: EndpointRow) {
-  const audience = rest.audience ?? before?.audience ?? 'integration'
+  const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
   const wanted = events === undefined ? (before?.events ?? null) : events
   const isSigned = before && before.secrets.length > 0
   const newKey = key === true ? (before ? undefined : newEndpointKey()) : key
@@ -292,7 +284,6 @@ function show({ key: _key, secrets, old_keys, old_secrets, ...row }: EndpointRow
       .at(-1) ?? null
   return {
     ...row,
-    name: row.name ?? null,
     signed: secrets.length > 0,
     old_key_until: last(old_keys),
     old_secret_until: last(old_secrets),

@@ -2,8 +2,10 @@
  * Whether records of the outbox can be used. Writers in this package write nothing else; a relay still reads what another
  * version, a restored backup or a hand in the database has left there, and one bad record must cost itself and nothing more.
  *
- * Every event of the relay passes here, so the checks are written out instead of going through a schema.
+ * Every event of the relay passes here, so the checks of events are written out. Those of endpoints follow from their schema.
  */
+import * as v from 'valibot'
+import { attributes, audiences, isoTime, typeName } from './endpoint.ts'
 import type { OutboxRecord } from './record.ts'
 
 /** A record that cannot be used, and what is known about it. */
@@ -31,14 +33,9 @@ const toldOneByOne = 10
 const maxBody = 16 * 1024 * 1024
 const id = /^\d{1,20}$/
 const eventId = /^[\x20-\x7e]{1,200}$/
-const typeName = /^\w{1,100}$/
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
-const printable = /^[\x20-\x7e]{1,4096}$/
 
 const matches = (value: unknown, pattern: RegExp): value is string => typeof value === 'string' && pattern.test(value)
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isList = (value: unknown, most: number, pattern: RegExp): boolean =>
-  Array.isArray(value) && value.length <= most && value.every((each) => matches(each, pattern))
 
 /** Sorts the records of a commit into those that can be used, in their order, and the others. */
 export function checkRecords(list: readonly unknown[]): CheckedRecords {
@@ -85,16 +82,14 @@ const networkProblem = ({ network_id }: Fields): Problem =>
   matches(network_id, id) ? undefined : '`network_id` must be digits in a text'
 const idProblem = (fields: Fields): Problem => (matches(fields['id'], id) ? undefined : '`id` must be digits in a text')
 
-const audienceProblem = ({ audience }: Fields): Problem =>
-  audience === 'integration' || audience === 'host' ? undefined : '`audience` must be integration or host'
-
 function eventProblem(fields: Fields): Problem {
-  const { event_id, event_type, event_timestamp, subject, body } = fields
+  const { event_id, event_type, event_timestamp, subject, audience, body } = fields
   if (!matches(event_id, eventId)) return '`event_id` must be 1 to 200 printable ASCII characters'
   if (!matches(event_type, typeName)) return '`event_type` must be a name of at most 100 characters'
-  if (!matches(event_timestamp, time)) return '`event_timestamp` must be a time in ISO 8601'
+  if (!matches(event_timestamp, isoTime)) return '`event_timestamp` must be a time in ISO 8601'
   if (subject !== undefined && !matches(subject, eventId)) return '`subject` must be 1 to 200 printable ASCII characters'
-  return audienceProblem(fields) ?? bodyProblem(body)
+  if (!audiences.some((each) => each === audience)) return 'this version does not know its `audience`'
+  return bodyProblem(body)
 }
 
 function bodyProblem(body: unknown): Problem {
@@ -108,39 +103,14 @@ function bodyProblem(body: unknown): Problem {
   }
 }
 
+const Endpoint = v.object(attributes)
+
 function endpointProblem(fields: Fields): Problem {
-  const { name, url, key, secrets, old_keys, old_secrets, events, enabled, order, rate_per_second } = fields
-  if (name != null && !isName(name)) return '`name` must be null or a text of at most 1000 characters'
-  if (!isWebAddress(url)) return '`url` must be an https or http address'
-  if (!matches(key, printable)) return '`key` must be 1 to 4096 printable ASCII characters'
-  if (!isList(secrets, 100, printable)) return '`secrets` must be a list of texts'
-  if (!isReplaced(old_keys)) return '`old_keys` must be a list of values and the times until which they hold'
-  if (!isReplaced(old_secrets)) return '`old_secrets` must be a list of values and the times until which they hold'
-  if (events !== null && !isList(events, 1000, typeName)) return '`events` must be null or a list of event types'
-  if (typeof enabled !== 'boolean') return '`enabled` must be true or false'
-  if (order !== 'none' && order !== 'fifo' && order !== 'subject') return 'this version does not know its `order`'
-  if (
-    rate_per_second !== null &&
-    !(typeof rate_per_second === 'number' && rate_per_second > 0 && Number.isFinite(rate_per_second))
-  )
-    return '`rate_per_second` must be null or a number above 0'
-  return audienceProblem(fields)
-}
-
-const isName = (name: unknown): boolean =>
-  typeof name === 'string' && name.length <= 1000 && name.isWellFormed() && !name.includes('\0')
-
-/** Keys or secrets that were replaced; the field may be missing. */
-const isReplaced = (old: unknown): boolean =>
-  old === undefined ||
-  (Array.isArray(old) &&
-    old.length <= 100 &&
-    old.every((one) => isObject(one) && matches(one['value'], printable) && matches(one['until'], time)))
-
-function isWebAddress(url: unknown): boolean {
-  if (typeof url !== 'string' || url.length > 8192 || !url.isWellFormed() || url.includes('\0') || !URL.canParse(url))
-    return false
-  return ['https:', 'http:'].includes(new URL(url).protocol)
+  const [issue] = v.safeParse(Endpoint, fields, { abortEarly: true }).issues ?? []
+  if (!issue) return undefined
+  const name = `\`${v.getDotPath(issue)}\``
+  if (issue.received === 'undefined') return `${name} is missing`
+  return issue.type === 'picklist' ? `this version does not know its ${name}` : `${name} ${issue.message}`
 }
 
 /** What is known about a record that was fit to be used, and that the store refused. */

@@ -2,9 +2,9 @@
  * What stands in the outbox. The relay needs nothing else: no shared database, no second configuration.
  */
 import type { Id } from '../storage/table.ts'
+import type { Audience, RecordedAttributes, Replaced } from './endpoint.ts'
 
-/** For whom an event is: `integration` for the webhooks of the interface, `host` for the host application alone (mail to send). */
-export type Audience = 'integration' | 'host'
+export type { Audience, Replaced }
 
 /** One event, once, however many endpoints it goes to. */
 export interface EventRecord {
@@ -23,38 +23,12 @@ export interface EventRecord {
   readonly body: string
 }
 
-/** A key or a signing secret that was replaced and holds beside the new one for a time. */
-export interface Replaced {
-  readonly value: string
-  /** ISO 8601, UTC. Relays stop using it at this time by their own clock. */
-  readonly until: string
-}
-
 /** A webhook endpoint as it is from now on. */
-export interface EndpointUpsert {
+export interface EndpointUpsert extends RecordedAttributes {
   readonly kind: 'endpoint'
   readonly action: 'upsert'
   readonly id: Id
   readonly network_id: Id
-  /** Its name in lists and logs, where it has one. */
-  readonly name?: string | null
-  readonly url: string
-  /** Sent as `Authorization: Bearer <key>`. */
-  readonly key: string
-  /** Signing secrets (`whsec_…`), newest first; none: unsigned. */
-  readonly secrets: readonly string[]
-  /** Keys that were replaced, newest first: tried when the key is refused. Missing: none. */
-  readonly old_keys?: readonly Replaced[]
-  /** Secrets that were replaced, newest first: they sign as well. Missing: none. */
-  readonly old_secrets?: readonly Replaced[]
-  /** Event types (`PostCreatedHook`) that it wants; null: every one of its audience. */
-  readonly events: readonly string[] | null
-  readonly audience: Audience
-  readonly enabled: boolean
-  /** `fifo`: the oldest event first, and never two at once. `subject`: the same for the events about one subject. */
-  readonly order: 'none' | 'fifo' | 'subject'
-  /** At most this many deliveries a second; null: no limit. */
-  readonly rate_per_second: number | null
 }
 
 /** A webhook endpoint that is gone. */

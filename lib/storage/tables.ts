@@ -3,9 +3,10 @@
  * other. What a name says on the wire it says here.
  */
 import type * as v from 'valibot'
-import type { Replaced } from '../outbox/record.ts'
+import { attributeDefaults, attributes } from '../outbox/endpoint.ts'
 import type { ResponseType } from '../records/custom-field.ts'
 import type { PricingType } from '../records/plan.ts'
+import { columnsOf } from './columns-of.ts'
 import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, real, reference, table, text, timestamp } from './table.ts'
 
 type MemberRole = 'host' | 'moderator' | 'contributor'
@@ -50,21 +51,8 @@ export const apiKeys = table(
   { unique: [['token_hash']], indexes: [['network_id']], global: true },
 )
 
-export const webhookEndpoints = table('webhook_endpoints', {
-  name: nullable(text()),
-  url: text(),
-  key: text(),
-  secrets: json<readonly string[]>(),
-  /** Keys and secrets that were replaced and hold for a time; null: none. */
-  old_keys: nullable(json<readonly Replaced[]>()),
-  old_secrets: nullable(json<readonly Replaced[]>()),
-  /** Event types that it wants; null: every one. */
-  events: nullable(json<readonly string[]>()),
-  audience: defaultsTo(text<'integration' | 'host'>(), 'integration'),
-  enabled: defaultsTo(boolean(), true),
-  order: defaultsTo(text<'none' | 'fifo' | 'subject'>(), 'none'),
-  rate_per_second: nullable(real()),
-})
+/** Its columns are the attributes of `lib/outbox/endpoint.ts`, in that order. */
+export const webhookEndpoints = table('webhook_endpoints', columnsOf(attributes, attributeDefaults))
 
 /** The first answers to requests with an `Idempotency-Key`. */
 export const idempotencyKeys = table(

@@ -1,0 +1,118 @@
+/**
+ * A webhook endpoint: every attribute once, as a schema. From it follow the record of the outbox and its check, the table of the
+ * storage, the rows of the relay's stores, and what the host's calls take and show.
+ *
+ * An attribute that is added is `v.nullish(…)`: the records and rows of earlier versions do not have it. A message is the end of a
+ * sentence that begins with the attribute's name. It never contains the value, which may be a secret.
+ */
+import * as v from 'valibot'
+
+/** For whom an event is: `integration` for the webhooks of the interface, `host` for the host application alone (mail to send). */
+export const audiences = ['integration', 'host'] as const
+export type Audience = (typeof audiences)[number]
+
+/** The orders that an endpoint may keep. */
+export const orders = ['none', 'fifo', 'subject'] as const
+
+/** A key or a signing secret that was replaced and holds beside the new one for a time. */
+export interface Replaced {
+  readonly value: string
+  /** ISO 8601, UTC. Relays stop using it at this time by their own clock. */
+  readonly until: string
+}
+
+/** The form of an event type in a record. */
+export const typeName = /^\w{1,100}$/
+/** ISO 8601 with `Z` or an offset. */
+export const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
+const printable = /^[\x20-\x7e]{1,4096}$/
+
+const matching = (pattern: RegExp, rule?: string) => v.pipe(v.string(rule), v.regex(pattern, rule))
+const oneOf = <const T extends readonly string[]>(values: T) => v.picklist(values, `must be one of ${values.join(', ')}`)
+
+/** A text that every database can store. */
+const text = (most: number, rule: string) =>
+  v.pipe(
+    v.string(rule),
+    v.maxLength(most, rule),
+    v.check((value) => value.isWellFormed() && !value.includes('\0'), rule),
+  )
+
+/** A list whose length is checked before its items. */
+const list = <T>(item: v.GenericSchema<T>, most: number, rule: string) =>
+  v.custom<readonly T[]>((given) => Array.isArray(given) && given.length <= most && given.every((each) => v.is(item, each)), rule)
+
+const replaced = list<Replaced>(
+  v.object({ value: matching(printable), until: matching(isoTime) }),
+  100,
+  'must be a list of values and the times until which they hold',
+)
+const urlRule = 'must be an https or http address'
+const rateRule = 'must be null or a number above 0'
+
+export const attributes = {
+  /** Its name in lists and logs; null for none. */
+  name: v.nullish(text(1000, 'must be null or a text of at most 1000 characters')),
+  /** Where webhooks are posted. */
+  url: v.pipe(
+    text(8192, urlRule),
+    v.check((url) => URL.canParse(url) && ['https:', 'http:'].includes(new URL(url).protocol), urlRule),
+  ),
+  /** Sent as `Authorization: Bearer <key>`. */
+  key: matching(printable, 'must be 1 to 4096 printable ASCII characters'),
+  /** Signing secrets (`whsec_…`), newest first; none: unsigned. */
+  secrets: list(matching(printable), 100, 'must be a list of texts'),
+  /** Keys that were replaced, newest first: tried when the key is refused. Missing: none. */
+  old_keys: v.optional(replaced),
+  /** Secrets that were replaced, newest first: they sign as well. Missing: none. */
+  old_secrets: v.optional(replaced),
+  /** Event types (`PostCreatedHook`) that it wants; null: every one of its audience. */
+  events: v.nullable(list(matching(typeName), 1000, 'must be null or a list of event types')),
+  /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
+  audience: oneOf(audiences),
+  /** False: its events wait. */
+  enabled: v.boolean('must be true or false'),
+  /** `fifo`: the oldest event first, and never two at once. `subject`: the same for the events about one subject. */
+  order: oneOf(orders),
+  /** At most this many deliveries a second; null: no limit. */
+  rate_per_second: v.nullable(
+    v.pipe(
+      v.number(rateRule),
+      v.check((rate) => rate > 0 && Number.isFinite(rate), rateRule),
+    ),
+  ),
+}
+
+/** What an insert stores for an attribute that is left out. A nullable one is null. */
+export const attributeDefaults = { audience: 'integration', enabled: true, order: 'none' } as const
+
+/** What nobody but the receiver and the relay may read. */
+export const credentialNames = ['key', 'secrets', 'old_keys', 'old_secrets'] as const satisfies readonly AttributeName[]
+
+type Attributes = typeof attributes
+export type AttributeName = keyof Attributes
+export type CredentialName = (typeof credentialNames)[number]
+type Value<K extends AttributeName> = v.InferOutput<Attributes[K]>
+type Omittable = { [K in AttributeName]: undefined extends Value<K> ? K : never }[AttributeName]
+
+/** The attributes in a record of the outbox. */
+export type RecordedAttributes = { readonly [K in keyof Attributes as Exclude<K, Omittable>]: Value<K> } & {
+  readonly [K in keyof Attributes as Extract<K, Omittable>]?: Exclude<Value<K>, undefined>
+}
+
+/** The attributes in a row: each is there, and null where a record leaves it out. */
+export type StoredAttributes = {
+  readonly [K in keyof Attributes]: undefined extends Value<K> ? Exclude<Value<K>, undefined> | null : Value<K>
+}
+
+/** The attributes as a host may change them; credentials have rules of their own. */
+export type AttributeChanges = { readonly [K in keyof Attributes as Exclude<K, CredentialName>]?: Exclude<Value<K>, undefined> }
+
+const names = Object.keys(attributes) as AttributeName[]
+
+/** A row's attributes as a record has them. What may be missing and is null is left out, so that earlier versions can read the record. */
+export function recordedOf(row: StoredAttributes): RecordedAttributes {
+  const there = names.filter((name) => row[name] != null || !['optional', 'nullish'].includes(attributes[name].type))
+  // What is left out is what the type says may be missing.
+  return Object.fromEntries(there.map((name) => [name, row[name]])) as unknown as RecordedAttributes
+}
