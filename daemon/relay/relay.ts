@@ -12,9 +12,9 @@ import { startIngest } from './ingest/ingest.ts'
 import { type Maintenance, startMaintenance } from './operate/maintenance.ts'
 import { startLookout } from './schedule/lookout.ts'
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts'
-import { createCourier } from './send/deliver.ts'
 import type { Resolve } from './send/guard.ts'
 import { systemResolve } from './send/resolve.ts'
+import { createSender } from './send/sender.ts'
 import { checkSettings, type Settings } from './settings.ts'
 import { openBacking } from './store/backing.ts'
 import type { Recovered, RelayStore, SeparateStore } from './store/store.ts'
@@ -103,9 +103,9 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 
   function run(recovered: Recovered): Relay {
     const timeline = createTimeline({ ...clock, now: () => clock.now() + store.skew }, recovered.time)
-    const courier = createCourier(current, clock, options.resolve ?? systemResolve(), userAgent)
+    const sender = createSender(current, clock, options.resolve ?? systemResolve(), userAgent)
     const scheduler = createScheduler(
-      { store, courier, clock, timeline, settings: current, events, random, encryptionKeys },
+      { store, sender, clock, timeline, settings: current, events, random, encryptionKeys },
       recovered,
     )
     for (const notice of recovered.notices) events.onNotice(notice)
@@ -133,7 +133,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       // Nothing more is started from now on, or what a second call aborts would be sent again while the outbox is read to its end.
       await Promise.all([scheduler.stop(grace), ingest.stop(), maintenance.stop()])
       await lookout.stop()
-      await courier.close()
+      await sender.close()
       await intake.close().catch((error: unknown) => events.onFault('the outbox cannot be closed', error))
       await backing.close()
     }
@@ -168,7 +168,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       closeCircuit: (ref) => startAfresh(ref, false),
       close(grace = defaultGrace) {
         // Asked again, it aborts what the first call still waits for.
-        if (closing) courier.abort()
+        if (closing) sender.abort('shutting down')
         closing ??= close(grace)
         return closing
       },

@@ -1,5 +1,6 @@
 /** What an operator can set. */
 import { X509Certificate } from 'node:crypto'
+import { shortestLease } from './schedule/lease.ts'
 import { defaultSchedule } from './schedule/schedule.ts'
 
 export interface Settings {
@@ -29,7 +30,7 @@ export interface Settings {
   readonly disableAfter: number
   /**
    * Seconds for which the endpoints of a relay are its own after the last sign of life, where several relays share a database.
-   * At least twice `timeout`; by default that or 30, whichever is more. After a crash others take over when they are over.
+   * At least twice `timeout`, and a second more than it; by default that or 30, whichever is more. After a crash others take over when they are over.
    */
   readonly lease: number
   /** PEM certificates to trust besides the system's. */
@@ -142,9 +143,9 @@ export function checkSettings(given: Readonly<Record<string, unknown>>): Setting
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   // Each value was checked above.
   const checked = { ...defaultSettings, ...(set as Partial<Settings>) }
-  const settings = { ...checked, lease: (set as Partial<Settings>).lease ?? Math.max(defaultSettings.lease, 2 * checked.timeout) }
-  // An attempt that is on its way when a lease ends must be over before another relay sends.
-  if (settings.lease < 2 * settings.timeout)
-    throw new SettingsError([`setting \`lease\` must be at least twice \`timeout\` (${settings.timeout} s)`])
+  const least = shortestLease(checked.timeout)
+  const settings = { ...checked, lease: (set as Partial<Settings>).lease ?? Math.max(defaultSettings.lease, least) }
+  if (settings.lease < least)
+    throw new SettingsError([`setting \`lease\` must be at least ${least}: twice \`timeout\`, and a second more than it`])
   return settings
 }

@@ -9,8 +9,8 @@ import pRetry from 'p-retry'
 import type { Clock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
 import { createCredentialsReader } from '../send/credentials.ts'
-import type { Courier } from '../send/deliver.ts'
 import type { Outcome } from '../send/outcome.ts'
+import type { Sender } from '../send/sender.ts'
 import type { Settings } from '../settings.ts'
 import {
   type Endpoint,
@@ -29,17 +29,16 @@ import { createArranging } from './arranging.ts'
 import type { Ticket } from './breaker.ts'
 import { EndpointRun, isSuspect } from './endpoint.ts'
 import { type Flight, type Gathering, gather, type Landing, settleLanding } from './landing.ts'
+import { attemptTimeout, coversAttempt, coversRequest } from './lease.ts'
 import { createReady } from './ready.ts'
 import { createShares, type Holder } from './shares.ts'
 
-/** An attempt ends within its time-out; after this much more, in milliseconds, its last byte has left this machine. */
-const margin = 500
 /** Retries may hold this share of all slots; the rest is kept for first attempts. */
 const retryShare = 0.75
 
 export interface SchedulerParts {
   readonly store: RelayStore
-  readonly courier: Courier
+  readonly sender: Sender
   readonly clock: Clock
   readonly timeline: () => number
   readonly settings: () => Settings
@@ -103,7 +102,7 @@ function without(flying: ReadonlySet<number>, landed: readonly Landing[]): Reado
 }
 
 export function createScheduler(parts: SchedulerParts, recovered: Recovered): Scheduler {
-  const { store, courier, clock, timeline, settings, events, random } = parts
+  const { store, sender, clock, timeline, settings, events, random } = parts
   const runs = new Map<number, EndpointRun>()
   const shares = createShares(() => settings().maxInFlight)
   const ready = createReady(shares)
@@ -208,7 +207,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   /** Somebody else sends to these endpoints by now. */
   function forgetAll(): void {
     lost = true
-    courier.abort()
+    sender.abort('the lease was lost')
     for (const run of runs.values()) {
       remove(run.endpoint.ref)
       run.inFlight.clear()
@@ -270,7 +269,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     run.refresh()
     runs.delete(ref)
     leaving.delete(run)
-    courier.forget(ref)
+    sender.forget(ref)
   }
 
   function refreshOne(ref: number): void {
@@ -464,7 +463,8 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       wake()
     }
     // This process may have been stopped since the turn was recorded, for so long that others send by now.
-    if (store.leasedFor < settings().timeout * 1000 + margin)
+    const timeout = attemptTimeout(settings())
+    if (!coversAttempt(store.leasedFor, timeout))
       return arrive({ ...nothingSent, result: 'aborted', reason: 'the lease is nearly over' })
     if (!outgoing) return arrive({ ...nothingSent, result: 'fault', reason: 'no such event' })
     if (!outgoing.intact) return arrive({ ...nothingSent, result: 'damaged', reason: 'the stored body is not what was ingested' })
@@ -472,12 +472,13 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     // It was defined anew since it was chosen.
     if (!plain) return arrive({ ...nothingSent, result: 'aborted', reason: 'its credentials are being read' })
     // This process may be stopped while it waits for a connection, too.
-    const isAllowed = () => store.leasedFor > margin
-    courier
+    const isAllowed = () => coversRequest(store.leasedFor)
+    sender
       .send({
         endpoint: { ...plain, ref: endpoint.ref, url: endpoint.url },
         event_id: outgoing.event_id,
         body: outgoing.body,
+        timeout,
         isAllowed,
       })
       .then(arrive)
@@ -564,7 +565,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       const { promise: landedAll, resolve } = Promise.withResolvers<void>()
       idle = resolve
       wake()
-      const cancelGrace = clock.timer(grace, () => courier.abort())
+      const cancelGrace = clock.timer(grace, () => sender.abort('shutting down'))
       // A store that takes nothing must not keep the process from ending: what is not recorded is sent again.
       const cancelWaiting = clock.timer(grace + 2000, () => {
         aborting.abort()

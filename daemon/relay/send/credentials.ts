@@ -4,7 +4,7 @@
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
 import type { EndpointRun } from '../schedule/endpoint.ts'
-import type { Attempt } from './deliver.ts'
+import type { Attempt } from './sender.ts'
 
 /** What an attempt sends. */
 export type PlainCredentials = Omit<Attempt['endpoint'], 'ref' | 'url'>

@@ -1,12 +1,13 @@
 /** One delivery to see whether an endpoint can be reached. */
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../clock.ts'
+import { attemptTimeout } from '../schedule/lease.ts'
 import type { Settings } from '../settings.ts'
 import type { Endpoint } from '../store/store.ts'
 import { problemOf } from './credentials.ts'
-import { createCourier } from './deliver.ts'
 import type { Outcome } from './outcome.ts'
 import { systemResolve } from './resolve.ts'
+import { createSender } from './sender.ts'
 
 /** The type of the event that is sent as a test; no operation causes it. */
 export const testEventType = 'TestHook'
@@ -33,7 +34,7 @@ export async function sendTest(
   } catch (error) {
     return { result: 'unreadable', status: null, reason: problemOf(error), milliseconds: 0 }
   }
-  const courier = createCourier(() => settings, systemClock, systemResolve(), userAgent)
+  const sender = createSender(() => settings, systemClock, systemResolve(), userAgent)
   const event_id = randomUUID()
   const event = {
     event_id,
@@ -42,8 +43,9 @@ export async function sendTest(
     payload: { message: 'This is a test of a webhook endpoint.' },
   }
   try {
-    return await courier.send({ endpoint: { ...endpoint, ref: 0 }, event_id, body: Buffer.from(JSON.stringify(event)) })
+    const body = Buffer.from(JSON.stringify(event))
+    return await sender.send({ endpoint: { ...endpoint, ref: 0 }, event_id, body, timeout: attemptTimeout(settings) })
   } finally {
-    await courier.close()
+    await sender.close()
   }
 }

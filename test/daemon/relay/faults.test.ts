@@ -7,10 +7,11 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../daemon/relay/clock.ts'
-import { createCourier } from '../../../daemon/relay/send/deliver.ts'
+import { attemptTimeout } from '../../../daemon/relay/schedule/lease.ts'
 import type { Resolve } from '../../../daemon/relay/send/guard.ts'
 import type { Outcome } from '../../../daemon/relay/send/outcome.ts'
 import { systemResolve } from '../../../daemon/relay/send/resolve.ts'
+import { createSender } from '../../../daemon/relay/send/sender.ts'
 import { defaultSettings, type Settings } from '../../../daemon/relay/settings.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 
@@ -19,10 +20,11 @@ const local: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 /** One attempt at an address, with half a second for it. */
 async function attempt(url: string, change: Partial<Settings> = {}, resolve: Resolve = local, key = 'key'): Promise<Outcome> {
   const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true, timeout: 0.5, ...change }
-  const courier = createCourier(() => settings, systemClock, resolve, 'test')
-  onTestFinished(() => courier.close())
+  const sender = createSender(() => settings, systemClock, resolve, 'test')
+  onTestFinished(() => sender.close())
   const body = Buffer.from('{}')
-  return courier.send({ endpoint: { ref: 1, url, key, secrets: [] }, event_id: 'a', body })
+  const given = { timeout: settings.timeout, lease: 2 * settings.timeout + 1 }
+  return sender.send({ endpoint: { ref: 1, url, key, secrets: [] }, event_id: 'a', body, timeout: attemptTimeout(given) })
 }
 
 async function listening(server: ReturnType<typeof createServer>): Promise<number> {
@@ -183,11 +185,14 @@ describe('an attempt at a receiver that', () => {
     })
     const url = `http://127.0.0.1:${await listening(server)}/`
     const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true }
-    const courier = createCourier(() => settings, systemClock, local, 'test')
-    onTestFinished(() => courier.close())
+    const sender = createSender(() => settings, systemClock, local, 'test')
+    onTestFinished(() => sender.close())
     const endpoint = { ref: 1, url, key: 'key', secrets: [] }
+    const timeout = attemptTimeout(settings)
     for (let count = 0; count < 40; count++)
-      expect(await courier.send({ endpoint, event_id: 'a', body: Buffer.from('{}') })).toMatchObject({ result: 'delivered' })
+      expect(await sender.send({ endpoint, event_id: 'a', body: Buffer.from('{}'), timeout })).toMatchObject({
+        result: 'delivered',
+      })
     expect(connections).toBeLessThan(3)
   })
 
@@ -240,10 +245,15 @@ describe('an attempt at a receiver that', () => {
       socket.on('data', () => (++requests === 2 ? socket.resetAndDestroy() : socket.write(ok)))
     })
     const url = `http://127.0.0.1:${await listening(server)}/`
-    const courier = createCourier(() => ({ ...defaultSettings, allowHttp: true, allowPrivate: true }), systemClock, local, 'test')
-    onTestFinished(() => courier.close())
+    const sender = createSender(() => ({ ...defaultSettings, allowHttp: true, allowPrivate: true }), systemClock, local, 'test')
+    onTestFinished(() => sender.close())
     const send = () =>
-      courier.send({ endpoint: { ref: 1, url, key: 'key', secrets: [] }, event_id: 'a', body: Buffer.from('{}') })
+      sender.send({
+        endpoint: { ref: 1, url, key: 'key', secrets: [] },
+        event_id: 'a',
+        body: Buffer.from('{}'),
+        timeout: attemptTimeout(defaultSettings),
+      })
     expect(await send()).toMatchObject({ result: 'delivered' })
     // Whether the receiver has seen it is unknown: a failed attempt, never a silent second one.
     expect(await send()).toMatchObject({ result: 'reset' })

@@ -3,7 +3,8 @@ import type { LookupAddress } from 'node:dns'
 import type { ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
-import { createCourier } from '../../../../daemon/relay/send/deliver.ts'
+import { attemptTimeout } from '../../../../daemon/relay/schedule/lease.ts'
+import { createSender } from '../../../../daemon/relay/send/sender.ts'
 import { defaultSettings } from '../../../../daemon/relay/settings.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { endpoint, event, events, until } from '../support.ts'
@@ -137,25 +138,26 @@ test('an attempt that gets its connection only when the lease is over is not mad
   const hook = await watched((_, response) => void response.writeHead(204).end())
   const { promise: found, resolve: find } = Promise.withResolvers<readonly LookupAddress[]>()
   const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true }
-  const courier = createCourier(
+  const sender = createSender(
     () => settings,
     systemClock,
     () => found,
     'test',
   )
-  onTestFinished(() => courier.close())
+  onTestFinished(() => sender.close())
   let leased = true
   const send = (event_id: string) =>
-    courier.send({
+    sender.send({
       endpoint: { ref: 1, url: `http://hook.example:${hook.port}/`, key: 'key', secrets: [] },
       event_id,
       body: Buffer.from(JSON.stringify({ event_id })),
       isAllowed: () => leased,
+      timeout: attemptTimeout(settings),
     })
   const late = send('late')
   leased = false
   find([{ address: '127.0.0.1', family: 4 }])
-  expect(await late).toMatchObject({ result: 'aborted' })
+  expect(await late).toMatchObject({ result: 'aborted', reason: 'the lease is nearly over' })
   leased = true
   expect(await send('next')).toMatchObject({ result: 'delivered' })
   expect(hook.ids('/')).toEqual(['next'])

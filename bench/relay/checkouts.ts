@@ -1,0 +1,59 @@
+/**
+ * `npx node bench/relay/checkouts.ts OTHER`: the relay of this checkout beside that of another one, for a change whose cost is smaller than
+ * the noise between two runs. Both deliver the same backlog to the same receiver, in interleaved pairs, the first one changing each time.
+ * Options: --count N (events of a backlog, 20000), --rounds N (pairs, 7), --in-flight N (64)
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import Table from 'cli-table3'
+import { type Measured, median, startReceiver, whole } from './processes.ts'
+
+const number = (value: string) => ({ type: 'string', default: value }) as const
+const { values, positionals } = parseArgs({
+  options: { count: number('20000'), rounds: number('7'), 'in-flight': number('64') },
+  allowPositionals: true,
+})
+const [other] = positionals
+if (other === undefined) throw new Error('name the directory of another checkout')
+const [count, rounds, inFlight] = [Number(values.count), Number(values.rounds), Number(values['in-flight'])]
+
+const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-checkouts-'))
+const receiver = await startReceiver()
+const sides = ['this', 'other'] as const
+const files = { this: 'folkmoot.ts', other: resolve(other, 'bench/relay/folkmoot.ts') }
+const seen: Record<(typeof sides)[number], Measured[]> = { this: [], other: [] }
+
+try {
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round++)
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+      const keptAt = join(directory, `${side}-${round}`)
+      const measured = await receiver.measure(count, [{ file: files[side], task: { count, keptAt, inFlight, perSecond: null } }])
+      if (round > 0) seen[side].push(measured)
+    }
+} finally {
+  receiver.stop()
+  rmSync(directory, { recursive: true, force: true })
+}
+
+const of = (side: (typeof sides)[number], figure: 'perSecond' | 'cpuSeconds') => seen[side].map((one) => one[figure])
+const ratios = (figure: 'perSecond' | 'cpuSeconds') =>
+  of('this', figure)
+    .map((value, round) => value / (of('other', figure)[round] ?? Number.NaN))
+    .toSorted((a, b) => a - b)
+const table = new Table({
+  head: ['figure', 'this', 'other', 'ratio, median', 'lowest', 'highest'],
+  style: { head: [], border: [] },
+})
+for (const [title, figure, factor] of [
+  ['deliveries/s', 'perSecond', 1],
+  ['CPU µs per delivery', 'cpuSeconds', 1e6 / count],
+] as const) {
+  const all = ratios(figure)
+  const shown = [median(all), all[0] ?? Number.NaN, all.at(-1) ?? Number.NaN].map((ratio) => ratio.toFixed(3))
+  table.push([title, whole(median(of('this', figure)) * factor), whole(median(of('other', figure)) * factor), ...shown])
+}
+console.log(`Node ${process.version}, a backlog of ${whole(count)} events of 1 KiB, ${inFlight} in flight, ${rounds} pairs`)
+console.log(table.toString())

@@ -1,0 +1,137 @@
+/** One request: the stored bytes, posted once, and its answer read as far as it matters. */
+import type { Dispatcher } from 'undici'
+import { parseRetryAfter } from '../schedule/schedule.ts'
+import { classify, classifyStatus, type Outcome } from './outcome.ts'
+
+/** What became of a request; how long the attempt took is measured by whoever makes it. */
+export type Answer = Omit<Outcome, 'milliseconds'>
+
+export interface PostRequest {
+  readonly origin: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  /** Asked when there is a connection, which may take long: whether it may still be sent. */
+  readonly isAllowed: () => boolean
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Why a request was stopped, though its time was not over. Its message becomes the outcome's reason. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped'
+}
+
+/** Of an answer at most this much is read; its end is of no interest. */
+const maxAnswerBytes = 64 * 1024
+/** Of one that is not 2xx this much is kept. */
+const keptAnswerBytes = 2 * 1024
+
+/** Informational answers (1xx) before the answer itself: so many, with headers of so many characters. */
+const maxInformational = 16
+const maxInformationalLength = 64 * 1024
+
+/** What became of a request that its signal ended. */
+export const endedBy = (reason: unknown, status: number | null = null): Answer =>
+  reason instanceof Stopped
+    ? { result: 'aborted', reason: reason.message, status: null, retryAfter: undefined }
+    : { result: 'timeout', reason: 'no answer in time', status, retryAfter: undefined }
+
+/**
+ * Posts once, and follows nothing. Never rejects.
+ * @param signal ends the request: by a `Stopped`, else because its time is over
+ */
+export function post(dispatcher: Dispatcher, request: PostRequest, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve) => {
+    let controller: Dispatcher.DispatchController | undefined
+    let settled = false
+    let status: number | null = null
+    let retryAfter: string | undefined
+    let received = 0
+    let informational = 0
+    let informationalLength = 0
+    const kept: Buffer[] = []
+
+    function settle(outcome: Answer): void {
+      if (settled) return
+      settled = true
+      signal.removeEventListener('abort', abort)
+      resolve(outcome)
+    }
+    const failed = (result: Outcome['result'], reason: string): void => settle({ result, reason, status, retryAfter: undefined })
+
+    /** Ends the request and its connection; before the request begins there is nothing to end but the waiting. */
+    function stop(reason: unknown): void {
+      settle(endedBy(reason, status))
+      controller?.abort(reason instanceof Error ? reason : new Error('deadline'))
+    }
+    const abort = (): void => stop(signal.reason)
+
+    /** Ends the request at something that is not HTTP as it should be. */
+    function refuse(reason: string): void {
+      failed('protocol', reason)
+      controller?.abort(new Error(reason))
+    }
+
+    function answer(): Answer {
+      if (status === null) return { result: 'protocol', reason: 'no status', status, retryAfter: undefined }
+      const reason = String(status)
+      if (status >= 200 && status < 300) return { result: 'delivered', reason, status, retryAfter: undefined }
+      const asked = parseRetryAfter(retryAfter, request.now())
+      // A NUL is text that PostgreSQL does not take: whoever answers with one must not stop the recording of results.
+      const text = Buffer.concat(kept).subarray(0, keptAnswerBytes).toString('utf8').replaceAll('\0', '\ufffd')
+      return { result: classifyStatus(status), reason, status, retryAfter: asked, ...(text === '' ? {} : { answer: text }) }
+    }
+
+    function broken(error: unknown): void {
+      const { result, reason } = classify(error)
+      failed(result, reason)
+    }
+
+    signal.addEventListener('abort', abort)
+    const { origin, path, headers, body } = request
+    try {
+      dispatcher.dispatch(
+        { origin, path, method: 'POST', headers, body },
+        {
+          onRequestStart(given) {
+            controller = given
+            // It waited for a connection until its time was over: it must not go out now.
+            if (settled) given.abort(new Error('deadline'))
+            else if (!request.isAllowed()) stop(new Stopped('the lease is nearly over'))
+          },
+          onRequestUpgrade(_, code, __, socket) {
+            socket.destroy()
+            status = code
+            failed('protocol', 'upgrade')
+          },
+          onResponseStart(_, code, given) {
+            if (code < 100) return refuse('a status below 100')
+            // 1xx are not the answer. But reading them costs as much as reading one.
+            if (code < 200) {
+              informational++
+              informationalLength += JSON.stringify(given).length
+              if (informational > maxInformational || informationalLength > maxInformationalLength)
+                refuse('informational answers without end')
+              return
+            }
+            status = code
+            const header = given['retry-after']
+            retryAfter = Array.isArray(header) ? header[0] : header
+          },
+          onResponseData(given, chunk) {
+            if (received < keptAnswerBytes && status !== null && status >= 300) kept.push(chunk)
+            received += chunk.length
+            if (received <= maxAnswerBytes) return
+            settle(answer())
+            given.abort(new Error('answer too long'))
+          },
+          onResponseEnd: () => settle(answer()),
+          onResponseError: (_, error) => broken(error),
+        },
+      )
+    } catch (error) {
+      broken(error)
+    }
+  })
+}

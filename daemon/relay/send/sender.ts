@@ -1,0 +1,111 @@
+/** One attempt: a webhook is posted within one time-out; a receiver that still has a replaced key gets that one. */
+import { TimeoutStrategy, timeout } from 'cockatiel'
+import type { Replaced } from '../../../lib/outbox/record.ts'
+import type { Clock } from '../clock.ts'
+import type { AttemptTimeout } from '../schedule/lease.ts'
+import type { Endpoint } from '../store/store.ts'
+import { type ConnectionSettings, openConnections } from './connections.ts'
+import { checkUrl, type Resolve } from './guard.ts'
+import { classify, type Outcome } from './outcome.ts'
+import { type Answer, endedBy, post, Stopped } from './post.ts'
+import { signatureHeaders } from './signature.ts'
+
+export interface Attempt {
+  readonly endpoint: Pick<Endpoint, 'ref' | 'url' | 'key' | 'secrets'> & Partial<Pick<Endpoint, 'old_keys' | 'old_secrets'>>
+  readonly event_id: string
+  readonly body: Uint8Array
+  /** Milliseconds for all of it: name, connection, TLS, requests and answers. */
+  readonly timeout: AttemptTimeout
+  /** Asked when there is a connection, which may take long: whether it may still be sent. Default: it may. */
+  readonly isAllowed?: () => boolean
+}
+
+export interface Sender {
+  /** Makes one attempt. Never rejects: whatever happens is an outcome. */
+  send(attempt: Attempt): Promise<Outcome>
+  /** Ends every running attempt; their outcome is `aborted`, with this reason. */
+  abort(reason: string): void
+  /** Lets go of the connections of an endpoint. */
+  forget(endpoint: number): void
+  close(): Promise<void>
+}
+
+/**
+ * The attempt ends by itself when its signal is aborted. Cockatiel's default, to abort the signal also when an attempt is over, would
+ * make an error with a stack for each delivery: that costs seven times as much as the rest of the policy.
+ */
+const cooperative = { strategy: TimeoutStrategy.Cooperative, abortOnReturn: false } as const
+
+const isKeyRefused = ({ status }: Answer): boolean => status === 401 || status === 403
+
+/** The replaced keys or secrets that hold at this time. */
+const heldAt = (old: readonly Replaced[] | undefined, now: number): readonly string[] =>
+  (old ?? []).filter(({ until }) => Date.parse(until) > now).map(({ value }) => value)
+
+const secretsAt = ({ secrets, old_secrets }: Attempt['endpoint'], now: number): readonly string[] =>
+  old_secrets && old_secrets.length > 0 ? [...secrets, ...heldAt(old_secrets, now)] : secrets
+
+const always = () => true
+const nothing = { status: null, retryAfter: undefined }
+
+/**
+ * What sends webhooks as the specification's section 6 says: POST, any 2xx acknowledges, nothing is followed.
+ * @param settings read anew at each attempt
+ */
+export function createSender(settings: () => ConnectionSettings, clock: Clock, resolve: Resolve, userAgent: string): Sender {
+  const connections = openConnections(settings, resolve)
+  const running = new Set<AbortController>()
+
+  async function postWith(key: string, attempt: Attempt, signal: AbortSignal): Promise<Answer> {
+    if (signal.aborted) return endedBy(signal.reason)
+    const { endpoint, event_id, body, isAllowed = always } = attempt
+    const url = checkUrl(endpoint.url, settings())
+    if (!url.ok) return { ...nothing, result: 'blocked', reason: url.reason }
+    try {
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        authorization: `Bearer ${key}`,
+        'user-agent': userAgent,
+        ...signatureHeaders(secretsAt(endpoint, clock.now()), event_id, body, clock.now()),
+      }
+      const { origin, path } = url
+      return await post(connections.to(endpoint.ref, origin), { origin, path, headers, body, isAllowed, now: clock.now }, signal)
+    } catch (error) {
+      return { ...nothing, ...classify(error) }
+    }
+  }
+
+  /** A receiver that refuses the key may still have one that was replaced: those are tried at once, as long as they hold. */
+  async function tryKeys(attempt: Attempt, signal: AbortSignal): Promise<Answer> {
+    const { key, old_keys } = attempt.endpoint
+    const first = await postWith(key, attempt, signal)
+    if (!isKeyRefused(first)) return first
+    for (const old of heldAt(old_keys, clock.now())) {
+      const next = await postWith(old, attempt, signal)
+      if (!isKeyRefused(next)) return next
+    }
+    return first
+  }
+
+  return {
+    async send(attempt) {
+      const started = clock.monotonic()
+      // Each attempt has one of its own: a signal that all of them listened to would be walked through by each.
+      const stopping = new AbortController()
+      running.add(stopping)
+      try {
+        const policy = timeout(attempt.timeout, cooperative)
+        const answer = await policy.execute(({ signal }) => tryKeys(attempt, signal), stopping.signal)
+        return { ...answer, milliseconds: Math.round(clock.monotonic() - started) }
+      } finally {
+        running.delete(stopping)
+      }
+    },
+    abort(reason) {
+      for (const stopping of running) stopping.abort(new Stopped(reason))
+    },
+    forget: (endpoint) => connections.forget(endpoint),
+    close: () => connections.close(),
+  }
+}
