@@ -4,7 +4,8 @@
  * Its statements are for SQLite and PostgreSQL alike: tables are named `$schema.deliveries`, parameters `?1`.
  */
 import type { Positions } from '../../../lib/outbox/source.ts'
-import { arriving, endpointOf, isOpen, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
+import { endpointOf } from './endpoint-row.ts'
+import { arriving, isOpen, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
 import type { DeliveryState, Endpoint, Notice } from './store.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */

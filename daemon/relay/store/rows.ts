@@ -1,51 +1,14 @@
 /** Rows of the stores to what the relay works with. SQLite gives values as they are, PostgreSQL as text. */
 import { crc32 } from '../../../lib/base/crc32.ts'
-import type { Audience, EndpointUpsert } from '../../../lib/outbox/record.ts'
-import type { Endpoint, EndpointState, Lane, Outgoing, StoredEndpoint, Waiting } from './store.ts'
+import { endpointOf, type SqlRow } from './endpoint-row.ts'
+import type { EndpointState, Lane, Outgoing, StoredEndpoint, Waiting } from './store.ts'
 
-export type SqlRow = Readonly<Record<string, unknown>>
+export type { SqlRow }
 
 export const number = (row: SqlRow, column: string): number => Number(row[column])
 export const text = (row: SqlRow, column: string): string => String(row[column])
 export const textOrNull = (row: SqlRow, column: string): string | null => (row[column] == null ? null : String(row[column]))
 export const numberOrNull = (row: SqlRow, column: string): number | null => (row[column] === null ? null : Number(row[column]))
-
-/** By their names: a prepared `SELECT *` of PostgreSQL fails as soon as a later version has added a column. */
-export const endpointColumns =
-  'ref, network_id, id, name, url, key, secrets, old, events, audience, enabled, "order", rate_per_second, disabled, removed_at, state, defined, fresh_starts'
-const orders = ['fifo', 'subject'] as const
-
-export function endpointOf(row: SqlRow): Endpoint {
-  const events = textOrNull(row, 'events')
-  return {
-    ref: number(row, 'ref'),
-    id: text(row, 'id'),
-    network_id: text(row, 'network_id'),
-    name: textOrNull(row, 'name'),
-    url: text(row, 'url'),
-    key: text(row, 'key'),
-    secrets: JSON.parse(text(row, 'secrets')) as readonly string[],
-    ...oldOf(textOrNull(row, 'old')),
-    events: events === null ? null : (JSON.parse(events) as readonly string[]),
-    audience: text(row, 'audience') as Audience,
-    enabled: row['enabled'] === 1 || row['enabled'] === 't',
-    order: orders.find((order) => order === row['order']) ?? 'none',
-    rate_per_second: numberOrNull(row, 'rate_per_second'),
-    disabled: textOrNull(row, 'disabled'),
-    fresh_starts: number(row, 'fresh_starts'),
-  }
-}
-
-/** Replaced keys and secrets, as they stand in the column `old`, which is null where there are none. */
-const oldOf = (column: string | null): Pick<Endpoint, 'old_keys' | 'old_secrets'> =>
-  column === null ? { old_keys: [], old_secrets: [] } : JSON.parse(column)
-
-/** What the columns `name`, `old` and `old_until` hold of a record. */
-export function detailsOf({ name = null, old_keys = [], old_secrets = [] }: EndpointUpsert) {
-  const ends = [...old_keys, ...old_secrets].map(({ until }) => Date.parse(until))
-  const old = ends.length > 0 ? JSON.stringify({ old_keys, old_secrets }) : null
-  return { name, old, old_until: ends.length > 0 ? Math.max(...ends) : null }
-}
 
 export function storedEndpointOf(row: SqlRow): StoredEndpoint {
   const state = textOrNull(row, 'state')

@@ -12,32 +12,21 @@
  *
  * Times are milliseconds of the relay's timeline.
  */
-import type { Audience, EventRecord, Replaced } from '../../../lib/outbox/record.ts'
+import type { Replaced, StoredAttributes } from '../../../lib/outbox/endpoint.ts'
+import type { EventRecord } from '../../../lib/outbox/record.ts'
 import type { Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { BreakerRecord } from '../schedule/breaker.ts'
 
 export type Lane = 'first' | 'retry'
 
-/** An endpoint as it is now. */
-export interface Endpoint {
+/** An endpoint as it is now. Its credentials are as they stand in the outbox: encrypted, or in plain text. */
+export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secrets'> {
   readonly ref: number
   readonly id: string
   readonly network_id: string
-  /** Its name in lists and logs. */
-  readonly name: string | null
-  readonly url: string
-  /** As it stands in the outbox: encrypted, or in plain text. So do the secrets and what was replaced. */
-  readonly key: string
-  readonly secrets: readonly string[]
   /** Keys and secrets that were replaced, newest first; each holds until its time. */
   readonly old_keys: readonly Replaced[]
   readonly old_secrets: readonly Replaced[]
-  readonly events: readonly string[] | null
-  readonly audience: Audience
-  /** What the outbox says. */
-  readonly enabled: boolean
-  readonly order: 'none' | 'fifo' | 'subject'
-  readonly rate_per_second: number | null
   /** Why the relay itself stopped sending to it; an upsert of the outbox lifts that. */
   readonly disabled: string | null
   /** How often somebody asked for a fresh start: its circuit closes, and it is left alone no longer. */

@@ -6,16 +6,8 @@ import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
 import { maxCounted } from '../../../../lib/outbox/source.ts'
 import type { Clock } from '../../clock.ts'
 import type { Intake } from '../../ingest/intake.ts'
-import {
-  endpointColumns,
-  endpointOf,
-  laneNumber,
-  number,
-  numberOrNull,
-  outgoingOf,
-  storedEndpointOf,
-  waitingOf,
-} from '../rows.ts'
+import { endpointColumns, endpointOf } from '../endpoint-row.ts'
+import { laneNumber, number, numberOrNull, outgoingOf, storedEndpointOf, waitingOf } from '../rows.ts'
 import { type Endpoint, LeaseLost, type RelayStore, type StoreChanges } from '../store.ts'
 import { createBodies } from './bodies.ts'
 import { openDatabase } from './database.ts'

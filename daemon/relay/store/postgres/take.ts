@@ -9,7 +9,8 @@
 import { claimOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
 import { crc32 } from '../../../../lib/base/crc32.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
-import { arriving, detailsOf, endpointColumns, endpointOf, number, numberOrNull, text } from '../rows.ts'
+import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, recordedValues } from '../endpoint-row.ts'
+import { arriving, number, numberOrNull, text } from '../rows.ts'
 import type { Endpoint, Ingested, Notice, SetAside } from '../store.ts'
 import {
   type Addressed,
@@ -111,22 +112,13 @@ export function createTaker(database: Database): Taker {
   }
 
   async function upsert(session: Session, record: EndpointUpsert, version: number): Promise<Endpoint> {
-    const { network_id, id, url, key, secrets, events, audience, enabled, order, rate_per_second } = record
-    const { name, old, old_until } = detailsOf(record)
+    const places = [...recordedColumns, 'defined'].map((_, place) => `$${place + 1}`)
     const [row = {}] = await session.rows(
-      `INSERT INTO $schema.endpoints
-         (network_id, id, url, key, secrets, events, audience, enabled, "order", rate_per_second, defined, name, old, old_until)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-       ON CONFLICT (network_id, id) DO UPDATE SET url = excluded.url, key = excluded.key, secrets = excluded.secrets,
-         events = excluded.events, audience = excluded.audience, enabled = excluded.enabled, "order" = excluded."order",
-         rate_per_second = excluded.rate_per_second, name = excluded.name, old = excluded.old,
-         old_until = excluded.old_until, disabled = NULL, removed_at = NULL, defined = excluded.defined,
-         fresh_starts = $schema.endpoints.fresh_starts + 1
+      `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')}, defined) VALUES (${places.join(', ')})
+       ON CONFLICT (network_id, id) DO UPDATE SET ${recordedAssignments}, defined = excluded.defined,
+         disabled = NULL, removed_at = NULL, fresh_starts = $schema.endpoints.fresh_starts + 1
        RETURNING ${endpointColumns}`,
-      [
-        ...[network_id, id, url, key, JSON.stringify(secrets), events === null ? null : JSON.stringify(events)],
-        ...[audience, enabled, order, rate_per_second, version, name, old, old_until],
-      ],
+      [...recordedValues(record), version],
     )
     const endpoint = endpointOf(row)
     await session.rows(

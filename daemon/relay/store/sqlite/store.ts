@@ -1,8 +1,9 @@
 /** The relay store on SQLite. */
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import { endpointOf } from '../endpoint-row.ts'
 import { poisonInterruptions, poisonNotice } from '../poison.ts'
-import { endpointOf, laneNumber, number, outgoingOf, storedEndpointOf, text, waitingOf } from '../rows.ts'
+import { laneNumber, number, outgoingOf, storedEndpointOf, text, waitingOf } from '../rows.ts'
 import type { Endpoint, Ingested, Notice, Recovered, Result, SeparateStore, StoreChanges, Turn } from '../store.ts'
 import { inTransaction, openDatabase } from './database.ts'
 import { isRecordsFault } from './errors.ts'

@@ -3,7 +3,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from '../../../../lib/base/crc32.ts'
 import type { EndpointUpsert, EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Reading } from '../../../../lib/outbox/source.ts'
-import { arriving, detailsOf, endpointOf } from '../rows.ts'
+import { endpointOf, recordedAssignments, recordedColumns, recordedValues } from '../endpoint-row.ts'
+import { arriving } from '../rows.ts'
 import type { Endpoint, Ingested, Notice } from '../store.ts'
 import {
   type Addressed,
@@ -30,12 +31,8 @@ export function createTaker(database: DatabaseSync) {
     `INSERT INTO deliveries (event, endpoint, state, lane, due, subject) VALUES (?, ?, 'pending', ?, ?, ?)`,
   )
   const upsertEndpoint = database.prepare(
-    `INSERT INTO endpoints
-       (network_id, id, url, key, secrets, events, audience, enabled, "order", rate_per_second, name, old, old_until)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (network_id, id) DO UPDATE SET url = excluded.url, key = excluded.key, secrets = excluded.secrets,
-       events = excluded.events, audience = excluded.audience, enabled = excluded.enabled, "order" = excluded."order",
-       rate_per_second = excluded.rate_per_second, name = excluded.name, old = excluded.old, old_until = excluded.old_until,
+    `INSERT INTO endpoints (${recordedColumns.join(', ')}) VALUES (${recordedColumns.map(() => '?').join(', ')})
+     ON CONFLICT (network_id, id) DO UPDATE SET ${recordedAssignments},
        disabled = NULL, removed_at = NULL, fresh_starts = endpoints.fresh_starts + 1
      RETURNING *`,
   )
@@ -70,23 +67,8 @@ export function createTaker(database: DatabaseSync) {
   }
 
   function upsert(record: EndpointUpsert): Endpoint {
-    const { name, old, old_until } = detailsOf(record)
-    const row = upsertEndpoint.get(
-      record.network_id,
-      record.id,
-      record.url,
-      record.key,
-      JSON.stringify(record.secrets),
-      record.events === null ? null : JSON.stringify(record.events),
-      record.audience,
-      record.enabled ? 1 : 0,
-      record.order,
-      record.rate_per_second,
-      name,
-      old,
-      old_until,
-    )
-    return endpointOf(row ?? {})
+    const values = recordedValues(record).map((value) => (typeof value === 'boolean' ? Number(value) : value))
+    return endpointOf(upsertEndpoint.get(...values) ?? {})
   }
 
   function answer(step: Step, now: number, due: number): unknown {

@@ -1,0 +1,77 @@
+/**
+ * Endpoints in the tables of the stores. Each attribute of `lib/outbox/endpoint.ts` has a column of its name; only the credentials that
+ * were replaced stand together in `old`, and `old_until` is when the last of them ends.
+ */
+import { attributeDefaults, attributes, orders, type StoredAttributes } from '../../../lib/outbox/endpoint.ts'
+import type { EndpointUpsert } from '../../../lib/outbox/record.ts'
+import { columnsOf } from '../../../lib/storage/columns-of.ts'
+import type { ColumnType } from '../../../lib/storage/table.ts'
+import type { Endpoint } from './store.ts'
+
+export type SqlRow = Readonly<Record<string, unknown>>
+type SqlValue = string | number | boolean | null
+
+const { old_keys: _keys, old_secrets: _secrets, ...columns } = columnsOf(attributes, attributeDefaults)
+
+/** The columns of the attributes, by name. */
+const attributeColumns = Object.entries(columns).map(([name, { type }]) => ({ name: name as keyof typeof columns, type }))
+
+const quoted = (name: string): string => (name === 'order' ? '"order"' : name)
+
+/** What an upsert of the outbox writes. */
+export const recordedColumns: readonly string[] = [
+  ...['network_id', 'id'],
+  ...attributeColumns.map(({ name }) => quoted(name)),
+  ...['old', 'old_until'],
+]
+
+/** The assignments of an upsert to an endpoint that is there. */
+export const recordedAssignments = recordedColumns
+  .slice(2)
+  .map((column) => `${column} = excluded.${column}`)
+  .join(', ')
+
+/** By their names: a prepared `SELECT *` of PostgreSQL fails as soon as a later version has added a column. */
+export const endpointColumns = ['ref', ...recordedColumns, 'disabled', 'removed_at', 'state', 'defined', 'fresh_starts'].join(
+  ', ',
+)
+
+/** The values of a record for `recordedColumns`, in their order. */
+export function recordedValues(record: EndpointUpsert): readonly SqlValue[] {
+  const { old_keys = [], old_secrets = [] } = record
+  const ends = [...old_keys, ...old_secrets].map(({ until }) => Date.parse(until))
+  return [
+    ...[record.network_id, record.id],
+    ...attributeColumns.map(({ name, type }) => writtenValue(type, record[name] ?? null)),
+    ...(ends.length > 0 ? [JSON.stringify({ old_keys, old_secrets }), Math.max(...ends)] : [null, null]),
+  ]
+}
+
+const writtenValue = (type: ColumnType, value: unknown): SqlValue =>
+  type === 'json' && value !== null ? JSON.stringify(value) : (value as SqlValue)
+
+/** SQLite gives values as they are and 1 for true, PostgreSQL everything as text. */
+function readValue(type: ColumnType, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (type === 'json') return JSON.parse(String(value))
+  if (type === 'boolean') return value === 1 || value === 't'
+  return type === 'text' ? String(value) : Number(value)
+}
+
+export function endpointOf(row: SqlRow): Endpoint {
+  const read = attributeColumns.map(({ name, type }) => [name, readValue(type, row[name])])
+  // Each value was written by `recordedValues`, from a record that was checked.
+  const stored = Object.fromEntries(read) as Omit<StoredAttributes, 'old_keys' | 'old_secrets'>
+  const old = row['old'] == null ? {} : (JSON.parse(String(row['old'])) as Partial<Endpoint>)
+  return {
+    ...stored,
+    order: orders.find((order) => order === stored.order) ?? 'none',
+    old_keys: old.old_keys ?? [],
+    old_secrets: old.old_secrets ?? [],
+    ref: Number(row['ref']),
+    id: String(row['id']),
+    network_id: String(row['network_id']),
+    disabled: row['disabled'] == null ? null : String(row['disabled']),
+    fresh_starts: Number(row['fresh_starts']),
+  }
+}
