@@ -10,8 +10,8 @@ import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
 import { type RelayEvents, safely } from './events.ts'
 import { startIngest } from './ingest/ingest.ts'
 import { type Maintenance, startMaintenance } from './operate/maintenance.ts'
-import { startLookout } from './schedule/lookout.ts'
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts'
+import { startStoreWatcher } from './schedule/store-watcher.ts'
 import type { Resolve } from './send/guard.ts'
 import { systemResolve } from './send/resolve.ts'
 import { createSender } from './send/sender.ts'
@@ -109,7 +109,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       recovered,
     )
     for (const notice of recovered.notices) events.onNotice(notice)
-    const lookout = startLookout(store, scheduler, clock, events)
+    const watcher = startStoreWatcher(store, scheduler, clock, events)
     const ingest = startIngest({
       intake,
       clock,
@@ -118,7 +118,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       events,
       onIngested(ingested) {
         scheduler.ingested(ingested)
-        lookout.hint()
+        watcher.hint()
       },
     })
 
@@ -132,7 +132,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     async function close(grace: number): Promise<void> {
       // Nothing more is started from now on, or what a second call aborts would be sent again while the outbox is read to its end.
       await Promise.all([scheduler.stop(grace), ingest.stop(), maintenance.stop()])
-      await lookout.stop()
+      await watcher.stop()
       await sender.close()
       await intake.close().catch((error: unknown) => events.onFault('the outbox cannot be closed', error))
       await backing.close()
@@ -149,7 +149,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       now: timeline,
       get ready() {
         const moving = scheduler.stuckFor < stuckLimit
-        return ingest.healthy && lookout.healthy && scheduler.healthy && moving && closing === undefined
+        return ingest.healthy && watcher.healthy && scheduler.healthy && moving && closing === undefined
       },
       get behindFor() {
         return ingest.behindFor

@@ -1,7 +1,7 @@
 /** Takes the outbox over, for as long as the relay runs. */
 import type { Clock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
-import { createPulse } from '../pulse.ts'
+import { createPollLoop } from '../poll-loop.ts'
 import type { Settings } from '../settings.ts'
 import type { Ingested } from '../store/store.ts'
 import type { Intake } from './intake.ts'
@@ -49,23 +49,23 @@ export function startIngest({ intake, clock, timeline, settings, events, onInges
     }
   }
 
-  const pulse = createPulse({
+  const loop = createPollLoop({
     clock,
     interval: pollInterval,
     step,
     failed: (error) => events.onFault('the outbox cannot be ingested', error),
   })
-  const stopWatching = intake.watch(pulse.hint)
+  const stopWatching = intake.watch(loop.hint)
   return {
     get healthy() {
-      return pulse.healthy
+      return loop.healthy
     },
     get behindFor() {
       return clock.monotonic() - caughtUp
     },
     stop() {
       stopWatching()
-      return pulse.stop()
+      return loop.stop()
     },
   }
 }

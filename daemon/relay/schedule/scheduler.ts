@@ -53,7 +53,7 @@ export interface Scheduler {
   /** Takes in what came from the outbox. */
   ingested(ingested: Ingested): void
   /** Takes in what others changed in the store. */
-  hear(news: StoreChanges): void
+  follow(changes: StoreChanges): void
   /** Reads everything anew from the store: somebody else changed it. */
   refresh(): void
   /** Looks whether something may be sent; also after a change of settings. */
@@ -112,7 +112,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   const forgiven = new Set<EndpointRun>()
   /** Endpoints whose credentials can be read from now on, or cannot: their state is to be recorded, and people are to be told. */
   const turned = new Set<EndpointRun>()
-  const heard: StoreChanges[] = []
+  const changes: StoreChanges[] = []
   const arranging = createArranging(store)
   const credentials = createCredentialsReader(parts.encryptionKeys, readAs)
   /** Whether the lease of everything here is over. */
@@ -193,7 +193,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (lost && stopping) return idle()
     try {
       if (lost) await begin()
-      for (const news of heard.splice(0)) follow(news)
+      for (const each of changes.splice(0)) apply(each)
       await move()
       await letGo()
     } catch (error) {
@@ -227,16 +227,16 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     for (const notice of recovered.notices) events.onNotice(notice)
   }
 
-  function follow(news: StoreChanges): void {
-    for (const notice of news.notices) events.onNotice(notice)
-    if (news.lease !== store.lease) return
-    if (news.lost) throw new LeaseLost('the store says so')
-    for (const each of news.gained) if (!runs.has(each.endpoint.ref)) add(each)
-    for (const endpoint of news.changed) change(endpoint)
-    for (const ref of news.gone) remove(ref)
-    if (news.touched === 'all') for (const ref of runs.keys()) refreshOne(ref)
-    else for (const ref of news.touched) expectFirst(ref)
-    for (const ref of news.wanted) {
+  function apply(changes: StoreChanges): void {
+    for (const notice of changes.notices) events.onNotice(notice)
+    if (changes.lease !== store.lease) return
+    if (changes.lost) throw new LeaseLost('the store says so')
+    for (const each of changes.gained) if (!runs.has(each.endpoint.ref)) add(each)
+    for (const endpoint of changes.changed) change(endpoint)
+    for (const ref of changes.gone) remove(ref)
+    if (changes.touched === 'all') for (const ref of runs.keys()) refreshOne(ref)
+    else for (const ref of changes.touched) expectFirst(ref)
+    for (const ref of changes.wanted) {
       const run = runs.get(ref)
       if (!run) continue
       run.leaving = true
@@ -254,7 +254,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
 
   function change(endpoint: Endpoint): void {
     const run = runs.get(endpoint.ref)
-    // What was read before the latest definition is no news.
+    // What was read before the latest definition is no changes.
     if (!run || endpoint.fresh_starts < run.endpoint.fresh_starts) return
     if (run.update(endpoint)) forgiven.add(run)
     credentials.read(run)
@@ -524,8 +524,8 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       for (const ref of ingested.deliveries.keys()) expectFirst(ref)
       wake()
     },
-    hear(news) {
-      heard.push(news)
+    follow(changed) {
+      changes.push(changed)
       wake()
     },
     refresh() {

@@ -1,7 +1,7 @@
 /** A step that is taken again and again: at once when there is more, soon after a hint, and after a pause in any case. */
 import type { Clock } from './clock.ts'
 
-export interface PulseParts {
+export interface PollLoopParts {
   readonly clock: Clock
   /** Milliseconds of the pause. */
   readonly interval: number
@@ -11,7 +11,7 @@ export interface PulseParts {
   readonly failed: (error: unknown) => void
 }
 
-export interface Pulse {
+export interface PollLoop {
   /** Whether the last step went well, and the present one has not taken for ever. */
   readonly healthy: boolean
   /** Ends the present pause. */
@@ -25,7 +25,7 @@ const longestPause = 5000
 /** A step that takes longer than this, in milliseconds, hangs. */
 const longestStep = 30_000
 
-export function createPulse({ clock, interval, step, failed }: PulseParts): Pulse {
+export function createPollLoop({ clock, interval, step, failed }: PollLoopParts): PollLoop {
   let healthy = true
   let begun: number | undefined
   let stopped = false
