@@ -23,6 +23,7 @@ export function listenOn(url: string, channels: readonly string[], heard: (chann
 
   async function once(): Promise<void> {
     const { Client } = await loadPg()
+    if (signal.aborted) return
     const client = new Client({
       connectionString: url,
       connectionTimeoutMillis: connectTimeout,

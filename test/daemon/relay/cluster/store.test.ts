@@ -46,6 +46,13 @@ async function member(schema: string) {
   }
 }
 
+test('a store that is closed as soon as it is open lets go of everything', async () => {
+  const group = await cluster(server)
+  const { store } = await openPostgresStore({ url: server.url, schema: group.schema, clock: systemClock, lease: () => 1000 })
+  await store.close()
+  await expect(store.counts()).rejects.toThrow()
+})
+
 const owned = async (group: Awaited<ReturnType<typeof cluster>>, store: RelayStore): Promise<ReadonlySet<number>> => {
   const rows = await group.query('SELECT endpoint::int AS ref FROM $relay.leases WHERE relay = $1', [store.lease])
   return new Set(rows.map(({ ref }) => Number(ref)))
