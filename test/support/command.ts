@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { onTestFinished } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -13,6 +14,8 @@ export interface Command {
   readonly out: { stdout: string; stderr: string }
   /** The first line on standard output. */
   firstLine(): Promise<string>
+  /** Standard output up to a text that has to come. */
+  written(text: string): Promise<string>
   /** Its exit code, once it has ended. */
   readonly ended: Promise<number | null>
 }
@@ -24,6 +27,11 @@ export function run(program: 'folkmoot' | 'folkmoot-relay', ...args: readonly st
   const child = spawn(process.execPath, [join(root, 'daemon', 'bin', `${program}.ts`), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  return watched(program, child)
+}
+
+/** What a process writes, and its end; it is ended with the test, if it has not ended by itself. */
+export function watched(program: string, child: ChildProcessByStdio<null, Readable, Readable>): Command {
   const out = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out.stdout += text
@@ -39,17 +47,17 @@ export function run(program: 'folkmoot' | 'folkmoot-relay', ...args: readonly st
     await ended
     clearTimeout(cut)
   })
-  const firstLine = () =>
+  const written = (end: string) =>
     new Promise<string>((resolve, reject) => {
       const look = () => {
-        const end = out.stdout.indexOf('\n')
-        if (end !== -1) resolve(out.stdout.slice(0, end))
+        const at = out.stdout.indexOf(end)
+        if (at !== -1) resolve(out.stdout.slice(0, at))
       }
       child.stdout.on('data', look)
-      child.on('close', (code) => reject(new Error(`${program} ended with ${code} and printed no line: ${out.stderr}`)))
+      child.on('close', (code) => reject(new Error(`${program} ended with ${code} before it wrote "${end}": ${out.stderr}`)))
       look()
     })
-  return { child, out, firstLine, ended }
+  return { child, out, firstLine: () => written('\n'), written, ended }
 }
 
 /** A directory that is removed with the test. */

@@ -1,0 +1,68 @@
+/** The scripts of `package.json`: any shell runs them, Windows' too, and a signal to npm reaches what they run. */
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Command, scratch, watched } from '../support/command.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+
+test.each(Object.entries(scripts))('script "%s" has nothing in it that belongs to one shell', (_, script) => {
+  // `&&` means the same in every shell; variables, quotes, pipes and `;` do not.
+  expect(script).toMatch(/^[\w .:/=&-]+$/)
+  expect(script.replaceAll(' && ', '')).not.toContain('&')
+  const programs = script.split(' && ').map((command) => command.split(' ')[0] ?? '')
+  const installed = readdirSync(join(root, 'node_modules', '.bin'))
+  expect(programs.filter((program) => program !== 'npm' && !installed.includes(program))).toEqual([])
+})
+
+/** A shell without words of its own. It stays between npm and the program, and on a signal it ends alone. */
+const wordless = `#!${process.execPath}
+const { spawn } = require('node:child_process')
+const [program, ...args] = process.argv.at(-1).split(' ')
+spawn(program, args, { stdio: 'inherit' }).on('exit', (code) => process.exit(code ?? 1))`
+
+/** Starts npm. The names of its scripts' arguments hold no character that a shell would need quoted. */
+async function npm(directory: string, shell: string, ...args: readonly string[]): Promise<Command> {
+  const script_shell = join(directory, 'shell')
+  if (shell === 'wordless') await writeFile(script_shell, wordless, { mode: 0o755 })
+  const child = spawn('npm', args, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...(shell === 'wordless' ? { npm_config_script_shell: script_shell } : {}) },
+  })
+  return watched('npm', child)
+}
+
+const shells = ['usual', 'wordless']
+
+test.each(shells)('a signal to npm ends the server in good order, behind a %s shell', async (shell) => {
+  const directory = await scratch()
+  const begun = await npm(directory, shell, 'start', '--', '--port', '0', '--storage', `lowdb:${join(directory, 'db.json')}`)
+  await begun.written('Webhooks go to')
+  const held = async () => (await readdir(directory)).filter((name) => /\.(?:lock|control|sock)/.test(name))
+  expect(await held()).not.toEqual([])
+  begun.child.kill('SIGTERM')
+  // Its locks are given back: it has ended by itself.
+  await expect.poll(held, { timeout: 60_000 }).toEqual([])
+  await begun.ended
+})
+
+test.each(shells)('a signal to npm ends the relay in good order, behind a %s shell', async (shell) => {
+  const begun = await npm(
+    await scratch(),
+    shell,
+    'run',
+    'folkmoot-relay',
+    '--',
+    'run',
+    '--outbox',
+    join(await scratch(), 'outbox'),
+  )
+  await begun.written('relay.started')
+  begun.child.kill('SIGTERM')
+  await begun.written('relay.stopping  signal=SIGTERM')
+  await begun.written('relay.stopped')
+})
