@@ -1,0 +1,105 @@
+/**
+ * `npm run bench:start`: how long the programs, and an import of the library, take until they are there. What `npm run build` made is
+ * started, as users have it; Node alone, with an empty program, is the measure. Rounds go over everything.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import process from 'node:process'
+import { pathToFileURL } from 'node:url'
+import { type Column, table } from '../daemon/table.ts'
+import { moveTo } from './support/cores.ts'
+import { ratioOf, type Spread, spreadOf } from './support/figures.ts'
+import { optionsOf } from './support/options.ts'
+
+const values = optionsOf('npm run bench:start', 'Measures how long the programs and an import of the library take to start.', {
+  rounds: { default: '10', means: 'rounds; medians are shown' },
+  json: { default: '', means: 'a file that gets all figures as JSON' },
+})
+const rounds = Number(values.rounds)
+const built = join(import.meta.dirname, '..', 'dist')
+if (!existsSync(built)) throw new Error('there is no dist/: run `npm run build` first')
+
+const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-start-'))
+const environment = { ...process.env, NODE_COMPILE_CACHE: join(directory, 'compiled') }
+const program = (name: string): string => join(built, 'daemon', 'bin', `${name}.js`)
+const importing = (path: string): readonly string[] => [
+  '--input-type=module',
+  '-e',
+  `await import(${JSON.stringify(pathToFileURL(join(built, path)).href)})`,
+]
+
+/** What is started, and the output that says that it is there; without one its end does. */
+const starts: readonly { readonly name: string; readonly args: readonly string[]; readonly ready?: string }[] = [
+  { name: 'Node alone', args: ['-e', '0'] },
+  { name: "import 'folkmoot'", args: importing('lib/index.js') },
+  { name: "import 'folkmoot/node'", args: importing('adapters/http/node.js') },
+  { name: 'folkmoot --help', args: [program('folkmoot'), '--help'] },
+  { name: 'folkmoot --version', args: [program('folkmoot'), '--version'] },
+  { name: 'folkmoot-relay --help', args: [program('folkmoot-relay'), '--help'] },
+  {
+    name: 'folkmoot serve, until it listens',
+    args: [program('folkmoot'), 'serve', '--demo', '--allow-http', '--port', '0', '--json', '--storage', 'memory:'],
+    ready: '"url"',
+  },
+]
+
+/** Milliseconds from its start until it is there. */
+async function timed({ args, ready }: (typeof starts)[number]): Promise<number> {
+  const begun = performance.now()
+  const child = spawn(process.execPath, args, { cwd: directory, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { promise: there, resolve, reject } = Promise.withResolvers<number>()
+  let output = ''
+  const hear = (text: string): void => {
+    output += text
+    if (ready !== undefined && output.includes(ready)) resolve(performance.now() - begun)
+  }
+  child.stdout.setEncoding('utf8').on('data', hear)
+  child.stderr.setEncoding('utf8').on('data', hear)
+  const ended = new Promise<void>((done) => {
+    child.on('exit', (code) => {
+      if (ready === undefined && code === 0) resolve(performance.now() - begun)
+      else reject(new Error(`${args.join(' ')} ended with ${code}: ${output.slice(0, 500)}`))
+      done()
+    })
+  })
+  try {
+    return await there
+  } finally {
+    if (ready !== undefined) child.kill()
+    await ended
+  }
+}
+
+moveTo('asking')
+try {
+  const found = new Map(starts.map(({ name }) => [name, [] as number[]]))
+  // The first round fills the compile cache, and does not count.
+  for (let round = 0; round <= rounds; round++)
+    for (const start of starts) {
+      const milliseconds = await timed(start)
+      if (round > 0) found.get(start.name)?.push(milliseconds)
+    }
+  const alone = found.get('Node alone') ?? []
+  const rows = [...found].map(([name, each]) => ({
+    name,
+    milliseconds: spreadOf(each),
+    beyondNode: spreadOf(each.map((one, round) => one - (alone[round] ?? 0))),
+    ratio: ratioOf(each, alone),
+  }))
+  const range = ({ lowest, highest }: Spread): string => `${lowest.toFixed(0)}–${highest.toFixed(0)}`
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    { title: '', cell: ({ name }) => name, fits: 'whole' },
+    { title: 'ms', cell: ({ milliseconds }) => milliseconds.median.toFixed(0) },
+    { title: 'of rounds', cell: ({ milliseconds }) => range(milliseconds) },
+    { title: 'beyond Node', cell: ({ beyondNode }) => beyondNode.median.toFixed(0) },
+    { title: '× Node', cell: ({ ratio }) => ratio.median.toFixed(2) },
+  ]
+  console.log(`Node ${process.version}, with a compile cache, ${rounds} rounds, medians\n`)
+  console.log(table(columns, rows, { empty: '', now: 0 }))
+  if (values.json) writeFileSync(values.json, `${JSON.stringify({ node: process.version, rounds, rows }, null, 2)}\n`)
+} finally {
+  rmSync(directory, { recursive: true, force: true })
+}
