@@ -3,8 +3,8 @@
  * validation and documentation cannot drift apart.
  */
 import * as v from 'valibot'
+import type { Id as IdText } from './base/ids.ts'
 import { readMoment, utcText } from './base/moments.ts'
-import type { Id as IdText } from './storage/table.ts'
 
 /** What the interface description says of a field, in JSON Schema 2020-12. */
 export interface JsonSchema {
@@ -104,6 +104,10 @@ export interface Paged<S extends v.GenericSchema = v.GenericSchema> {
 
 /** A page of records with its links. */
 export const paged = <S extends v.GenericSchema>(schema: S): Paged<S> => ({ paged: schema })
+
+/** Whether an operation returns a list. */
+export const isPaged = (returns: v.GenericSchema | Paged | undefined): returns is Paged =>
+  returns !== undefined && 'paged' in returns
 
 // ---- Requests --------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 export type { Clock } from './base/clock.ts'
 export type { CallOptions, Community, HostCalls, JoinedCommunity } from './community.ts'
 export { createCommunity } from './community.ts'
+export type { Principal } from './context.ts'
 export type { AccessErrorBody, Failure } from './errors.ts'
 export { ApiError, isApiError } from './errors.ts'
 export type { EventOf, HostEventName, PayloadOf, WebhookEvent, WebhookName } from './events/catalogue.ts'
@@ -23,10 +24,10 @@ export type { Notify } from './host/notify.ts'
 export type { Publication, Publish } from './host/publish.ts'
 export type { Answer, Incoming } from './http/exchange.ts'
 export type { InFlight } from './http/in-flight.ts'
-export type { RateCount, RateLimiter } from './http/rate-limit.ts'
-export type { AnyOperation, Principal } from './operation.ts'
+export type { Limits } from './limits.ts'
+export type { AnyOperation } from './operation.ts'
 export type { OperationBody, OperationId, OperationInput, OperationResult } from './operations.ts'
-export type { BeforeHook, CommittedEvent, FaultContext, Hooks, HostPrincipal, Limits, Options } from './options.ts'
+export type { BeforeHook, Hooks, Options } from './options.ts'
 export { EncryptionError, isEncryptionError } from './outbox/encryption.ts'
 export type {
   AssetStore,
@@ -40,4 +41,5 @@ export type {
   Recurrence,
   Series,
 } from './ports.ts'
+export type { CommittedEvent, FaultContext, HostPrincipal, RateCount, RateLimiter } from './settings.ts'
 export type { EndpointRow, NetworkRow } from './storage/tables.ts'

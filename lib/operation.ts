@@ -4,15 +4,12 @@
  * editor nothing.
  */
 import type * as v from 'valibot'
+import type { Context } from './context.ts'
 import type { Failure } from './errors.ts'
 import type { EventName, PayloadOf } from './events/catalogue.ts'
 import type { Fields, Paged } from './fields.ts'
-import type { Limits } from './options.ts'
-import type { Ports } from './ports.ts'
 import type { Query } from './storage/contract.ts'
-import type { ScopedTx } from './storage/scoped.ts'
 import type { Id, Row, Table } from './storage/table.ts'
-import type { NetworkRow } from './storage/tables.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -68,41 +65,6 @@ export interface Page<Item> {
   /** The value of the order column behind which the next page begins; `null` on the last page. */
   readonly after: string | null
 }
-
-/** Who makes the request. */
-export interface Principal {
-  /** The API key's id; null when the host itself calls. */
-  readonly key_id: Id | null
-  /** The member who acts: author of posts, owner of reactions. */
-  readonly member_id: Id
-  readonly scopes: readonly string[]
-}
-
-/** What a handler is given, whatever its operation. */
-export interface Context {
-  /** The one door to data, bound to the network. */
-  readonly tx: ScopedTx
-  readonly network: NetworkRow
-  readonly principal: Principal
-  /** The time of the request, as a timestamp. */
-  readonly now: string
-  /** A new id. */
-  newId(): Id
-  /** `id`, `created_at` and `updated_at` of a new row. */
-  stamp(): { readonly id: Id; readonly created_at: string; readonly updated_at: string }
-  /** `updated_at` of a changed row. */
-  touch(): { readonly updated_at: string }
-  /** The public address of a record's page. */
-  permalink(kind: PermalinkKind, id: Id): string
-  /** What the host has put in for storing files, recurrence rules and phone numbers. */
-  readonly ports: Ports
-  /** The community's limits, for what a schema alone cannot check. */
-  readonly limits: Limits
-  /** Whether a member who is new has consented to commercial e-mail, where nobody says. */
-  readonly newMembersConsent: boolean
-}
-
-export type PermalinkKind = 'members' | 'posts' | 'comments' | 'plans' | 'courseworks' | 'events'
 
 /** A context in which these events may be published: what rules ask for that several operations share. */
 export interface Emitter<E extends EventName> extends Context {
@@ -256,4 +218,19 @@ export function operation<
     ResultOf<R, Nothing>,
     Output<B>
   >
+}
+
+/** An operation as a path reached it: by its own method, or by the one that it also answers to. */
+export interface Route {
+  readonly operation: AnyOperation
+  readonly id: string
+  readonly method: Method
+}
+
+/** Each operation under each of its methods. */
+export function routesOf(operations: readonly AnyOperation[]): Route[] {
+  return operations.flatMap((operation) => [
+    { operation, id: operation.id, method: operation.method },
+    ...(operation.also ? [{ operation, ...operation.also }] : []),
+  ])
 }

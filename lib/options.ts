@@ -1,59 +1,25 @@
 import { type Clock, systemClock } from './base/clock.ts'
 import { kind, shown } from './base/given.ts'
-import type { EventName, EventOf } from './events/catalogue.ts'
-import { defaultTextLimits, type TextLimits } from './fields.ts'
-import type { RateLimiter } from './http/rate-limit.ts'
-import { type Report, reporterOf } from './kernel/report.ts'
-import type { AnyOperation, PermalinkKind, Principal } from './operation.ts'
+import type { PermalinkKind } from './context.ts'
+import { reporterOf } from './kernel/report.ts'
+import { defaultLimits, type Limits } from './limits.ts'
 import type { OperationBody, OperationId } from './operations.ts'
-import { encryptionKeyBytes, encryptionKeyRule, type KeyRing, keyRing } from './outbox/encryption.ts'
+import { encryptionKeyBytes, encryptionKeyRule, keyRing } from './outbox/encryption.ts'
 import { type Ports, portMethods } from './ports.ts'
+import type { BeforeCall, CommittedEvent, FaultContext, HostPrincipal, RateLimiter, Settings } from './settings.ts'
 import type { Storage } from './storage/contract.ts'
-import type { ScopedTx } from './storage/scoped.ts'
 import type { Id } from './storage/table.ts'
 
-/** Who a host's own token speaks for. */
-export interface HostPrincipal {
-  /** The network that the token is bound to. */
-  readonly network_id: Id
-  /** The member who acts. */
-  readonly member_id: Id
-  /** `members:read`, `*:read`, `*`, … */
-  readonly scopes: readonly string[]
-  /** What rate limits and idempotency keys are counted by; a stable name of the token, never the token. */
-  readonly key: string
-}
-
 /** What a hook is told of a request for one operation. */
-interface BeforeOperation<Name extends OperationId> {
+interface BeforeOperation<Name extends OperationId> extends BeforeCall {
   /** The operation's id, by which the type of `body` is known. PUT has the id of PATCH. */
   readonly id: Name
-  readonly operation: AnyOperation
-  readonly params: Readonly<Record<string, string>>
-  readonly query: unknown
   /** As the operation's schema has made it. */
   readonly body: OperationBody<Name>
-  readonly principal: Principal
-  readonly tx: ScopedTx
 }
 
 /** What a hook is told of the request that it may veto. Where `id` is compared, TypeScript knows `body`. */
 export type BeforeHook = { [Name in OperationId]: BeforeOperation<Name> }[OperationId]
-
-/** An event that was committed, as hooks see it. Where `event_type` is compared, TypeScript knows `payload`. */
-export type CommittedEvent = { [Name in EventName]: EventOf<Name> & { readonly network_id: Id } }[EventName]
-
-/** Where a fault happened; what does not apply is left out. */
-export interface FaultContext {
-  /** The request that was answered with it. The client has the same `request_id`. */
-  readonly request_id?: string
-  /** The operation, as in `members.create`. */
-  readonly operation?: string
-  /** The event that `hooks.after` was given. */
-  readonly event_id?: string
-  /** Work that no request waits for: `hooks.after`, `last use of key 7`, … */
-  readonly task?: string
-}
 
 export interface Hooks {
   /** Inside the transaction, before the operation: throw an `ApiError` to veto it. */
@@ -65,17 +31,6 @@ export interface Hooks {
    * faults go to `console.error`; `() => {}` silences them.
    */
   readonly onError?: (error: unknown, about: FaultContext) => void
-}
-
-export interface Limits extends TextLimits {
-  /** Largest JSON body, in bytes. */
-  readonly bodyBytes: number
-  /** Largest upload, in bytes. */
-  readonly assetBytes: number
-  /** Most bytes in flight in the process, bodies and unsent answers together; one network gets half, or room for one upload if that is more. Above: 503. */
-  readonly inFlightBytes: number
-  /** Requests a minute and key, by the network's plan; null: no limit. */
-  readonly perMinute: { readonly standard: number | null; readonly premium: number | null; readonly unlimited: number | null }
 }
 
 export interface Options {
@@ -123,36 +78,6 @@ export interface Options {
    * base64, as `openssl rand -base64 32` makes them. The first one encrypts, all of them decrypt. The relay needs them too.
    */
   readonly encryptionKeys?: readonly string[]
-}
-
-/** The options with every default filled in. */
-export interface Settings {
-  readonly storage: Storage
-  readonly basePath: string
-  readonly publicUrl: string | undefined
-  readonly allowHttp: boolean
-  readonly trustProxy: boolean | number
-  readonly ids: 'string' | 'number'
-  readonly limits: Limits
-  readonly rateLimiter: RateLimiter | undefined
-  readonly authenticate: Options['authenticate']
-  readonly hooks: Hooks
-  /** Tells `hooks.onError`, or the console. */
-  readonly report: Report
-  readonly permalink: NonNullable<Options['permalink']>
-  readonly ports: Ports
-  readonly clock: Clock
-  readonly newMembersConsent: boolean
-  readonly keysOfFormerMembers: 'accept' | 'refuse'
-  readonly encryption: KeyRing
-}
-
-export const defaultLimits: Limits = {
-  ...defaultTextLimits,
-  bodyBytes: 1024 * 1024,
-  assetBytes: 25 * 1024 * 1024,
-  inFlightBytes: 256 * 1024 * 1024,
-  perMinute: { standard: 100, premium: 300, unlimited: null },
 }
 
 const known = new Set<string>([
@@ -269,7 +194,7 @@ export function settings(options: Options): Settings {
     rateLimiter: options.rateLimiter,
     authenticate: options.authenticate,
     hooks: options.hooks ?? {},
-    report: reporterOf(options.hooks),
+    report: reporterOf(options.hooks?.onError),
     permalink: options.permalink ?? (({ kind, id, subdomain }) => `https://${subdomain}.example/${kind}/${id}`),
     ports: options.ports ?? {},
     clock: options.clock ?? systemClock,

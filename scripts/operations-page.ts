@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { hostCatalogue } from '../lib/events/catalogue.ts'
-import { isPaged } from '../lib/http/serve.ts'
+import { isPaged } from '../lib/fields.ts'
 import { request } from '../test/support/community.ts'
 import { type Example, examplesOf } from '../test/support/examples.ts'
 import { createSeededCommunity } from '../test/support/seed.ts'

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { defaultSettings } from '../daemon/relay/settings.ts'
 import { catalogue, type EventName, hostCatalogue, payloadSchema } from '../lib/events/catalogue.ts'
 import { defaultTextLimits } from '../lib/fields.ts'
+import { defaultLimits } from '../lib/limits.ts'
 import { exampleOf } from '../lib/openapi/example.ts'
 import { schemaWriter } from '../lib/openapi/schema.ts'
 import { operations } from '../lib/operations.ts'
-import { defaultLimits } from '../lib/options.ts'
 import { fieldsOf } from './interface-fields.ts'
 
 const root = new URL('../', import.meta.url)
@@ -88,7 +88,7 @@ interface OptionSource {
 const optionSources: readonly OptionSource[] = [
   { title: 'createCommunity', use: "`import { createCommunity } from 'folkmoot'`", file: 'lib/options.ts', name: 'Options' },
   { title: 'createCommunity: hooks', use: 'Option `hooks`.', file: 'lib/options.ts', name: 'Hooks' },
-  { title: 'createCommunity: limits', use: 'Option `limits`.', file: 'lib/options.ts', name: 'Limits', defaults: defaultLimits },
+  { title: 'createCommunity: limits', use: 'Option `limits`.', file: 'lib/limits.ts', name: 'Limits', defaults: defaultLimits },
   {
     title: 'createCommunity: limits of texts',
     use: 'Also in option `limits`.',

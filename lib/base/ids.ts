@@ -1,5 +1,7 @@
-import type { Id } from '../storage/table.ts'
 import type { Clock } from './clock.ts'
+
+/** A record id: a decimal string of at most 2^53 − 1. Ids are compared as numbers, never as text. */
+export type Id = string
 
 const epoch = Date.UTC(2025, 0, 1)
 const perMillisecond = 4096

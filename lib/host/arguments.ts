@@ -7,7 +7,7 @@ import { kind } from '../base/given.ts'
 import { isStorableId } from '../base/ids.ts'
 import { fail, invalid, isApiError } from '../errors.ts'
 import { type Fields, IdInput, type TextLimits } from '../fields.ts'
-import { parseInput } from '../http/body.ts'
+import { parseInput } from '../kernel/check.ts'
 import type { Id } from '../storage/table.ts'
 
 /** The object of these fields, as a call takes it. */

@@ -1,9 +1,7 @@
-import * as v from 'valibot'
 import { isDeep, mostLevels } from '../base/nesting.ts'
 import { sha256 } from '../base/sha256.ts'
 import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
-import type { Fields, TextLimits } from '../fields.ts'
-import type { Limits } from '../options.ts'
+import type { Limits } from '../limits.ts'
 import { hostReadBody, type Incoming } from './exchange.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -174,46 +172,3 @@ export async function printOf(form: unknown): Promise<unknown> {
   )
   return Promise.all(fields)
 }
-
-/** At most this many problems are told at once. */
-const mostProblems = 5
-
-/**
- * Checks a body or a query against its schema.
- * @returns what the schema makes of it; unknown fields are left out
- * @throws ApiError 422 with a sentence that names every field that is wrong
- */
-export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown, limits: TextLimits): v.InferOutput<S> {
-  if (Array.isArray(input)) throw new ApiError(422, { error: 'The body must be a JSON object, not a list' })
-  // The limits ride in Valibot's configuration, to which it lets each schema's checks look. Not by `safeParse`: that takes over
-  // only the keys that it knows, and the limits would never arrive.
-  const dataset = schema['~run']({ value: input ?? {} }, { limits } as v.Config<v.InferIssue<S>>)
-  if (!dataset.issues) return dataset.value
-  const problems = [...new Set(dataset.issues.map((issue) => sentence(v.getDotPath(issue), messageOf(issue))))]
-  const told = problems.slice(0, mostProblems)
-  // How many more, nobody knows: lists are not looked at to their end.
-  const more = problems.length > told.length ? ['and more'] : []
-  throw new ApiError(422, { error: [...told, ...more].join('; ') })
-}
-
-// Schemas are made once, not for every request.
-const querySchemas = new WeakMap<Fields, v.GenericSchema>()
-const queryMessage = (issue: v.ObjectIssue): string => (issue.path ? 'is required' : 'must be an object')
-
-/**
- * Checks the parameters of a query, declared as fields.
- * @throws ApiError 422 with a sentence that names every parameter that is wrong
- */
-export function parseQuery(fields: Fields, query: object, limits: TextLimits): unknown {
-  const schema = querySchemas.get(fields) ?? v.object(fields, queryMessage)
-  querySchemas.set(fields, schema)
-  return parseInput(schema, query, limits)
-}
-
-// The schemas of records have no words of their own: only the host's own calls are checked by them.
-const messageOf = ({ message, expected, received }: v.BaseIssue<unknown>): string => {
-  if (!message.startsWith('Invalid ')) return message
-  return received === 'undefined' ? 'is required' : `must be ${expected}, got ${received.slice(0, 100)}`
-}
-
-const sentence = (path: string | null, message: string): string => (path ? `${path} ${message}` : `The body ${message}`)

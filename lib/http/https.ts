@@ -1,5 +1,6 @@
 import { type ApiError, accessError, badRequest, fail } from '../errors.ts'
-import type { Settings } from '../options.ts'
+import { below, type PublicAddress } from '../kernel/wire.ts'
+import type { Settings } from '../settings.ts'
 import type { Incoming } from './exchange.ts'
 
 /**
@@ -41,18 +42,8 @@ export function requireOneHost(incoming: Incoming): void {
 // A host name or address with an optional port, and nothing that could carry a path or markup into a link.
 const hostPattern = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/
 
-/** What links begin with where nobody has called: in direct calls, and in what the host tells. */
-export const ownOrigin = ({ publicUrl }: Pick<Settings, 'publicUrl'>): string => publicUrl ?? 'https://localhost'
-
 // A path of plain segments, for the same reason.
 const prefixPattern = /^(?:\/[\w.~-]{1,100}){1,10}$/
-
-/** An address as its caller knows it, in two parts; stored files stand below the first. */
-export interface PublicAddress {
-  /** The origin, with the part of the path that a proxy has cut off. */
-  readonly origin: string
-  readonly path: string
-}
 
 /**
  * Where a path of the API is for its callers, for links (design: settled gaps, list envelope). `publicUrl` with a path, or
@@ -68,13 +59,4 @@ export function publicAddress(
   const prefix = forwarded(incoming, 'x-forwarded-prefix', trustProxy)?.replace(/\/$/, '') ?? ''
   const origin = `${isSecure(incoming, settings) ? 'https' : 'http'}://${hostPattern.test(host) ? host : 'localhost'}`
   return below(prefixPattern.test(prefix) ? origin + prefix : origin, basePath, incoming.path)
-}
-
-/**
- * A path of ours below a public URL.
- * @param publicUrl an origin, or an origin with the path at which callers find the API
- */
-export function below(publicUrl: string, basePath: string, path: string): PublicAddress {
-  const hasPath = publicUrl.includes('/', publicUrl.indexOf('//') + 2)
-  return { origin: publicUrl, path: hasPath ? path.slice(basePath.length) : path }
 }

@@ -3,7 +3,7 @@
  * they have left. All of it has one ceiling, and each network has a share of that.
  */
 import { ApiError } from '../errors.ts'
-import type { Limits } from '../options.ts'
+import type { Limits } from '../limits.ts'
 import type { Id } from '../storage/table.ts'
 import type { Incoming } from './exchange.ts'
 

@@ -1,27 +1,7 @@
 import { accessError } from '../errors.ts'
-import type { Limits } from '../options.ts'
+import type { Limits } from '../limits.ts'
+import type { RateLimiter } from '../settings.ts'
 import type { NetworkRow } from '../storage/tables.ts'
-
-/** One count of one minute. */
-export interface RateCount {
-  readonly allowed: boolean
-  /** Requests left in this minute. */
-  readonly remaining: number
-  /** Seconds until the count begins anew. */
-  readonly resetSeconds: number
-}
-
-/** Counts requests per key and minute. `folkmoot/rate-limits` makes some: in memory, or in the database of the storage. */
-export interface RateLimiter {
-  /**
-   * Counts one request.
-   * @param key what is counted by: the API key's id
-   * @param perMinute how many are allowed
-   */
-  count(key: string, perMinute: number): Promise<RateCount>
-  /** Closes what it holds open. `community.close()` calls it. */
-  close?(): Promise<void>
-}
 
 /**
  * Counts a request against the limit of the network's plan (specification, section 8).

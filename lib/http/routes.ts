@@ -1,26 +1,11 @@
 import { IttyRouter } from 'itty-router/IttyRouter'
-import type { AnyOperation, Method } from '../operation.ts'
-
-/** An operation as a path reached it: by its own method, or by the one that it also answers to. */
-export interface Route {
-  readonly operation: AnyOperation
-  readonly id: string
-  readonly method: Method
-}
+import { type AnyOperation, type Route, routesOf } from '../operation.ts'
 
 /** What a path and a method lead to. */
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'wrong method'; readonly allow: string }
   | { readonly kind: 'unknown' }
-
-/** Each operation under each of its methods. */
-export function routesOf(operations: readonly AnyOperation[]): Route[] {
-  return operations.flatMap((operation) => [
-    { operation, id: operation.id, method: operation.method },
-    ...(operation.also ? [{ operation, ...operation.also }] : []),
-  ])
-}
 
 const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
 

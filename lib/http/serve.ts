@@ -1,26 +1,26 @@
 import { isoTime } from '../base/clock.ts'
 import { ApiError, fail, isApiError, notFound } from '../errors.ts'
-import type { Paged } from '../fields.ts'
+import { isPaged } from '../fields.ts'
+import { parseInput, parseQuery } from '../kernel/check.ts'
 import { type FirstAnswer, readRepeatable } from '../kernel/idempotency.ts'
-import { type Paging, pageLinks, readPaging } from '../kernel/page.ts'
+import { type Paging, readPaging } from '../kernel/page.ts'
 import type { Runner } from '../kernel/run.ts'
 import { retryAfter, storageTrouble } from '../kernel/trouble.ts'
-import type { AnyOperation, Page } from '../operation.ts'
-import type { Settings } from '../options.ts'
-import { projection } from '../records/projection.ts'
+import { apiRoot, pageLinks, present } from '../kernel/wire.ts'
+import type { AnyOperation, Route } from '../operation.ts'
+import type { Settings } from '../settings.ts'
 import { authenticator, bearerToken } from './authenticate.ts'
 import { authorise } from './authorise.ts'
-import { parseInput, parseQuery, printOf, readForm, readJson, readOptionalJson } from './body.ts'
+import { printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
 import { publicAddress, requireHttps, requireOneHost } from './https.ts'
 import { countedBody, type Held, inFlightCounter } from './in-flight.ts'
 import { limitRate } from './rate-limit.ts'
-import { type Route, routeTable } from './routes.ts'
+import { routeTable } from './routes.ts'
 
 /** Documents that anybody may read, by their path below the base path. */
 export type Documents = ReadonlyMap<string, () => string>
 
-export const apiRoot = '/admin/v1'
 const networksRoot = `${apiRoot}/networks/`
 
 /**
@@ -147,23 +147,6 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
 
   return { serve, settled, inFlight: inFlight.figures }
 }
-
-/** The value of a result as its operation documents it: a record, or a page with its links. */
-export function present(
-  returns: AnyOperation['returns'],
-  result: unknown,
-  ids: 'string' | 'number',
-  links: (after: string | null) => unknown,
-  origin: string,
-): unknown {
-  if (!returns) return undefined
-  if (!isPaged(returns)) return projection(returns, ids)(result, origin)
-  const { items, after } = result as Page<unknown>
-  const item = projection(returns.paged, ids)
-  return { items: items.map((row) => item(row, origin)), links: links(after) }
-}
-
-export const isPaged = (returns: AnyOperation['returns']): returns is Paged => returns !== undefined && 'paged' in returns
 
 const noPaging: Paging = { page: 1, per_page: 1, after: undefined }
 

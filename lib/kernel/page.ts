@@ -57,13 +57,3 @@ export async function readPage<R extends Row, N>(
   const key = query.order?.by ?? 'id'
   return { items, after: last && rows.length > per_page ? String(last[key as keyof R]) : null }
 }
-
-/** The links of a page: absolute, on the caller's own origin, with every parameter that the caller sent. */
-export function pageLinks(address: { origin: string; path: string; search: string }, paging: Paging, after: string | null) {
-  const base = address.origin + address.path
-  if (after === null) return { self: base + address.search, next: null }
-  const next = new URLSearchParams(address.search)
-  next.set('page', String(paging.page + 1))
-  next.set('after', after)
-  return { self: base + address.search, next: `${base}?${next}` }
-}

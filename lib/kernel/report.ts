@@ -1,7 +1,4 @@
-import type { FaultContext, Hooks } from '../options.ts'
-
-/** Tells of a fault. It never throws, and nobody waits for it. */
-export type Report = (error: unknown, about: FaultContext) => void
+import type { FaultContext, Report } from '../settings.ts'
 
 /** What a fault happened in, for a line of a log. */
 export const placeOf = ({ operation, task, event_id, request_id }: FaultContext): string =>
@@ -16,7 +13,7 @@ const toConsole: Report = (error, about) => console.error(`folkmoot: fault in ${
  * Faults go to `hooks.onError`, or to `console.error` where there is none. What the hook itself throws is a fault as well:
  * both then go to the console.
  */
-export function reporterOf({ onError }: Hooks = {}): Report {
+export function reporterOf(onError?: (error: unknown, about: FaultContext) => void): Report {
   if (!onError) return toConsole
   return (error, about) => {
     const failed = (thrown: unknown) => {

@@ -1,10 +1,9 @@
 import { ApiError, fail, isApiError, isDeclared, tooLarge } from '../errors.ts'
 import { isForHost } from '../events/catalogue.ts'
 import { type Emission, envelope } from '../events/envelope.ts'
-import { ownOrigin } from '../http/https.ts'
-import type { BeforeHook, CommittedEvent, Settings } from '../options.ts'
 import { fitsLine } from '../outbox/line.ts'
 import type { EventRecord } from '../outbox/record.ts'
+import type { CommittedEvent, Settings } from '../settings.ts'
 import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.ts'
 import { type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -12,6 +11,7 @@ import { type Input, makeCall, makeContext } from './context.ts'
 import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
 import { keyStillWorks } from './key.ts'
 import { isOutcomeUnknown, refusingTrouble } from './trouble.ts'
+import { ownOrigin } from './wire.ts'
 
 /** How often a transaction is run at most. */
 const mostRuns = 5
@@ -137,7 +137,7 @@ export function runner(settings: Settings, newId: () => Id, committed?: (event: 
           body: input.body,
           principal,
           tx,
-        } as BeforeHook)
+        })
       const { call, emissions } = makeCall(context, input, prepared)
       const before = tx.changes
       let result: unknown

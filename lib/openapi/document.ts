@@ -2,11 +2,11 @@
 import type * as v from 'valibot'
 import { catalogue } from '../events/catalogue.ts'
 import type { JsonSchema } from '../fields.ts'
-import { below } from '../http/https.ts'
-import { routesOf } from '../http/routes.ts'
-import { isPaged } from '../http/serve.ts'
+import { isPaged } from '../fields.ts'
+import { below } from '../kernel/wire.ts'
 import type { AnyOperation } from '../operation.ts'
-import type { Settings } from '../options.ts'
+import { routesOf } from '../operation.ts'
+import type { Settings } from '../settings.ts'
 import { idParameter, isOptional, type SchemaSettings, type SchemaWriter, schemaWriter } from './schema.ts'
 
 export type Document = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 /**
  * What stands in the outbox. The relay needs nothing else: no shared database, no second configuration.
  */
-import type { Id } from '../storage/table.ts'
+import type { Id } from '../base/ids.ts'
 import type { Audience, RecordedAttributes, Replaced } from './endpoint.ts'
 
 export type { Audience, Replaced }

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { Bool, Id, Integer, listOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import type { Context } from '../operation.ts'
 import type { CommentRow } from '../storage/tables.ts'
 import { Asset } from './asset.ts'
 

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { Id, Integer, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import type { Context } from '../operation.ts'
 import type { CourseworkRow } from '../storage/tables.ts'
 
 export const CourseworkType = oneOf('lesson', 'quiz', 'section', 'overview')

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { Bool, Id, Integer, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import type { Context } from '../operation.ts'
 import { type EventRow, members, type PostRow, posts, spaces } from '../storage/tables.ts'
 import { Member, makers, presentMember, User } from './member.ts'
 import { Space } from './space.ts'

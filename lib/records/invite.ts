@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { describe, Id, orNull, record, Text, Timestamp } from '../fields.ts'
-import type { Context } from '../operation.ts'
 import { type InviteRow, type MemberRow, members } from '../storage/tables.ts'
 import { visibleEmail } from './visible-email.ts'
 

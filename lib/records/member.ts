@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import type { Context } from '../context.ts'
 import {
   Bool,
   clearable,
@@ -17,7 +18,6 @@ import {
   Title,
   Url,
 } from '../fields.ts'
-import type { Context } from '../operation.ts'
 import { type MemberRow, members } from '../storage/tables.ts'
 import { visibleEmail } from './visible-email.ts'
 

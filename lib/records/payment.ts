@@ -1,7 +1,7 @@
 /** Subscriptions and purchases: flat records of a member, with the plan as it was bought and the payment's own part. */
 import type * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { Bool, Id, Integer, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import type { Context } from '../operation.ts'
 import type { PlanMembershipRow } from '../storage/tables.ts'
 import {
   type MemberRow,

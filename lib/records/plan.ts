@@ -1,18 +1,10 @@
 import type * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { Bool, Id, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import type { Context } from '../operation.ts'
-import type { PlanRow } from '../storage/tables.ts'
+import { type PlanRow, pricingTypes } from '../storage/tables.ts'
 
 export const PlanStatus = oneOf('visible', 'hidden', 'pending', 'rejected', 'archived', 'legacy')
-export const PricingType = oneOf(
-  'free',
-  'subscription',
-  'one_time',
-  'installment',
-  'one_time_installment',
-  'token_gated',
-  'nonpaid',
-)
+export const PricingType = oneOf(...pricingTypes)
 
 export const Plan = record('PlanResponse', {
   id: Id,

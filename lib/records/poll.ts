@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { Bool, describe, Id, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import type { Context } from '../operation.ts'
 import { type PostRow, spaces } from '../storage/tables.ts'
 import { makers, User } from './member.ts'
 import { PostStatus } from './post.ts'

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { Bool, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
-import type { Context } from '../operation.ts'
 import { members, type PostRow } from '../storage/tables.ts'
 import { visibleEmail } from './visible-email.ts'
 

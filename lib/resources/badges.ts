@@ -1,6 +1,7 @@
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import { Colour, clearable, IdInput, LongText, optional, paged, request, Title } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Badge } from '../records/segment.ts'
 import { forEachHolder, lockSegment, ownField, segmentOf } from '../rules/segments.ts'

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   Bool,
@@ -19,7 +20,7 @@ import {
   Timestamp,
   Title,
 } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { orderSpaces } from '../rules/collections.ts'
 import { lockNetwork } from '../rules/members.ts'
 import type { Id as IdText } from '../storage/table.ts'

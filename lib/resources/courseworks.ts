@@ -1,7 +1,8 @@
 import { compareIds } from '../base/ids.ts'
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import { clearable, IdInput, LongText, oneOf, optional, paged, request, ShortText } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import {
   CompletionCriteria,
   Coursework,

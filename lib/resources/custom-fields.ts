@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import {
   BoolInput,
@@ -13,13 +14,13 @@ import {
   request,
   Title,
 } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
-import { askable, CustomField, LocationGranularity, ResponseType } from '../records/custom-field.ts'
+import { operation } from '../operation.ts'
+import { CustomField, LocationGranularity, ResponseType } from '../records/custom-field.ts'
 import { lockRespondents, updateCategories } from '../rules/categories.ts'
 import { lockNetwork } from '../rules/members.ts'
 import { fieldOf, isDropdown, lockField, titleKey } from '../rules/options.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { type CustomFieldRow, customFields, segments } from '../storage/tables.ts'
+import { askable, type CustomFieldRow, customFields, segments } from '../storage/tables.ts'
 
 const mostOptions = 500
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   BoolInput,
@@ -16,7 +17,7 @@ import {
   Title,
   ZonedTimestampInput,
 } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { Event, type EventRecord, EventType, eventPayload, Frequency, presentEvents } from '../records/event.ts'
 import { summaryOf } from '../rules/posts.ts'
 import { checkedRule, inZone, moveOccurrences, once } from '../rules/recurrence.ts'

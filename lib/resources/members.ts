@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   BoolInput,
@@ -13,7 +14,7 @@ import {
   ShortText,
   Title,
 } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { Member, MemberRole, MemberUpdate, presentMember } from '../records/member.ts'
 import { endPayments, leaveNetwork, lockDeparting, paidPlans, restoreAccess } from '../rules/leaving.ts'
 import { activeMember, changeMember, emailKey, memberByAddress } from '../rules/members.ts'

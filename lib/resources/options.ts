@@ -1,6 +1,7 @@
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import { clearable, LongText, optional, paged, request, ShortText, Title } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Option } from '../records/segment.ts'
 import { choicesOf, lockRespondents, updateCategories } from '../rules/categories.ts'

@@ -1,6 +1,7 @@
+import type { Context } from '../context.ts'
 import { conflict, fail, found, invalid, notFound } from '../errors.ts'
 import { EmailQuery, IdInput, LongText, optional, paged } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { Invite, presentInvite, presentInvites } from '../records/invite.ts'
 import { checkInvitable, invite, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
 import { emailKey } from '../rules/members.ts'

@@ -1,6 +1,7 @@
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import { BoolInput, clearable, IdInput, LongText, listUpTo, oneOf, optional, paged, publish, request, Title } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/poll.ts'
 import { postPayload } from '../records/post.ts'
 import { requestNotification, summaryOf } from '../rules/posts.ts'

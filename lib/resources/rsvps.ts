@@ -1,6 +1,7 @@
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import { IdInput, optional, paged, request, ZonedTimestampInput } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { eventPayload } from '../records/event.ts'
 import { presentMember } from '../records/member.ts'
 import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'

@@ -1,6 +1,7 @@
+import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import { clearable, IdInput, LongText, paged, request } from '../fields.ts'
-import { type Context, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { Empty } from '../records/empty.ts'
 import { Member, MemberUpdate, presentMember } from '../records/member.ts'
 import { kindOfPayment } from '../records/payment.ts'

@@ -1,6 +1,7 @@
 /** What an answer to each kind of custom field is made of, and how it is read. Dropdowns are apart: theirs are options. */
+
+import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import type { Context } from '../operation.ts'
 import type { AnswerRow, CustomFieldRow } from '../storage/tables.ts'
 import { port } from './ports.ts'
 

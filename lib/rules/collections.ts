@@ -1,8 +1,8 @@
 /** How spaces come into collections, leave them and take their places there, counted from 1. */
 
 import { compareIds } from '../base/ids.ts'
+import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import type { Context } from '../operation.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'

@@ -1,6 +1,8 @@
 /** Invites to the network and to its plans: who may be invited, and the mail that the host sends for it. */
+
+import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import type { Context, Emitter } from '../operation.ts'
+import type { Emitter } from '../operation.ts'
 import type { NewIn } from '../storage/table.ts'
 import { type InviteRow, invites, type MemberRow } from '../storage/tables.ts'
 import { emailKey, memberByAddress } from './members.ts'

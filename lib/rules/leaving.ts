@@ -1,6 +1,7 @@
 /** How members leave the network, what becomes of what they had there, and what they find when they come back. */
 import { compareIds } from '../base/ids.ts'
-import type { Context, Emitter } from '../operation.ts'
+import type { Context } from '../context.ts'
+import type { Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { removeDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'

@@ -1,6 +1,7 @@
 /** The options of dropdowns. */
+
+import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
-import type { Context } from '../operation.ts'
 import type { LockStrength } from '../storage/contract.ts'
 import { orConflict } from '../storage/lock.ts'
 import { rowsOf } from '../storage/rows-of.ts'

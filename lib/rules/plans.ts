@@ -1,6 +1,8 @@
 /** Who may use a plan: how access begins, with the spaces that the plan opens, and how it ends, with what paid for it. */
+
+import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
-import type { Context, Emitter } from '../operation.ts'
+import type { Emitter } from '../operation.ts'
 import { type AccessGround, presentRemoval, presentSignup } from '../records/payment.ts'
 import type { Id } from '../storage/table.ts'
 import {

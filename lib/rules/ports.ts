@@ -1,5 +1,5 @@
+import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import type { Context } from '../operation.ts'
 import type { Ports } from '../ports.ts'
 
 /**

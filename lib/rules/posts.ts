@@ -1,4 +1,5 @@
-import type { Context, Emitter } from '../operation.ts'
+import type { Context } from '../context.ts'
+import type { Emitter } from '../operation.ts'
 import type { Id } from '../storage/table.ts'
 import { mutes, type PostRow } from '../storage/tables.ts'
 

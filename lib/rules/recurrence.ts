@@ -1,8 +1,8 @@
 /** How events repeat: which rules make sense, when the occurrences are, and what happens to them when the event moves. */
 
 import { utcOf } from '../base/moments.ts'
+import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import type { Context } from '../operation.ts'
 import type { Series } from '../ports.ts'
 import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'

@@ -3,8 +3,9 @@
  * files read and write through them, and a person reads the whole data model in `tables.ts` on one page.
  */
 
-/** A record id: a decimal string of at most 2^53 − 1. Ids are compared as numbers, never as text. */
-export type Id = string
+import type { Id } from '../base/ids.ts'
+
+export type { Id }
 
 /** What a column holds. `id` is a decimal string here and a 64-bit integer in a database; `timestamp` is ISO 8601 in UTC. */
 export type ColumnType = 'id' | 'text' | 'integer' | 'real' | 'boolean' | 'timestamp' | 'json'

@@ -2,16 +2,38 @@
  * The data model on one page. Adapters make their tables from it, and resource files meet here instead of importing each
  * other. What a name says on the wire it says here.
  */
-import type * as v from 'valibot'
 import { attributeDefaults, attributes } from '../outbox/endpoint.ts'
-import type { ResponseType } from '../records/custom-field.ts'
-import type { PricingType } from '../records/plan.ts'
 import { columnsOf } from './columns-of.ts'
 import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, real, reference, table, text, timestamp } from './table.ts'
 
 type MemberRole = 'host' | 'moderator' | 'contributor'
-type ResponseTypeName = v.InferOutput<typeof ResponseType>
-type PricingTypeName = v.InferOutput<typeof PricingType>
+/** The kinds of answer that a host can ask for. */
+export const askable = [
+  'dropdown_single_select',
+  'dropdown_multi_select',
+  'text_short',
+  'text_long',
+  'number',
+  'boolean',
+  'date',
+  'location',
+  'multi_location',
+  'date_range',
+  'recurring_date',
+  'url',
+  'phone_number',
+] as const
+
+/** How plans are sold. */
+export const pricingTypes = [
+  'free',
+  'subscription',
+  'one_time',
+  'installment',
+  'one_time_installment',
+  'token_gated',
+  'nonpaid',
+] as const
 
 // ---- The network and who may speak for it ----------------------------------------------------------------------------
 
@@ -149,7 +171,7 @@ export const customFields = table(
     description: nullable(text()),
     placeholder: nullable(text()),
     /** `tag` and `badge` are the network's own two fields; hosts make the other kinds. */
-    response_type: text<ResponseTypeName>(),
+    response_type: text<'tag' | 'badge' | (typeof askable)[number]>(),
     privacy: defaultsTo(text<'public' | 'private' | 'admin'>(), 'public'),
     response_by: defaultsTo(text<'hosts_only' | 'individual_member'>(), 'individual_member'),
     allow_ad_hoc: defaultsTo(boolean(), false),
@@ -367,7 +389,7 @@ export const plans = table('plans', {
   name: text(),
   description: nullable(text()),
   status: defaultsTo(text<'visible' | 'hidden' | 'pending' | 'rejected' | 'archived' | 'legacy'>(), 'visible'),
-  pricing_type: defaultsTo(text<PricingTypeName>(), 'free'),
+  pricing_type: defaultsTo(text<(typeof pricingTypes)[number]>(), 'free'),
   visible_to_members: defaultsTo(boolean(), true),
   external: defaultsTo(boolean(), false),
   multiple: defaultsTo(boolean(), false),

@@ -1,6 +1,6 @@
 /** Lists, for every route that returns one: pages, links, order (specification, section 4, rule 3; design: settled gaps). */
 import { afterAll, expect, test } from 'vitest'
-import { isPaged } from '../../lib/http/serve.ts'
+import { isPaged } from '../../lib/fields.ts'
 import { request } from '../support/community.ts'
 import type { Json } from '../support/json.ts'
 import { createSeededCommunity } from '../support/seed.ts'

@@ -1,6 +1,6 @@
 /** Paths, for every route: unknown ids, wrong methods, trailing slashes. */
 import { afterAll, expect, test } from 'vitest'
-import { routesOf } from '../../lib/http/routes.ts'
+import { routesOf } from '../../lib/operation.ts'
 import { operations } from '../../lib/operations.ts'
 import { nobody, request } from '../support/community.ts'
 import { createSeededCommunity } from '../support/seed.ts'

@@ -1,8 +1,8 @@
 /** What it costs to refuse a body: little, however long the body is and whatever it is made of. */
 import type * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { parseInput } from '../../lib/http/body.ts'
-import { defaultLimits } from '../../lib/options.ts'
+import { parseInput } from '../../lib/kernel/check.ts'
+import { defaultLimits } from '../../lib/limits.ts'
 import { exampleOf, routesWhere } from './support.ts'
 
 interface List {

@@ -1,8 +1,8 @@
 /** What the contract tests do alike: one case for every route, and ways to send its example. */
 import { expect } from 'vitest'
-import { routesOf } from '../../lib/http/routes.ts'
 import type { Community } from '../../lib/index.ts'
 import type { Method } from '../../lib/operation.ts'
+import { routesOf } from '../../lib/operation.ts'
 import { operations } from '../../lib/operations.ts'
 import { request, type Seen, type TestCommunity } from '../support/community.ts'
 import { type Example, examplesOf, requestSchemas } from '../support/examples.ts'

@@ -25,7 +25,7 @@ import {
   Title,
   ZonedTimestampInput,
 } from '../../lib/fields.ts'
-import { parseInput } from '../../lib/http/body.ts'
+import { parseInput } from '../../lib/kernel/check.ts'
 
 /** What a request makes of a field, or the sentence with which it refuses it. */
 const read = (field: Schema, value: unknown, limits = defaultTextLimits): unknown => {

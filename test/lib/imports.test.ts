@@ -143,6 +143,70 @@ const rules: Readonly<Record<string, Rule>> = {
   },
 }
 
+/** The rooms of `lib` as CONTRIBUTING.md lists them, those at the bottom first: folders, and files that stand beside them. */
+const rooms = (/^```rooms\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'))?.[1] ?? '')
+  .trim()
+  .split(/\s+/)
+
+const roomOf = (path: string): string => path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
+
+/** What a file of `lib` imports, types included, out of a room that does not stand before its own. */
+const upward = (source: Source): readonly string[] => {
+  const own = roomOf(source.path)
+  return imports(source).filter((imported) => {
+    const room = roomOf(imported)
+    return imported.startsWith('lib/') && room !== own && !rooms.slice(0, rooms.indexOf(own)).includes(room)
+  })
+}
+
+const inLib = sources.filter(({ path }) => path.startsWith('lib/'))
+
+test('every folder and file of lib has its place in the order of CONTRIBUTING.md', () => {
+  expect([...new Set(inLib.map(({ path }) => roomOf(path)))].sort()).toEqual([...rooms].sort())
+})
+
+test('rooms of lib import one way, types included', () => {
+  expect(inLib.flatMap((source) => upward(source).map((imported) => `${source.path}: ${imported}`))).toEqual([])
+})
+
+test.each([
+  ['lib/storage/scoped.ts', "import { page } from '../kernel/page.ts'", ['lib/kernel/page.ts']],
+  ['lib/records/member.ts', "import type { Emitter } from '../operation.ts'", ['lib/operation.ts']],
+  ['lib/context.ts', "import type { Settings } from './settings.ts'", ['lib/settings.ts']],
+  ['lib/kernel/run.ts', "import { gone } from '../nowhere/gone.ts'", ['lib/nowhere/gone.ts']],
+  ['lib/http/serve.ts', "import { page } from '../kernel/page.ts'\nimport { below } from './https.ts'", []],
+])('in %s the order of rooms finds in %j: %j', (path, text, offences) => {
+  expect(upward({ path, text })).toEqual(offences)
+})
+
+/** Files that import each other in a circle, types included. */
+function circles(files: readonly Source[]): readonly string[] {
+  const imported = new Map(files.map((source) => [source.path, imports(source)]))
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) found.push([...way.slice(way.indexOf(path)), path].join(' → '))
+    if (done.has(path)) return
+    done.add(path)
+    for (const next of imported.get(path) ?? []) visit(next, [...way, path])
+  }
+  for (const { path } of files) visit(path, [])
+  return found
+}
+
+test('no files of lib or adapters import each other in a circle, types included', () => {
+  expect(circles(sources.filter(({ path }) => !path.startsWith('daemon/')))).toEqual([])
+})
+
+test('a circle of three files is found', () => {
+  const circle = [
+    { path: 'lib/a.ts', text: "import type { B } from './b.ts'" },
+    { path: 'lib/b.ts', text: "export type { C } from './c.ts'" },
+    { path: 'lib/c.ts', text: "import { a } from './a.ts'" },
+  ]
+  expect(circles(circle)).toEqual(['lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts'])
+})
+
 test.each(Object.entries(rules).map(([name, rule]) => ({ name, ...rule })))('$name: $says', ({ offences }) => {
   expect(sources.flatMap((source) => offences(source).map((offence) => `${source.path}: ${offence}`))).toEqual([])
 })

@@ -16,10 +16,9 @@ import {
   Text,
   Title,
 } from '../../lib/fields.ts'
-import { routesOf } from '../../lib/http/routes.ts'
 import { apiDocument, failureStatuses } from '../../lib/openapi/document.ts'
 import { schemaWriter } from '../../lib/openapi/schema.ts'
-import { operation } from '../../lib/operation.ts'
+import { operation, routesOf } from '../../lib/operation.ts'
 import { createTestCommunity } from '../support/community.ts'
 import { publishedPath } from '../support/examples.ts'
 import { at, type JsonSchema } from '../support/json-schema.ts'

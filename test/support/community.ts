@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { routesOf } from '../../lib/http/routes.ts'
 import { type Community, createCommunity, type Options } from '../../lib/index.ts'
+import { routesOf } from '../../lib/operation.ts'
 import type { EventRecord, OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Id } from '../../lib/storage/table.ts'
 import type { MemberRow, NetworkRow } from '../../lib/storage/tables.ts'

@@ -3,8 +3,8 @@
  * values by field name, with a few requests chosen by hand where the schema alone cannot know what makes sense.
  */
 
-import { type Route, routesOf } from '../../lib/http/routes.ts'
 import type { Community } from '../../lib/index.ts'
+import { type Route, routesOf } from '../../lib/operation.ts'
 import { at, type JsonSchema, resolve } from './json-schema.ts'
 import { downloadable } from './ports.ts'
 import { seeded } from './seed.ts'

@@ -1,8 +1,8 @@
 /** What was paid for plans, as the host's payment provider tells it. */
 import * as v from 'valibot'
+import type { Context } from '../../context.ts'
 import { fail, found, invalid } from '../../errors.ts'
 import { IdInput, integerBetween, listOf, oneOf, optional, ShortText, TimestampInput } from '../../fields.ts'
-import type { Context } from '../../operation.ts'
 import {
   kindOfPayment,
   Purchase,

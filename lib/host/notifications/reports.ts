@@ -1,8 +1,10 @@
 /** What members report: for the host's own judgement, and for the list of abuse reports. */
+
+import type { Context } from '../../context.ts'
 import { fail, found, invalid } from '../../errors.ts'
 import { catalogue, type PayloadOf } from '../../events/catalogue.ts'
 import { clearable, IdInput, LongText, oneOf, optional } from '../../fields.ts'
-import type { Context, Emitter } from '../../operation.ts'
+import type { Emitter } from '../../operation.ts'
 import { AbuseReport, ReportType } from '../../records/abuse-report.ts'
 import { lockMember } from '../../rules/members.ts'
 import type { Id } from '../../storage/table.ts'

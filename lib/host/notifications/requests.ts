@@ -1,10 +1,10 @@
 /** What people ask for who are not in yet: to join, to be invited, to buy. The host decides; here it is only said. */
 import type * as v from 'valibot'
+import type { Context } from '../../context.ts'
 import { fail, found, invalid } from '../../errors.ts'
 import type { PayloadOf } from '../../events/catalogue.ts'
 import { catalogue } from '../../events/catalogue.ts'
 import { Email, IdInput, optional, ShortText } from '../../fields.ts'
-import type { Context } from '../../operation.ts'
 import { presentMember } from '../../records/member.ts'
 import { activeMember, memberByAddress } from '../../rules/members.ts'
 import { openPlan } from '../../rules/plans.ts'

@@ -1,0 +1,40 @@
+import type { Limits } from './limits.ts'
+import type { Ports } from './ports.ts'
+import type { ScopedTx } from './storage/scoped.ts'
+import type { Id } from './storage/table.ts'
+import type { NetworkRow } from './storage/tables.ts'
+
+/** Who makes the request. */
+export interface Principal {
+  /** The API key's id; null when the host itself calls. */
+  readonly key_id: Id | null
+  /** The member who acts: author of posts, owner of reactions. */
+  readonly member_id: Id
+  readonly scopes: readonly string[]
+}
+
+/** What a handler is given, whatever its operation. */
+export interface Context {
+  /** The one door to data, bound to the network. */
+  readonly tx: ScopedTx
+  readonly network: NetworkRow
+  readonly principal: Principal
+  /** The time of the request, as a timestamp. */
+  readonly now: string
+  /** A new id. */
+  newId(): Id
+  /** `id`, `created_at` and `updated_at` of a new row. */
+  stamp(): { readonly id: Id; readonly created_at: string; readonly updated_at: string }
+  /** `updated_at` of a changed row. */
+  touch(): { readonly updated_at: string }
+  /** The public address of a record's page. */
+  permalink(kind: PermalinkKind, id: Id): string
+  /** What the host has put in for storing files, recurrence rules and phone numbers. */
+  readonly ports: Ports
+  /** The community's limits, for what a schema alone cannot check. */
+  readonly limits: Limits
+  /** Whether a member who is new has consented to commercial e-mail, where nobody says. */
+  readonly newMembersConsent: boolean
+}
+
+export type PermalinkKind = 'members' | 'posts' | 'comments' | 'plans' | 'courseworks' | 'events'

@@ -1,0 +1,52 @@
+/** What stands on the wire: where the API is for its callers, and the JSON of a result. */
+import { isPaged } from '../fields.ts'
+import type { AnyOperation, Page } from '../operation.ts'
+import { projection } from '../records/projection.ts'
+import type { Settings } from '../settings.ts'
+import type { Paging } from './page.ts'
+
+export const apiRoot = '/admin/v1'
+
+/** What links begin with where nobody has called: in direct calls, and in what the host tells. */
+export const ownOrigin = ({ publicUrl }: Pick<Settings, 'publicUrl'>): string => publicUrl ?? 'https://localhost'
+
+/** An address as its caller knows it, in two parts; stored files stand below the first. */
+export interface PublicAddress {
+  /** The origin, with the part of the path that a proxy has cut off. */
+  readonly origin: string
+  readonly path: string
+}
+
+/**
+ * A path of ours below a public URL.
+ * @param publicUrl an origin, or an origin with the path at which callers find the API
+ */
+export function below(publicUrl: string, basePath: string, path: string): PublicAddress {
+  const hasPath = publicUrl.includes('/', publicUrl.indexOf('//') + 2)
+  return { origin: publicUrl, path: hasPath ? path.slice(basePath.length) : path }
+}
+
+/** The value of a result as its operation documents it: a record, or a page with its links. */
+export function present(
+  returns: AnyOperation['returns'],
+  result: unknown,
+  ids: 'string' | 'number',
+  links: (after: string | null) => unknown,
+  origin: string,
+): unknown {
+  if (!returns) return undefined
+  if (!isPaged(returns)) return projection(returns, ids)(result, origin)
+  const { items, after } = result as Page<unknown>
+  const item = projection(returns.paged, ids)
+  return { items: items.map((row) => item(row, origin)), links: links(after) }
+}
+
+/** The links of a page: absolute, on the caller's own origin, with every parameter that the caller sent. */
+export function pageLinks(address: { origin: string; path: string; search: string }, paging: Paging, after: string | null) {
+  const base = address.origin + address.path
+  if (after === null) return { self: base + address.search, next: null }
+  const next = new URLSearchParams(address.search)
+  next.set('page', String(paging.page + 1))
+  next.set('after', after)
+  return { self: base + address.search, next: `${base}?${next}` }
+}

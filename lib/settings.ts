@@ -1,0 +1,101 @@
+/** What a community was made with, as all of its parts read it. */
+import type { Clock } from './base/clock.ts'
+import type { PermalinkKind, Principal } from './context.ts'
+import type { EventName, EventOf } from './events/catalogue.ts'
+import type { Limits } from './limits.ts'
+import type { AnyOperation } from './operation.ts'
+import type { KeyRing } from './outbox/encryption.ts'
+import type { Ports } from './ports.ts'
+import type { Storage } from './storage/contract.ts'
+import type { ScopedTx } from './storage/scoped.ts'
+import type { Id } from './storage/table.ts'
+
+/** Who a host's own token speaks for. */
+export interface HostPrincipal {
+  /** The network that the token is bound to. */
+  readonly network_id: Id
+  /** The member who acts. */
+  readonly member_id: Id
+  /** `members:read`, `*:read`, `*`, … */
+  readonly scopes: readonly string[]
+  /** What rate limits and idempotency keys are counted by; a stable name of the token, never the token. */
+  readonly key: string
+}
+
+/** One count of one minute. */
+export interface RateCount {
+  readonly allowed: boolean
+  /** Requests left in this minute. */
+  readonly remaining: number
+  /** Seconds until the count begins anew. */
+  readonly resetSeconds: number
+}
+
+/** Counts requests per key and minute. `folkmoot/rate-limits` makes some: in memory, or in the database of the storage. */
+export interface RateLimiter {
+  /**
+   * Counts one request.
+   * @param key what is counted by: the API key's id
+   * @param perMinute how many are allowed
+   */
+  count(key: string, perMinute: number): Promise<RateCount>
+  /** Closes what it holds open. `community.close()` calls it. */
+  close?(): Promise<void>
+}
+
+/** What a hook is told of a request, whatever its operation. */
+export interface BeforeCall {
+  readonly id: string
+  readonly operation: AnyOperation
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+  readonly body: unknown
+  readonly principal: Principal
+  readonly tx: ScopedTx
+}
+
+/** An event that was committed, as hooks see it. Where `event_type` is compared, TypeScript knows `payload`. */
+export type CommittedEvent = { [Name in EventName]: EventOf<Name> & { readonly network_id: Id } }[EventName]
+
+/** Where a fault happened; what does not apply is left out. */
+export interface FaultContext {
+  /** The request that was answered with it. The client has the same `request_id`. */
+  readonly request_id?: string
+  /** The operation, as in `members.create`. */
+  readonly operation?: string
+  /** The event that `hooks.after` was given. */
+  readonly event_id?: string
+  /** Work that no request waits for: `hooks.after`, `last use of key 7`, … */
+  readonly task?: string
+}
+
+/** Tells of a fault. It never throws, and nobody waits for it. */
+export type Report = (error: unknown, about: FaultContext) => void
+
+/** The hooks without the types of the single operations: what is known of those stands above in the order of imports. */
+interface SettledHooks {
+  before?(call: BeforeCall): void | Promise<void>
+  after?(event: CommittedEvent): void | Promise<void>
+}
+
+/** The options with every default filled in. */
+export interface Settings {
+  readonly storage: Storage
+  readonly basePath: string
+  readonly publicUrl: string | undefined
+  readonly allowHttp: boolean
+  readonly trustProxy: boolean | number
+  readonly ids: 'string' | 'number'
+  readonly limits: Limits
+  readonly rateLimiter: RateLimiter | undefined
+  readonly authenticate: ((token: string) => Promise<HostPrincipal | 'expired' | undefined>) | undefined
+  readonly hooks: SettledHooks
+  /** Tells `hooks.onError`, or the console. */
+  readonly report: Report
+  readonly permalink: (page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string
+  readonly ports: Ports
+  readonly clock: Clock
+  readonly newMembersConsent: boolean
+  readonly keysOfFormerMembers: 'accept' | 'refuse'
+  readonly encryption: KeyRing
+}
