@@ -7,8 +7,8 @@ import { isStorageError, StorageError } from '../../lib/storage/contract.ts'
 import { nameOf, type PgPool, send } from '../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { storageErrorOf, unreachable } from '../sql/postgres/errors.ts'
-import { applySteps, requireMigrated } from '../sql/postgres/migrate.ts'
 import { holdClient, openPool } from '../sql/postgres/pool.ts'
+import { prepareTables } from '../storage/postgres/migrate.ts'
 import { type Counts, type SharedRateLimits, sharedRateLimits, type Used } from './shared.ts'
 
 export interface PostgresRateLimitOptions {
@@ -54,8 +54,7 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
     if (!options.pool) await pool.end()
   }
   try {
-    if (migrate) await applySteps(pool, schema, [])
-    else await requireMigrated(pool, schema, [])
+    await prepareTables(pool, schema, [], migrate)
   } catch (error) {
     await endPool()
     throw error

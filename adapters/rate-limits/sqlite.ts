@@ -6,10 +6,10 @@
  */
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { isStorageError } from '../../lib/storage/contract.ts'
+import { whileBusy } from '../sql/sqlite/busy.ts'
 import type { Connection } from '../sql/sqlite/connection.ts'
-import { isBusy, storageErrorOf } from '../sql/sqlite/errors.ts'
+import { storageErrorOf } from '../sql/sqlite/errors.ts'
 import { type Counts, type SharedRateLimits, sharedRateLimits, type Used } from './shared.ts'
 
 export interface SqliteRateLimitOptions {
@@ -22,9 +22,6 @@ export interface SqliteRateLimitOptions {
   /** Is told when the counts cannot be shared, and when they can again. Default `console.warn`. */
   readonly warn?: (sentence: string) => void
 }
-
-/** Milliseconds until another process that holds the file is tried again. */
-const pause = 2
 
 const makeTable =
   'CREATE TABLE IF NOT EXISTS "rate_limits" ("key" TEXT PRIMARY KEY, "used" INTEGER NOT NULL, "ends_at" INTEGER NOT NULL) STRICT, WITHOUT ROWID'
@@ -61,37 +58,23 @@ async function sqliteCounts(directory: string, patience: number): Promise<Counts
 
   async function open(): Promise<Connection> {
     try {
-      return await patiently(opened)
+      return await whileBusy(patience, opened)
     } catch (error) {
       if (!isStorageError(error) || error.code !== 'damaged') throw error
       // Left so by a machine that lost its power. There is nothing in it that a minute would not have ended.
       for (const each of [file, `${file}-wal`, `${file}-shm`]) await rm(each, { force: true })
-      return patiently(opened)
+      return whileBusy(patience, opened)
     }
   }
 
   function opened(): Connection {
     const made = openConnection(file)
     try {
-      made.database.exec(`PRAGMA synchronous = OFF; PRAGMA busy_timeout = ${pause}; PRAGMA cache_size = -1000; ${makeTable}`)
+      made.database.exec(`PRAGMA synchronous = OFF; PRAGMA busy_timeout = 2; PRAGMA cache_size = -1000; ${makeTable}`)
       return made
     } catch (error) {
       made.close()
-      throw error
-    }
-  }
-
-  /** SQLite holds up the whole process while it waits for a lock, so longer waits are ours. */
-  async function patiently<T>(work: () => T): Promise<T> {
-    const begun = performance.now()
-    for (;;) {
-      try {
-        return work()
-      } catch (error) {
-        const busy = isBusy(error) || (isStorageError(error) && isBusy(error.cause))
-        if (!busy || performance.now() - begun > patience) throw storageErrorOf(error, file)
-        await setTimeout(pause)
-      }
+      throw storageErrorOf(error, file)
     }
   }
 
@@ -100,7 +83,7 @@ async function sqliteCounts(directory: string, patience: number): Promise<Counts
     const opening = connection
     try {
       const { query } = await opening
-      return await patiently(() => query({ sql, values }))
+      return await whileBusy(patience, () => query({ sql, values }))
     } catch (error) {
       // Opened anew by the next try: the file may have been damaged, or taken away.
       if (connection === opening) connection = undefined

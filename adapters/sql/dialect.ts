@@ -1,4 +1,4 @@
-/** Where the SQL of two databases differs; everything else about it is written once. */
+/** Where the SQL of the two databases differs; everything else about it is written once. */
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { ColumnType } from '../../lib/storage/table.ts'
 
@@ -6,8 +6,11 @@ import type { ColumnType } from '../../lib/storage/table.ts'
 export type SqlValue = string | number | boolean | null
 /** A parameter; a list only where the dialect has arrays. */
 export type Parameter = SqlValue | readonly SqlValue[]
+/** A column's type; an `identity` is a primary key that the database numbers. */
+export type SqlType = ColumnType | 'identity'
 
 export interface Dialect {
+  readonly engine: 'sqlite' | 'postgres'
   /** A table's full name, quoted. */
   table(name: string): string
   /** An index's name as it stands in the catalogue, unquoted. */
@@ -19,10 +22,14 @@ export interface Dialect {
    * @param add takes a parameter and gives its text
    */
   oneOf(column: string, type: ColumnType, values: readonly SqlValue[], add: (value: Parameter) => string): string
+  /** A condition that a column has one of the values of a list of any length, which is one parameter (`list`). */
+  among(column: string, type: ColumnType, parameter: string): string
+  /** A list as one parameter. */
+  list(values: readonly SqlValue[]): Parameter
   /** The type of a column as DDL, collation included. */
-  readonly types: Readonly<Record<ColumnType, string>>
-  /** After the closing parenthesis of a new table. */
-  readonly tableSuffix: string
+  readonly types: Readonly<Record<SqlType, string>>
+  /** What stands behind the closing parenthesis of a new table. */
+  tableOptions(given: string | undefined): string
   /** Says for an index or an order where nulls go; empty where they come first by themselves. */
   nulls(direction: 'asc' | 'desc'): string
   /** Whether every index ends in the row's id by itself. */
@@ -41,8 +48,8 @@ export interface Dialect {
   bound(parameter: string): string
   /** No row limit where there is an offset: SQLite knows no OFFSET without a LIMIT. */
   readonly noLimit: string
-  /** The tables beside those of `tables.ts`: what each is called, and the statement that makes it. */
-  readonly ownTables: Readonly<Record<string, string>>
+  /** Milliseconds since 1970 by the database's clock. */
+  readonly now: string
 }
 
 /** A name of ours in SQL; ours have no quotes in them. */

@@ -13,20 +13,20 @@ import { anything, checkOptions, flag, listener, positive, wholeNumber } from '.
 import { isPipelined, type PgClient, type PgPool, send } from '../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { commitError, endsConnection } from '../sql/postgres/errors.ts'
-import { applySteps, requireMigrated } from '../sql/postgres/migrate.ts'
 import { notifierOver } from '../sql/postgres/notifier.ts'
 import { beginOn, openPool } from '../sql/postgres/pool.ts'
 import { type Statement, statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
 import { joined } from './postgres/joined.ts'
+import { prepareTables } from './postgres/migrate.ts'
 import { channelOf } from './postgres/outbox.ts'
 import { inSession, type Language, type Transaction, transactionOn } from './postgres/transaction.ts'
 import { openView } from './postgres/view.ts'
 import { viewsWith } from './sql/views.ts'
 
 export type { PgClient, PgPool } from '../sql/postgres/client.ts'
-export { migratePostgres, type PostgresMigration } from '../sql/postgres/migrate.ts'
+export { migratePostgres, type PostgresMigration } from './postgres/migrate.ts'
 export { claimOutbox, type PostgresOutboxOptions, postgresOutbox } from './postgres/outbox.ts'
 
 export interface PostgresOptions {
@@ -99,8 +99,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
     if (!options.pool) await pool.end()
   }
   try {
-    if (migrate) await applySteps(pool, schema, tables)
-    else await requireMigrated(pool, schema, tables)
+    await prepareTables(pool, schema, tables, migrate)
   } catch (error) {
     await endPool()
     throw error

@@ -12,16 +12,18 @@ import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, checkOptions, flag, listener, pathOf, positive } from '../options.ts'
 import { type Connection, connectionOver, openConnection } from '../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../sql/sqlite/dialect.ts'
-import { applySteps, requireMigrated } from '../sql/sqlite/migrate.ts'
+import { storageErrorOf } from '../sql/sqlite/errors.ts'
+import { migrateFile, requireMigratedFile } from '../sql/sqlite/migrate.ts'
 import { type Statement, statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
+import { storageSchema } from './sql/schema.ts'
 import { type Executor, openSession } from './sql/session.ts'
 import { type View, viewsWith } from './sql/views.ts'
 import { type Readers, readersWith } from './sqlite/readers.ts'
 import { writerOver } from './sqlite/writer.ts'
 
-export { migrateSqlite, type SqliteMigration } from '../sql/sqlite/migrate.ts'
+export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
 export { sqliteOutbox } from './sqlite/outbox.ts'
 
 export interface SqliteOptions {
@@ -132,11 +134,11 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const path = fileOf(options)
   const connection = openConnection(path, { watch })
   try {
-    if (migrate) await applySteps(connection, path, tables)
-    else requireMigrated(connection, path, tables)
+    const prepare = migrate ? migrateFile : requireMigratedFile
+    await prepare(connection.database, sqliteDialect, storageSchema(sqliteDialect, tables), path)
   } catch (error) {
     connection.close()
-    throw error
+    throw storageErrorOf(error, path)
   }
   const writer = writerOver(connection, path, patience)
   const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))

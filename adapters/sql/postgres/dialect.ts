@@ -15,16 +15,26 @@ const elements = {
   json: 'text',
 } as const
 
-/** @param schema where the tables are; letters, digits and underscores */
-export function postgresDialect(schema: string): Dialect {
+export interface PostgresDialect extends Dialect {
+  /** Where the tables are. */
+  readonly schema: string
+}
+
+/** @param schema letters, digits and underscores */
+export function postgresDialect(schema: string): PostgresDialect {
   if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema))
     throw new TypeError(`option \`schema\` must be lower-case letters, digits and underscores, got ${JSON.stringify(schema)}`)
   return {
+    engine: 'postgres',
+    schema,
     table: (name) => `${quoted(schema)}.${quoted(name)}`,
     indexName: (name) => name,
     parameter: (place) => `$${place}`,
     oneOf: (column, type, values, add) => `${column} = ANY(${add(values)}::${elements[type]}[])`,
+    among: (column, type, parameter) => `${column} = ANY(${parameter}::${elements[type]}[])`,
+    list: (values) => values,
     types: {
+      identity: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
       id: 'bigint',
       // "C": text orders by its bytes, not by the language of the database.
       text: 'text COLLATE "C"',
@@ -35,7 +45,7 @@ export function postgresDialect(schema: string): Dialect {
       // Not jsonb, which forgets the order of members and costs several times as much to read.
       json: 'json',
     },
-    tableSuffix: '',
+    tableOptions: (given) => (given === undefined ? '' : ` ${given}`),
     nulls: (direction) => (direction === 'asc' ? ' NULLS FIRST' : ' NULLS LAST'),
     indexesEndInId: false,
     jsonText: (column) => `${column}::text`,
@@ -53,11 +63,6 @@ export function postgresDialect(schema: string): Dialect {
     lock: (strength) => (strength === 'share' ? ' FOR SHARE' : ' FOR UPDATE'),
     bound: (parameter) => parameter,
     noLimit: '',
-    ownTables: {
-      meta: `CREATE TABLE "${schema}"."meta" ("name" text PRIMARY KEY, "value" text NOT NULL)`,
-      outbox: `CREATE TABLE "${schema}"."outbox" ("seq" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "appended_at" timestamptz NOT NULL DEFAULT now(), "records" json NOT NULL)`,
-      // Worth nothing after a minute, so nothing of it is logged or synced; room in each page keeps updates inside of it.
-      rate_limits: `CREATE UNLOGGED TABLE "${schema}"."rate_limits" ("key" text COLLATE "C" PRIMARY KEY, "used" integer NOT NULL, "ends_at" timestamptz NOT NULL) WITH (fillfactor = 50)`,
-    },
+    now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
   }
 }

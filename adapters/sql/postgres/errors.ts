@@ -1,67 +1,93 @@
-/** What PostgreSQL and the network say, in the terms of the storage contract. */
-import { Conflict, StorageError, type StorageErrorCode } from '../../../lib/storage/contract.ts'
+/** Errors of PostgreSQL, of the network and of `pg`, by their code. */
+import { Conflict, StorageError } from '../../../lib/storage/contract.ts'
+import { type Fault, storageCodes } from '../faults.ts'
+
+/** By SQLSTATE, or by the code of the operating system. A SQLSTATE that is not here stands for its class. */
+const faults: Readonly<Record<string, Fault>> = {
+  '08': 'lost', // connection_exception
+  '22': 'value', // data_exception
+  '23': 'value', // integrity_constraint_violation
+  '23505': 'unique', // unique_violation
+  '25006': 'closed', // read_only_sql_transaction: a standby, after a failover
+  '25P01': 'outside', // no_active_sql_transaction
+  '25P02': 'aborted', // in_failed_sql_transaction
+  '25P03': 'timeout', // idle_in_transaction_session_timeout
+  '28000': 'closed', // invalid_authorization_specification
+  '28P01': 'closed', // invalid_password
+  '3D000': 'closed', // invalid_catalog_name
+  '40001': 'race', // serialization_failure
+  '40P01': 'race', // deadlock_detected
+  '42501': 'closed', // insufficient_privilege
+  '53000': 'closed', // insufficient_resources
+  '53100': 'full', // disk_full
+  '53200': 'closed', // out_of_memory
+  '53300': 'closed', // too_many_connections
+  '54': 'value', // program_limit_exceeded, as the length of an index entry
+  '55P03': 'busy', // lock_not_available
+  '57014': 'timeout', // query_canceled: the statement timeout
+  '57P01': 'lost', // admin_shutdown
+  '57P02': 'lost', // crash_shutdown
+  '57P03': 'lost', // cannot_connect_now
+  '57P04': 'lost', // database_dropped
+  '57P05': 'lost', // idle_session_timeout
+  EAI_AGAIN: 'lost',
+  ECONNABORTED: 'lost',
+  ECONNREFUSED: 'lost',
+  ECONNRESET: 'lost',
+  EHOSTDOWN: 'lost',
+  EHOSTUNREACH: 'lost',
+  ENETDOWN: 'lost',
+  ENETRESET: 'lost',
+  ENETUNREACH: 'lost',
+  ENOTFOUND: 'lost',
+  EPIPE: 'lost',
+  ETIMEDOUT: 'lost',
+}
+
+/** What `pg` itself throws has no code. */
+const messages: readonly (readonly [RegExp, Fault])[] = [
+  [/^Query read timeout$/, 'silent'],
+  [/timeout exceeded when trying to connect/, 'busy'],
+  [/connection (terminated|ended|error)|not queryable|ETIMEDOUT/i, 'lost'],
+]
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** SQLSTATE of errors that a client of the storage can do something about. */
-const codes: Readonly<Record<string, StorageErrorCode>> = {
-  '25006': 'unavailable', // read_only_sql_transaction: a standby, after a failover
-  '25P03': 'unavailable', // idle_in_transaction_session_timeout
-  '28000': 'unavailable', // invalid_authorization_specification
-  '28P01': 'unavailable', // invalid_password
-  '3D000': 'unavailable', // invalid_catalog_name
-  '42501': 'unavailable', // insufficient_privilege
-  '53000': 'unavailable', // insufficient_resources
-  '53100': 'full', // disk_full
-  '53200': 'unavailable', // out_of_memory
-  '53300': 'unavailable', // too_many_connections
-  '55P03': 'unavailable', // lock_not_available
-  '57014': 'unavailable', // query_canceled: the statement timeout
-}
-
-/** serialization_failure, deadlock_detected: PostgreSQL asks for the whole transaction again. */
-const isRace = (code: string | undefined) => code === '40001' || code === '40P01'
-
-/** A statement without an answer for longer than PostgreSQL itself would have let it run. */
-const isSilent = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
-
-/** Whether the connection is gone, as opposed to a statement that failed. */
-export function isLost(error: unknown): boolean {
+/** What is wrong; `undefined` for errors that say nothing about the database. */
+export function faultOf(error: unknown): Fault | undefined {
+  if (error instanceof StorageError) return undefined
   const code = codeOf(error)
-  if (isSilent(error)) return true
-  if (code === undefined)
-    return error instanceof Error && /connection (terminated|ended|error)|not queryable|ETIMEDOUT/i.test(error.message)
-  return /^08...$|^57P0.$/.test(code) || /^E(CONN|PIPE|HOST|NET|TIMEDOUT|AI_AGAIN)/.test(code) || code === 'ENOTFOUND'
+  if (code !== undefined) return faults[code] ?? (/^[0-9A-Z]{5}$/.test(code) ? faults[code.slice(0, 2)] : undefined)
+  return error instanceof Error ? messages.find(([words]) => words.test(error.message))?.[1] : undefined
 }
 
-/** Whether a unique key is violated, and of which name. */
-export function violatedIndex(error: unknown): string | undefined {
-  if (codeOf(error) !== '23505' || !(error instanceof Error) || !('constraint' in error)) return undefined
-  return String(error.constraint)
+/** Whether the connection is gone or of no more use, as opposed to a statement that failed. */
+export function isLost(error: unknown): boolean {
+  const fault = faultOf(error)
+  return fault === 'lost' || fault === 'silent'
 }
+
+/** The name of the unique key that is violated, if one is. */
+export const violatedIndex = (error: unknown): string | undefined =>
+  faultOf(error) === 'unique' && error instanceof Error && 'constraint' in error ? String(error.constraint) : undefined
 
 /** Whether a storage error stands for a connection that is of no more use. */
 export const endsConnection = (error: unknown): boolean => error instanceof Error && isLost(error.cause)
-
-/** Whether a statement was not run because one before it had failed. */
-export const isInFailedTransaction = (error: unknown): boolean => codeOf(error) === '25P02'
-
-/** Whether there was no transaction to make a savepoint in. */
-export const isOutsideTransaction = (error: unknown): boolean => codeOf(error) === '25P01'
 
 /**
  * An error before the COMMIT was sent, so nothing has happened. A lost connection is a lost race: the work may run again.
  */
 export function storageErrorOf(error: unknown): unknown {
-  const code = codeOf(error)
-  if (isRace(code)) return new Conflict('PostgreSQL asks to run the transaction again', { cause: error })
-  if (isSilent(error)) return new StorageError('unavailable', 'PostgreSQL does not answer; nothing was written', { cause: error })
-  if (isLost(error)) return new Conflict('the connection to PostgreSQL was lost; nothing was written', { cause: error })
-  const known = code === undefined ? undefined : codes[code]
-  if (!known) return error
-  const remedy = code === '28P01' ? '; the password belongs in the address or in PGPASSWORD' : ''
-  return new StorageError(known, `PostgreSQL: ${(error as Error).message}${remedy}`, { cause: error })
+  const fault = faultOf(error)
+  if (fault === 'race') return new Conflict('PostgreSQL asks to run the transaction again', { cause: error })
+  if (fault === 'lost') return new Conflict('the connection to PostgreSQL was lost; nothing was written', { cause: error })
+  if (fault === 'silent')
+    return new StorageError('unavailable', 'PostgreSQL does not answer; nothing was written', { cause: error })
+  const code = fault && storageCodes[fault]
+  if (!code) return error
+  const remedy = codeOf(error) === '28P01' ? '; the password belongs in the address or in PGPASSWORD' : ''
+  return new StorageError(code, `PostgreSQL: ${(error as Error).message}${remedy}`, { cause: error })
 }
 
 /** An error of the COMMIT itself: when the connection was lost, it may have come through. */

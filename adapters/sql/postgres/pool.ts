@@ -2,7 +2,7 @@
 import pRetry from 'p-retry'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { type PgPool, type PgPoolClient, send } from './client.ts'
-import { isLost, unreachable } from './errors.ts'
+import { faultOf, isLost, unreachable } from './errors.ts'
 
 export interface PoolOptions {
   readonly url: string
@@ -125,7 +125,7 @@ export async function holdClient(pool: PgPool, patience: number): Promise<Held> 
       (unwanted) => unwanted.release(),
       () => undefined,
     )
-    throw error instanceof Error && /timeout exceeded when trying to connect/.test(error.message) ? exhausted(patience) : error
+    throw faultOf(error) === 'busy' ? exhausted(patience) : error
   } finally {
     clearTimeout(timer)
   }

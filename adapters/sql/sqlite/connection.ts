@@ -112,13 +112,6 @@ export function openConnection(
     return connectionOver(database, path, watch)
   } catch (error) {
     database?.close()
-    throw storageErrorOf(systemError(error), path)
+    throw storageErrorOf(error, path)
   }
-}
-
-/** An error of the file system with the code that SQLite has for it. */
-function systemError(error: unknown): unknown {
-  if (!(error instanceof Error) || !('syscall' in error)) return error
-  const full = 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
-  return Object.assign(new Error(error.message, { cause: error }), { errcode: full ? 13 : 14 })
 }

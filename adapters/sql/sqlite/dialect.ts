@@ -1,21 +1,37 @@
-/** SQL as SQLite speaks it. Every table of ours begins with `folkmoot_`, so that a host's own stand beside them in one file. */
+/** SQL as SQLite speaks it. */
 import type { Dialect } from '../dialect.ts'
 import { quoted } from '../dialect.ts'
 
-export const tablePrefix = 'folkmoot_'
+export interface SqliteDialect extends Dialect {
+  readonly prefix: string
+}
 
-export const sqliteDialect: Dialect = {
-  table: (name) => quoted(tablePrefix + name),
-  indexName: (name) => tablePrefix + name,
-  parameter: () => '?',
+/** @param prefix every name in the database begins with it, so that other tables may stand in the same file */
+export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
+  engine: 'sqlite',
+  prefix,
+  table: (name) => quoted(prefix + name),
+  indexName: (name) => prefix + name,
+  parameter: (place) => `?${place}`,
   oneOf(column, _type, values, add) {
     // Lists are filled up with their last value to the next power of two, so that there are few different statements.
     const size = 2 ** Math.ceil(Math.log2(values.length))
     const places = Array.from({ length: size }, (_, place) => add(values[Math.min(place, values.length - 1)] ?? null))
     return `${column} IN (${places.join(', ')})`
   },
-  types: { id: 'INTEGER', text: 'TEXT', integer: 'INTEGER', real: 'REAL', boolean: 'INTEGER', timestamp: 'TEXT', json: 'TEXT' },
-  tableSuffix: ' STRICT',
+  among: (column, _type, parameter) => `${column} IN (SELECT value FROM json_each(${parameter}))`,
+  list: (values) => JSON.stringify(values),
+  types: {
+    identity: 'INTEGER PRIMARY KEY',
+    id: 'INTEGER',
+    text: 'TEXT',
+    integer: 'INTEGER',
+    real: 'REAL',
+    boolean: 'INTEGER',
+    timestamp: 'TEXT',
+    json: 'TEXT',
+  },
+  tableOptions: (given) => (given === undefined ? ' STRICT' : ` STRICT, ${given}`),
   nulls: () => '',
   indexesEndInId: true,
   jsonText: (column) => column,
@@ -37,9 +53,8 @@ export const sqliteDialect: Dialect = {
   // A bare parameter there is looked at while the statement is planned: with each new value it would be planned anew.
   bound: (parameter) => `${parameter} + 0`,
   noLimit: ' LIMIT -1',
-  ownTables: {
-    meta: `CREATE TABLE "${tablePrefix}meta" ("name" TEXT PRIMARY KEY, "value" TEXT NOT NULL) STRICT`,
-    // AUTOINCREMENT: a number is never given twice, also when the newest rows are gone.
-    outbox: `CREATE TABLE "${tablePrefix}outbox" ("seq" INTEGER PRIMARY KEY AUTOINCREMENT, "appended_at" TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ')), "records" TEXT NOT NULL) STRICT`,
-  },
-}
+  now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+})
+
+/** The storage's: a host's own tables may stand beside them in one file. */
+export const sqliteDialect = sqliteDialectOf('folkmoot_')

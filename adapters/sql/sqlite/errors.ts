@@ -1,42 +1,53 @@
-/** What SQLite says, in the terms of the storage contract. */
-import { StorageError, type StorageErrorCode, UniqueViolation } from '../../../lib/storage/contract.ts'
+/** Errors of SQLite by their code. */
+import { StorageError, UniqueViolation } from '../../../lib/storage/contract.ts'
+import { type Fault, storageCodes } from '../faults.ts'
 import type { TableShape } from '../values.ts'
-import { tablePrefix } from './dialect.ts'
+import { sqliteDialect } from './dialect.ts'
 
-/** Primary result codes of SQLite; the rest of an extended code is above the lowest byte. */
-const codes: Readonly<Record<number, StorageErrorCode>> = {
-  5: 'unavailable', // SQLITE_BUSY
-  6: 'unavailable', // SQLITE_LOCKED
-  8: 'unavailable', // SQLITE_READONLY
-  10: 'unavailable', // SQLITE_IOERR
+/** Result codes of SQLite. An extended code that is not here stands for the primary one in its lowest byte. */
+const faults: Readonly<Record<number, Fault>> = {
+  5: 'busy', // SQLITE_BUSY
+  6: 'busy', // SQLITE_LOCKED
+  8: 'closed', // SQLITE_READONLY
+  10: 'disk', // SQLITE_IOERR
   11: 'damaged', // SQLITE_CORRUPT
   13: 'full', // SQLITE_FULL
-  14: 'unavailable', // SQLITE_CANTOPEN
+  14: 'closed', // SQLITE_CANTOPEN
+  18: 'value', // SQLITE_TOOBIG
+  19: 'value', // SQLITE_CONSTRAINT
+  20: 'value', // SQLITE_MISMATCH
+  25: 'value', // SQLITE_RANGE
   26: 'damaged', // SQLITE_NOTADB
+  1555: 'unique', // SQLITE_CONSTRAINT_PRIMARYKEY
+  2067: 'unique', // SQLITE_CONSTRAINT_UNIQUE
+  2579: 'unique', // SQLITE_CONSTRAINT_ROWID
 }
 
-const resultCode = (error: unknown): number | undefined =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
+/** Errors of the file system, where a file was not even opened. */
+const systemFaults: Readonly<Record<string, Fault>> = { ENOSPC: 'full', EDQUOT: 'full' }
 
-/** Another connection holds the database at this moment. */
-export const isBusy = (error: unknown): boolean => resultCode(error) === 5 || resultCode(error) === 6
+/** What is wrong, also of a `StorageError` that an error of SQLite was made into; `undefined` for errors of anybody else. */
+export function faultOf(error: unknown): Fault | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error instanceof StorageError) return faultOf(error.cause)
+  if ('errcode' in error && typeof error.errcode === 'number') return faults[error.errcode] ?? faults[error.errcode & 0xff]
+  if ('syscall' in error && 'code' in error) return systemFaults[String(error.code)] ?? 'closed'
+  return undefined
+}
 
-/** Reading from or writing to the disk failed. */
-export const isDiskError = (error: unknown): boolean => resultCode(error) === 10
-
-/** An error of SQLite as a `StorageError`, where it has a code; any other error as it is. */
+/** An error as a `StorageError`, where it is about the database; any other error as it is. */
 export function storageErrorOf(error: unknown, path: string): unknown {
-  const result = resultCode(error)
-  const code = result === undefined ? undefined : codes[result]
-  if (code === undefined || !(error instanceof Error)) return error
+  const fault = faultOf(error)
+  const code = fault && storageCodes[fault]
+  if (code === undefined || !(error instanceof Error) || error instanceof StorageError) return error
   const remedy = code === 'damaged' ? '. It was left as it is; restore a backup, or move it away to begin anew' : ''
   return new StorageError(code, `${path}: ${error.message}${remedy}`, { cause: error })
 }
 
-/** The violation that an error of SQLite stands for: its message names the columns of the key. */
+/** The violation that an error stands for. Which columns the key has, SQLite says in the message alone. */
 export function uniqueViolationOf(error: unknown, table: TableShape): UniqueViolation | undefined {
-  if (resultCode(error) !== 19 || !(error instanceof Error)) return undefined
-  const columns = /^UNIQUE constraint failed: (.+)$/.exec(error.message)?.[1]?.split(', ')
-  const names = columns?.map((column) => column.slice(tablePrefix.length + table.name.length + 1))
+  if (faultOf(error) !== 'unique' || !(error instanceof Error)) return undefined
+  const columns = /failed: (.+)$/.exec(error.message)?.[1]?.split(', ')
+  const names = columns?.map((column) => column.slice(sqliteDialect.prefix.length + table.name.length + 1))
   return names && new UniqueViolation(table.name, names)
 }

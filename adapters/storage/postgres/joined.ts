@@ -1,7 +1,7 @@
 /** Transactions inside of one that the host has open, one after another. */
 import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import { type PgClient, send } from '../../sql/postgres/client.ts'
-import { isOutsideTransaction, storageErrorOf } from '../../sql/postgres/errors.ts'
+import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
 import { nestingIn } from '../nesting.ts'
 import { inSession, type Language, transactionOn } from './transaction.ts'
 
@@ -14,7 +14,7 @@ export function joined(client: PgClient, language: Language): Storage {
     try {
       await send(client, 'SAVEPOINT folkmoot')
     } catch (error) {
-      if (isOutsideTransaction(error))
+      if (faultOf(error) === 'outside')
         throw new StorageError('closed', '`using` needs a transaction that is open: run BEGIN on that client first')
       throw storageErrorOf(error)
     }

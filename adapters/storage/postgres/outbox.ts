@@ -5,9 +5,9 @@ import { StorageError } from '../../../lib/storage/contract.ts'
 import { type PgClient, send } from '../../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../../sql/postgres/dialect.ts'
 import { storageErrorOf, unreachable } from '../../sql/postgres/errors.ts'
-import { migratePostgres } from '../../sql/postgres/migrate.ts'
 import { loadPg } from '../../sql/postgres/pool.ts'
 import { outboxSource, parseCommit } from '../sql/outbox-source.ts'
+import { migratePostgres } from './migrate.ts'
 
 /** What a storage calls out after a commit. A hint: whoever misses it finds the rows by looking. */
 export const channelOf = (schema: string): string => `${schema}_outbox`

@@ -5,9 +5,9 @@ import { type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import { nameOf, type PgClient, type PgResult, send, together } from '../../sql/postgres/client.ts'
 import { storageErrorOf, violatedIndex } from '../../sql/postgres/errors.ts'
-import { keyOfIndex } from '../../sql/schema.ts'
 import type { Statement, Statements } from '../../sql/statements.ts'
 import type { TableShape } from '../../sql/values.ts'
+import { keyOfIndex } from '../sql/schema.ts'
 import { type Executor, openSession } from '../sql/session.ts'
 
 /** What the statements of one storage have in common. */

@@ -1,7 +1,7 @@
 /** Views: transactions that only read, each for several reads at once. */
 import { Conflict } from '../../../lib/storage/contract.ts'
 import { isPipelined, keep, type PgClient, type PgPool, send } from '../../sql/postgres/client.ts'
-import { isInFailedTransaction, isLost, unreachable } from '../../sql/postgres/errors.ts'
+import { faultOf, isLost, unreachable } from '../../sql/postgres/errors.ts'
 import { beginOn, type Held, holdClient } from '../../sql/postgres/pool.ts'
 import type { View } from '../sql/views.ts'
 import { type Language, type Transaction, transactionOn } from './transaction.ts'
@@ -89,7 +89,7 @@ function statementsOn(client: PgClient, begun: Held | Promise<Held>, language: L
       try {
         return await answerTo(statement)
       } catch (error) {
-        if (failed || isInFailedTransaction(error)) throw new Conflict('another read in the same view failed', { cause: error })
+        if (failed || faultOf(error) === 'aborted') throw new Conflict('another read in the same view failed', { cause: error })
         failed = true
         throw error
       }

@@ -1,15 +1,14 @@
 /** The outbox of a SQLite file, for the relay. */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import type { OutboxSource } from '../../../lib/outbox/source.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
+import { whileBusy } from '../../sql/sqlite/busy.ts'
 import { connectionOver, openConnection } from '../../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../../sql/sqlite/dialect.ts'
-import { isBusy, storageErrorOf } from '../../sql/sqlite/errors.ts'
-import { migrateSqlite } from '../../sql/sqlite/migrate.ts'
 import { openReadOnly } from '../../sql/sqlite/read-only.ts'
 import { outboxSource } from '../sql/outbox-source.ts'
+import { migrateSqlite } from './migrate.ts'
 
 /** Milliseconds to wait for the API server, which writes to the same file. */
 const patience = 5_000
@@ -47,17 +46,8 @@ export async function sqliteOutbox(path: string, looking = false): Promise<Outbo
 
     async remove(numbers) {
       const sql = `DELETE FROM ${outbox} WHERE "seq" IN (SELECT value FROM json_each(?))`
-      const begun = performance.now()
-      for (;;) {
-        try {
-          // One statement is a transaction of its own. Straight on the database, to tell a lock from other trouble.
-          connection.database.prepare(sql).run(JSON.stringify(numbers))
-          return
-        } catch (error) {
-          if (!isBusy(error) || performance.now() - begun > patience) throw storageErrorOf(error, file)
-          await setTimeout(5)
-        }
-      }
+      // One statement is a transaction of its own.
+      await whileBusy(patience, () => connection.query({ sql, values: [JSON.stringify(numbers)] }))
     },
 
     watch(changed) {

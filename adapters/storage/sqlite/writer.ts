@@ -6,15 +6,14 @@
  *   them. Each is a savepoint, so one that throws undoes itself alone. Nobody hears of theirs before the COMMIT.
  * - **Turn** of the event loop: a group stays open for one, so that requests which have arrived get into it.
  */
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { isStorageError, StorageError } from '../../../lib/storage/contract.ts'
+import { whileBusy } from '../../sql/sqlite/busy.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
-import { isBusy, isDiskError, storageErrorOf } from '../../sql/sqlite/errors.ts'
+import { faultOf, storageErrorOf } from '../../sql/sqlite/errors.ts'
 
 /** More than these do not wait for each other. */
 const mostInGroup = 128
-/** Milliseconds until another process that holds the file is tried again. */
-const pause = 5
 
 export interface Writer {
   /** Runs work in a transaction of its own; resolves when that is durable. @throws what `work` throws, StorageError */
@@ -69,22 +68,9 @@ export function writerOver(connection: Connection, path: string, patience: numbe
     running = false
   }
 
-  async function begin(): Promise<void> {
-    const begun = performance.now()
-    for (;;) {
-      try {
-        connection.run('BEGIN IMMEDIATE')
-        return
-      } catch (error) {
-        if (!isBusy(error) || performance.now() - begun > patience) throw error
-        await setTimeout(pause)
-      }
-    }
-  }
-
   async function runGroup(): Promise<void> {
     try {
-      await begin()
+      await whileBusy(patience, () => connection.run('BEGIN IMMEDIATE'))
     } catch (error) {
       // Whoever waits has waited as long; what comes later tries again.
       for (const job of queue.splice(0)) job.reject(storageErrorOf(error, path))
@@ -118,7 +104,7 @@ export function writerOver(connection: Connection, path: string, patience: numbe
     try {
       connection.run('COMMIT')
     } catch (error) {
-      if (!isDiskError(error)) throw error
+      if (faultOf(error) !== 'disk') throw error
       throw new StorageError('unknown', `${path}: the disk failed in the commit; whether it came through is not known`, {
         cause: error,
       })

@@ -1,0 +1,134 @@
+/**
+ * What leads a database to the tables of a store.
+ *
+ * Terms
+ * - **Addition**: a table, an index, or a column that may be null or has a default. It is found missing and made. An older
+ *   program goes on working beside it, so it needs neither a version nor a step.
+ * - **Step**: any other change. Its number is the version that it leads to, and a program of a lower version refuses the database.
+ */
+import { StorageError } from '../../lib/storage/contract.ts'
+import type { Dialect } from './dialect.ts'
+import { addColumn, createIndex, createTable, type SqlTable } from './schema.ts'
+
+/** Statements that lead to a version. It meets the tables as any older version left them, and a table may not be there yet. */
+export type Step = (existing: Existing, dialect: Dialect) => readonly string[]
+
+/** The tables of a store. */
+export interface Schema {
+  /** Goes up, with a step of its number, when an older program can no longer use the database. From 1. */
+  readonly version: number
+  readonly tables: readonly SqlTable[]
+  readonly steps?: Readonly<Record<number, Step>>
+}
+
+/** What a database has already. */
+export interface Existing {
+  /** The version that is written in it: undefined where there are no tables, 0 where there are some and no version. */
+  readonly version: number | undefined
+  /** Columns by table name, without prefix or schema. */
+  readonly tables: ReadonlyMap<string, ReadonlySet<string>>
+  /** Names of indexes, as in the catalogue. */
+  readonly indexes: ReadonlySet<string>
+  /** Statements that come before all others. */
+  readonly first: readonly string[]
+}
+
+/** One database on its way. */
+export interface MigratedDatabase {
+  readonly dialect: Dialect
+  /** Names it in messages. */
+  readonly where: string
+  existing(): Promise<Existing>
+  /** Waits until nobody else migrates it, in a transaction from then on. */
+  lock(): Promise<void>
+  run(statements: readonly string[]): Promise<void>
+  commit(): Promise<void>
+  /** Ends the transaction, if there is one. */
+  rollback(): Promise<void>
+}
+
+const versionRow = 'schema_version'
+const meta: SqlTable = { name: 'meta', columns: { name: { type: 'text' }, value: { type: 'text' } }, key: ['name'] }
+
+/** Reads the version out of the table of versions. */
+export const versionQuery = (dialect: Dialect): string =>
+  `SELECT "value" FROM ${dialect.table(meta.name)} WHERE "name" = '${versionRow}'`
+
+/** @throws StorageError `newer` when a newer version of folkmoot has been there */
+export function refuseNewer({ version }: Schema, existing: Existing, where: string): void {
+  if (existing.version === undefined || existing.version <= version) return
+  const versions = `its schema has version ${existing.version}, this one knows ${version}`
+  throw new StorageError('newer', `${where} belongs to a newer version of folkmoot (${versions}): update folkmoot`)
+}
+
+function stepsFor(dialect: Dialect, { steps = {} }: Schema, existing: Existing): string[] {
+  const { version } = existing
+  if (version === undefined) return []
+  // Keys that are whole numbers come in their order.
+  return Object.entries(steps).flatMap(([to, step]) => (Number(to) > version ? step(existing, dialect) : []))
+}
+
+function additionsFor(dialect: Dialect, { version, tables }: Schema, existing: Existing): string[] {
+  const additions = [...existing.first]
+  for (const table of tables.some(({ name }) => name === meta.name) ? tables : [meta, ...tables]) {
+    const columns = existing.tables.get(table.name)
+    if (columns) {
+      const missing = Object.entries(table.columns).filter(([name]) => !columns.has(name))
+      additions.push(...missing.map(([name, column]) => addColumn(dialect, table, name, column)))
+    } else additions.push(createTable(dialect, table))
+    const indexes = (table.indexes ?? []).filter(({ name }) => !existing.indexes.has(dialect.indexName(name)))
+    additions.push(...indexes.map((index) => createIndex(dialect, table, index)))
+  }
+  if (existing.version !== version)
+    additions.push(
+      `INSERT INTO ${dialect.table(meta.name)} ("name", "value") VALUES ('${versionRow}', '${version}') ON CONFLICT ("name") DO UPDATE SET "value" = excluded."value"`,
+    )
+  return additions
+}
+
+/**
+ * What is missing. Additions can only be told where no step is pending.
+ * @throws StorageError `newer`
+ */
+async function missingIn({ dialect, where, existing }: MigratedDatabase, schema: Schema) {
+  const found = await existing()
+  refuseNewer(schema, found, where)
+  const steps = stepsFor(dialect, schema, found)
+  return { found, steps, additions: steps.length > 0 ? [] : additionsFor(dialect, schema, found) }
+}
+
+/**
+ * Brings a database to a schema. Does nothing when it is there: then it is only read.
+ *
+ * @param dryRun only say what would be done. What steps are pending is tried, and not committed.
+ * @returns the statements that were run, or would be
+ * @throws StorageError `newer`
+ * @throws TypeError when a new column of an existing table has neither null nor a default
+ */
+export async function migrate(database: MigratedDatabase, schema: Schema, dryRun = false): Promise<readonly string[]> {
+  const seen = await missingIn(database, schema)
+  if (seen.steps.length === 0 && (dryRun || seen.additions.length === 0)) {
+    await database.rollback()
+    return seen.additions
+  }
+  await database.lock()
+  // Somebody else may have migrated it meanwhile.
+  const { steps, additions } = await missingIn(database, schema)
+  if (steps.length > 0) {
+    await database.run(steps)
+    additions.push(...additionsFor(database.dialect, schema, await database.existing()))
+  }
+  if (additions.length > 0) await database.run(additions)
+  await (dryRun ? database.rollback() : database.commit())
+  return [...steps, ...additions]
+}
+
+/** @throws StorageError `unavailable` when something is missing, `newer` */
+export async function requireMigrated(database: MigratedDatabase, schema: Schema): Promise<void> {
+  const { found, steps, additions } = await missingIn(database, schema)
+  await database.rollback()
+  const missing = steps.length + additions.length
+  if (missing === 0) return
+  const lack = steps.length > 0 ? `has version ${found.version}, not ${schema.version},` : `lacks ${missing} changes`
+  throw new StorageError('unavailable', `${database.where} ${lack} of its tables: run \`folkmoot migrate\` first`)
+}

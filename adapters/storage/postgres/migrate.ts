@@ -1,0 +1,46 @@
+/** Makes the tables of a storage in a PostgreSQL database, and leads those of an earlier version to where they are now. */
+import { tables as allTables } from '../../../lib/storage/tables.ts'
+import type { PgPool } from '../../sql/postgres/client.ts'
+import { defaultSchema, postgresDialect } from '../../sql/postgres/dialect.ts'
+import { migrateOn, requireMigratedOn } from '../../sql/postgres/migrate.ts'
+import { openPool } from '../../sql/postgres/pool.ts'
+import type { TableShape } from '../../sql/values.ts'
+import { storageSchema } from '../sql/schema.ts'
+
+export interface PostgresMigration {
+  readonly url: string
+  readonly schema?: string
+  /** Only say what would be done. */
+  readonly dryRun?: boolean
+  /** Other tables than those of the API, for tests. */
+  readonly tables?: readonly TableShape[]
+}
+
+/**
+ * Brings a PostgreSQL database to the data model, in one transaction. Does nothing when it is there.
+ *
+ * @returns the statements that were run, or would be
+ * @throws StorageError `newer`, `unavailable`, `full`
+ */
+export async function migratePostgres(options: PostgresMigration): Promise<readonly string[]> {
+  const { url, schema = defaultSchema, dryRun = false, tables = allTables } = options
+  // Building an index may take long, so there is no statement timeout here.
+  const pool = await openPool({ url, size: 1, patience: 10_000, statementTimeout: 0 })
+  try {
+    const dialect = postgresDialect(schema)
+    return await migrateOn(pool, dialect, storageSchema(dialect, tables), dryRun)
+  } finally {
+    await pool.end()
+  }
+}
+
+/**
+ * Makes what is missing of the tables of a storage, or refuses its lack.
+ * @throws StorageError `unavailable` when something is missing and not to be made, `newer`
+ */
+export async function prepareTables(pool: PgPool, schema: string, tables: readonly TableShape[], make: boolean): Promise<void> {
+  const dialect = postgresDialect(schema)
+  const wanted = storageSchema(dialect, tables)
+  if (make) await migrateOn(pool, dialect, wanted)
+  else await requireMigratedOn(pool, dialect, wanted)
+}
