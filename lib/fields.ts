@@ -122,7 +122,7 @@ export interface TextLimits {
   readonly title: number
   /** Descriptions, comments and other long texts, in characters. */
   readonly longText: number
-  /** How many choices a poll may have. */
+  /** Maximum number of choices of a poll. */
   readonly choices: number
 }
 

@@ -2,13 +2,16 @@ import { defaultTextLimits, type TextLimits } from './fields.ts'
 
 /** Sizes and rates of a community. */
 export interface Limits extends TextLimits {
-  /** Largest JSON body, in bytes. */
+  /** Maximum size of a JSON body, in bytes. */
   readonly bodyBytes: number
-  /** Largest upload, in bytes. */
+  /** Maximum size of an upload, in bytes. */
   readonly assetBytes: number
-  /** Most bytes in flight in the process, bodies and unsent answers together; one network gets half, or room for one upload if that is more. Above: 503. */
+  /**
+   * Maximum bytes in flight in the process, bodies and unsent answers together. One network gets half, or room for one upload
+   * if that is more. Requests above it are a 503.
+   */
   readonly inFlightBytes: number
-  /** Requests a minute and key, by the network's plan; null: no limit. */
+  /** Requests per minute and key, by the network's plan; null: no limit. */
   readonly perMinute: { readonly standard: number | null; readonly premium: number | null; readonly unlimited: number | null }
 }
 

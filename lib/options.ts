@@ -10,72 +10,73 @@ import type { BeforeCall, CommittedEvent, FaultContext, HostPrincipal, RateLimit
 import type { Storage } from './storage/contract.ts'
 import type { Id } from './storage/table.ts'
 
-/** What a hook is told of a request for one operation. */
+/** The request for one operation, as a hook sees it. */
 interface BeforeOperation<Name extends OperationId> extends BeforeCall {
-  /** The operation's id, by which the type of `body` is known. PUT has the id of PATCH. */
+  /** The operation's id, which selects the type of `body`. PUT has the id of PATCH. */
   readonly id: Name
-  /** As the operation's schema has made it. */
+  /** Parsed by the operation's schema. */
   readonly body: OperationBody<Name>
 }
 
-/** What a hook is told of the request that it may veto. Where `id` is compared, TypeScript knows `body`. */
+/** The request that a hook may veto. Compare `id`, and TypeScript narrows `body`. */
 export type BeforeHook = { [Name in OperationId]: BeforeOperation<Name> }[OperationId]
 
 export interface Hooks {
-  /** Inside the transaction, before the operation: throw an `ApiError` to veto it. */
+  /** Runs inside the transaction, before the operation. Throw an `ApiError` to veto it. */
   readonly before?: (call: BeforeHook) => void | Promise<void>
-  /** After the commit, best effort: whoever needs certainty reads the outbox. What it throws goes to `onError`. */
+  /** Runs after the commit, best effort. Read the outbox if you need certainty. Its errors go to `onError`. */
   readonly after?: (event: CommittedEvent) => void | Promise<void>
   /**
-   * Every fault that was answered with a 500 or a 503, and everything that went wrong where nobody was waiting. Without it
-   * faults go to `console.error`; `() => {}` silences them.
+   * Called for every fault: each answer 500 and 503, and each fault outside of a request. Without it faults go to
+   * `console.error`; `() => {}` silences them.
    */
   readonly onError?: (error: unknown, about: FaultContext) => void
 }
 
 export interface Options {
-  /** Where everything is kept. Required: there is no hidden default. */
+  /** The storage of all rows. Required: there is no hidden default. */
   readonly storage: Storage
-  /** Where the host has mounted us: `''`, or a path such as `/community`. */
+  /** The path at which the host mounts the API: `''`, or a path such as `/community`. */
   readonly basePath?: string
   /**
-   * The public address for links, by default the one that the caller used: an origin such as `https://api.example.org`, with a
-   * path where a proxy cuts that off: `https://api.example.org/community`.
+   * The public address for links, such as `https://api.example.org`. Add a path if a proxy removes one:
+   * `https://api.example.org/community`. By default links use the address of the request.
    */
   readonly publicUrl?: string
   /** Accept plain HTTP: for development, and for hosts that end TLS themselves. */
   readonly allowHttp?: boolean
   /**
-   * Believe `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix`. `true`: behind a proxy that sets them, whatever the
-   * client has sent. A number: behind so many proxies, each of which adds a value at the end.
+   * Believe `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix`. `true`: one proxy sets them and discards the
+   * client's values. A number: so many proxies each append a value.
    */
   readonly trustProxy?: boolean | number
-  /** The JSON type of ids in every record and payload. The types of TypeScript say `string` in either case. */
+  /** The JSON type of ids in every record and payload. The TypeScript type is `string` in both cases. */
   readonly ids?: 'string' | 'number'
-  /** Sizes and rates; each that is left out keeps its default. */
+  /** Sizes and rates; omitted ones keep their defaults. */
   readonly limits?: Partial<Limits>
   /** Counts requests; `folkmoot/rate-limits` makes some. Closed with the community. Without one, requests are not limited. */
   readonly rateLimiter?: RateLimiter
-  /** The host's own keys, asked before ours. `undefined`: not one of the host's. */
+  /** Checks the host's own keys, before the library's. `undefined`: not a key of the host. */
   readonly authenticate?: (token: string) => Promise<HostPrincipal | 'expired' | undefined>
   /** Functions of the host that run around operations. */
   readonly hooks?: Hooks
-  /** The public address of a record's page in the host's product. */
+  /** Returns the public address of a record's page in the host's product. */
   readonly permalink?: (page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string
   /** Libraries for files, recurrence rules and phone numbers; `ports()` of `folkmoot/ports`. */
   readonly ports?: Ports
-  /** Where the time comes from; the system's clock by default. For tests. */
+  /** The source of the time; the system's clock by default. For tests. */
   readonly clock?: Clock
   /**
-   * Whether new members have consented to commercial e-mail, which others see their address by: `false` by default. Members
-   * made by the API, by invites and with their network; `community.notify.emailConsent` changes it for one.
+   * Whether new members have consented to commercial e-mail; `false` by default. Others see a member's address only with
+   * consent. Applies to members made by the API, by invites and with their network; `community.notify.emailConsent` changes it
+   * for one member.
    */
   readonly newMembersConsent?: boolean
-  /** Whether keys work on whose member was removed, banned or deleted: `'accept'` by default, or `'refuse'`. */
+  /** Whether the keys of removed, banned or deleted members still work: `'accept'` by default, or `'refuse'`. */
   readonly keysOfFormerMembers?: 'accept' | 'refuse'
   /**
-   * Encrypts keys and signing secrets of webhook endpoints in the storage, the outbox and the relay's store. Each is 32 bytes in
-   * base64, as `openssl rand -base64 32` makes them. The first one encrypts, all of them decrypt. The relay needs them too.
+   * Encrypts keys and signing secrets of webhook endpoints in the storage, the outbox and the relay's store. Each is 32 bytes
+   * in base64, as `openssl rand -base64 32` makes them. The first key encrypts, all keys decrypt. The relay needs them too.
    */
   readonly encryptionKeys?: readonly string[]
 }

@@ -10,15 +10,15 @@ import type { Storage } from './storage/contract.ts'
 import type { ScopedTx } from './storage/scoped.ts'
 import type { Id } from './storage/table.ts'
 
-/** Who a host's own token speaks for. */
+/** The principal of a host's own token. */
 export interface HostPrincipal {
-  /** The network that the token is bound to. */
+  /** The network of the token. */
   readonly network_id: Id
   /** The member who acts. */
   readonly member_id: Id
   /** `members:read`, `*:read`, `*`, … */
   readonly scopes: readonly string[]
-  /** What rate limits and idempotency keys are counted by; a stable name of the token, never the token. */
+  /** A stable name of the token, never the token. Rate limits and idempotency keys are counted by it. */
   readonly key: string
 }
 
@@ -54,18 +54,18 @@ export interface BeforeCall {
   readonly tx: ScopedTx
 }
 
-/** An event that was committed, as hooks see it. Where `event_type` is compared, TypeScript knows `payload`. */
+/** A committed event, as hooks see it. Compare `event_type`, and TypeScript narrows `payload`. */
 export type CommittedEvent = { [Name in EventName]: EventOf<Name> & { readonly network_id: Id } }[EventName]
 
-/** Where a fault happened; what does not apply is left out. */
+/** The place of a fault; fields that do not apply are omitted. */
 export interface FaultContext {
-  /** The request that was answered with it. The client has the same `request_id`. */
+  /** The failed request. The client has the same `request_id`. */
   readonly request_id?: string
   /** The operation, as in `members.create`. */
   readonly operation?: string
-  /** The event that `hooks.after` was given. */
+  /** The event of the failed `hooks.after`. */
   readonly event_id?: string
-  /** Work that no request waits for: `hooks.after`, `last use of key 7`, … */
+  /** Work outside of a request: `hooks.after`, `last use of key 7`, … */
   readonly task?: string
 }
 

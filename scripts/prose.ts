@@ -99,14 +99,14 @@ function problemsOf({ line, text }: Block, words: number): ProseProblem[] {
   })
 }
 
-/** The sentences of a block, with each piece of inline code and each link as one word. */
+/** The sentences of a block, with each piece of inline code and each link as one word. A dot in the middle separates items. */
 function sentencesOf(text: string): readonly string[] {
   const plain = text
     .replace(/(`+)(?:(?!\1).)+\1/g, '`…`')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, (_, label: string) => `[${label.trim().split(/\s+/).join('-')}]`)
     .replace(/<https?:[^>]*>/g, '<…>')
     .replace(/\*\*|\b_|_\b/g, '')
-  return plain.split(/(?<=[.!?]["')”]?)\s+(?=["'(“]?[\p{Lu}\p{N}`[])/u)
+  return plain.split(/(?<=[.!?]["')”]?)\s+(?=["'(“]?[\p{Lu}\p{N}`[])| · /u)
 }
 
 const root = new URL('../', import.meta.url)

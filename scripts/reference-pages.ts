@@ -77,7 +77,7 @@ ${host.map(section).join('\n')}`
 
 interface OptionSource {
   readonly title: string
-  /** How one gets at them. */
+  /** The way to use them. */
   readonly use: string
   readonly file: string
   readonly name: string
@@ -162,12 +162,12 @@ Every option of the library and every setting of the relay. ${code('npx folkmoot
 ${sections.join('\n')}`
 }
 
-/** A table of the host's in the place of one of ours: the example that the tests run, as a project writes it. */
+/** The host's own table under one of the API's: the example that the tests run, as a project writes it. */
 export function hostTablesPage(): string {
   const source = readFileSync(new URL('test/examples/host-members.ts', root), 'utf8')
   return `${head("A host's own table, as an example")}
 The members of a network are the people of an application, in a SQLite table that was there before.
-[host-transactions.md](host-transactions.md#tables-that-you-have-already) says how it is mounted. ${code('host-members.ts')}:
+[host-transactions.md](host-transactions.md#tables-that-you-have-already) shows how to mount it. ${code('host-members.ts')}:
 
 ${'```'}ts
 ${source.replace("'./package.ts'", "'folkmoot/storage'").trimEnd()}

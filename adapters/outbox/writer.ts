@@ -13,13 +13,13 @@ import { createSegment, type Segment } from './segment.ts'
 import { newWriterId, ownerName, segmentName, socketName } from './segment-name.ts'
 
 export interface OutboxOptions {
-  /** Where the segments go; created with mode 0700 when it is not there. One machine's own disk, not a network share. */
+  /** The directory of the segments, created with mode 0700 if it is missing. Use a local disk, not a network share. */
   readonly directory: string
-  /** A segment that would grow beyond this many bytes is followed by a new one. Default 64 MiB. */
+  /** Maximum size of a segment in bytes; the next record begins a new segment. Default 64 MiB. */
   readonly rotateBytes?: number
   /** For tests. */
   readonly files?: FileSystem
-  /** Milliseconds since 1970; orders the segments of successive writers. */
+  /** number => Milliseconds since 1970; orders the segments of successive writers. */
   readonly now?: () => number
 }
 

@@ -5,11 +5,11 @@ import type { AssetStore, NewFile } from '../../lib/ports.ts'
 
 /** Where files are kept and how they are reached. */
 export interface DirectoryAssetsOptions {
-  /** The directory; made when the first file comes. */
+  /** The directory, created with the first file. */
   readonly directory: string
   /**
-   * The address below which the host serves that directory: a URL such as `https://cdn.example.org/assets`, or a path such as
-   * `/assets` on the origin that callers of the API use.
+   * The address at which the host serves that directory. Use a URL such as `https://cdn.example.org/assets`, or a path such as
+   * `/assets` on the origin of the API's callers.
    */
   readonly baseUrl: string
 }

@@ -18,9 +18,9 @@ export type { S3AssetsOptions, S3Client } from './s3-assets.ts'
 export { s3Assets } from './s3-assets.ts'
 
 export interface PortsOptions {
-  /** Where uploads are kept: a directory, or a store such as `s3Assets({…})`. Without one, uploads are refused. */
+  /** The store of uploads: a directory, or a store such as `s3Assets({…})`. Without one, uploads are refused. */
   readonly assets?: DirectoryAssetsOptions | AssetStore
-  /** What downloads may reach. Without it, `source_url` is refused. */
+  /** The addresses that downloads may reach. Without it, `source_url` is refused. */
   readonly download?: DownloadGuard
 }
 

@@ -3,8 +3,8 @@ import type { RateLimiter } from '../../lib/index.ts'
 
 export interface RateLimitOptions {
   /**
-   * Makes a limiter of the package `rate-limiter-flexible`, such as `(options) => new RateLimiterPostgres({ ...options, storeClient })`,
-   * so that many processes share one count. In memory by default: each process counts for itself.
+   * Makes a limiter of the package `rate-limiter-flexible`, such as `(options) => new RateLimiterPostgres({ ...options,
+   * storeClient })`. Many processes then share one count. By default each process counts alone, in memory.
    */
   readonly limiter?: (options: Pick<IRateLimiterOptions, 'points' | 'duration' | 'keyPrefix'>) => RateLimiterAbstract
 }

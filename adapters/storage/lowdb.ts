@@ -23,13 +23,13 @@ import { syncedFile } from './lowdb/synced-file.ts'
 export const lowdbComfortableBytes = 16 * 1024 * 1024
 
 export interface LowdbOptions {
-  /** The file. It is created with mode 0600 by the first commit, its directory at once. */
+  /** The file. The first commit creates it with mode 0600; its directory is created at once. */
   readonly path: string
-  /** Where the records of commits go. The storage owns it once it is open, and closes it with itself. */
+  /** Receives the records of commits. The open storage owns it, and closes it with itself. */
   readonly outbox: OutboxWriter
-  /** Is told what an operator should know: the file has become large, events wait for the outbox. Default `console.warn`. */
+  /** Called with warnings for an operator: the file has become large, events wait for the outbox. Default `console.warn`. */
   readonly warn?: (message: string) => void
-  /** Milliseconds until events that the outbox refused are tried again without a commit. Default 5,000. */
+  /** Milliseconds between retries of events that the outbox refused. Default 5,000. */
   readonly retryMilliseconds?: number
   /** For tests. */
   readonly files?: FileSystem

@@ -33,25 +33,25 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url?: string
   /**
-   * A host's own pool instead of `url`: it stays the host's, with its limits and time-outs, and is not closed. One that was
-   * made with `pipeline: true` is quicker: statements that do not need each other's answers travel together.
+   * A host's own pool instead of `url`. It keeps its limits and time-outs, and the storage does not close it. A pool with
+   * `pipeline: true` is quicker, because independent statements travel together.
    */
   readonly pool?: PgPool
-  /** The schema of the tables, which is made where it is missing. Default `folkmoot`. */
+  /** The schema of the tables, created if it is missing. Default `folkmoot`. */
   readonly schema?: string
-  /** Whether missing tables, columns and indexes are made on opening. Default true; else they are refused. */
+  /** Whether the storage creates missing tables, columns and indexes when it opens. Default true; if false they are refused. */
   readonly migrate?: boolean
-  /** Connections at once. Default 10. */
+  /** Maximum number of connections. Default 10. */
   readonly poolSize?: number
   /** Milliseconds to wait for a free connection, before `unavailable`. Default 5,000. */
   readonly patience?: number
-  /** Milliseconds after which PostgreSQL gives up a statement, waiting for locks included. Default 10,000. */
+  /** Milliseconds until PostgreSQL cancels a statement, lock waits included. Default 10,000. */
   readonly statementTimeout?: number
-  /** Whether statements are prepared under names. Default true; false for a pooler that cannot share them. */
+  /** Whether statements are prepared under names. Default true; use false for a pooler that cannot share them. */
   readonly prepared?: boolean
   /** Other tables than those of the API, for tests. */
   readonly tables?: readonly TableShape[]
-  /** Is told of every statement, for tests. */
+  /** Called with every statement, for tests. */
   readonly onStatement?: (statement: Statement) => void
 }
 

@@ -27,17 +27,17 @@ export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
 export { sqliteOutbox } from './sqlite/outbox.ts'
 
 export interface SqliteOptions {
-  /** The file. It is created with mode 0600 where there is none. */
+  /** The file. It is created with mode 0600 if it is missing. */
   readonly path?: string
-  /** A host's own open database instead of `path`: its file is used, over connections of the storage's own. */
+  /** A host's own open database instead of `path`. The storage opens its own connections to the file. */
   readonly database?: DatabaseSync
-  /** Whether missing tables, columns and indexes are made on opening. Default true; else they are refused. */
+  /** Whether the storage creates missing tables, columns and indexes when it opens. Default true; if false they are refused. */
   readonly migrate?: boolean
   /** Milliseconds to wait while another process writes, before `unavailable`. Default 5,000. */
   readonly patience?: number
   /** Other tables than those of the API, for tests. */
   readonly tables?: readonly TableShape[]
-  /** Is told of every statement, for tests. */
+  /** Called with every statement, for tests. */
   readonly onStatement?: (statement: Statement) => void
 }
 

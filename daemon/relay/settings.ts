@@ -4,7 +4,7 @@ import { shortestLease } from './schedule/lease.ts'
 import { defaultSchedule } from './schedule/schedule.ts'
 
 export interface Settings {
-  /** Seconds before each attempt; as many attempts as there are numbers. */
+  /** Seconds before each attempt; as many attempts as numbers. */
   readonly retrySchedule: readonly number[]
   /** Seconds for a whole attempt: name, connection, TLS, request and answer. */
   readonly timeout: number
@@ -22,22 +22,23 @@ export interface Settings {
   readonly allowPrivate: boolean
   /** Ports up to 1024 that are allowed besides 443. */
   readonly ports: readonly number[]
-  /** Days that dead deliveries, those of disabled endpoints, and notices are kept. */
+  /** Days to keep dead deliveries, deliveries of disabled endpoints, and notices. */
   readonly keepDead: number
-  /** Days that delivered events are kept, to recognise them should they come again and to be replayed. */
+  /** Days to keep delivered events, for replays and to detect duplicates. */
   readonly keepDelivered: number
-  /** Days without a success, though tried, after which an endpoint is disabled. */
+  /** Days of failed attempts without a success, after which an endpoint is disabled. */
   readonly disableAfter: number
   /**
-   * Seconds for which the endpoints of a relay are its own after the last sign of life, where several relays share a database.
-   * At least twice `timeout`, and a second more than it; by default that or 30, whichever is more. After a crash others take over when they are over.
+   * Seconds for which a relay keeps its endpoints after its last heartbeat, if several relays share a database. At least twice
+   * `timeout`, and a second more than it; by default that or 30, whichever is more. After a crash other relays take the
+   * endpoints when the lease expires.
    */
   readonly lease: number
   /** PEM certificates to trust besides the system's. */
   readonly ca?: string
   /** Health, metrics and control on this port of the loopback address; read when the relay starts. */
   readonly controlPort?: number
-  /** The file with the encryption keys, one per line; read by the command line when the relay starts, and at SIGHUP. */
+  /** The file of the encryption keys, one per line; read when the relay starts and at SIGHUP. */
   readonly encryptionKeyFile?: string
 }
 

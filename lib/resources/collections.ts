@@ -56,7 +56,7 @@ const CollectionUpdate = request('CollectionUpdateRequest', {
 
 const Place = publish(
   v.pipe(v.number('must be a whole number'), v.safeInteger('must be a whole number'), v.minValue(1, 'must be 1 or more')),
-  { type: 'integer', minimum: 1, description: 'The place in the collection, from 1.' },
+  { type: 'integer', minimum: 1, description: 'The position in the collection, from 1.' },
 )
 
 /** More places than a body of the default size can name. */
@@ -147,7 +147,7 @@ export const orderCollection = operation({
   method: 'PUT',
   path: '/collections/:id/order',
   scope: 'collections:write',
-  summary: 'Give spaces of a collection other places; those that are not named keep their order in the places that are left.',
+  summary: 'Move spaces of a collection to other positions; the others keep their order in the remaining positions.',
   body: CollectionOrder,
   returns: paged(OrderItem),
   errors: [notFound('Collection'), invalid('spaces')],

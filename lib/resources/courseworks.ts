@@ -62,7 +62,7 @@ export const createCoursework = operation({
   method: 'POST',
   path: '/spaces/:space_id/courseworks',
   scope: 'courseworks:write',
-  summary: "Create a section, lesson or quiz; under the course's overview, unless a parent is named.",
+  summary: "Create a section, lesson or quiz; under the course's overview by default.",
   status: 201,
   body: CourseworkCreate,
   returns: Coursework,

@@ -124,7 +124,7 @@ export const updateCustomField = operation({
   path: '/custom_fields/:id/',
   also: { id: 'custom_fields.replace', method: 'PUT' },
   scope: 'custom_fields:write',
-  summary: 'Change a custom field, or make it the primary one, which says what categories members are of.',
+  summary: 'Change a custom field, or make it the primary one, which sets the categories of members.',
   body: CustomFieldUpdate,
   returns: CustomField,
   errors: [notFound('Custom field'), notOfHosts, invalid('title', 'status', 'primary')],

@@ -25,7 +25,7 @@ export const listInvites = operation({
   method: 'GET',
   path: '/invites',
   scope: 'invites:read',
-  summary: 'List the invites to the network; those to a plan are listed there.',
+  summary: 'List the invites to the network; each plan lists its own invites.',
   query: { email: optional(EmailFilter) },
   returns: paged(Invite),
   handle: (call) => {
@@ -61,7 +61,7 @@ export const updateInvite = operation({
   path: '/invites/:id/',
   also: { id: 'invites.replace', method: 'PUT' },
   scope: 'invites:write',
-  summary: 'Change an invite that nobody has accepted, to the network or to a plan; a new address gets the mail.',
+  summary: 'Change an open invite to the network or to a plan; a new address gets the mail.',
   body: InviteUpdate,
   returns: Invite,
   errors: [notFound('Invite'), notFound('Plan'), invalid('id', 'plan_id', 'recipient_email', 'user_id')],
@@ -95,7 +95,7 @@ export const deleteInvite = operation({
   method: 'DELETE',
   path: '/invites/:id/',
   scope: 'invites:write',
-  summary: 'Delete an invite that nobody has accepted, to the network or to a plan.',
+  summary: 'Delete an open invite to the network or to a plan.',
   errors: [notFound('Invite'), accepted],
   async handle(call) {
     if (!(await withdrawInvite(call, await inviteOf(call, call.params.id)))) fail(accepted)

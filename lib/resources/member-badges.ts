@@ -27,7 +27,7 @@ export const giveMemberBadge = operation({
   method: 'POST',
   path: '/members/:member_id/badges',
   scope: 'badges:write',
-  summary: 'Give a badge to a member; one that they have already is no error.',
+  summary: 'Give a badge to a member; no error if they have it already.',
   status: 201,
   body: MemberBadge,
   returns: Badge,

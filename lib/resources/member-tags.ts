@@ -27,7 +27,7 @@ export const giveMemberTag = operation({
   method: 'POST',
   path: '/members/:member_id/tags',
   scope: 'tags:write',
-  summary: 'Give a tag to a member; one that they have already is no error.',
+  summary: 'Give a tag to a member; no error if they have it already.',
   body: MemberTag,
   returns: Tag,
   errors: [notFound('Member'), notFound('Tag')],

@@ -11,7 +11,7 @@ export const mutePost = operation({
   method: 'POST',
   path: '/posts/:post_id/mute',
   scope: 'mute:write',
-  summary: 'Switch off the notifications of a post for a member; once more is no error.',
+  summary: 'Switch off the notifications of a post for a member; no error if they are off.',
   query: whose,
   errors: [notFound('Post'), notFound('Member')],
   async handle(call) {
@@ -27,7 +27,7 @@ export const unmutePost = operation({
   method: 'DELETE',
   path: '/posts/:post_id/mute',
   scope: 'mute:write',
-  summary: 'Switch the notifications of a post on again for a member; if they are on, it is no error.',
+  summary: 'Switch the notifications of a post on for a member; no error if they are on.',
   query: whose,
   errors: [notFound('Post'), notFound('Member')],
   async handle(call) {

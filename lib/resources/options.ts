@@ -20,7 +20,7 @@ export const listOptions = operation({
   method: 'GET',
   path: '/custom_fields/:custom_field_id/options',
   scope: 'options:read',
-  summary: 'List the options of a dropdown; of the fields of tags and badges, the tags and badges.',
+  summary: 'List the options of a dropdown; for the fields of tags and badges, the tags and badges.',
   query: { term: optional(ShortText) },
   returns: paged(Option),
   errors: [notFound('Custom field')],

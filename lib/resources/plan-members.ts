@@ -30,7 +30,7 @@ export const createPlanMember = operation({
   method: 'POST',
   path: '/plans/:plan_id/members',
   scope: 'members:write',
-  summary: 'Give a member direct access to a free or non-paid plan; they join the spaces that it opens.',
+  summary: 'Give a member direct access to a free or non-paid plan; they join its spaces.',
   query: { user_id: IdInput },
   returns: Plan,
   errors: [notFound('Plan'), notFound('Member'), invalid('plan_id', 'user_id')],

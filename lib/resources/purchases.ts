@@ -12,7 +12,7 @@ export const listPurchases = operation({
   method: 'GET',
   path: '/purchases',
   scope: 'purchases:read',
-  summary: 'List the purchases of the network; those that were revoked are left out.',
+  summary: 'List the purchases of the network, without revoked ones.',
   query: { plan_id: optional(IdInput), member_id: optional(IdInput) },
   returns: paged(Purchase),
   handle: (call) => {

@@ -72,7 +72,7 @@ export const updateSpace = operation({
   path: '/spaces/:id',
   also: { id: 'spaces.replace', method: 'PUT' },
   scope: 'spaces:write',
-  summary: 'Change the name of a space, or move it to the end of another collection; null takes it out of its collection.',
+  summary: 'Change the name of a space, or move it to the end of another collection; null removes it from its collection.',
   body: SpaceUpdate,
   returns: Space,
   errors: [notFound('Space'), invalid('name', 'collection_id')],
@@ -90,7 +90,7 @@ export const deleteSpace = operation({
   method: 'DELETE',
   path: '/spaces/:id',
   scope: 'spaces:write',
-  summary: 'Delete a space that holds no posts; its memberships and courseworks go along.',
+  summary: 'Delete a space without posts, including its memberships and courseworks.',
   errors: [notFound('Space'), invalid('id')],
   async handle({ tx, params }) {
     const space = found(await tx.get(spaces, params.id), 'Space')
