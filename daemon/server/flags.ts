@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../lib/index.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'
 
 /** What `folkmoot serve` was told. */
@@ -22,7 +23,7 @@ export interface ServeFlags extends EncryptionFlags {
   readonly webhookUrl: readonly string[]
   readonly webhookKey: readonly string[]
   readonly webhookKeyFile: readonly string[]
-  readonly webhookOrder?: 'none' | 'fifo' | 'subject'
+  readonly webhookOrder?: Endpoint['order']
   readonly metricsPort?: number
   readonly accessLog?: boolean
   readonly json?: boolean

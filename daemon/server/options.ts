@@ -5,7 +5,7 @@ import { UsageError } from '../usage.ts'
 import { defaultStorage, storageForms } from './address.ts'
 
 /** Gathers an option that may be given as often as wanted. */
-export const list = (value: string, before: string[]): string[] => [...before, value]
+export const list = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 /** A port's number. @throws UsageError */
 export const port =

@@ -1,5 +1,6 @@
 /** The options of `folkmoot serve`. */
 import { type Command, Option } from 'commander'
+import { orders } from '../../lib/outbox/values.ts'
 import type { Output } from '../output.ts'
 import type { ServeFlags } from './flags.ts'
 import { list, port, withStorage } from './options.ts'
@@ -27,13 +28,7 @@ export function serveCommand(program: Command, out: Output, started: (running: R
     .option('--webhook-url <url>', 'an endpoint of the demo network; with a key each, as often as wanted', list, [])
     .option('--webhook-key <key>', 'the key that it gets as bearer token; better in a file', list, [])
     .option('--webhook-key-file <file>', 'a file that holds the key; - is standard input', list, [])
-    .addOption(
-      new Option('--webhook-order <order>', 'in which order these endpoints get their events').choices([
-        'none',
-        'fifo',
-        'subject',
-      ]),
-    )
+    .addOption(new Option('--webhook-order <order>', 'in which order these endpoints get their events').choices(orders))
     .action(async (flags: ServeFlags) => {
       const { serve } = await import('./serve.ts')
       started(await serve(flags, out))

@@ -5,8 +5,9 @@
  * Every event of the relay passes here, so the checks of events are written out. Those of endpoints follow from their schema.
  */
 import * as v from 'valibot'
-import { attributes, audiences, isoTime, typeName } from './endpoint.ts'
+import { attributes, isoTime, typeName } from './endpoint.ts'
 import type { OutboxRecord } from './record.ts'
+import { audiences } from './values.ts'
 
 /** A record that cannot be used, and what is known about it. */
 export interface Unusable {

@@ -6,13 +6,7 @@
  * sentence that begins with the attribute's name. It never contains the value, which may be a secret.
  */
 import * as v from 'valibot'
-
-/** For whom an event is: `integration` for the webhooks of the interface, `host` for the host application alone (mail to send). */
-export const audiences = ['integration', 'host'] as const
-export type Audience = (typeof audiences)[number]
-
-/** The orders that an endpoint may keep. */
-export const orders = ['none', 'fifo', 'subject'] as const
+import { audiences, orders } from './values.ts'
 
 /** A key or a signing secret that was replaced and holds beside the new one for a time. */
 export interface Replaced {

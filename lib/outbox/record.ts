@@ -2,7 +2,8 @@
  * What stands in the outbox. The relay needs nothing else: no shared database, no second configuration.
  */
 import type { Id } from '../base/ids.ts'
-import type { Audience, RecordedAttributes, Replaced } from './endpoint.ts'
+import type { RecordedAttributes, Replaced } from './endpoint.ts'
+import type { Audience } from './values.ts'
 
 export type { Audience, Replaced }
 

@@ -2,8 +2,9 @@
  * Endpoints in the tables of the stores. Each attribute of `lib/outbox/endpoint.ts` has a column of its name; only the credentials that
  * were replaced stand together in `old`, and `old_until` is when the last of them ends.
  */
-import { attributeDefaults, attributes, orders, type StoredAttributes } from '../../../lib/outbox/endpoint.ts'
+import { attributeDefaults, attributes, type StoredAttributes } from '../../../lib/outbox/endpoint.ts'
 import type { EndpointUpsert } from '../../../lib/outbox/record.ts'
+import { orders } from '../../../lib/outbox/values.ts'
 import { columnsOf } from '../../../lib/storage/columns-of.ts'
 import type { ColumnType } from '../../../lib/storage/table.ts'
 import type { Endpoint } from './store.ts'

@@ -3,12 +3,11 @@ import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../l
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
 import { UsageError } from '../../usage.ts'
 import { secretOf, secretsOf } from '../secrets.ts'
+import { type AttributeFlags, attributeChanges, attributeOptions } from './endpoint-options.ts'
 import type { EndpointsFlags } from './endpoints.ts'
 import { suggestion } from './suggest.ts'
 
-export interface EndpointFlags extends EndpointsFlags {
-  readonly url?: string
-  readonly name?: string
+export interface EndpointFlags extends EndpointsFlags, AttributeFlags {
   readonly key?: string
   readonly keyFile?: string
   readonly makeKey?: boolean
@@ -16,13 +15,6 @@ export interface EndpointFlags extends EndpointsFlags {
   readonly secretFile: readonly string[]
   readonly makeSecret?: boolean
   readonly unsigned?: boolean
-  readonly event: readonly string[]
-  readonly allEvents?: boolean
-  readonly audience?: Endpoint['audience']
-  readonly order?: Endpoint['order']
-  /** `false`: no limit any more. */
-  readonly rate?: number | false
-  readonly disabled?: boolean
   /** Seconds. */
   readonly keepOld?: number
 }
@@ -42,7 +34,7 @@ function keyOf({ key, keyFile }: EndpointFlags): string | undefined {
 
 /** What was named, and nothing else. */
 export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChanges {
-  const { url, name, audience, order, rate, unsigned, allEvents, event, disabled } = flags
+  const { audience, unsigned, allEvents, event = [] } = flags
   oneOf(
     ['--unsigned', unsigned],
     ['--secret', flags.secret],
@@ -54,22 +46,15 @@ export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChan
   const secrets = secretsOf('--secret', flags.secret, flags.secretFile)
   for (const each of event) checkEvent(each, audience)
   const changes = {
-    ...(url === undefined ? {} : { url }),
-    ...(name === undefined ? {} : { name: name === '' ? null : name }),
+    ...attributeChanges(flags),
     ...(key === undefined ? {} : { key }),
     ...(secrets.length === 0 ? {} : { secrets }),
     ...(unsigned ? { secrets: null } : {}),
-    ...(event.length === 0 ? {} : { events: event }),
-    ...(allEvents ? { events: null } : {}),
-    ...(audience === undefined ? {} : { audience }),
-    ...(order === undefined ? {} : { order }),
-    ...(rate === undefined ? {} : { rate_per_second: rate === false ? null : rate }),
-    ...(disabled === undefined ? {} : { enabled: !disabled }),
   }
-  if (needed && Object.keys(changes).length === 0)
-    throw new UsageError(
-      'say what is to change: --url, --name, --event, --order, --rate, …; keys and secrets with `endpoints rotate`',
-    )
+  if (needed && Object.keys(changes).length === 0) {
+    const options = Object.values(attributeOptions).flatMap((each) => each.options('update').map(({ long }) => long))
+    throw new UsageError(`say what is to change: ${options.join(', ')}; keys and secrets with \`endpoints rotate\``)
+  }
   return changes
 }
 

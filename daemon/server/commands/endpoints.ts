@@ -6,6 +6,7 @@ import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
 import { changesOf, type EndpointFlags, orMade, rotationOf } from './endpoint-changes.ts'
+import { attributeOptions } from './endpoint-options.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
 export interface EndpointsFlags extends StorageFlags {
@@ -47,14 +48,8 @@ export const listEndpoints = (flags: EndpointsFlags, out: Output): Promise<void>
       await operator.endpoints.list((await networkOf(operator, flags.network)).id),
       [
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
-        { title: 'name', cell: ({ name }) => name ?? null, shown: 'spare' },
-        { title: 'url', cell: ({ url }) => url, least: 30 },
-        { title: 'state', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
+        ...Object.values(attributeOptions).map(({ column }) => column),
         { title: 'signed', cell: ({ signed }) => (signed ? 'yes' : 'no') },
-        { title: 'order', cell: ({ order }) => order },
-        { title: 'rate', cell: (row) => (row.rate_per_second === null ? null : `${row.rate_per_second}/s`) },
-        { title: 'events', cell: (row) => row.events?.join(' ') ?? 'all' },
-        { title: 'audience', cell: ({ audience }) => audience, shown: 'spare' },
         { title: 'old secret until', cell: (row) => row.old_secret_until, shown: 'wide' },
         { title: 'old key until', cell: (row) => row.old_key_until, shown: 'wide' },
       ],

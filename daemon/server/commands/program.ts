@@ -1,9 +1,9 @@
 /** The options of `networks`, `members`, `keys` and `endpoints`. */
 import { type Command, Option } from 'commander'
 import type { Output } from '../../output.ts'
-import { UsageError } from '../../usage.ts'
 import { list, onNetwork, onStorage, seconds, wide } from '../options.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
+import { withAttributes } from './endpoint-options.ts'
 
 const plan = (): Option =>
   new Option('--plan <name>', 'its plan, which sets the rate limit').choices(['standard', 'premium', 'unlimited'])
@@ -77,50 +77,22 @@ const withSecrets = (command: Command): Command =>
     .option('--secret-file <file>', 'a file that holds a signing secret; - is standard input', list, [])
     .option('--make-secret', 'make a signing secret and print it, once')
 
-const rate = (text: string): number => {
-  const number = Number(text)
-  if (text.trim() !== '' && number > 0 && number <= 10_000) return number
-  throw new UsageError(`--rate must be above 0 and at most 10000 deliveries a second, got ${JSON.stringify(text)}`)
-}
-
-const withDelivery = (command: Command): Command =>
-  command
-    .option('--name <text>', "a name for lists; '' for none")
-    .option('--event <type>', 'an event type that it wants, as often as wanted', list, [])
-    .addOption(
-      new Option('--audience <who>', 'host: the host application, which gets the mail to send').choices(['integration', 'host']),
-    )
-    .addOption(
-      new Option('--order <order>', 'fifo: oldest first, one at a time; subject: the same for each member or record').choices([
-        'none',
-        'fifo',
-        'subject',
-      ]),
-    )
-    .option('--rate <number>', 'deliveries a second at most', rate)
-
 export function endpointCommands(program: Command, out: Output): void {
   const load = () => import('./endpoints.ts')
   const endpoints = program.command('endpoints').description('webhook endpoints of a network; folkmoot-relay tests them')
-  withDelivery(withSecrets(onNetwork(endpoints.command('add'))))
+  withAttributes(withSecrets(onNetwork(endpoints.command('add'))), 'add')
     .description('register an endpoint, or change the one with this URL; what is left out stays, or is every event in no order')
-    .requiredOption('--url <url>', 'where webhooks go')
-    .option('--all-events', 'every event')
-    .option('--disabled', 'its events wait until it is enabled')
     .action(async (flags) => (await load()).addEndpoint(flags, out))
-  withDelivery(onNetwork(endpoints.command('update').argument('<id>')))
+  withAttributes(onNetwork(endpoints.command('update').argument('<id>')), 'update')
     .description('change an endpoint; what is left out stays')
-    .option('--url <url>', 'where webhooks go')
-    .option('--all-events', 'every event')
-    .option('--no-rate', 'no limit of deliveries')
     .option('--unsigned', 'end signing')
     .action(async (id: string, flags: Partial<EndpointFlags> & { readonly storage: string }) =>
-      (await load()).updateEndpoint(id, { secret: [], secretFile: [], event: [], ...flags }, out),
+      (await load()).updateEndpoint(id, { secret: [], secretFile: [], ...flags }, out),
     )
   withSecrets(onNetwork(endpoints.command('rotate').argument('<id>')))
     .description('replace the signing secret (by default), the key, or both; the old one holds beside the new one for a time')
     .option('--keep-old <duration>', 'how long the old one holds: 24h by default; 30m, 7d, 0', seconds('--keep-old'))
-    .action(async (id: string, flags: EndpointFlags) => (await load()).rotateEndpoint(id, { ...flags, event: [] }, out))
+    .action(async (id: string, flags: EndpointFlags) => (await load()).rotateEndpoint(id, flags, out))
   for (const [name, description] of [
     ['enable', 'send to an endpoint again'],
     ['disable', 'keep the events of an endpoint and send none'],

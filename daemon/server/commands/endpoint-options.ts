@@ -1,0 +1,96 @@
+/** The options and the column of each attribute of an endpoint, in `endpoints add`, `update` and `list`. The compiler asks for a new one. */
+import { type Command, Option } from 'commander'
+import type { Endpoint } from '../../../lib/index.ts'
+import type { AttributeChanges } from '../../../lib/outbox/endpoint.ts'
+import { audiences, orders } from '../../../lib/outbox/values.ts'
+import type { Column } from '../../table.ts'
+import { UsageError } from '../../usage.ts'
+import { list } from '../options.ts'
+
+/** The flags of the options below. */
+export interface AttributeFlags {
+  readonly name?: string
+  readonly url?: string
+  readonly disabled?: boolean
+  readonly order?: Endpoint['order']
+  /** `false`: no limit any more. */
+  readonly rate?: number | false
+  readonly event?: readonly string[]
+  readonly allEvents?: boolean
+  readonly audience?: Endpoint['audience']
+}
+
+interface AttributeOptions<Value> {
+  readonly options: (command: 'add' | 'update') => readonly Option[]
+  /** What the flags say of it; nothing where it is to stay. */
+  readonly change: (flags: AttributeFlags) => Value | undefined
+  readonly column: Column<Endpoint>
+}
+
+function rate(text: string): number {
+  const number = Number(text)
+  if (text.trim() !== '' && number > 0 && number <= 10_000) return number
+  throw new UsageError(`--rate must be above 0 and at most 10000 deliveries a second, got ${JSON.stringify(text)}`)
+}
+
+/** In the order of help and lists. */
+export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: AttributeOptions<AttributeChanges[Name]> } = {
+  name: {
+    options: () => [new Option('--name <text>', "a name for lists; '' for none")],
+    change: ({ name }) => (name === '' ? null : name),
+    column: { title: 'name', cell: ({ name }) => name, shown: 'spare' },
+  },
+  url: {
+    options: (command) => [new Option('--url <url>', 'where webhooks go').makeOptionMandatory(command === 'add')],
+    change: ({ url }) => url,
+    column: { title: 'url', cell: ({ url }) => url, least: 30 },
+  },
+  enabled: {
+    options: (command) => (command === 'add' ? [new Option('--disabled', 'its events wait until it is enabled')] : []),
+    change: ({ disabled }) => (disabled === undefined ? undefined : !disabled),
+    column: { title: 'state', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
+  },
+  order: {
+    options: () => [
+      new Option('--order <order>', 'fifo: oldest first, one at a time; subject: the same for each member or record').choices(
+        orders,
+      ),
+    ],
+    change: ({ order }) => order,
+    column: { title: 'order', cell: ({ order }) => order },
+  },
+  rate_per_second: {
+    options: (command) => [
+      new Option('--rate <number>', 'deliveries a second at most').argParser(rate),
+      ...(command === 'update' ? [new Option('--no-rate', 'no limit of deliveries')] : []),
+    ],
+    change: (flags) => (flags.rate === false ? null : flags.rate),
+    column: { title: 'rate', cell: (row) => (row.rate_per_second === null ? null : `${row.rate_per_second}/s`) },
+  },
+  events: {
+    options: () => [
+      new Option('--event <type>', 'an event type that it wants, as often as wanted').argParser(list),
+      new Option('--all-events', 'every event'),
+    ],
+    change: ({ event, allEvents }) => (allEvents ? null : event),
+    column: { title: 'events', cell: ({ events }) => events?.join(' ') ?? 'all' },
+  },
+  audience: {
+    options: () => [new Option('--audience <who>', 'host: the host application, which gets the mail to send').choices(audiences)],
+    change: ({ audience }) => audience,
+    column: { title: 'audience', cell: ({ audience }) => audience, shown: 'spare' },
+  },
+}
+
+/** Adds the options of every attribute. */
+export function withAttributes(command: Command, name: 'add' | 'update'): Command {
+  for (const { options } of Object.values(attributeOptions)) for (const option of options(name)) command.addOption(option)
+  return command
+}
+
+/** What the flags say, and nothing else. */
+export function attributeChanges(flags: AttributeFlags): AttributeChanges {
+  const said = Object.entries(attributeOptions).map(([name, { change }]) => [name, change(flags)] as const)
+  // Each value is what its own entry says.
+  return Object.fromEntries(said.filter(([, value]) => value !== undefined)) as AttributeChanges
+}
