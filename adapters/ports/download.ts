@@ -13,7 +13,7 @@ export interface DownloadGuard {
 }
 
 /** A file that has moved further than this stays there. */
-const mostRedirects = 3
+const maxRedirects = 3
 
 /**
  * The port `download`: fetches files that strangers have named, under a guard.
@@ -23,7 +23,7 @@ export function guardedDownloads({ allows, lookup, timeout = 20 }: DownloadGuard
   const dispatcher = new Agent({ connect: { lookup, timeout: timeout * 1000 }, connections: 8, keepAliveTimeout: 1000 })
 
   async function get(url: string, limit: number, arrived: (bytes: number) => void, signal: AbortSignal): Promise<Download> {
-    for (let step = 0, next = url; step <= mostRedirects; step++) {
+    for (let step = 0, next = url; step <= maxRedirects; step++) {
       if (!allows(next)) return { ok: false, reason: 'refused' }
       const { statusCode, headers, body } = await request(next, { dispatcher, signal, headers: { accept: '*/*' } })
       if (statusCode === 200) return read(body, limit, arrived, nameIn(next))

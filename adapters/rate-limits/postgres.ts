@@ -21,9 +21,9 @@ export interface PostgresRateLimitOptions {
   /** Whether the table is made on opening where it is missing. Default true; else its lack is refused. */
   readonly migrate?: boolean
   /** Milliseconds that a request waits for its count, before this process counts for itself. Default 1,000. */
-  readonly patience?: number
+  readonly timeoutMs?: number
   /** Milliseconds until counts that could not be shared are tried again. Default 5,000. */
-  readonly retryMilliseconds?: number
+  readonly retryMs?: number
   /** Whether statements are prepared under names. Default true; false for a pooler that cannot share them. */
   readonly prepared?: boolean
   /** Is told when the counts cannot be shared, and when they can again. Default `console.warn`. */
@@ -31,8 +31,8 @@ export interface PostgresRateLimitOptions {
 }
 
 /** Milliseconds to connect in, and for a statement; those that nobody waits for any more end by themselves. */
-const connectTimeout = 5_000
-const statementTimeout = 10_000
+const connectTimeoutMs = 5_000
+const statementTimeoutMs = 10_000
 /** Milliseconds until a lost race or connection is tried again. */
 const pause = 5
 
@@ -44,12 +44,12 @@ const pause = 5
  * @throws TypeError when neither `url` nor `pool` is given, or `pg` is not installed
  */
 export async function postgresRateLimits(options: PostgresRateLimitOptions): Promise<SharedRateLimits> {
-  const { url, schema = defaultSchema, migrate = true, patience = 1_000, retryMilliseconds = 5_000 } = options
+  const { url, schema = defaultSchema, migrate = true, timeoutMs = 1_000, retryMs = 5_000 } = options
   const { prepared = true, warn = console.warn } = options
   if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must say which PostgreSQL database')
   const pool =
     options.pool ??
-    (await openPool({ url: url ?? '', size: 1, patience: connectTimeout, statementTimeout, name: 'folkmoot-rate-limits' }))
+    (await openPool({ url: url ?? '', size: 1, connectTimeoutMs, statementTimeoutMs, name: 'folkmoot-rate-limits' }))
   const endPool = async () => {
     if (!options.pool) await pool.end()
   }
@@ -59,11 +59,11 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
     await endPool()
     throw error
   }
-  const counts = postgresCounts(pool, postgresDialect(schema).table('rate_limits'), patience, prepared)
-  return sharedRateLimits({ ...counts, close: endPool }, { warn, retryMilliseconds })
+  const counts = postgresCounts(pool, postgresDialect(schema).table('rate_limits'), timeoutMs, prepared)
+  return sharedRateLimits({ ...counts, close: endPool }, { warn, retryMs })
 }
 
-function postgresCounts(pool: PgPool, table: string, patience: number, prepared: boolean): Omit<Counts, 'close'> {
+function postgresCounts(pool: PgPool, table: string, timeoutMs: number, prepared: boolean): Omit<Counts, 'close'> {
   // A minute that ends later than in two was begun before the clock was set back. One minute would be too strict: a statement
   // that waits for a row is older than the minute which the other one has begun.
   const running = (row: string) => `${row}."ends_at" > now() AND ${row}."ends_at" <= now() + interval '2 minutes'`
@@ -85,7 +85,7 @@ function postgresCounts(pool: PgPool, table: string, patience: number, prepared:
   async function run(sql: string, values: readonly unknown[], deadline: number): Promise<readonly (readonly unknown[])[]> {
     const { client, release } = await holdClient(pool, Math.max(1, Math.ceil(deadline - performance.now())))
     const { promise: late, reject } = Promise.withResolvers<never>()
-    const tooLate = () => reject(new StorageError('unavailable', `PostgreSQL did not answer in ${patience} ms`))
+    const tooLate = () => reject(new StorageError('unavailable', `PostgreSQL did not answer in ${timeoutMs} ms`))
     const timer = setTimeout(tooLate, deadline - performance.now())
     let broken = true
     try {
@@ -100,7 +100,7 @@ function postgresCounts(pool: PgPool, table: string, patience: number, prepared:
 
   /** The same, again after a lost race or connection: what was lost on its way may be counted twice, but never not at all. */
   async function runPersistently(sql: string, values: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
-    const deadline = performance.now() + patience
+    const deadline = performance.now() + timeoutMs
     for (;;) {
       try {
         return await run(sql, values, deadline)
@@ -124,7 +124,7 @@ function postgresCounts(pool: PgPool, table: string, patience: number, prepared:
       )
     },
     async sweep() {
-      await run(sweepAll, [], performance.now() + patience)
+      await run(sweepAll, [], performance.now() + timeoutMs)
     },
   }
 }

@@ -43,7 +43,7 @@ export interface SharedOptions {
   /** Is told when the counts cannot be shared, and when they can again. */
   readonly warn: (sentence: string) => void
   /** Milliseconds until a database that did not answer is tried again. */
-  readonly retryMilliseconds: number
+  readonly retryMs: number
 }
 
 /** Rate limits that hold a database open. */
@@ -70,7 +70,7 @@ interface Spent {
 const minute = 60_000
 
 /** @param counts is closed with the limits */
-export function sharedRateLimits(counts: Counts, { warn, retryMilliseconds }: SharedOptions): SharedRateLimits {
+export function sharedRateLimits(counts: Counts, { warn, retryMs }: SharedOptions): SharedRateLimits {
   const alone = rateLimits()
   const spent = new Map<string, Spent>()
   let gathering = new Map<string, Waiting[]>()
@@ -132,7 +132,7 @@ export function sharedRateLimits(counts: Counts, { warn, retryMilliseconds }: Sh
     try {
       tell(batch, await counts.add(new Map([...batch].map(([key, { length }]) => [key, length]))))
     } catch (error) {
-      tryAt = performance.now() + retryMilliseconds
+      tryAt = performance.now() + retryMs
       // Whoever has come meanwhile would wait as long, and for nothing.
       for (const resolve of [...batch.values(), ...gathering.values()].flat()) resolve(undefined)
       gathering = new Map()
@@ -149,7 +149,7 @@ export function sharedRateLimits(counts: Counts, { warn, retryMilliseconds }: Sh
         warn('rate limits: the processes count together again')
       },
       () => {
-        tryAt = performance.now() + retryMilliseconds
+        tryAt = performance.now() + retryMs
       },
     )
   }

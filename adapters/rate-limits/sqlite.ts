@@ -16,9 +16,9 @@ export interface SqliteRateLimitOptions {
   /** The file of the storage, as `sqliteStorage` has it. The counts stand beside it, in the directory `<path>-rate-limits`. */
   readonly path: string
   /** Milliseconds to wait while another process counts, before this one counts for itself. Default 1,000. */
-  readonly patience?: number
+  readonly timeoutMs?: number
   /** Milliseconds until counts that could not be shared are tried again. Default 5,000. */
-  readonly retryMilliseconds?: number
+  readonly retryMs?: number
   /** Is told when the counts cannot be shared, and when they can again. Default `console.warn`. */
   readonly warn?: (sentence: string) => void
 }
@@ -43,13 +43,13 @@ const sweepAll = `DELETE FROM "rate_limits" WHERE NOT (${running})`
  * @throws StorageError `unavailable`, `full` when the file beside the storage's cannot be made
  */
 export async function sqliteRateLimits(options: SqliteRateLimitOptions): Promise<SharedRateLimits> {
-  const { path, patience = 1_000, retryMilliseconds = 5_000, warn = console.warn } = options
+  const { path, timeoutMs = 1_000, retryMs = 5_000, warn = console.warn } = options
   const directory = `${resolve(path)}-rate-limits`
-  const counts = await sqliteCounts(directory, patience)
-  return sharedRateLimits(counts, { warn, retryMilliseconds })
+  const counts = await sqliteCounts(directory, timeoutMs)
+  return sharedRateLimits(counts, { warn, retryMs })
 }
 
-async function sqliteCounts(directory: string, patience: number): Promise<Counts> {
+async function sqliteCounts(directory: string, timeoutMs: number): Promise<Counts> {
   // Loaded here, so that `folkmoot/rate-limits` loads where there is no `node:sqlite`.
   const { openConnection } = await import('../sql/sqlite/connection.ts')
   const file = join(directory, 'counts.sqlite')
@@ -58,12 +58,12 @@ async function sqliteCounts(directory: string, patience: number): Promise<Counts
 
   async function open(): Promise<Connection> {
     try {
-      return await whileBusy(patience, opened)
+      return await whileBusy(timeoutMs, opened)
     } catch (error) {
       if (!isStorageError(error) || error.code !== 'damaged') throw error
       // Left so by a machine that lost its power. There is nothing in it that a minute would not have ended.
       for (const each of [file, `${file}-wal`, `${file}-shm`]) await rm(each, { force: true })
-      return whileBusy(patience, opened)
+      return whileBusy(timeoutMs, opened)
     }
   }
 
@@ -83,7 +83,7 @@ async function sqliteCounts(directory: string, patience: number): Promise<Counts
     const opening = connection
     try {
       const { query } = await opening
-      return await whileBusy(patience, () => query({ sql, values }))
+      return await whileBusy(timeoutMs, () => query({ sql, values }))
     } catch (error) {
       // Opened anew by the next try: the file may have been damaged, or taken away.
       if (connection === opening) connection = undefined

@@ -22,7 +22,7 @@ export interface RowQuery {
 
 const upwards = { by: 'id', direction: 'asc' } as const
 /** Values of a list that are sought one by one. */
-const mostBranches = 8
+const maxBranches = 8
 
 /** What is made once for a table. */
 interface Prepared {
@@ -141,7 +141,7 @@ export function statementsOf(dialect: Dialect) {
     const [name, wanted] = lists[0] ?? []
     if (lists.length !== 1 || name === undefined || name === 'id' || name === order?.by || !Array.isArray(wanted)) return []
     const values = [...new Set<unknown>(wanted)]
-    if (values.length < 2 || values.length > mostBranches) return []
+    if (values.length < 2 || values.length > maxBranches) return []
     const rest = { ...(order ? { order } : {}), ...(after === undefined ? {} : { after }), limit: offset + limit }
     return values.map((value) => ({ ...rest, where: { ...where, [name]: value } }))
   }

@@ -30,7 +30,7 @@ export interface LowdbOptions {
   /** Called with warnings for an operator: the file has become large, events wait for the outbox. Default `console.warn`. */
   readonly warn?: (message: string) => void
   /** Milliseconds between retries of events that the outbox refused. Default 5,000. */
-  readonly retryMilliseconds?: number
+  readonly retryMs?: number
   /** For tests. */
   readonly files?: FileSystem
 }
@@ -39,7 +39,7 @@ const rules = {
   path: pathOf('a file'),
   outbox: outboxWriter,
   warn: listener,
-  retryMilliseconds: positive,
+  retryMs: positive,
   files: anything,
 }
 
@@ -73,7 +73,7 @@ async function hold(path: string): Promise<ProcessLock> {
 }
 
 async function open(lock: ProcessLock, options: LowdbOptions): Promise<Storage> {
-  const { outbox, warn = console.warn, retryMilliseconds = 5_000, files = nodeFileSystem } = options
+  const { outbox, warn = console.warn, retryMs = 5_000, files = nodeFileSystem } = options
   const { path } = lock
   const file = syncedFile(path, (bytes) => parseDocument(bytes, path), files)
   const low = new Low<Document>(file, { folkmoot: format, tables: {}, pending: [] })
@@ -83,7 +83,7 @@ async function open(lock: ProcessLock, options: LowdbOptions): Promise<Storage> 
   })
 
   const tables = tablesInMemory((name) => low.data.tables[name] ?? [])
-  const pending = pendingRecords(outbox, { retryMilliseconds, warn: (message) => warn(`${path}: ${message}`) })
+  const pending = pendingRecords(outbox, { retryMs, warn: (message) => warn(`${path}: ${message}`) })
   /** A write that failed may still have come through, so the file may hold what was undone in memory. */
   let uncertain = false
   let warned = false

@@ -44,9 +44,9 @@ export interface PostgresOptions {
   /** Maximum number of connections. Default 10. */
   readonly poolSize?: number
   /** Milliseconds to wait for a free connection, before `unavailable`. Default 5,000. */
-  readonly patience?: number
+  readonly connectTimeoutMs?: number
   /** Milliseconds until PostgreSQL cancels a statement, lock waits included. Default 10,000. */
-  readonly statementTimeout?: number
+  readonly statementTimeoutMs?: number
   /** Whether statements are prepared under names. Default true; use false for a pooler that cannot share them. */
   readonly prepared?: boolean
   /** Other tables than those of the API, for tests. */
@@ -66,7 +66,7 @@ export interface PostgresStorage extends Storage {
 }
 
 /** Reads that share a view at most: they are answered one after another, on one of several connections. */
-const mostInView = 8
+const maxReads = 8
 
 const rules = {
   url: v.optional(v.string('must be an address such as postgres://host/database')),
@@ -74,8 +74,8 @@ const rules = {
   schema: v.optional(v.string('must be the name of a schema')),
   migrate: flag,
   poolSize: wholeNumber,
-  patience: positive,
-  statementTimeout: positive,
+  connectTimeoutMs: positive,
+  statementTimeoutMs: positive,
   prepared: flag,
   tables: anything,
   onStatement: listener,
@@ -89,12 +89,13 @@ const rules = {
  */
 export async function postgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
   checkOptions('postgresStorage', rules, options, '{ url }')
-  const { url, schema = defaultSchema, migrate = true, poolSize = 10, patience = 5_000, tables = allTables } = options
-  const { statementTimeout = 10_000, prepared = true, onStatement } = options
+  const { url, schema = defaultSchema, migrate = true, poolSize = 10, connectTimeoutMs = 5_000, tables = allTables } = options
+  const { statementTimeoutMs = 10_000, prepared = true, onStatement } = options
   const dialect = postgresDialect(schema)
   const language: Language = { dialect, statements: statementsOf(dialect), prepared, onStatement }
   if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must say which PostgreSQL database')
-  const pool = options.pool ?? (await openPool({ url: url ?? '', size: poolSize, patience, statementTimeout, pipeline: true }))
+  const pool =
+    options.pool ?? (await openPool({ url: url ?? '', size: poolSize, connectTimeoutMs, statementTimeoutMs, pipeline: true }))
   const endPool = async () => {
     if (!options.pool) await pool.end()
   }
@@ -117,11 +118,15 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
     return task
   }
 
-  const most = isPipelined(pool) ? mostInView : 1
-  const views = viewsWith({ open: () => openView(pool, language, patience, track), most, statements: language.statements })
+  const most = isPipelined(pool) ? maxReads : 1
+  const views = viewsWith({
+    open: () => openView(pool, language, connectTimeoutMs, track),
+    most,
+    statements: language.statements,
+  })
 
   async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const { client, release } = await beginOn(pool, 'BEGIN', patience)
+    const { client, release } = await beginOn(pool, 'BEGIN', connectTimeoutMs)
     let broken = true
     try {
       const transaction = transactionOn(client, language)

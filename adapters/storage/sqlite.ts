@@ -34,7 +34,7 @@ export interface SqliteOptions {
   /** Whether the storage creates missing tables, columns and indexes when it opens. Default true; if false they are refused. */
   readonly migrate?: boolean
   /** Milliseconds to wait while another process writes, before `unavailable`. Default 5,000. */
-  readonly patience?: number
+  readonly busyTimeoutMs?: number
   /** Other tables than those of the API, for tests. */
   readonly tables?: readonly TableShape[]
   /** Called with every statement, for tests. */
@@ -55,12 +55,12 @@ export interface SqliteStorage extends Storage {
    * connection of this process: without it the two may meet each other's lock.
    * @throws what `work` throws
    */
-  alone<T>(work: () => Promise<T>): Promise<T>
+  exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
 const statements = statementsOf(sqliteDialect)
 /** Reads that share a view at most, so that their results are not all in memory at once. */
-const mostInView = 64
+const maxReads = 64
 
 function executorOver(connection: Connection): Executor {
   function check(): void {
@@ -116,7 +116,7 @@ const rules = {
   path: v.optional(pathOf('a file')),
   database: anything,
   migrate: flag,
-  patience: positive,
+  busyTimeoutMs: positive,
   tables: anything,
   onStatement: listener,
 }
@@ -124,13 +124,13 @@ const rules = {
 /**
  * Opens a SQLite file, and makes what is missing in it.
  *
- * @throws StorageError `damaged` when it is no SQLite database or not whole (it is left alone), `newer` when a newer version
+ * @throws StorageError `damaged` when it is no SQLite database or not whole (it is left as it is), `newer` when a newer version
  *   has migrated it, `full`, `unavailable`
  * @throws TypeError when neither `path` nor a `database` in a file is given
  */
 export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
   checkOptions('sqliteStorage', rules, options, "{ path: './data/db.sqlite' }")
-  const { migrate = true, patience = 5_000, tables = allTables, onStatement: watch } = options
+  const { migrate = true, busyTimeoutMs = 5_000, tables = allTables, onStatement: watch } = options
   const path = fileOf(options)
   const connection = openConnection(path, { watch })
   try {
@@ -140,11 +140,13 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
     connection.close()
     throw storageErrorOf(error, path)
   }
-  const writer = writerOver(connection, path, patience)
+  const writer = writerOver(connection, path, busyTimeoutMs)
   const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
-  const views = viewsWith({ open: async () => viewOver(await readers.take(), readers), most: mostInView, statements })
+  const views = viewsWith({ open: async () => viewOver(await readers.take(), readers), most: maxReads, statements })
   const inTransaction = nestingIn()
-  const inAlone = nestingIn('a write inside of `alone` would wait for itself. Write through `using`, or begin it after its end')
+  const inExclusive = nestingIn(
+    'a write inside of `exclusive` would wait for itself. Write through `using`, or begin it after its end',
+  )
   let running = 0
   let closing: Promise<void> | undefined
   let allDone: (() => void) | undefined
@@ -166,14 +168,14 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
         inTransaction.refuse()
         const entering = inTransaction.entering(work)
         if (readOnly) return views.read(entering)
-        inAlone.refuse()
+        inExclusive.refuse()
         return writer.transaction(() => inSession(connection, false, entering))
       }),
-    alone: (work) =>
+    exclusive: (work) =>
       counted(() => {
         inTransaction.refuse()
-        inAlone.refuse()
-        return writer.alone(inAlone.entering(work))
+        inExclusive.refuse()
+        return writer.exclusive(inExclusive.entering(work))
       }),
     using: (database) => joined(database, path, watch),
     close() {

@@ -60,7 +60,12 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
   ],
   ['memoryStorage', memoryStorage, [], 'the options must be an object, as in memoryStorage({ outbox }), got a list'],
   ['sqliteStorage', sqliteStorage, 'data.sqlite', 'the options must be an object'],
-  ['sqliteStorage', sqliteStorage, { path: nowhere, patience: Number.NaN, readOnly: true }, 'option `readOnly` does not exist'],
+  [
+    'sqliteStorage',
+    sqliteStorage,
+    { path: nowhere, busyTimeoutMs: Number.NaN, readOnly: true },
+    'option `readOnly` does not exist',
+  ],
   ['postgresStorage', postgresStorage, { uri: 'postgres://x' }, 'option `uri` does not exist; there are url, pool, schema'],
   [
     'postgresStorage',

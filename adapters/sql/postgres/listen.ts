@@ -7,7 +7,7 @@ export interface Listening {
   close(): Promise<void>
 }
 
-const connectTimeout = 5_000
+const connectTimeoutMs = 5_000
 /** Milliseconds before a connection that broke is made anew. */
 const pause = 1_000
 
@@ -26,7 +26,7 @@ export function listenOn(url: string, channels: readonly string[], heard: (chann
     if (signal.aborted) return
     const client = new Client({
       connectionString: url,
-      connectionTimeoutMillis: connectTimeout,
+      connectionTimeoutMillis: connectTimeoutMs,
       application_name: 'folkmoot-listener',
       keepAlive: true,
     })

@@ -3,7 +3,7 @@ import { type PgPool, send } from './client.ts'
 import { holdClient } from './pool.ts'
 
 /** Milliseconds to wait for a connection. */
-const patience = 1_000
+const connectTimeoutMs = 1_000
 /** Milliseconds in which many changes share one notification. */
 const interval = 20
 
@@ -19,7 +19,7 @@ export function notifierOver(pool: PgPool, channel: string): Notifier {
   let sending: Promise<void> = Promise.resolve()
 
   async function sendNow(): Promise<void> {
-    const { client, release } = await holdClient(pool, patience)
+    const { client, release } = await holdClient(pool, connectTimeoutMs)
     release(
       await send(client, `NOTIFY "${channel}"`).then(
         () => false,

@@ -8,8 +8,8 @@ export interface PoolOptions {
   readonly url: string
   readonly size: number
   /** Milliseconds. */
-  readonly patience: number
-  readonly statementTimeout: number
+  readonly connectTimeoutMs: number
+  readonly statementTimeoutMs: number
   /** How PostgreSQL's own views name the connections. Default `folkmoot`. */
   readonly name?: string
   /** Settings that every new connection begins with, as far as the database knows them. */
@@ -27,8 +27,8 @@ export interface PoolOptions {
 export async function openPool({
   url,
   size,
-  patience,
-  statementTimeout,
+  connectTimeoutMs,
+  statementTimeoutMs,
   name,
   settings = {},
   pipeline,
@@ -38,10 +38,10 @@ export async function openPool({
   const pool = new Pool({
     connectionString: url,
     max: size,
-    connectionTimeoutMillis: patience,
-    statement_timeout: statementTimeout,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
     // The network may swallow what PostgreSQL answers.
-    ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
+    ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
     // A process that hangs in the middle of a transaction must not hold its locks for ever.
     idle_in_transaction_session_timeout: 60_000,
     application_name: name ?? 'folkmoot',
@@ -80,12 +80,12 @@ export interface Held {
  * A connection on which a transaction has begun.
  *
  * @param begin the statement that begins it
- * @param patience milliseconds, tries after a lost connection included
+ * @param connectTimeoutMs milliseconds, tries after a lost connection included
  * @throws StorageError `unavailable` when there is none in time
  */
-export async function beginOn(pool: PgPool, begin: string, patience: number): Promise<Held> {
+export async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: number): Promise<Held> {
   const attempt = async (): Promise<Held> => {
-    const held = await holdClient(pool, patience)
+    const held = await holdClient(pool, connectTimeoutMs)
     try {
       await send(held.client, begin)
       return held
@@ -100,7 +100,7 @@ export async function beginOn(pool: PgPool, begin: string, patience: number): Pr
       minTimeout: 50,
       maxTimeout: 1000,
       randomize: true,
-      maxRetryTime: patience,
+      maxRetryTime: connectTimeoutMs,
       // Nothing has been done yet, so a lost connection is safe to replace. A full pool is not tried again: it was waited for.
       shouldRetry: ({ error }) => isLost(error),
     })
@@ -113,9 +113,9 @@ export async function beginOn(pool: PgPool, begin: string, patience: number): Pr
  * A client out of the pool; a host's pool may have no time limit of its own.
  * @throws StorageError `unavailable` when none is free in time; what `pg` throws when it cannot connect
  */
-export async function holdClient(pool: PgPool, patience: number): Promise<Held> {
+export async function holdClient(pool: PgPool, connectTimeoutMs: number): Promise<Held> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(exhausted(patience)), patience)
+  const timer = setTimeout(() => reject(exhausted(connectTimeoutMs)), connectTimeoutMs)
   const connecting = pool.connect()
   let client: PgPoolClient
   try {
@@ -125,7 +125,7 @@ export async function holdClient(pool: PgPool, patience: number): Promise<Held> 
       (unwanted) => unwanted.release(),
       () => undefined,
     )
-    throw faultOf(error) === 'busy' ? exhausted(patience) : error
+    throw faultOf(error) === 'busy' ? exhausted(connectTimeoutMs) : error
   } finally {
     clearTimeout(timer)
   }
@@ -139,5 +139,5 @@ export async function holdClient(pool: PgPool, patience: number): Promise<Held> 
   }
 }
 
-const exhausted = (patience: number) =>
-  new StorageError('unavailable', `no connection to PostgreSQL became free in ${patience} ms`)
+const exhausted = (connectTimeoutMs: number) =>
+  new StorageError('unavailable', `no connection to PostgreSQL became free in ${connectTimeoutMs} ms`)

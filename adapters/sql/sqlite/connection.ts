@@ -8,7 +8,7 @@ import { storageErrorOf, uniqueViolationOf } from './errors.ts'
 import { DatabaseSync } from './module.ts'
 
 /** Prepared statements that a connection keeps; the API has some hundreds. */
-const mostStatements = 1000
+const maxStatements = 1000
 /** Milliseconds that SQLite itself waits for a lock. It holds up the whole process, so longer waits are not left to it. */
 const briefly = 10
 
@@ -38,7 +38,7 @@ export function connectionOver(database: DatabaseSync, path: string, watch?: (st
     const statement = database.prepare(sql)
     statement.setReturnArrays(true)
     for (const [oldest] of prepared) {
-      if (prepared.size < mostStatements) break
+      if (prepared.size < maxStatements) break
       prepared.delete(oldest)
     }
     prepared.set(sql, statement)

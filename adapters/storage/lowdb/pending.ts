@@ -20,11 +20,11 @@ export interface Pending {
 
 /**
  * @param outbox where they go
- * @param options `retryMilliseconds`: after a failure, time until the next try by itself; `warn`: is told once per outage
+ * @param options `retryMs`: after a failure, time until the next try by itself; `warn`: is told once per outage
  */
 export function pendingRecords(
   outbox: OutboxWriter,
-  { retryMilliseconds, warn }: { readonly retryMilliseconds: number; readonly warn: (message: string) => void },
+  { retryMs, warn }: { readonly retryMs: number; readonly warn: (message: string) => void },
 ): Pending {
   let commits: Commits = []
   let running: Promise<void> | undefined
@@ -43,7 +43,7 @@ export function pendingRecords(
     } catch (error) {
       if (!failing) warn(`events wait for the outbox and are tried again, none is lost: ${messageOf(error)}`)
       failing = true
-      timer = setTimeout(flush, retryMilliseconds).unref()
+      timer = setTimeout(flush, retryMs).unref()
     }
     running = undefined
   }

@@ -25,7 +25,7 @@ export interface PostgresMigration {
 export async function migratePostgres(options: PostgresMigration): Promise<readonly string[]> {
   const { url, schema = defaultSchema, dryRun = false, tables = allTables } = options
   // Building an index may take long, so there is no statement timeout here.
-  const pool = await openPool({ url, size: 1, patience: 10_000, statementTimeout: 0 })
+  const pool = await openPool({ url, size: 1, connectTimeoutMs: 10_000, statementTimeoutMs: 0 })
   try {
     const dialect = postgresDialect(schema)
     return await migrateOn(pool, dialect, storageSchema(dialect, tables), dryRun)

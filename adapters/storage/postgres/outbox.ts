@@ -19,8 +19,8 @@ export interface PostgresOutboxOptions {
   readonly exclusive?: boolean
 }
 
-const connectTimeout = 5_000
-const statementTimeout = 10_000
+const connectTimeoutMs = 5_000
+const statementTimeoutMs = 10_000
 
 /**
  * The outbox in a PostgreSQL database, for one relay that keeps what it takes over in a store of its own. An advisory lock
@@ -39,8 +39,8 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
   async function open(): Promise<InstanceType<typeof Client>> {
     const client = new Client({
       connectionString: url,
-      connectionTimeoutMillis: connectTimeout,
-      statement_timeout: statementTimeout,
+      connectionTimeoutMillis: connectTimeoutMs,
+      statement_timeout: statementTimeoutMs,
       application_name: 'folkmoot-relay',
       keepAlive: true,
       ...(exclusive ? {} : { options: '-c default_transaction_read_only=on' }),

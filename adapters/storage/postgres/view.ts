@@ -11,18 +11,18 @@ const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 /**
  * Opens a view on a connection of its own.
  *
- * @param patience milliseconds, tries after a lost connection included
+ * @param connectTimeoutMs milliseconds, tries after a lost connection included
  * @param ended is given the end of the view, for which nobody has to wait: it changed nothing
  * @throws StorageError `unavailable` when there is no connection in time
  */
 export async function openView(
   pool: PgPool,
   language: Language,
-  patience: number,
+  connectTimeoutMs: number,
   ended: (end: Promise<void>) => void,
 ): Promise<View> {
-  const early = isPipelined(pool) ? await beginEarly(pool, patience) : undefined
-  const begun = early?.begun ?? (await beginOn(pool, begin, patience))
+  const early = isPipelined(pool) ? await beginEarly(pool, connectTimeoutMs) : undefined
+  const begun = early?.begun ?? (await beginOn(pool, begin, connectTimeoutMs))
   const transaction = statementsOn(early?.client ?? (await begun).client, begun, language)
   const end = async () => {
     const { client, release } = await begun
@@ -44,8 +44,8 @@ interface Early {
   letGo(): void
 }
 
-async function beginEarly(pool: PgPool, patience: number): Promise<Early | undefined> {
-  const held = await holdClient(pool, patience).catch((error: unknown) => {
+async function beginEarly(pool: PgPool, connectTimeoutMs: number): Promise<Early | undefined> {
+  const held = await holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
     if (isLost(error)) return undefined
     throw unreachable(error)
   })
@@ -55,7 +55,7 @@ async function beginEarly(pool: PgPool, patience: number): Promise<Early | undef
     () => held,
     (error: unknown) => {
       held.release(true)
-      if (isLost(error)) return beginOn(pool, begin, patience)
+      if (isLost(error)) return beginOn(pool, begin, connectTimeoutMs)
       throw unreachable(error)
     },
   )

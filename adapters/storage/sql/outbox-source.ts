@@ -34,7 +34,7 @@ export interface OutboxTable {
 }
 
 /** Rows that are read at once at most. */
-const mostRows = 500
+const maxRows = 500
 
 /** A source over a table. */
 export function outboxSource(table: OutboxTable): OutboxSource {
@@ -57,7 +57,7 @@ export function outboxSource(table: OutboxTable): OutboxSource {
       const full = rows.length === rowsAtOnce
       const some = upTo(rows, limit)
       const average = rows.reduce((sum, { records }) => sum + records.length, 1) / Math.max(1, rows.length)
-      rowsAtOnce = Math.min(mostRows, Math.max(2, Math.ceil(limit / average)))
+      rowsAtOnce = Math.min(maxRows, Math.max(2, Math.ceil(limit / average)))
       if (some.length === 0) return { commits: [], positions: {}, damage: [], more: false }
       readings.set(
         ++count,

@@ -92,7 +92,7 @@ export function viewsWith({ open, most, statements }: ViewOptions): Views {
 }
 
 /** Rows that a view keeps. */
-const mostRemembered = 32
+const maxRemembered = 32
 
 /**
  * The same view, which asks the database once for a row that several reads want. What many reads at once have in common is
@@ -109,7 +109,7 @@ function remembering(view: View): Executor {
     const asked = known.get(sql)?.get(wanted)
     if (asked) return asked
     const answer = view.query(statement)
-    if (count++ < mostRemembered) {
+    if (count++ < maxRemembered) {
       const answers = known.get(sql) ?? new Map()
       known.set(sql, answers.set(wanted, answer))
     }

@@ -11,7 +11,7 @@ import { outboxSource } from '../sql/outbox-source.ts'
 import { migrateSqlite } from './migrate.ts'
 
 /** Milliseconds to wait for the API server, which writes to the same file. */
-const patience = 5_000
+const busyTimeoutMs = 5_000
 
 /**
  * The outbox in a SQLite file that an API server uses. What is settled is deleted from it.
@@ -47,7 +47,7 @@ export async function sqliteOutbox(path: string, looking = false): Promise<Outbo
     async remove(numbers) {
       const sql = `DELETE FROM ${outbox} WHERE "seq" IN (SELECT value FROM json_each(?))`
       // One statement is a transaction of its own.
-      await whileBusy(patience, () => connection.query({ sql, values: [JSON.stringify(numbers)] }))
+      await whileBusy(busyTimeoutMs, () => connection.query({ sql, values: [JSON.stringify(numbers)] }))
     },
 
     watch(changed) {

@@ -2,7 +2,7 @@
 import type { Connection } from '../../sql/sqlite/connection.ts'
 
 /** Connections at once; a view holds one for some microtasks. */
-const mostReaders = 16
+const maxReaders = 16
 
 export interface Readers {
   /** A connection that nobody else uses. @throws StorageError */
@@ -21,7 +21,7 @@ export function readersWith(open: () => Connection): Readers {
     take() {
       const connection = idle.pop()
       if (connection) return connection
-      if (opened >= mostReaders) return new Promise((resolve) => waiting.push(resolve))
+      if (opened >= maxReaders) return new Promise((resolve) => waiting.push(resolve))
       const another = open()
       opened++
       return another

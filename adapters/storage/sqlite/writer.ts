@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Group**: transactions that share one BEGIN and one COMMIT, because the sync of a commit costs as much as a dozen of
- *   them. Each is a savepoint, so one that throws undoes itself alone. Nobody hears of theirs before the COMMIT.
+ *   them. Each is a savepoint, so one that throws is undone without the others. Nobody hears of theirs before the COMMIT.
  * - **Turn** of the event loop: a group stays open for one, so that requests which have arrived get into it.
  */
 import { setImmediate } from 'node:timers/promises'
@@ -13,17 +13,17 @@ import type { Connection } from '../../sql/sqlite/connection.ts'
 import { faultOf, storageErrorOf } from '../../sql/sqlite/errors.ts'
 
 /** More than these do not wait for each other. */
-const mostInGroup = 128
+const maxInGroup = 128
 
 export interface Writer {
   /** Runs work in a transaction of its own; resolves when that is durable. @throws what `work` throws, StorageError */
   transaction<T>(work: () => Promise<T>): Promise<T>
   /** Runs work while no transaction of this writer is open, so that somebody else in this process may begin one. */
-  alone<T>(work: () => Promise<T>): Promise<T>
+  exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
 interface Job {
-  readonly alone: boolean
+  readonly exclusive: boolean
   /** Runs the work and says how to tell of its end. It never rejects. */
   run(): Promise<Ended>
   reject(error: unknown): void
@@ -37,14 +37,14 @@ interface Ended {
 
 /**
  * @param connection the writer's own
- * @param patience milliseconds to wait for another process that writes
+ * @param busyTimeoutMs milliseconds to wait for another process that writes
  */
-export function writerOver(connection: Connection, path: string, patience: number): Writer {
+export function writerOver(connection: Connection, path: string, busyTimeoutMs: number): Writer {
   const { database } = connection
   const queue: Job[] = []
   let running = false
 
-  function add<T>(work: () => Promise<T>, alone: boolean): Promise<T> {
+  function add<T>(work: () => Promise<T>, exclusive: boolean): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const run = async (): Promise<Ended> => {
       try {
@@ -54,7 +54,7 @@ export function writerOver(connection: Connection, path: string, patience: numbe
         return { failed: true, error, tell: () => reject(error) }
       }
     }
-    queue.push({ alone, run, reject })
+    queue.push({ exclusive, run, reject })
     if (!running) void runAll()
     return promise
   }
@@ -62,7 +62,7 @@ export function writerOver(connection: Connection, path: string, patience: numbe
   async function runAll(): Promise<void> {
     running = true
     while (queue[0]) {
-      if (queue[0].alone) (await queue.shift()?.run())?.tell()
+      if (queue[0].exclusive) (await queue.shift()?.run())?.tell()
       else await runGroup()
     }
     running = false
@@ -70,7 +70,7 @@ export function writerOver(connection: Connection, path: string, patience: numbe
 
   async function runGroup(): Promise<void> {
     try {
-      await whileBusy(patience, () => connection.run('BEGIN IMMEDIATE'))
+      await whileBusy(busyTimeoutMs, () => connection.run('BEGIN IMMEDIATE'))
     } catch (error) {
       // Whoever waits has waited as long; what comes later tries again.
       for (const job of queue.splice(0)) job.reject(storageErrorOf(error, path))
@@ -85,7 +85,7 @@ export function writerOver(connection: Connection, path: string, patience: numbe
           ends.push(await runOne(job))
         }
         await setImmediate()
-      } while (queue[0] && !queue[0].alone && jobs.length < mostInGroup)
+      } while (queue[0] && !queue[0].exclusive && jobs.length < maxInGroup)
       commit()
     } catch (error) {
       if (database.isTransaction) connection.run('ROLLBACK')
@@ -112,7 +112,7 @@ export function writerOver(connection: Connection, path: string, patience: numbe
   }
 
   function next(taken: number): Job | undefined {
-    return taken < mostInGroup && queue[0]?.alone === false ? queue.shift() : undefined
+    return taken < maxInGroup && queue[0]?.exclusive === false ? queue.shift() : undefined
   }
 
   /** @throws what SQLite threw when it gave up the whole group, as it does on a full disk */
@@ -127,6 +127,6 @@ export function writerOver(connection: Connection, path: string, patience: numbe
 
   return {
     transaction: (work) => add(work, false),
-    alone: (work) => add(work, true),
+    exclusive: (work) => add(work, true),
   }
 }

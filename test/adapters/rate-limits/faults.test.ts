@@ -33,7 +33,7 @@ async function passing(limits: SharedRateLimits, key: string): Promise<number> {
 
 async function onPostgres(options: Partial<PostgresRateLimitOptions> = {}) {
   const warnings: string[] = []
-  const settings = { patience: 300, retryMilliseconds: 20, warn: (sentence: string) => void warnings.push(sentence) }
+  const settings = { timeoutMs: 300, retryMs: 20, warn: (sentence: string) => void warnings.push(sentence) }
   const counts = await postgresCounts(server)
   const from = options.pool ? {} : { url: server.url }
   const limits = closing(await postgresRateLimits({ ...from, schema: counts.schema, ...settings, ...options }))
@@ -54,7 +54,7 @@ test('a connection that is cut: each counts for itself, and together again when 
   expect((await rows()).map(({ key }) => key)).toEqual(['after', 'before', 'somebody'])
 })
 
-test('a network that swallows everything: nobody waits longer than the patience, and no password is told', async () => {
+test('a network that swallows everything: nobody waits longer than the time-out, and no password is told', async () => {
   const proxy = await proxyTo(server.url)
   const { limits, warnings } = await onPostgres({ url: proxy.url })
   await limits.count('before', 3)
@@ -68,10 +68,10 @@ test('a network that swallows everything: nobody waits longer than the patience,
   expect(warnings.join()).not.toContain('postgres:postgres')
 })
 
-test("a host's own pool without a free connection is waited for as long as the patience, and then again", async () => {
+test("a host's own pool without a free connection is waited for as long as the time-out, and then again", async () => {
   const pool = new pg.Pool({ connectionString: server.url, max: 1 })
   onTestFinished(() => pool.end())
-  const { limits, warnings, rows } = await onPostgres({ pool, patience: 50 })
+  const { limits, warnings, rows } = await onPostgres({ pool, timeoutMs: 50 })
   const held = await pool.connect()
   const passed = await passing(limits, 'during')
   held.release()
@@ -84,7 +84,7 @@ test("a host's own pool without a free connection is waited for as long as the p
 })
 
 test('a table that somebody holds locked: each counts for itself until it is free', async () => {
-  const { limits, warnings, schema } = await onPostgres({ patience: 100 })
+  const { limits, warnings, schema } = await onPostgres({ timeoutMs: 100 })
   await admin.query(`BEGIN; LOCK TABLE "${schema}".rate_limits`)
   const passed = await passing(limits, 'during')
   await admin.query('COMMIT')
@@ -159,9 +159,9 @@ test('a database that cannot be reached is refused at the start, without the pas
   await expect(postgresRateLimits({})).rejects.toThrow('option `url` or `pool`')
 })
 
-async function onSqlite(patience = 50) {
+async function onSqlite(timeoutMs = 50) {
   const warnings: string[] = []
-  const counts = await sqliteCounts({ patience, retryMilliseconds: 20, warn: (sentence) => void warnings.push(sentence) })
+  const counts = await sqliteCounts({ timeoutMs, retryMs: 20, warn: (sentence) => void warnings.push(sentence) })
   return { ...counts, file: `${counts.path}-rate-limits/counts.sqlite`, limits: await counts.open(), warnings }
 }
 

@@ -46,7 +46,7 @@ async function postgres(): Promise<TestDatabase> {
   const server = await testPostgres()
   const schema = server.newSchema()
   const dialect = postgresDialect(schema)
-  const pool = await openPool({ url: server.url, size: 5, patience: 5_000, statementTimeout: 10_000 })
+  const pool = await openPool({ url: server.url, size: 5, connectTimeoutMs: 5_000, statementTimeoutMs: 10_000 })
   onTestFinished(() => pool.end())
   return {
     dialect,

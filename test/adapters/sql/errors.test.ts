@@ -105,7 +105,7 @@ describe('postgres', async () => {
   const server = await testPostgres()
 
   async function client() {
-    const pool = await openPool({ url: server.url, size: 1, patience: 5_000, statementTimeout: 5_000 })
+    const pool = await openPool({ url: server.url, size: 1, connectTimeoutMs: 5_000, statementTimeoutMs: 5_000 })
     onTestFinished(() => pool.end())
     const connected = await pool.connect()
     connected.on('error', () => undefined)
@@ -163,7 +163,7 @@ describe('postgres', async () => {
     address.pathname = '/nowhere'
     const connecting = (url: string) =>
       thrown(async () => {
-        const pool = await openPool({ url, size: 1, patience: 5_000, statementTimeout: 0 })
+        const pool = await openPool({ url, size: 1, connectTimeoutMs: 5_000, statementTimeoutMs: 0 })
         onTestFinished(() => pool.end())
         await pool.connect()
       })

@@ -45,7 +45,7 @@ async function sqlite(): Promise<Host> {
   return {
     storage,
     run: async (sql) => database.exec(sql),
-    begin: () => storage.alone(async () => database.exec('BEGIN IMMEDIATE')),
+    begin: () => storage.exclusive(async () => database.exec('BEGIN IMMEDIATE')),
     joined: () => storage.using(database),
     native: database,
     orders: async () => database.prepare('SELECT count(*) AS number FROM orders').get()?.['number'],
@@ -191,7 +191,7 @@ test("a host's rows can join a transaction of the storage by `native`, too", asy
   expect([names, await thingIds(storage)]).toEqual([[], []])
 })
 
-test("a host that begins beside a busy storage never meets its lock inside of `alone`, and the storage waits for the host's", async () => {
+test("a host that begins beside a busy storage never meets its lock inside of `exclusive`, and the storage waits for the host's", async () => {
   const path = join(temporaryDirectory(), 'app.sqlite')
   const storage = await sqliteStorage({ path, tables: [things] })
   const database = new DatabaseSync(path)
@@ -201,7 +201,7 @@ test("a host that begins beside a busy storage never meets its lock inside of `a
   })
   const writes = Array.from({ length: 200 }, (_, id) => insertAndTell(storage, id + 1))
   for (let round = 0; round < 5; round++) {
-    await storage.alone(async () => database.exec('BEGIN IMMEDIATE'))
+    await storage.exclusive(async () => database.exec('BEGIN IMMEDIATE'))
     await storage.using(database).transaction((tx) => tx.insert(things, thing(1001 + round)))
     database.exec('COMMIT')
   }

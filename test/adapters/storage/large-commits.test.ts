@@ -40,7 +40,7 @@ const engines: Readonly<Record<string, () => Promise<Subject>>> = {
   },
   async postgres() {
     const schema = server.newSchema()
-    const storage = await postgresStorage({ url: server.url, schema, statementTimeout: 60_000 })
+    const storage = await postgresStorage({ url: server.url, schema, statementTimeoutMs: 60_000 })
     return { storage, source: () => postgresOutbox({ url: server.url, schema }) }
   },
 }

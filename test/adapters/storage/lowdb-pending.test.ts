@@ -82,7 +82,7 @@ describe('pending events of lowdb', () => {
   test('are tried again without a commit', { timeout: 60_000 }, async () => {
     const outbox = recordingOutbox()
     const path = join(temporaryDirectory(), 'db.json')
-    const storage = await openLowdb({ path, outbox, retryMilliseconds: 1 })
+    const storage = await openLowdb({ path, outbox, retryMs: 1 })
     outbox.failure = new Error('away')
     await insertAndTell(storage, thing(1))
     expect(outbox.commits).toEqual([])

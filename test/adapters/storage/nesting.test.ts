@@ -44,14 +44,14 @@ test('a transaction inside of a joined one is refused', async () => {
   database.exec('ROLLBACK')
 })
 
-test('inside of `alone` writes are refused, and reads go on', async () => {
+test('inside of `exclusive` writes are refused, and reads go on', async () => {
   const { storage } = await sqlite()
-  await storage.alone(async () => {
-    await expect(storage.transaction(nothing)).rejects.toThrow('a write inside of `alone` would wait for itself')
-    await expect(storage.alone(nothing)).rejects.toThrow('a write inside of `alone` would wait for itself')
+  await storage.exclusive(async () => {
+    await expect(storage.transaction(nothing)).rejects.toThrow('a write inside of `exclusive` would wait for itself')
+    await expect(storage.exclusive(nothing)).rejects.toThrow('a write inside of `exclusive` would wait for itself')
     await storage.transaction(nothing, { readOnly: true })
   })
-  await expect(storage.transaction(() => storage.alone(nothing))).rejects.toThrow(inner)
+  await expect(storage.transaction(() => storage.exclusive(nothing))).rejects.toThrow(inner)
   await storage.transaction(nothing)
 })
 

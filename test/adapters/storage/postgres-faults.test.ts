@@ -100,7 +100,7 @@ test('of two transactions that lock each other out one is a lost race, and the o
 })
 
 test('a statement that waits too long is given up, and says so', async () => {
-  const storage = await open({ statementTimeout: 100 })
+  const storage = await open({ statementTimeoutMs: 100 })
   await insertAndTell(storage, 1)
   await storage.transaction(async (tx) => {
     await tx.update(things, '1', { size: 1 })
@@ -112,7 +112,7 @@ test('a statement that waits too long is given up, and says so', async () => {
 
 test('an empty pool is refused in time, and the API says 503 with Retry-After', async () => {
   const schema = server.newSchema()
-  const storage = await postgresStorage({ url: server.url, schema, poolSize: 1, patience: 200 })
+  const storage = await postgresStorage({ url: server.url, schema, poolSize: 1, connectTimeoutMs: 200 })
   const community = createCommunity({ storage, allowHttp: true })
   onTestFinished(() => community.close())
   const { network } = await community.networks.create({
@@ -132,7 +132,7 @@ test('an empty pool is refused in time, and the API says 503 with Retry-After', 
 test("a host's own pool is used with a time limit, and stays the host's", async () => {
   const pool = new pg.Pool({ connectionString: server.url, max: 1 })
   onTestFinished(() => pool.end())
-  const storage = await open({ pool, patience: 200 })
+  const storage = await open({ pool, connectTimeoutMs: 200 })
   await insertAndTell(storage, 1)
   const held = await pool.connect()
   await expect(thingIds(storage)).rejects.toMatchObject({ code: 'unavailable' })
@@ -147,7 +147,7 @@ test('a server that is not there, and one that does not let us in, are refused w
   wrong.password = 'open-sesame'
   const nowhere = 'postgres://postgres:open-sesame@127.0.0.1:1/postgres'
   for (const url of [wrong.href, nowhere]) {
-    const refused = await postgresStorage({ url, patience: 500 }).catch((error: unknown) => error)
+    const refused = await postgresStorage({ url, connectTimeoutMs: 500 }).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'unavailable' })
     expect(String(refused)).not.toContain('open-sesame')
   }

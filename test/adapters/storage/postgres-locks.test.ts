@@ -21,7 +21,7 @@ function meetingOfTwo() {
 
 /** A network, whose two transactions that insert into a table meet right before it, each with its locks. */
 async function network() {
-  const database = await postgresStorage({ url: server.url, schema: server.newSchema(), statementTimeout: 10_000 })
+  const database = await postgresStorage({ url: server.url, schema: server.newSchema(), statementTimeoutMs: 10_000 })
   let contested: string | undefined
   let meet = meetingOfTwo()
   const storage = bentStorage(database, {

@@ -76,7 +76,7 @@ type Sent = Awaited<ReturnType<Awaited<ReturnType<typeof outside>>['get']>>
 const seen = (answers: readonly Sent[]) => [...new Set(answers.map(({ status, after }) => `${status} ${after ?? '-'}`))].sort()
 
 test('while a lock holds all connections, requests get 503 with Retry-After in time; afterwards all is as before', async () => {
-  const { schema, space, get, write, titles } = await outside({ poolSize: 4, patience: 300, statementTimeout: 2_000 })
+  const { schema, space, get, write, titles } = await outside({ poolSize: 4, connectTimeoutMs: 300, statementTimeoutMs: 2_000 })
   await client.query('BEGIN')
   await client.query(`SELECT 1 FROM "${schema}"."spaces" WHERE id = $1 FOR UPDATE`, [space.id])
   const many = Array.from({ length: 60 }, (_, n) => n)
@@ -142,7 +142,7 @@ async function cutting(bytes: readonly number[]) {
 
 test('while connections are cut in the middle, every answer is right or a 503, and nothing is half done', async () => {
   const { url, cut } = await cutting([60_000, 20_000, 26_000, 33_000, 21_000, 41_000, 24_000, 29_000])
-  const { space, get, write, titles } = await outside({ url, poolSize: 4, patience: 2_000, statementTimeout: 5_000 })
+  const { space, get, write, titles } = await outside({ url, poolSize: 4, connectTimeoutMs: 2_000, statementTimeoutMs: 5_000 })
   const answers: Sent[] = []
   const looks: Sent[] = []
   const written: string[] = []

@@ -102,7 +102,7 @@ test('a disk that fails in the commit leaves it open whether that came through, 
 
 test('another process that writes is waited for, without holding up this one, and not for ever', async () => {
   const path = file()
-  const storage = await open({ path, patience: 300 })
+  const storage = await open({ path, busyTimeoutMs: 300 })
   const other = new DatabaseSync(path)
   onTestFinished(() => other.close())
   other.exec('BEGIN IMMEDIATE')

@@ -44,8 +44,8 @@ export interface DatabaseOptions {
 }
 
 /** Milliseconds to wait for a connection, and for a statement. */
-const patience = 5_000
-const statementTimeout = 10_000
+const connectTimeoutMs = 5_000
+const statementTimeoutMs = 10_000
 const settings = {
   synchronous_commit: 'off',
   // Every statement that counts has an index. A plan that was made while a table was small would scan it when it has grown.
@@ -74,8 +74,8 @@ export async function openDatabase({
   const pool = await openPool({
     url,
     size: poolSize,
-    patience,
-    statementTimeout,
+    connectTimeoutMs,
+    statementTimeoutMs,
     name: 'folkmoot-relay',
     settings: looking ? { ...settings, default_transaction_read_only: 'on' } : settings,
     broke: () => void broken++,
@@ -111,14 +111,14 @@ export async function openDatabase({
   }
 
   async function one(text: string, values: readonly unknown[]): Promise<readonly SqlRow[]> {
-    const held = await holdClient(pool, patience).catch((error: unknown) => {
+    const held = await holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
       throw unreachable(error)
     })
     return within(held, (session) => session.rows(text, values))
   }
 
   async function whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return within(await beginOn(pool, 'BEGIN', patience), async (session) => {
+    return within(await beginOn(pool, 'BEGIN', connectTimeoutMs), async (session) => {
       try {
         const value = await work(session)
         await commit(session.client)
