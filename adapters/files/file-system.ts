@@ -2,7 +2,7 @@
  * The little of a file system that the outbox needs, as an interface, so that tests can inject short writes, I/O errors,
  * failing syncs and full disks.
  */
-import { constants, watch } from 'node:fs'
+import { constants, fstatSync, watch } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 
@@ -14,8 +14,10 @@ export interface OpenFile {
   /** fdatasync. */
   sync(): Promise<void>
   truncate(length: number): Promise<void>
-  /** Its size in bytes, and how many names it still has. */
-  stat(): Promise<{ readonly size: number; readonly links: number }>
+  /** Its size in bytes. */
+  size(): Promise<number>
+  /** How many names it still has; said at once, the file being open. */
+  links(): number
   close(): Promise<void>
 }
 
@@ -45,10 +47,10 @@ function openFile(handle: FileHandle): OpenFile {
     },
     sync: () => handle.datasync(),
     truncate: (length) => handle.truncate(length),
-    async stat() {
-      const { size, nlink } = await handle.stat()
-      return { size, links: nlink }
+    async size() {
+      return (await handle.stat()).size
     },
+    links: () => fstatSync(handle.fd).nlink,
     close: () => handle.close(),
   }
 }

@@ -3,8 +3,12 @@ import type { Http2ServerRequest } from 'node:http2'
 import type { Answer } from '../../lib/http/exchange.ts'
 import { type Bounds, type Watch, watch } from './node-bounds.ts'
 
-/** Characters that are written at a time: enough for a fast reader, and all that a slow one makes us encode. */
+/** Characters of an answer that is encoded once and written as a whole: a page of a hundred records. */
+const wholeLength = 131_072
+/** Of a longer one so many are written at a time: enough for a fast reader, and all that a slow one makes us encode. */
 const sliceLength = 65_536
+/** A shorter text is encoded by the socket together with the headers, which saves a piece. */
+const shortLength = 4_096
 
 /**
  * Writes an answer, as fast as its client takes it.
@@ -23,13 +27,14 @@ export function writeAnswer(
   }
   const lingers = isUnfinished(request, status)
   const text = request.method === 'HEAD' ? null : body
+  const encoded = text !== null && text.length > shortLength && text.length <= wholeLength ? Buffer.from(text) : text
   response.writeHead(status, {
     ...headers,
-    ...(body === null ? {} : { 'content-length': Buffer.byteLength(body) }),
+    ...(body === null ? {} : { 'content-length': Buffer.byteLength(encoded ?? body) }),
     ...(lingers ? { connection: 'close' } : {}),
   })
   if (lingers) {
-    if (text !== null) response.write(text)
+    if (encoded !== null) response.write(encoded)
     linger(request, response)
     watchAnswer(request, response, bounds, sent)
     return
@@ -37,10 +42,10 @@ export function writeAnswer(
   // A stream of HTTP/2 of which a part is unread would stay open: close it when the answer has left (RFC 9113, 8.1).
   if (request.httpVersionMajor >= 2 && !request.complete)
     response.once('finish', () => (request as IncomingMessage & Partial<Http2ServerRequest>).stream?.close())
-  if (text !== null && text.length > sliceLength) {
+  if (text !== null && text.length > wholeLength) {
     writeSlices(response, text, watchAnswer(request, response, bounds, sent))
   } else {
-    response.end(text ?? undefined)
+    response.end(encoded ?? undefined)
     if (response.writableLength === 0) sent()
     else watchAnswer(request, response, bounds, sent)
   }

@@ -67,7 +67,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
       return { commits: [], damage, position: from, more: false }
     }
     try {
-      const { size } = await file.stat()
+      const size = await file.size()
       // Smaller than what was read: a failed append was taken back, and its writer went on in another segment.
       if (size <= from) return { commits: [], damage: [], position: from, more: false }
       let bytes = await readBytes(file, from, Math.min(size - from, limit))
@@ -225,7 +225,7 @@ async function sizeOf(files: FileSystem, path: string): Promise<number> {
   try {
     const file = await files.open(path)
     try {
-      return (await file.stat()).size
+      return await file.size()
     } finally {
       await file.close()
     }

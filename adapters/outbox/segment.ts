@@ -50,9 +50,9 @@ export async function createSegment(files: FileSystem, directory: string, name: 
           await writeWhole(file, bytes, end)
           end += bytes.length
         }
-        const [, { links }] = await Promise.all([file.sync(), file.stat()])
+        await file.sync()
         // A segment without a name is read by nobody: its directory was removed under us.
-        if (links === 0) throw new Error('the file was removed')
+        if (file.links() === 0) throw new Error('the file was removed')
         length = end
       } catch (error) {
         usable = false
