@@ -16,7 +16,7 @@ export function checkOptions(call: string, rules: OptionRules, given: unknown, e
   const options: Readonly<Record<string, unknown>> = { ...given }
   const strange = Object.keys(options)
     .filter((name) => !Object.hasOwn(rules, name))
-    .map((name) => `option \`${name.slice(0, 50)}\` does not exist; there are ${Object.keys(rules).join(', ')}`)
+    .map((name) => `option \`${name.slice(0, 50)}\` does not exist; allowed: ${Object.keys(rules).join(', ')}`)
   const wrong = Object.entries(rules).flatMap(([name, rule]) => {
     const { issues } = v.safeParse(rule, options[name])
     return issues ? [`option \`${name}\` ${issues[0].message}, got ${shown(options[name])}`] : []

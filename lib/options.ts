@@ -121,11 +121,11 @@ export function settings(options: Options): Settings {
   const { basePath = '', publicUrl, ids = 'string' } = options
   check(
     basePath === '' || isPath(basePath),
-    `option \`basePath\` must be '' or a path as URLs have it, without a slash at its end, got ${shown(basePath)}`,
+    `option \`basePath\` must be '' or the path of a URL without a trailing slash, got ${shown(basePath)}`,
   )
   check(
     publicUrl === undefined || isPublicUrl(publicUrl),
-    `option \`publicUrl\` must be an address such as https://api.example.org or https://api.example.org/community, without a slash at its end, got ${shown(publicUrl)}`,
+    `option \`publicUrl\` must be an address such as https://api.example.org or https://api.example.org/community, without a trailing slash, got ${shown(publicUrl)}`,
   )
   check(ids === 'string' || ids === 'number', `option \`ids\` must be 'string' or 'number', got ${shown(ids)}`)
   for (const name of ['allowHttp', 'newMembersConsent'] as const)
@@ -173,7 +173,7 @@ export function settings(options: Options): Settings {
     check(limit === null || isLimit(limit), problem)
   }
   for (const name of Object.keys(plain(options.ports)))
-    check(name in portMethods, `option \`ports.${name}\` does not exist; there are ${Object.keys(portMethods).join(', ')}`)
+    check(name in portMethods, `option \`ports.${name}\` does not exist; allowed: ${Object.keys(portMethods).join(', ')}`)
   for (const [name, methods] of Object.entries(portMethods)) {
     const port = plain(options.ports)[name as keyof Ports] as Readonly<Record<string, unknown>> | undefined
     for (const method of methods)

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 /** Most words of a sentence. Inline code and a link count as one word each. */
 export const wordsPerSentence = 25
-/** Most words of a sentence on a page of `docs/decisions`. */
+/** Most words of a sentence on a page of `docs/decisions`, and in the changelog. */
 export const wordsPerSentenceInDecisions = 30
 
 /** Frames that read well in German only, and better words for each. */
@@ -120,7 +120,7 @@ export const prosePages: readonly string[] = globSync(['*.md', 'docs/*.md', 'doc
 export function problemsIn(path: string): readonly ProseProblem[] {
   const text = readFileSync(new URL(path, root), 'utf8')
   if (path.endsWith('.ts')) return problemsOfComments(text)
-  return problemsOfPage(text, path.includes('decisions/') ? wordsPerSentenceInDecisions : wordsPerSentence)
+  return problemsOfPage(text, /decisions|CHANGELOG/.test(path) ? wordsPerSentenceInDecisions : wordsPerSentence)
 }
 
 /** One line for people: place, problem and sentence. */

@@ -128,7 +128,7 @@ function locked(path: string, owner: LockOwner | undefined): StorageError {
 function describe(owner: LockOwner, path: string): string {
   const who = `process ${owner.pid} (${owner.purpose})`
   if (owner.namespace === thisProcess().namespace) return who
-  return `${who} of another container; if that container is gone, remove ${path}.lock`
+  return `${who} in another container; if that container is gone, remove ${path}.lock`
 }
 
 function parseLockOwner(text: string): LockOwner | undefined {

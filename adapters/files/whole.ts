@@ -28,7 +28,7 @@ export async function writeWhole(file: OpenFile, bytes: Uint8Array, position = 0
   let written = 0
   while (written < bytes.length) {
     const count = await file.write(written === 0 ? bytes : bytes.subarray(written), position + written)
-    if (count <= 0) throw new Error('the file system took no more bytes')
+    if (count <= 0) throw new Error('the file system accepted no more bytes')
     written += count
   }
 }

@@ -24,7 +24,7 @@ export async function setAside(
     for await (const bytes of pieces)
       for (let written = 0; written < bytes.length; ) {
         const count = await file.write(bytes.subarray(written), end)
-        if (count <= 0) throw new Error(`${path} takes no more bytes`)
+        if (count <= 0) throw new Error(`${path} accepts no more bytes`)
         written += count
         end += count
       }

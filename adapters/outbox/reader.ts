@@ -49,7 +49,9 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
       const segment = parseSegmentName(name)
       if (!segment || segment.version === formatVersion || reported.has(name)) return []
       reported.add(name)
-      return [{ stream: name, offset: 0, bytes: 0, reason: `format version ${segment.version} is not known here: left alone` }]
+      return [
+        { stream: name, offset: 0, bytes: 0, reason: `format version ${segment.version} is unknown to this version: left alone` },
+      ]
     })
   }
 

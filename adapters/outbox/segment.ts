@@ -43,7 +43,7 @@ export async function createSegment(files: FileSystem, directory: string, name: 
       return length
     },
     async append(lines) {
-      if (!usable) throw new StorageError('unavailable', `outbox segment ${name} was given up`)
+      if (!usable) throw new StorageError('unavailable', `outbox segment ${name} was abandoned`)
       try {
         let end = length
         for (const bytes of lines) {

@@ -46,7 +46,7 @@ const pause = 5
 export async function postgresRateLimits(options: PostgresRateLimitOptions): Promise<SharedRateLimits> {
   const { url, schema = defaultSchema, migrate = true, timeoutMs = 1_000, retryMs = 5_000 } = options
   const { prepared = true, warn = console.warn } = options
-  if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must say which PostgreSQL database')
+  if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must name a PostgreSQL database')
   const pool =
     options.pool ??
     (await openPool({ url: url ?? '', size: 1, connectTimeoutMs, statementTimeoutMs, name: 'folkmoot-rate-limits' }))

@@ -85,7 +85,7 @@ export function sharedRateLimits(counts: Counts, { warn, retryMs }: SharedOption
   let closing: Promise<void> | undefined
 
   async function count(name: string, perMinute: number): Promise<RateCount> {
-    if (closing) throw new StorageError('closed', 'the rate limits are closed; make new ones to go on')
+    if (closing) throw new StorageError('closed', 'the rate limits are closed; make new ones')
     const key = keyOf(name)
     const now = performance.now()
     const known = spent.get(key)
@@ -136,7 +136,7 @@ export function sharedRateLimits(counts: Counts, { warn, retryMs }: SharedOption
       // Whoever has come meanwhile would wait as long, and for nothing.
       for (const resolve of [...batch.values(), ...gathering.values()].flat()) resolve(undefined)
       gathering = new Map()
-      warn(`rate limits: each process counts for itself for now: ${error instanceof Error ? error.message : String(error)}`)
+      warn(`rate limits: each process counts alone for now: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 

@@ -57,7 +57,7 @@ export const versionQuery = (dialect: Dialect): string =>
 /** @throws StorageError `newer` when a newer version of folkmoot has been there */
 export function refuseNewer({ version }: Schema, existing: Existing, where: string): void {
   if (existing.version === undefined || existing.version <= version) return
-  const versions = `its schema has version ${existing.version}, this one knows ${version}`
+  const versions = `its schema has version ${existing.version}, this one supports ${version}`
   throw new StorageError('newer', `${where} belongs to a newer version of folkmoot (${versions}): update folkmoot`)
 }
 

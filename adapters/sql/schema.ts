@@ -66,6 +66,6 @@ export function createIndex(dialect: Dialect, table: SqlTable, { name, on, uniqu
 /** @throws TypeError when the rows that are there would have no value for it */
 export function addColumn(dialect: Dialect, table: SqlTable, name: string, column: SqlColumn | string): string {
   if (typeof column !== 'string' && !column.nullable && column.default === undefined)
-    throw new TypeError(`${table.name}.${name} is new: rows that are there need a default, or null, for it`)
+    throw new TypeError(`${table.name}.${name} is new: existing rows need a default, or null, for it`)
   return `ALTER TABLE ${dialect.table(table.name)} ADD COLUMN ${columnDdl(dialect, table, name, column)}`
 }

@@ -101,7 +101,7 @@ export function statementsOf(dialect: Dialect) {
     const type = table.columns[by]?.type
     const isNumber = type === 'integer' || type === 'real'
     const value = type && encodeWanted(dialect, type, isNumber ? Number(after) : String(after))
-    if (value === undefined) throw new RangeError(`\`after\` is no ${type ?? 'column'} of ${table.name}.${by}`)
+    if (value === undefined) throw new RangeError(`\`after\` is not a ${type ?? 'column'} of ${table.name}.${by}`)
     return value
   }
 

@@ -40,7 +40,7 @@ export function encodeValue(dialect: Dialect, table: TableShape, name: string, v
   if (value === null && (column.nullable || column.type !== 'json')) return null
   if (!isStorable(dialect, column.type, value))
     throw new RangeError(
-      `${table.name}.${name} cannot hold this value: it is no ${column.type} that the database keeps unchanged`,
+      `${table.name}.${name} cannot hold this value: it is not a ${column.type} that the database keeps unchanged`,
     )
   return dialect.encode(column.type, value)
 }

@@ -67,7 +67,7 @@ async function hold(path: string): Promise<ProcessLock> {
     return await acquireLock(path, 'lowdb storage')
   } catch (error) {
     if (!isStorageError(error) || error.code !== 'locked') throw fileError(`${path} cannot be opened`, error)
-    const remedy = 'use the API of that process, give each process a file of its own, or choose sqlite or postgres'
+    const remedy = 'use the API of that process, give each process its own file, or choose sqlite or postgres'
     throw new StorageError('locked', `${error.message}; a lowdb file belongs to one process: ${remedy}`, { cause: error })
   }
 }

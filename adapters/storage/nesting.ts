@@ -15,7 +15,7 @@ export interface Nesting {
 }
 
 const insideTransaction =
-  'a transaction inside of another one of the same storage would wait for itself. Use the outer `tx`, or begin it after its end'
+  'a transaction inside another one of the same storage would wait for itself. Use the outer `tx`, or begin the inner one after its end'
 
 /** @param refusal says what cannot be done inside of the work, and what to do instead */
 export function nestingIn(refusal = insideTransaction): Nesting {

@@ -93,7 +93,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   const { statementTimeoutMs = 10_000, prepared = true, onStatement } = options
   const dialect = postgresDialect(schema)
   const language: Language = { dialect, statements: statementsOf(dialect), prepared, onStatement }
-  if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must say which PostgreSQL database')
+  if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must name a PostgreSQL database')
   const pool =
     options.pool ?? (await openPool({ url: url ?? '', size: poolSize, connectTimeoutMs, statementTimeoutMs, pipeline: true }))
   const endPool = async () => {
@@ -145,7 +145,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
 
   return {
     async transaction(work, { readOnly = false } = {}) {
-      if (closing) throw new StorageError('closed', 'the storage is closed; open it again to go on')
+      if (closing) throw new StorageError('closed', 'the storage is closed; open it again')
       nesting.refuse()
       const entering = nesting.entering(work)
       return track(readOnly ? views.read(entering) : write(entering))
@@ -171,7 +171,7 @@ async function commit(transaction: Transaction): Promise<void> {
     throw commitError(error)
   })
   // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
-  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has undone the transaction')
+  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
 }
 
 /** Undoes a transaction, and says whether the connection is of no more use. */

@@ -64,7 +64,7 @@ const maxReads = 64
 
 function executorOver(connection: Connection): Executor {
   function check(): void {
-    if (!connection.database.isTransaction) throw new StorageError('unavailable', 'the transaction was given up by SQLite')
+    if (!connection.database.isTransaction) throw new StorageError('unavailable', 'SQLite has rolled back the transaction')
   }
   return {
     native: connection.database,
@@ -145,14 +145,14 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const views = viewsWith({ open: async () => viewOver(await readers.take(), readers), most: maxReads, statements })
   const inTransaction = nestingIn()
   const inExclusive = nestingIn(
-    'a write inside of `exclusive` would wait for itself. Write through `using`, or begin it after its end',
+    'a write inside `exclusive` would wait for itself. Write through `using`, or begin it after `exclusive` ends',
   )
   let running = 0
   let closing: Promise<void> | undefined
   let allDone: (() => void) | undefined
 
   async function counted<T>(work: () => Promise<T>): Promise<T> {
-    if (closing) throw new StorageError('closed', 'the storage is closed; open it again to go on')
+    if (closing) throw new StorageError('closed', 'the storage is closed; open it again')
     running++
     try {
       return await work()

@@ -82,7 +82,7 @@ const isSystems = (error: unknown): boolean => /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.te
 /**
  * Starts a relay. Events that stood in the outbox before an endpoint are not sent to that endpoint: the order in the outbox
  * decides; where several processes write at once, the order in which their records are ingested.
- * @throws SettingsError, TypeError for an encryption key that is none, StorageError `locked` when another relay works on this outbox, `newer`, `damaged`, `unavailable`
+ * @throws SettingsError, TypeError for an encryption key that is none, StorageError `locked` when another relay uses this outbox, `newer`, `damaged`, `unavailable`
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { clock = systemClock, random = Math.random, userAgent = 'folkmoot-relay' } = options

@@ -122,7 +122,7 @@ function areCertificates(text: string): boolean {
 
 /** Names that look like one are named; neither they nor values may carry a secret into a log, or a line break. */
 function noSuchSetting(name: string): string {
-  if (!/^[\w-]{1,40}$/.test(name)) return 'there is a setting that does not exist'
+  if (!/^[\w-]{1,40}$/.test(name)) return 'a setting does not exist'
   const meant = name.replaceAll(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase())
   return `there is no setting \`${name}\`${Object.hasOwn(checks, meant) ? `: write \`${meant}\`` : ''}`
 }

@@ -58,7 +58,8 @@ async function serveFile(
 ): Promise<void> {
   requireHttps(toIncoming(request), https)
   const refuse = (status: number, error: string) => writeJson(response, status, { error })
-  if (request.method !== 'GET' && request.method !== 'HEAD') return void refuse(405, `${request.method} is not possible here`)
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return void refuse(405, `${request.method} is not allowed here. Allowed: GET, HEAD.`)
   // The names that the store gives, and nothing that could lead out of its directory.
   if (!/^\/assets\/[\w-]+(?:\.[\w-]+)+$/.test(path) || path.endsWith('.part')) return void refuse(404, 'File not found')
   const handle = await open(file).catch(() => undefined)

@@ -122,5 +122,7 @@ async function compare(to: Storage, counts: Readonly<Record<string, number>>): P
   const different = Object.keys(counts).filter((name) => counts[name] !== found[name])
   if (different.length === 0) return
   const lines = different.map((name) => `${name} ${counts[name]} and ${found[name]}`).join(', ')
-  throw new UsageError(`the counts of source and target differ (${lines}): stop whatever writes to the source, and copy again`)
+  throw new UsageError(
+    `the counts of source and target differ (${lines}): stop everything that writes to the source, and copy again`,
+  )
 }

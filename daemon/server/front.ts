@@ -49,7 +49,7 @@ export function createFront(): Front {
 
 function health(path: '/livez' | '/readyz', phase: Phase, request: IncomingMessage, response: ServerResponse): void {
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    answer(response, 405, { error: `${request.method} is not possible here; possible: GET, HEAD` }, { allow: 'GET, HEAD' })
+    answer(response, 405, { error: `${request.method} is not allowed here. Allowed: GET, HEAD.` }, { allow: 'GET, HEAD' })
   else if (path === '/livez') answer(response, 200, { alive: true })
   else answer(response, phase === 'ready' ? 200 : 503, { ready: phase === 'ready', phase })
 }

@@ -28,27 +28,27 @@ export async function startMetrics(port: number, phase: () => Phase): Promise<Me
   collectDefaultMetrics({ register: registry })
   const requests = new Counter({
     name: 'folkmoot_requests_total',
-    help: 'Requests that have ended, by operation (`none` for what is no operation) and class of status; `gone`: the client left first.',
+    help: 'Finished requests, by operation (`none`: no operation) and class of status; `gone`: the client left first.',
     labelNames: ['operation', 'status'],
     registers,
   })
   const durations = new Histogram({
     name: 'folkmoot_request_duration_seconds',
-    help: 'How long requests took, by operation.',
+    help: 'Duration of requests, by operation.',
     labelNames: ['operation'],
     buckets: [0.005, 0.025, 0.1, 0.5, 2.5, 10],
     registers,
   })
-  const inFlight = new Gauge({ name: 'folkmoot_requests_in_flight', help: 'Requests that run now.', registers })
+  const inFlight = new Gauge({ name: 'folkmoot_requests_in_flight', help: 'Requests in flight.', registers })
   const faults = new Counter({
     name: 'folkmoot_faults_total',
-    help: 'Answers 500 and 503, and what went wrong where nobody was waiting.',
+    help: 'Answers 500 and 503, and faults outside of a request.',
     registers,
   })
   let figures: () => InFlight = () => ({ requests: 0, bytes: 0, peakBytes: 0 })
   new Gauge({
     name: 'folkmoot_in_flight_bytes',
-    help: 'Bytes of bodies that arrive and of answers that have not left.',
+    help: 'Bytes of arriving bodies and unsent answers.',
     registers,
     collect() {
       this.set(figures().bytes)

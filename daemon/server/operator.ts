@@ -87,6 +87,6 @@ export async function networkOf(operator: Operator, name: string | undefined, pl
   const shown = all.slice(0, 20).map(({ id, subdomain }) => `${id} (${subdomain})`)
   const list = `${shown.join(', ')}${all.length > shown.length ? ', … (`folkmoot networks list` shows all)' : ''}`
   throw new UsageError(
-    name === undefined ? `say which network ${place}: ${list}` : `there is no network ${JSON.stringify(name)}; there are ${list}`,
+    name === undefined ? `choose a network ${place}: ${list}` : `there is no network ${JSON.stringify(name)}; there are ${list}`,
   )
 }

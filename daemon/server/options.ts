@@ -21,17 +21,17 @@ export const withStorage = (command: Command): Command =>
   withEncryptionKeys(
     command
       .option('--storage <address>', `${storageForms}; its password may be in PGPASSWORD`, defaultStorage)
-      .option('--outbox <directory>', 'where the outbox of lowdb and memory is; beside the file by default'),
+      .option('--outbox <directory>', 'the outbox of lowdb and memory; beside the file by default'),
   )
 
 /** For commands that work on a storage or on the server that holds it. */
 export const onStorage = (command: Command): Command =>
   withStorage(command)
-    .option('--server <file>', 'a running server, by the `control` that serve --json prints, in the place of a storage')
+    .option('--server <file>', 'a running server, by the `control` that serve --json prints, instead of a storage')
     .option('--json', 'JSON for programs: a list is one object per line')
 
 export const onNetwork = (command: Command): Command =>
-  onStorage(command).option('--network <id or subdomain>', 'the network; may be left out where there is one only')
+  onStorage(command).option('--network <id or subdomain>', 'the network; optional if there is only one')
 
 /** For commands that print a table. */
 export const wide = (command: Command): Command => command.option('--wide', 'all columns, nothing shortened, times as ISO 8601')

@@ -53,7 +53,7 @@ export function createProgram({ out, json, draw, started, version, encryptionKey
 
   program
     .command('copy')
-    .description('copy a whole storage into an empty one; goes on where it was when it was interrupted')
+    .description('copy a whole storage into an empty one; resumes after an interruption')
     .requiredOption('--from <address>', storageForms)
     .requiredOption('--to <address>', storageForms)
     .option('--json', 'print JSON for programs')

@@ -48,10 +48,10 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     throw new UsageError('--webhook-url goes with --webhook-key or --webhook-key-file: give as many keys as addresses')
   if (flags.publicUrl !== undefined && !isPublicUrl(flags.publicUrl))
     throw new UsageError(
-      `--public-url must be like https://api.example.org, without a slash at its end, got ${JSON.stringify(flags.publicUrl)}`,
+      `--public-url must be like https://api.example.org, without a trailing slash, got ${JSON.stringify(flags.publicUrl)}`,
     )
   if (flags.webhookOrder !== undefined && flags.webhookUrl.length === 0)
-    throw new UsageError('--webhook-order is about the endpoints in --webhook-url: give one')
+    throw new UsageError('--webhook-order needs --webhook-url')
   if (flags.webhookUrl.length > 0 && !flags.demo)
     throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
   const encryptionKeys = encryptionKeysOf(flags)
@@ -122,7 +122,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     )
     if (!flags.publicUrl && (flags.tlsCert || flags.trustProxy))
       log.warn(
-        '--public-url is missing: links and addresses of uploads follow the name that each caller uses; give the origin, such as https://api.example.org',
+        '--public-url is missing: links and addresses of uploads use the name in each request; give the origin, such as https://api.example.org',
       )
     return { url: listening.url, close }
   } catch (error) {

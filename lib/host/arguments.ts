@@ -79,7 +79,7 @@ function unknownFields(schema: v.GenericSchema, given: unknown, path: string): r
   return Object.entries(given).flatMap(([name, value]) => {
     const known = Object.hasOwn(entries, name) ? entries[name] : undefined
     if (known) return unknownFields(known, value, `${path}${name}.`)
-    return [`field \`${path}${name.slice(0, 50)}\` does not exist; there are ${Object.keys(entries).join(', ')}`]
+    return [`field \`${path}${name.slice(0, 50)}\` does not exist; allowed: ${Object.keys(entries).join(', ')}`]
   })
 }
 

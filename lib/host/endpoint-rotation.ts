@@ -30,12 +30,12 @@ export function rotated(
 ): Partial<EndpointRow> {
   const until = isoTime(now + keepOldSeconds * 1000)
   const replace = (noun: 'key' | 'secret', value: string, present: readonly string[], old: readonly Replaced[] | null) => {
-    if (present.includes(value)) fail(invalid(noun), `${noun} is the present one; give another, or true to make one`)
+    if (present.includes(value)) fail(invalid(noun), `${noun} is the current one; give another, or true to make one`)
     if (keepOldSeconds === 0) return null
     const kept = [...present.map((one) => ({ value: one, until })), ...(live(old, now) ?? [])]
     const others = kept.filter((one) => one.value !== value)
     if (others.length > mostOld)
-      fail(invalid(noun), `${mostOld} old ${noun}s hold already; wait for their end, or end them with keepOldSeconds: 0`)
+      fail(invalid(noun), `${mostOld} old ${noun}s are still valid; wait for their end, or end them with keepOldSeconds: 0`)
     return others.length > 0 ? others : null
   }
   return {

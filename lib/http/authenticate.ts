@@ -67,7 +67,7 @@ export function authenticator(settings: Settings) {
       return { key, network: own, isFormer }
     }
     const { key, network, isFormer } = await again(() => storage.transaction(look, { readOnly: true }))
-    if (!host && !key) throw unauthorized('This API token is not known.')
+    if (!host && !key) throw unauthorized('This API token is unknown.')
     if (key && (hasEnded(key, now) || isFormer)) throw expired()
     if (key) tokens.keep(token, { hash, network_id: key.network_id })
     if (!network) return fail(notFound('Network'))

@@ -115,7 +115,7 @@ async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
   }
 }
 
-export const bodyCut = () => new ApiError(400, { error: 'The body ended before all of it had arrived' })
+export const bodyCut = () => new ApiError(400, { error: 'The body ended before it was complete' })
 
 /** One piece of what came in several. */
 function joined(chunks: Uint8Array[], length: number): Uint8Array {

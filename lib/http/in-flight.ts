@@ -39,11 +39,7 @@ export interface Held {
 const retryAfter = { 'retry-after': '2' }
 const full = () => new ApiError(503, { error: 'The server has too much in flight. Try again in 2 seconds' }, retryAfter)
 const shareTaken = () =>
-  new ApiError(
-    503,
-    { error: 'This network has too many bytes in flight. Read the answers that are on their way, then try again' },
-    retryAfter,
-  )
+  new ApiError(503, { error: 'This network has too many bytes in flight. Read the pending answers, then try again' }, retryAfter)
 
 /** @param limits `inFlightBytes` is the ceiling */
 export function inFlightCounter({ inFlightBytes, assetBytes, bodyBytes }: Limits) {

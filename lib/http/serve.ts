@@ -63,8 +63,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
         return readDocument(incoming, document)
       }
       const matched = address && match(incoming.method, address.below)
-      if (!address || matched?.kind === 'unknown')
-        return fail({ status: 404, error: `There is nothing at ${shown(incoming.path)}` })
+      if (!address || matched?.kind === 'unknown') return fail({ status: 404, error: `There is no path ${shown(incoming.path)}` })
       if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
       if (matched?.kind !== 'route') return fail(notFound('Path'))
       route = matched.route
@@ -174,4 +173,4 @@ const readDocument = (incoming: Incoming, document: () => string): Answer => {
 }
 
 const wrongMethod = (incoming: Incoming, allow: string): ApiError =>
-  new ApiError(405, { error: `${incoming.method} is not possible here; possible: ${allow}` }, { allow })
+  new ApiError(405, { error: `${incoming.method} is not allowed here. Allowed: ${allow}.` }, { allow })

@@ -28,7 +28,7 @@ const wholeNumber = (name: string, text: string | undefined, otherwise: number):
  */
 export function readPaging(query: Readonly<Record<string, string | undefined>>): Paging {
   const after = query['after']
-  if (after !== undefined && !isStorableId(after)) fail(badRequest('after must be taken over from links.next as it is'))
+  if (after !== undefined && !isStorableId(after)) fail(badRequest('after must be copied unchanged from links.next'))
   return {
     page: wholeNumber('page', query['page'], 1),
     per_page: Math.min(wholeNumber('per_page', query['per_page'], defaultPerPage), maxPerPage),

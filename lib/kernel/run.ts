@@ -95,7 +95,7 @@ export function runner(settings: Settings, newId: () => Id, committed?: (event: 
       const some = emissions.slice(begin, begin + eventsAtOnce)
       const records = some.map((emission) => envelope(emission, { network_id: tx.network_id, now, ids, origin }))
       for (const record of records) {
-        if (!fitsLine(record)) fail(tooLarge(`The event ${record.event_type} is larger than an event may be, 16 MiB`))
+        if (!fitsLine(record)) fail(tooLarge(`The event ${record.event_type} is larger than the limit of 16 MiB`))
         if (hooks.after) commit.push(record)
       }
       await tx.append(records)

@@ -10,8 +10,8 @@ const sentences: Readonly<Partial<Record<StorageErrorCode, string>>> = {
   closed: busy,
   conflict: busy,
   unknown:
-    'The storage gave no answer, so this may have been written. ' +
-    'Repeat the request with the same Idempotency-Key; if it had none, look first whether it was written',
+    'The storage did not answer, so this may have been written. ' +
+    'Repeat the request with the same Idempotency-Key. Without a key, first check whether it was written',
 }
 
 /** Seconds until a client tries again. */

@@ -19,7 +19,7 @@ const info = {
 
 /** The answers that any operation may give, by status. */
 const reasons: Readonly<Record<number, string>> = {
-  400: 'The request cannot be understood: a page that is no number, a body that is no JSON.',
+  400: 'The request is malformed: a page that is not a number, a body that is not JSON.',
   401: 'The API token is missing, unknown, revoked or expired.',
   403: 'The API token lacks the scope, or the record may not be changed this way.',
   404: 'There is no such record in this network, or no such network.',
@@ -86,14 +86,14 @@ export function webhooksDocument(_operations: readonly AnyOperation[], settings:
     info: {
       ...info,
       title: 'Community Network Webhooks',
-      description: 'What a webhook endpoint of a community network receives.',
+      description: 'The requests that a webhook endpoint of a community network receives.',
     },
     servers: [{ url: '/' }],
     tags: [{ name: 'webhooks', description: 'Deliveries, at least once; any 2xx acknowledges.' }],
     webhooks,
     components: {
       securitySchemes: {
-        webhookKey: { type: 'http', scheme: 'bearer', description: 'The key that the endpoint was registered with.' },
+        webhookKey: { type: 'http', scheme: 'bearer', description: 'The key of the endpoint, as registered.' },
       },
       schemas: writer.components,
     },
@@ -216,7 +216,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The first answer to a key is kept for 24 hours and given again to the same request.',
+  description: 'The first answer to a key is kept for 24 hours; the same request gets it again.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
@@ -265,8 +265,8 @@ const describeWebhook = (event_type: string, payload: JsonSchema) => ({
   },
   responses: {
     '2XX': { description: 'Delivered.' },
-    '4XX': { description: 'Not delivered; tried again later, except for 410, which disables the endpoint.' },
-    '5XX': { description: 'Not delivered; tried again later.' },
+    '4XX': { description: 'Not delivered; retried later, except for 410, which disables the endpoint.' },
+    '5XX': { description: 'Not delivered; retried later.' },
   },
 })
 

@@ -70,12 +70,12 @@ function told(record: unknown, problem: string): Unusable {
 
 /** What is wrong with a record, or undefined when it can be used. */
 function problemOf(record: unknown): Problem {
-  if (!isObject(record)) return 'it is no JSON object'
+  if (!isObject(record)) return 'it is not a JSON object'
   const { kind, action } = record
   if (kind === 'event') return networkProblem(record) ?? eventProblem(record)
-  if (kind !== 'endpoint') return 'this version does not know its `kind`'
+  if (kind !== 'endpoint') return 'its `kind` is unknown to this version'
   if (action === 'remove') return networkProblem(record) ?? idProblem(record)
-  if (action !== 'upsert') return 'this version does not know its `action`'
+  if (action !== 'upsert') return 'its `action` is unknown to this version'
   return networkProblem(record) ?? idProblem(record) ?? endpointProblem(record)
 }
 
@@ -89,7 +89,7 @@ function eventProblem(fields: Fields): Problem {
   if (!matches(event_type, typeName)) return '`event_type` must be a name of at most 100 characters'
   if (!matches(event_timestamp, isoTime)) return '`event_timestamp` must be a time in ISO 8601'
   if (subject !== undefined && !matches(subject, eventId)) return '`subject` must be 1 to 200 printable ASCII characters'
-  if (!audiences.some((each) => each === audience)) return 'this version does not know its `audience`'
+  if (!audiences.some((each) => each === audience)) return 'its `audience` is unknown to this version'
   return bodyProblem(body)
 }
 
@@ -111,7 +111,7 @@ function endpointProblem(fields: Fields): Problem {
   if (!issue) return undefined
   const name = `\`${v.getDotPath(issue)}\``
   if (issue.received === 'undefined') return `${name} is missing`
-  return issue.type === 'picklist' ? `this version does not know its ${name}` : `${name} ${issue.message}`
+  return issue.type === 'picklist' ? `its ${name} is unknown to this version` : `${name} ${issue.message}`
 }
 
 /** What is known about a record that was fit to be used, and that the store refused. */

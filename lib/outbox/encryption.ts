@@ -93,10 +93,9 @@ export function keyRing(keys: readonly string[]): KeyRing {
     about: Uint8Array<ArrayBuffer>,
   ): Promise<{ readonly text: string } | { readonly problem: string }> {
     const [, id, data] = schemeOne.exec(value) ?? []
-    if (id === undefined || data === undefined)
-      return { problem: 'is encrypted in a way that this version does not know; update it' }
+    if (id === undefined || data === undefined) return { problem: 'is encrypted in a format unknown to this version; update it' }
     const found = (await load()).find((each) => each.id === id)
-    if (!found) return { problem: `is encrypted with the encryption key ${id}, which is not given: add it to ${howGiven}` }
+    if (!found) return { problem: `is encrypted with the encryption key ${id}, which is missing: add it to ${howGiven}` }
     try {
       const whole = fromBase64(data)
       const [iv, content] = [whole.slice(0, nonceLength), whole.slice(nonceLength)]
@@ -105,7 +104,7 @@ export function keyRing(keys: readonly string[]): KeyRing {
     } catch {
       return {
         problem:
-          'cannot be decrypted: it is damaged, or was taken from another endpoint; rotate key and secret, and keep no old ones',
+          'cannot be decrypted: it is damaged, or was copied from another endpoint; rotate key and secret, and keep no old ones',
       }
     }
   }

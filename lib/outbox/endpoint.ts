@@ -39,7 +39,7 @@ const list = <T>(item: v.GenericSchema<T>, most: number, rule: string) =>
 const replaced = list<Replaced>(
   v.object({ value: matching(printable), until: matching(isoTime) }),
   100,
-  'must be a list of values and the times until which they hold',
+  'must be a list of values with the times of their end',
 )
 const urlRule = 'must be an https or http address'
 const rateRule = 'must be null or a number above 0'

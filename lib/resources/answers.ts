@@ -254,7 +254,7 @@ async function adHocOption(
   member: MemberRow,
   title: string,
 ): Promise<SegmentRow> {
-  if (!field.allow_ad_hoc) fail(invalid('text'), 'text: this field takes no options but its own; name them in segment_ids')
+  if (!field.allow_ad_hoc) fail(invalid('text'), 'text: this field accepts only its existing options; name them in segment_ids')
   const most = call.limits.title
   if (title.length > most) fail(invalid('text'), `text must have at most ${most} characters as an option`)
   const known = await optionTitled(call, field, title)

@@ -196,7 +196,7 @@ function checkParent(type: CourseworkRow['type'], parent: CourseworkRow): void {
 
 /** @throws ApiError 422 */
 function checkDepth(levels: number): void {
-  if (levels > mostLevels) fail(invalid('parent_id'), `parent_id: sections stand in each other at most ${mostLevels} levels deep`)
+  if (levels > mostLevels) fail(invalid('parent_id'), `parent_id: sections nest at most ${mostLevels} levels deep`)
 }
 
 /** A section and the sections that hold it, nearest first; none for the overview. */

@@ -46,7 +46,7 @@ export const createOption = operation({
   async handle(call) {
     const field = await fieldOf(call, call.params.custom_field_id)
     if (!isDropdown(field))
-      fail(invalid('custom_field_id'), `custom_field_id: a field of the kind ${field.response_type} has no options of its own`)
+      fail(invalid('custom_field_id'), `custom_field_id: a field of the kind ${field.response_type} has no own options`)
     return addOption(call, field, { ...call.body, creator_id: call.principal.member_id })
   },
 })

@@ -112,7 +112,7 @@ async function recipientOf(
   const member = await tx.get(members, user_id)
   if (member?.state !== 'active') return fail(invalid('user_id'), `user_id: there is no member ${user_id} in this network`)
   if (email !== undefined && emailKey(email) !== member.email_key)
-    return fail(invalid('email'), 'email is not the address of the member that user_id names. Send one of the two')
+    return fail(invalid('email'), 'email is not the address of the member in user_id. Send only one of the two')
   return email === undefined
     ? { recipient_email: member.email, recipient_id: member.id }
     : { recipient_email: email, recipient_id: null }

@@ -44,7 +44,7 @@ export const createPlanMember = operation({
     if (plan.pricing_type !== 'free' && plan.pricing_type !== 'nonpaid')
       fail(
         invalid('plan_id'),
-        `Direct access is for free and nonpaid plans, and the pricing_type of this one is ${plan.pricing_type}`,
+        `Direct access is for free and nonpaid plans; the pricing_type of this plan is ${plan.pricing_type}`,
       )
     await giveAccess(call, member, plan, 'direct')
     return presentPlan(call, plan)

@@ -112,7 +112,7 @@ export const removePlanMember = operation({
     const key = { plan_id: plan.id, member_id: member.id }
     const access = (await accessTo(call, key)) ?? fail(invalid('id'), 'The member has no access to this plan')
     if (await call.tx.first(purchases, { ...key, revoked_at: null, payment_platform: 'apple' }))
-      fail(invalid('id'), 'The member bought this plan in the Apple App Store, and only there can it be given back')
+      fail(invalid('id'), 'The member bought this plan in the Apple App Store; it can be given back only there')
     await takeOffPlan(call, plan, member, access)
   },
 })

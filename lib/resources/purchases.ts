@@ -53,7 +53,7 @@ export const revokePurchaseAccess = operation({
   async handle(call) {
     const row = found(await call.tx.get(purchases, call.params.id), 'Purchase')
     if (row.payment_platform === 'apple')
-      fail(invalid('id'), 'The purchase was made in the Apple App Store, and only there can it be given back')
+      fail(invalid('id'), 'The purchase was made in the Apple App Store; it can be given back only there')
     const buyer = await lockPayer(call, row)
     const revoked = found(await revokePurchase(call, row), 'Purchase')
     if (await endPaidAccess(call, revoked)) announceRemoval(call, { kind: 'purchase', row: revoked }, buyer)

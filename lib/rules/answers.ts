@@ -92,7 +92,7 @@ export function readAnswer(
 
 /** Says of the fields of tags and badges that they take no answers. */
 export const unsupported = ({ response_type }: CustomFieldRow): string =>
-  `custom_field_id: a ${response_type} is given to members by itself, not by an answer`
+  `custom_field_id: a ${response_type} is given to members directly, not by an answer`
 
 type Check = (
   context: Pick<Context, 'ports' | 'limits'>,

@@ -12,5 +12,5 @@ export function port<Name extends keyof Ports>(
   name: Name,
   field: string,
 ): NonNullable<Ports[Name]> {
-  return ports[name] ?? fail(invalid(field), `${field} needs option \`ports.${name}\`, which this service runs without`)
+  return ports[name] ?? fail(invalid(field), `${field} needs option \`ports.${name}\`, which this service does not have`)
 }

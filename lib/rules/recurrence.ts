@@ -78,10 +78,10 @@ export function checkedRule(context: Pick<Context, 'ports'>, schedule: Schedule)
   if (rule.recur_until !== null && rule.recur_until < rule.starts_at)
     fail(invalid('recur_until'), 'recur_until must not be before starts_at')
   if (rule.by_month_days !== null && rule.frequency === 'weekly')
-    fail(invalid('by_month_days'), 'by_month_days does not go with a weekly frequency')
+    fail(invalid('by_month_days'), 'by_month_days cannot be combined with a weekly frequency')
   const series = seriesOf(rule)
   if (series && !port(context, 'recurrence', 'frequency').expand(series, { limit: 2 }))
-    fail(invalid('frequency'), 'frequency, interval, by_days and by_month_days never come round again')
+    fail(invalid('frequency'), 'frequency, interval, by_days and by_month_days match no further date')
   const { frequency, interval, by_days, by_month_days, recurrence_count, recur_until } = rule
   return {
     frequency,

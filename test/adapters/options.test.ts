@@ -26,7 +26,7 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     'openOutbox',
     openOutbox,
     { dir: nowhere, rotateBytes: 0 },
-    'option `dir` does not exist; there are directory, rotateBytes, files, now; option `directory` must be the path of a directory, got undefined; option `rotateBytes` must be a whole number above 0, got 0',
+    'option `dir` does not exist; allowed: directory, rotateBytes, files, now; option `directory` must be the path of a directory, got undefined; option `rotateBytes` must be a whole number above 0, got 0',
   ],
   [
     'lowdbStorage',
@@ -66,7 +66,7 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     { path: nowhere, busyTimeoutMs: Number.NaN, readOnly: true },
     'option `readOnly` does not exist',
   ],
-  ['postgresStorage', postgresStorage, { uri: 'postgres://x' }, 'option `uri` does not exist; there are url, pool, schema'],
+  ['postgresStorage', postgresStorage, { uri: 'postgres://x' }, 'option `uri` does not exist; allowed: url, pool, schema'],
   [
     'postgresStorage',
     postgresStorage,

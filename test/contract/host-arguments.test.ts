@@ -78,7 +78,7 @@ describe.each<[string, (on: never) => unknown, string]>([
   [
     'a field that does not exist, in the owner',
     (on: Community) => on.networks.create({ ...network, owner: { ...owner, mail: 'x' } } as never),
-    'TypeError networks.create: field `owner.mail` does not exist; there are email, first_name, last_name, commercial_email_consent',
+    'TypeError networks.create: field `owner.mail` does not exist; allowed: email, first_name, last_name, commercial_email_consent',
   ],
   [
     'an id that no row can have',
@@ -138,7 +138,7 @@ describe.each<[string, (on: never) => unknown, string]>([
   [
     'a misspelt field of an endpoint',
     (on: Community) => on.endpoints.upsert({ ...endpoint, secret: 'x' } as never),
-    'TypeError endpoints.upsert: field `secret` does not exist; there are network_id, url, name',
+    'TypeError endpoints.upsert: field `secret` does not exist; allowed: network_id, url, name',
   ],
   [
     'a misspelt and a wrong field at once',
@@ -156,7 +156,7 @@ describe.each<[string, (on: never) => unknown, string]>([
   [
     'a misspelt field of a notification',
     (on: Community) => on.notify.emailConsent({ network: '1', member: '1', consent: true } as never),
-    'TypeError notify: field `member` does not exist; there are network, member_id, consent; member_id is required',
+    'TypeError notify: field `member` does not exist; allowed: network, member_id, consent; member_id is required',
   ],
   ['an invite that is none', (on: Community) => on.acceptInvite({ network: '1', invite: 'x' }), '422 invite must be an id'],
   [
@@ -358,7 +358,7 @@ test('notify: every notification refuses hostile values in a sentence, field by 
   const faults: string[] = []
   for (const [name, notification] of Object.entries<(told: never) => Promise<unknown>>(community.notify)) {
     const sentence = await notification({ network: '1', nonsense: 1 } as never).catch((error: unknown) => String(error))
-    const fields = /there are ([\w, ]+)/.exec(String(sentence))?.[1]?.split(', ') ?? []
+    const fields = /allowed: ([\w, ]+)/.exec(String(sentence))?.[1]?.split(', ') ?? []
     expect(fields, name).toContain('network')
     for (const field of fields)
       for (const value of hostile) {

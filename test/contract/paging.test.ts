@@ -74,7 +74,7 @@ test.each(lists)('%s refuses pages that are no whole number from 1', async (id) 
   const after = await sendExample(network, id, { query: { after: 'abc' } })
   expect({ status: after.status, body: after.body }).toEqual({
     status: 400,
-    body: { error: 'after must be taken over from links.next as it is' },
+    body: { error: 'after must be copied unchanged from links.next' },
   })
 })
 

@@ -93,7 +93,7 @@ export function storageErrorOf(error: unknown): unknown {
 /** An error of the COMMIT itself: when the connection was lost, it may have come through. */
 export function commitError(error: unknown): unknown {
   if (!isLost(error)) return storageErrorOf(error)
-  return new StorageError('unknown', 'the connection to PostgreSQL was lost; whether the commit came through is not known', {
+  return new StorageError('unknown', 'the connection to PostgreSQL was lost; the outcome of the commit is unknown', {
     cause: error,
   })
 }

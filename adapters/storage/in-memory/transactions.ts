@@ -166,7 +166,7 @@ export function transactionsInMemory(
 
   return {
     async transaction(work, { readOnly = false } = {}) {
-      if (closing) throw new StorageError('closed', 'the storage is closed; open it again to go on')
+      if (closing) throw new StorageError('closed', 'the storage is closed; open it again')
       nesting.refuse()
       running++
       try {

@@ -23,7 +23,7 @@ export interface Document {
  */
 export function parseDocument(bytes: Uint8Array, path: string): Document {
   const content = parseJson(bytes, path)
-  if (!isObject(content) || !('folkmoot' in content)) throw damaged(path, 'it is JSON, but no folkmoot database')
+  if (!isObject(content) || !('folkmoot' in content)) throw damaged(path, 'it is JSON, but not a folkmoot database')
   const { folkmoot, tables, pending } = content
   if (typeof folkmoot === 'number' && folkmoot > format) {
     throw new StorageError(
@@ -31,10 +31,10 @@ export function parseDocument(bytes: Uint8Array, path: string): Document {
       `${path} was written by a newer version of folkmoot (format ${folkmoot}; this one reads ${format}): update folkmoot, or open another file`,
     )
   }
-  if (folkmoot !== format) throw damaged(path, 'its format is no number that folkmoot ever used')
+  if (folkmoot !== format) throw damaged(path, 'its format is not a number that folkmoot ever used')
   if (!isObject(tables)) throw damaged(path, 'it has no tables')
   for (const [name, rows] of Object.entries(tables)) checkRows(name, rows, path)
-  if (!Array.isArray(pending) || !pending.every(isCommit)) throw damaged(path, 'its pending events are no lists of records')
+  if (!Array.isArray(pending) || !pending.every(isCommit)) throw damaged(path, 'its pending events are not lists of records')
   // Everything that is relied upon was looked at above; what a column holds is the business of its reader.
   return content as unknown as Document
 }
@@ -48,7 +48,7 @@ function parseJson(bytes: Uint8Array, path: string): unknown {
 }
 
 function checkRows(name: string, rows: unknown, path: string) {
-  if (!Array.isArray(rows)) throw damaged(path, `table ${name} is no list of rows`)
+  if (!Array.isArray(rows)) throw damaged(path, `table ${name} is not a list of rows`)
   const ids = new Set<string>()
   for (const row of rows) {
     if (!isObject(row) || typeof row['id'] !== 'string') throw damaged(path, `table ${name} has a row without an id`)

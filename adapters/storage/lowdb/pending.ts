@@ -41,7 +41,7 @@ export function pendingRecords(
       }
       failing = false
     } catch (error) {
-      if (!failing) warn(`events wait for the outbox and are tried again, none is lost: ${messageOf(error)}`)
+      if (!failing) warn(`the outbox refuses events; they wait and are retried, none is lost: ${messageOf(error)}`)
       failing = true
       timer = setTimeout(flush, retryMs).unref()
     }

@@ -111,7 +111,7 @@ export interface ParsedCommit {
 export function parseCommit({ seq, records: text }: OutboxRow): ParsedCommit {
   const list = listOf(text)
   const { records, unusable } = checkRecords(list ?? [])
-  const about = list ? unusable : [{ reason: 'is no JSON list of records' }]
+  const about = list ? unusable : [{ reason: 'is not a JSON list of records' }]
   const damage = about.map((each, index) => ({
     ...{ stream, offset: seq, bytes: text.length, ...each },
     ...(index === 0 ? { content: text } : {}),

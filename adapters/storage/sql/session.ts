@@ -54,7 +54,7 @@ export function openSession(executor: Executor, statements: Statements, readOnly
       if (Object.values(values).includes(null)) continue
       if (await exists(table, values)) return new UniqueViolation(table.name, key)
     }
-    return new Conflict(`${table.name}: the row that was in the way has gone`)
+    return new Conflict(`${table.name}: the conflicting row is gone`)
   }
 
   async function change(statement: Statement, table: TableShape, changed: AnyRow): Promise<AnyRow | undefined> {

@@ -33,7 +33,7 @@ function pathProblem(path: string, shown: string, kind: 'directory' | 'file'): M
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return absent(`at ${shown}`)
-    return wrong(`the outbox at ${shown} may not be used (${code}): run this as the user of the API server`)
+    return wrong(`the outbox at ${shown} cannot be used (${code}): run this as the user of the API server`)
   }
 }
 

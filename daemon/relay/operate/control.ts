@@ -60,7 +60,7 @@ export function controlKey(outbox: string): string {
     return existsSync(path) ? keyIn(path) : newKey(path)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw fileError(`the key of the control ${path} cannot be written or read`, error)
+    throw fileError(`the control key ${path} cannot be written or read`, error)
   }
 }
 
@@ -80,7 +80,7 @@ function newKey(path: string): string {
 
 function keyIn(path: string): string {
   const key = readFileSync(path, 'utf8').trim()
-  if (key.length < 32) throw new UsageError(`the key of the control ${path} is too short: delete the file, and a new one is made`)
+  if (key.length < 32) throw new UsageError(`the control key ${path} is too short: delete the file, and a new one is made`)
   return key
 }
 
@@ -132,7 +132,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     const query = queryOf(url.searchParams)
     const isList = request.method === 'GET' && url.pathname === '/deliveries'
     const [parameter] = isList ? [] : Object.keys(query)
-    if (parameter !== undefined) throw new UsageError('there are no parameters here')
+    if (parameter !== undefined) throw new UsageError('this path takes no parameters')
     const [, network = '', id = '', action = ''] =
       /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable|close-circuit|skip)$/.exec(url.pathname) ?? []
     switch (`${request.method} ${action || url.pathname}`) {
@@ -159,7 +159,8 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
       }
       case 'POST skip': {
         const { endpoint, network: other, ...given } = await jsonOf(request)
-        if (endpoint !== undefined || other !== undefined) throw new UsageError('the path names the endpoint and the network')
+        if (endpoint !== undefined || other !== undefined)
+          throw new UsageError('leave out `endpoint` and `network`: the path names them')
         const chosen = skipOf({ ...given, endpoint: id, network }, '')
         const isThere = (await relay.store.endpoints()).some(
           (each) => each.endpoint.id === id && each.endpoint.network_id === network,
@@ -186,7 +187,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
       return { status: relay.ready ? 200 : 503, body: { ready: relay.ready } }
     if (request.method === 'GET' && url.pathname === '/metrics') return metrics.text()
     if (!mayControl(request))
-      return { status: 401, body: { error: 'the key of the control is missing or wrong: docs/operating.md says where it is' } }
+      return { status: 401, body: { error: 'the control key is missing or wrong: docs/operating.md names its file' } }
     return control(request, url)
   }
 
@@ -203,7 +204,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
       .catch((error: unknown): Answer => {
         if (error instanceof UsageError) return { status: 422, body: { error: error.message } }
         onFault(`the control cannot answer ${request.method} ${urlOf(request)?.pathname ?? ''}`, error)
-        return { status: 500, body: { error: 'this failed; the log says why' } }
+        return { status: 500, body: { error: 'this failed; see the log' } }
       })
       .then((given) => send(response, given))
   })

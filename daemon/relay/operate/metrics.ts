@@ -33,7 +33,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   })
   const durations = new Histogram({
     name: 'relay_attempt_duration_seconds',
-    help: 'How long attempts took.',
+    help: 'Duration of attempts.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   })
@@ -56,7 +56,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   const notices = new Counter({ name: 'relay_notices_total', help: 'Notices, by kind.', labelNames: ['kind'], registers })
   const corrupt = new Counter({
     name: 'relay_corrupt_records_total',
-    help: 'Damaged pieces of the outbox that were copied aside and passed over.',
+    help: 'Damaged pieces of the outbox, copied aside and skipped.',
     registers,
   })
   const transitions = new Counter({
@@ -83,17 +83,17 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   })
   const waiting = new Gauge({
     name: 'relay_outbox_waiting',
-    help: 'What is in the outbox and was not ingested yet: bytes of a directory; commits of a database, of which 10,000 are counted.',
+    help: 'Contents of the outbox that are not ingested yet: bytes of a directory; commits of a database, of which 10,000 are counted.',
     labelNames: ['unit'],
     registers,
   })
   const inFlight = new Gauge({ name: 'relay_inflight', help: 'Attempts in flight.', registers })
-  const endpoints = new Gauge({ name: 'relay_endpoints', help: 'Endpoints that this relay sends to.', registers })
+  const endpoints = new Gauge({ name: 'relay_endpoints', help: 'Endpoints of this relay.', registers })
   const pending = new Gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries that wait.', registers })
   const dead = new Gauge({ name: 'relay_dead_letter_events', help: 'Deliveries without attempts left.', registers })
   const oldest = new Gauge({
     name: 'relay_outbox_oldest_pending_seconds',
-    help: 'Age of the oldest event that waits to be delivered; the one figure to be alarmed by.',
+    help: 'Age of the oldest event that waits to be delivered; the one metric to alert on.',
     registers,
   })
   const breakers = new Gauge({
@@ -102,7 +102,10 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     labelNames: ['endpoint'],
     registers,
   })
-  new Gauge({ name: 'relay_build_info', help: 'Which version this is.', labelNames: ['version'], registers }).set({ version }, 1)
+  new Gauge({ name: 'relay_build_info', help: 'The version of the relay.', labelNames: ['version'], registers }).set(
+    { version },
+    1,
+  )
 
   function labelOf(endpoint: string): string {
     if (labels.size < maxEndpoints) labels.add(endpoint)

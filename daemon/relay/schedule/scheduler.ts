@@ -89,7 +89,7 @@ const holderOf = ({ endpoint, standing }: EndpointRun): Holder => ({ network: en
 function readingNotice({ endpoint: { network_id, id }, unreadable }: EndpointRun): Notice {
   const about = { network_id, endpoint_id: id, event_id: null }
   if (unreadable === null)
-    return { ...about, kind: 'endpoint.readable', text: 'its key and secrets can be read: sending goes on' }
+    return { ...about, kind: 'endpoint.readable', text: 'its key and secrets can be read: sending resumes' }
   return { ...about, kind: 'endpoint.unreadable', text: `nothing is sent, and its deliveries wait: ${unreadable}` }
 }
 
@@ -198,7 +198,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       await letGo()
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error
-      events.onFault('the lease was lost: other relays have taken over what was sent from here', error)
+      events.onFault('the lease was lost: other relays have its endpoints now', error)
       forgetAll()
       wake()
     }
@@ -289,7 +289,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       if (!run.relieved) continue
       run.relieved = false
       const { network_id, id } = run.endpoint
-      const text = 'sending goes on: the endpoint was given a fresh start'
+      const text = 'sending resumes: the endpoint was reset'
       gathering.notices.push({ kind: 'endpoint.recovered', network_id, endpoint_id: id, event_id: null, text })
     }
     forgiven.clear()
@@ -302,7 +302,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     const landed = landings
     landings = []
     for (const landing of landed)
-      await land(landing, gathering, now).catch((error: unknown) => events.onFault('a result cannot be judged', error))
+      await land(landing, gathering, now).catch((error: unknown) => events.onFault('a result cannot be classified', error))
     for (const [ref, reason] of gathering.disable) ground(ref, reason, gathering)
     if (landed.length > 0) flying = without(flying, landed)
     const simple = isSimple(landed, gathering)
@@ -338,7 +338,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       if (arranging.due) again = true
     } catch (error) {
       if (error instanceof LeaseLost) throw error
-      events.onFault('what waits cannot be put in order', error)
+      events.onFault('waiting deliveries cannot be sorted', error)
     }
   }
 
@@ -467,7 +467,8 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     if (!coversAttempt(store.leasedFor, timeout))
       return arrive({ ...nothingSent, result: 'aborted', reason: 'the lease is nearly over' })
     if (!outgoing) return arrive({ ...nothingSent, result: 'fault', reason: 'no such event' })
-    if (!outgoing.intact) return arrive({ ...nothingSent, result: 'damaged', reason: 'the stored body is not what was ingested' })
+    if (!outgoing.intact)
+      return arrive({ ...nothingSent, result: 'damaged', reason: 'the stored body differs from the ingested one' })
     const { endpoint, credentials: plain } = run
     // It was defined anew since it was chosen.
     if (!plain) return arrive({ ...nothingSent, result: 'aborted', reason: 'its credentials are being read' })
@@ -483,7 +484,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       })
       .then(arrive)
       .catch((error: unknown) => {
-        events.onFault('an attempt failed in an unforeseen way', error)
+        events.onFault('an attempt failed unexpectedly', error)
         arrive({ ...nothingSent, result: 'fault', reason: 'unforeseen' })
       })
   }

@@ -34,7 +34,7 @@ const refused = (reason: string): CheckedUrl => ({ ok: false, reason })
  * into plain addresses by then.
  */
 export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
-  if (!URL.canParse(text)) return refused('the URL is not one')
+  if (!URL.canParse(text)) return refused('the URL is not valid')
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused(`${url.protocol} is not https:`)
   if (url.protocol === 'http:' && !settings.allowHttp) return refused('http: is not allowed, only https:')

@@ -112,7 +112,7 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
               informational++
               informationalLength += JSON.stringify(given).length
               if (informational > maxInformational || informationalLength > maxInformationalLength)
-                refuse('informational answers without end')
+                refuse('endless informational answers')
               return
             }
             status = code

@@ -20,7 +20,7 @@ export async function lockRelay(path: string): Promise<ProcessLock> {
     return await acquireLock(path, 'webhook relay')
   } catch (error) {
     if (!(error instanceof StorageError) || error.code !== 'locked') throw error
-    const message = `another relay works on this outbox: ${error.message}; stop it first, or give this one another outbox`
+    const message = `another relay uses this outbox: ${error.message}; stop it first, or give this one another outbox`
     throw new StorageError('locked', message, { cause: error })
   }
 }

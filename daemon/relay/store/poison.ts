@@ -8,5 +8,5 @@ export const poisonInterruptions = 3
 export const poisonNotice = (of: Pick<Notice, 'network_id' | 'endpoint_id' | 'event_id'>): Notice => ({
   ...of,
   kind: 'delivery.poisoned',
-  text: `the relay died ${poisonInterruptions} times while this delivery was in flight; it is set aside`,
+  text: `the relay crashed ${poisonInterruptions} times while this delivery was in flight; the delivery is set aside`,
 })

@@ -53,7 +53,7 @@ export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChan
   }
   if (needed && Object.keys(changes).length === 0) {
     const options = Object.values(attributeOptions).flatMap((each) => each.options('update').map(({ long }) => long))
-    throw new UsageError(`say what is to change: ${options.join(', ')}; keys and secrets with \`endpoints rotate\``)
+    throw new UsageError(`name a change: ${options.join(', ')}; keys and secrets with \`endpoints rotate\``)
   }
   return changes
 }
@@ -71,7 +71,7 @@ export function rotationOf(flags: EndpointFlags): EndpointRotation {
   oneOf(['--make-secret', makeSecret], ['--secret', flags.secret], ['--secret-file', flags.secretFile])
   const key = makeKey ? true : keyOf(flags)
   const [given, second] = secretsOf('--secret', flags.secret, flags.secretFile)
-  if (second !== undefined) throw new UsageError('a rotation takes one --secret: the old one holds beside it by itself')
+  if (second !== undefined) throw new UsageError('a rotation takes one --secret: the old one stays valid by itself')
   const secret = given ?? (makeSecret || key === undefined ? true : undefined)
   return {
     ...(key === undefined ? {} : { key }),

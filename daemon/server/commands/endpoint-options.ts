@@ -61,7 +61,7 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
   },
   rate_per_second: {
     options: (command) => [
-      new Option('--rate <number>', 'deliveries a second at most').argParser(rate),
+      new Option('--rate <number>', 'maximum deliveries per second').argParser(rate),
       ...(command === 'update' ? [new Option('--no-rate', 'no limit of deliveries')] : []),
     ],
     change: (flags) => (flags.rate === false ? null : flags.rate),
@@ -69,7 +69,7 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
   },
   events: {
     options: () => [
-      new Option('--event <type>', 'an event type that it wants, as often as wanted').argParser(list),
+      new Option('--event <type>', 'an event type to deliver; repeatable').argParser(list),
       new Option('--all-events', 'every event'),
     ],
     change: ({ event, allEvents }) => (allEvents ? null : event),

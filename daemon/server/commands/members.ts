@@ -28,7 +28,7 @@ async function* idsOf({ call }: Operator, network: string, { member, email }: Co
 /** `members consent`: to commercial e-mail, without which nobody sees an address. */
 export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
   if ([flags.member, flags.email, flags.all].filter((each) => each !== undefined).length !== 1)
-    throw new UsageError('say whose consent with one of --member, --email and --all')
+    throw new UsageError('choose members with one of --member, --email and --all')
   const given = !flags.withdraw
   await withOperator(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)

@@ -82,7 +82,7 @@ export const showNetwork = (name: string | undefined, flags: StorageFlags, out: 
 /** `networks update`: what is named, and nothing else. */
 export async function updateNetwork(name: string | undefined, flags: ChangeFlags, out: Output): Promise<void> {
   const changes = changesOf(flags)
-  if (Object.keys(changes).length === 0) throw new UsageError('say what is to change: --title, --plan, --email-visibility, …')
+  if (Object.keys(changes).length === 0) throw new UsageError('name a change: --title, --plan, --email-visibility, …')
   await withOperator(flags, out, async (operator) => {
     const { id } = await networkOf(operator, name, 'after the command')
     const network = await operator.networks.update(id, changes)

@@ -14,13 +14,13 @@ const withTexts = (command: Command): Command =>
     .option('--purpose <text>', 'its purpose')
     .option('--description <text>', 'its description')
     .addOption(plan())
-    .option('--email-visibility', "show members' e-mail addresses, of those who consent")
+    .option('--email-visibility', 'show the e-mail addresses of members who consent')
 
 export function networkCommands(program: Command, out: Output): void {
   const load = () => import('./networks.ts')
   const networks = program.command('networks').description('networks of a storage')
   withTexts(onStorage(networks.command('create')))
-    .description('create a network with its first host, and the storage where there is none')
+    .description('create a network with its first host, and the storage if it is missing')
     .requiredOption('--subdomain <name>', 'its subdomain')
     .requiredOption('--title <text>', 'its title')
     .requiredOption('--owner-email <address>', "its first host's e-mail address")
@@ -33,7 +33,7 @@ export function networkCommands(program: Command, out: Output): void {
     .description('show a network')
     .action(async (name: string | undefined, flags) => (await load()).showNetwork(name, flags, out))
   withTexts(onStorage(networks.command('update').argument('[network]', 'its id or subdomain')))
-    .description('change a network; what is left out stays')
+    .description('change a network; omitted options stay')
     .option('--title <text>', 'its title')
     .option('--no-email-visibility', "hide members' e-mail addresses")
     .action(async (name: string | undefined, flags) => (await load()).updateNetwork(name, flags, out))
@@ -42,11 +42,11 @@ export function networkCommands(program: Command, out: Output): void {
 export function memberCommands(program: Command, out: Output): void {
   const members = program.command('members').description('members of a network')
   onNetwork(members.command('consent'))
-    .description("record members' consent to commercial e-mail, without which nobody sees their addresses")
+    .description("record members' consent to commercial e-mail; without it their addresses stay hidden")
     .option('--member <id>', 'of this member')
     .option('--email <address>', 'of the member with this address')
     .option('--all', 'of every member')
-    .option('--withdraw', 'take the consent back')
+    .option('--withdraw', 'withdraw the consent')
     .action(async (flags) => (await import('./members.ts')).consent(flags, out))
 }
 
@@ -56,7 +56,7 @@ export function keyCommands(program: Command, out: Output): void {
   onNetwork(keys.command('create'))
     .description('create a key and print its token, once')
     .requiredOption('--name <text>', 'a descriptive name')
-    .option('--scope <scope>', 'members:read, *:read, *, …; as often as wanted', list, [])
+    .option('--scope <scope>', 'members:read, *:read, *, …; repeatable', list, [])
     .option('--member <id>', 'the member who acts; the first host by default')
     .option('--expires <time>', 'when it stops working, ISO 8601')
     .action(async (flags) => (await load()).createKey(flags, out))
@@ -81,20 +81,22 @@ export function endpointCommands(program: Command, out: Output): void {
   const load = () => import('./endpoints.ts')
   const endpoints = program.command('endpoints').description('webhook endpoints of a network; folkmoot-relay tests them')
   withAttributes(withSecrets(onNetwork(endpoints.command('add'))), 'add')
-    .description('register an endpoint, or change the one with this URL; what is left out stays, or is every event in no order')
+    .description(
+      'register an endpoint, or change the one with this URL; omitted options stay, a new one gets every event in no order',
+    )
     .action(async (flags) => (await load()).addEndpoint(flags, out))
   withAttributes(onNetwork(endpoints.command('update').argument('<id>')), 'update')
-    .description('change an endpoint; what is left out stays')
+    .description('change an endpoint; omitted options stay')
     .option('--unsigned', 'end signing')
     .action(async (id: string, flags: Partial<EndpointFlags> & { readonly storage: string }) =>
       (await load()).updateEndpoint(id, { secret: [], secretFile: [], ...flags }, out),
     )
   withSecrets(onNetwork(endpoints.command('rotate').argument('<id>')))
-    .description('replace the signing secret (by default), the key, or both; the old one holds beside the new one for a time')
-    .option('--keep-old <duration>', 'how long the old one holds: 24h by default; 30m, 7d, 0', seconds('--keep-old'))
+    .description('replace the signing secret (by default), the key, or both; the old one stays valid for a time')
+    .option('--keep-old <duration>', 'how long the old one stays valid: 24h by default; 30m, 7d, 0', seconds('--keep-old'))
     .action(async (id: string, flags: EndpointFlags) => (await load()).rotateEndpoint(id, flags, out))
   for (const [name, description] of [
-    ['enable', 'send to an endpoint again'],
+    ['enable', 'resume sending to an endpoint'],
     ['disable', 'keep the events of an endpoint and send none'],
     ['remove', 'remove an endpoint'],
   ] as const)
@@ -102,7 +104,7 @@ export function endpointCommands(program: Command, out: Output): void {
       .description(description)
       .action(async (id: string, flags) => (await load())[`${name}Endpoint`](id, flags, out))
   onNetwork(endpoints.command('republish'))
-    .description('put every endpoint into the outbox again, encrypted with the first encryption key where there is one')
+    .description('put every endpoint into the outbox again, encrypted with the first encryption key if there is one')
     .action(async (flags) => (await load()).republishEndpoints(flags, out))
   wide(onNetwork(endpoints.command('list')))
     .description('list endpoints, without keys and secrets')

@@ -61,7 +61,7 @@ export async function startControl({ operator, file, onFault }: ControlParts): P
       if (isApiError(error)) return refusal(error.status, error.message)
       if (isStorageError(error) || isEncryptionError(error)) return refusal(503, error.message)
       onFault(error, asked.call)
-      return refusal(500, 'this failed in the server, whose log holds the reason')
+      return refusal(500, 'this failed in the server; see its log')
     }
   }
 

@@ -49,8 +49,7 @@ export const courseNotifications = (notification: MakeNotification) => ({
     async (call, given) => {
       const member = await activeMember(call, given.member_id)
       const lesson = found(await call.tx.get(courseworks, given.coursework_id), 'Coursework')
-      if (lesson.type !== 'lesson')
-        fail(invalid('coursework_id'), `coursework_id must name a lesson, and it names a ${lesson.type}`)
+      if (lesson.type !== 'lesson') fail(invalid('coursework_id'), `coursework_id must name a lesson, not a ${lesson.type}`)
       const course = found(await call.tx.get(spaces, lesson.space_id), 'Space')
       const parent = lesson.parent_id === null ? undefined : await call.tx.get(courseworks, lesson.parent_id)
       const record = { member: presentMember(call, member), course, lesson: presentCoursework(call, lesson, parent) }

@@ -22,7 +22,7 @@ export const eventNotifications = (notification: MakeNotification) => ({
       port(call, 'recurrence', 'instance_at')
       const event_instance =
         occurrencesAt(call, event, [instance_at]).get(instance_at) ??
-        fail(invalid('instance_at'), 'instance_at must be when an occurrence of the recurring event begins')
+        fail(invalid('instance_at'), 'instance_at must be the start of an occurrence of the recurring event')
       if (await call.tx.first(canceledInstances, { event_id: event.id, instance_at }))
         fail(invalid('instance_at'), 'The occurrence is canceled already')
       await call.tx.insert(canceledInstances, { ...call.stamp(), event_id: event.id, instance_at })

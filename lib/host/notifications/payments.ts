@@ -107,7 +107,7 @@ export const paymentNotifications = (notification: MakeNotification) => ({
     const { subscription_id, plan_id, ...fields } = given
     const before = await uncanceled(call, subscription_id)
     const plan = subscribable(await openPlan(call, plan_id))
-    if (plan.id === before.plan_id) fail(invalid('plan_id'), 'plan_id is the plan that the subscription is for already')
+    if (plan.id === before.plan_id) fail(invalid('plan_id'), 'plan_id is already the plan of the subscription')
     const member = await lockMember(call, before.member_id)
     const changes = { ...fields, plan_id: plan.id, plan: snapshotOf(plan), ...call.touch() }
     const row = await change(call, before, changes)

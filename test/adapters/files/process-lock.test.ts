@@ -95,7 +95,7 @@ describe('a process lock', () => {
     onTestFinished(() => void server.close())
     leave(file, { namespace: 'pid:[1]', pid: 1, started: '1', socket })
     await expect(acquireLock(file, 'ours')).rejects.toThrow(
-      `held by process 1 (an older one) of another container; if that container is gone, remove ${file}.lock`,
+      `held by process 1 (an older one) in another container; if that container is gone, remove ${file}.lock`,
     )
   })
 
@@ -107,11 +107,11 @@ describe('a process lock', () => {
       const lock = await acquireLock(file, 'ours')
       const isolated = ['unshare', '--pid', '--net', '--fork', '--kill-child=SIGKILL']
       const refused = startChild('files/acquire-lock.ts', [file], isolated)
-      expect(await refused.lines(1)).toEqual([expect.stringContaining(`held by process ${pid} (ours) of another container`)])
+      expect(await refused.lines(1)).toEqual([expect.stringContaining(`held by process ${pid} (ours) in another container`)])
       await lock.release()
       const holder = startChild('files/acquire-lock.ts', [file], isolated)
       expect(await holder.lines(1)).toEqual(['held'])
-      await expect(acquireLock(file, 'ours')).rejects.toThrow('of another container')
+      await expect(acquireLock(file, 'ours')).rejects.toThrow('in another container')
       await holder.kill()
       await expect.poll(() => lockOwner(file), { timeout: 60_000 }).toBeUndefined()
       await (await acquireLock(file, 'ours')).release()

@@ -297,6 +297,6 @@ test('a `fetch` host whose client goes away in the middle of a body is a 400, no
     duplex: 'half',
   } as RequestInit)
   const answer = await community.fetch(request)
-  expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body ended before all of it had arrived' }])
+  expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body ended before it was complete' }])
   expect(faults).toEqual([])
 })

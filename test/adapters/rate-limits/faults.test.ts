@@ -12,7 +12,7 @@ import { closing, postgresCounts, sqliteCounts } from './support.ts'
 const server = await testPostgres()
 const admin = await server.client()
 
-const alone = expect.stringMatching(/^rate limits: each process counts for itself for now: ./)
+const alone = expect.stringMatching(/^rate limits: each process counts alone for now: ./)
 const together = 'rate limits: the processes count together again'
 
 afterEach(() => vi.useRealTimers())

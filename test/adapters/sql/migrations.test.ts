@@ -119,7 +119,7 @@ describe.each(engines)('%s', (_name, open) => {
   test('a newer database is refused with both versions, and left alone', async () => {
     const database = await open()
     await database.migrate(renamed)
-    const newer = { code: 'newer', message: expect.stringMatching(/has version 3, this one knows 1\): update folkmoot/) }
+    const newer = { code: 'newer', message: expect.stringMatching(/has version 3, this one supports 1\): update folkmoot/) }
     await expect(database.migrate(first)).rejects.toMatchObject(newer)
     await expect(database.migrate(first, true)).rejects.toMatchObject(newer)
     await expect(database.requireMigrated(first)).rejects.toMatchObject(newer)

@@ -72,7 +72,7 @@ describe('pending events of lowdb', () => {
     await insertAndTell(storage, thing(1))
     await insertAndTell(storage, thing(2))
     expect(pendingIn(path)).toEqual([[wordOf('1')], [wordOf('2')]])
-    expect(warnings).toEqual([`${path}: events wait for the outbox and are tried again, none is lost: no space left`])
+    expect(warnings).toEqual([`${path}: the outbox refuses events; they wait and are retried, none is lost: no space left`])
     outbox.failure = undefined
     await insertAndTell(storage, thing(3))
     expect(outbox.commits).toEqual([[wordOf('1')], [wordOf('2')], [wordOf('3')]])

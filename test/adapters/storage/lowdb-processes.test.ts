@@ -48,7 +48,7 @@ describe('lowdb and processes', () => {
       code: 'locked',
       message:
         `${path} is held by process ${first.pid} (lowdb storage); a lowdb file belongs to one process: ` +
-        'use the API of that process, give each process a file of its own, or choose sqlite or postgres',
+        'use the API of that process, give each process its own file, or choose sqlite or postgres',
     })
     const before = (await first.lines(0)).length
     expect((await first.lines(before + 30)).length).toBeGreaterThan(before)

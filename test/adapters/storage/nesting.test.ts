@@ -9,7 +9,7 @@ import { createTestCommunity } from '../../support/community.ts'
 import { temporaryDirectory } from '../child.ts'
 
 const nothing = async () => {}
-const inner = 'Use the outer `tx`, or begin it after its end'
+const inner = 'Use the outer `tx`, or begin the inner one after its end'
 
 async function sqlite() {
   const path = join(temporaryDirectory(), 'db.sqlite')
@@ -47,8 +47,8 @@ test('a transaction inside of a joined one is refused', async () => {
 test('inside of `exclusive` writes are refused, and reads go on', async () => {
   const { storage } = await sqlite()
   await storage.exclusive(async () => {
-    await expect(storage.transaction(nothing)).rejects.toThrow('a write inside of `exclusive` would wait for itself')
-    await expect(storage.exclusive(nothing)).rejects.toThrow('a write inside of `exclusive` would wait for itself')
+    await expect(storage.transaction(nothing)).rejects.toThrow('a write inside `exclusive` would wait for itself')
+    await expect(storage.exclusive(nothing)).rejects.toThrow('a write inside `exclusive` would wait for itself')
     await storage.transaction(nothing, { readOnly: true })
   })
   await expect(storage.transaction(() => storage.exclusive(nothing))).rejects.toThrow(inner)

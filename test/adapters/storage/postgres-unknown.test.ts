@@ -36,8 +36,8 @@ async function behindProxy() {
 
 const unknown = {
   error:
-    'The storage gave no answer, so this may have been written. ' +
-    'Repeat the request with the same Idempotency-Key; if it had none, look first whether it was written',
+    'The storage did not answer, so this may have been written. ' +
+    'Repeat the request with the same Idempotency-Key. Without a key, first check whether it was written',
   request_id: expect.any(String),
 }
 

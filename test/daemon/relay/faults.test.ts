@@ -138,7 +138,7 @@ describe('an attempt at a receiver that', () => {
 
   it('sends long informational answers', async () => {
     const url = await raw(say(early('x'.repeat(10_000)).repeat(7) + ok))
-    expect(await attempt(url)).toMatchObject({ result: 'protocol', reason: 'informational answers without end' })
+    expect(await attempt(url)).toMatchObject({ result: 'protocol', reason: 'endless informational answers' })
   })
 
   it('drips informational answers', async () => {

@@ -160,7 +160,7 @@ describe('the commands', () => {
     expect((await command(...flags, '--endpoint', '7', '--network', '1')).code).toBe(1)
     expect(await command(...flags, '--endpoint', '8')).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/knows no endpoint 8/),
+      stderr: expect.stringMatching(/there is no endpoint 8/),
     })
   })
 
@@ -269,7 +269,7 @@ describe('the control', () => {
     mkdirSync(storePath(unusable), { recursive: true })
     const { ask, faults } = await controlled(status(204), unusable)
     const answer = await ask('GET', '/status')
-    expect(answer).toEqual({ status: 500, body: { error: 'this failed; the log says why' } })
+    expect(answer).toEqual({ status: 500, body: { error: 'this failed; see the log' } })
     expect(faults).toEqual([['the control cannot answer GET /status', expect.any(Error)]])
   })
 
@@ -326,7 +326,7 @@ describe('the control', () => {
       [{ all: false }, /all must be true/],
       [{ all: 'true' }, /all must be true/],
       [{ all: true, status: 'pending' }, /status is one of delivered, dead/],
-      [{ endpont: '7' }, /there is no `endpont` here: allowed are status, endpoint,/],
+      [{ endpont: '7' }, /there is no `endpont` here; allowed: status, endpoint,/],
       [JSON.parse('{"__proto__": {"all": true}}'), /there is no `__proto__` here/],
       [{ toString: 1 }, /there is no `toString` here/],
       [{ all: true, limit: 0 }, /limit takes a whole number/],
@@ -336,8 +336,8 @@ describe('the control', () => {
       [{ endpoint: '' }, /endpoint takes the id of an endpoint/],
       [{ since: 5 }, /since takes a date and time/],
       [{ since: 'yesterday' }, /since takes a date and time/],
-      [{ endpoint: '8' }, /the relay knows no endpoint 8/],
-      [{ network: '2' }, /the relay knows no endpoint of network 2/],
+      [{ endpoint: '8' }, /there is no endpoint 8/],
+      [{ network: '2' }, /there is no endpoint of network 2/],
       [{ type: 'Nonsense' }, /there is no event type NonsenseHook/],
       [[], /must be a JSON object/],
       [[{ all: true }], /must be a JSON object/],
@@ -352,14 +352,14 @@ describe('the control', () => {
   it('lists nothing when it is not asked in words that it knows', async () => {
     const { ask } = await replayable()
     for (const [path, sentence] of [
-      ['/deliveries?statu=dead', /there is no `statu` here: allowed are status, endpoint, network, event, type/],
+      ['/deliveries?statu=dead', /there is no `statu` here; allowed: status, endpoint, network, event, type/],
       ['/deliveries?status=odd', /status is one of pending, delivered, dead/],
       ['/deliveries?status=dead&status=pending', /a parameter may be given once: `status` is there twice/],
       ['/deliveries?rate=5', /there is no `rate` here/],
-      ['/deliveries?endpoint=8', /the relay knows no endpoint 8/],
+      ['/deliveries?endpoint=8', /there is no endpoint 8/],
       ['/deliveries?type=Nonsense', /there is no event type NonsenseHook/],
       ['/deliveries?limit=-1', /limit takes a whole number/],
-      ['/status?endpoint=7', /there are no parameters here/],
+      ['/status?endpoint=7', /this path takes no parameters/],
     ] as const)
       expect(await ask('GET', path), path).toEqual({ status: 422, body: { error: expect.stringMatching(sentence) } })
   })
@@ -387,7 +387,7 @@ describe('the control', () => {
     )
     expect(address?.text).toContain('--allow-private, or the setting `allowPrivate`, allows such addresses')
     expect(delivered?.text).toMatch(
-      /^delivered \(.*; sent with the flags of this command: the running relay has no control to ask\n$/,
+      /^delivered \(.*; sent with the flags of this command: the running relay has no control port\n$/,
     )
   })
 

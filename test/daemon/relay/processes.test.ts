@@ -62,7 +62,7 @@ describe('folkmoot-relay run', () => {
     await started(relay)
     const second = start(directory)
     expect(await second.ended).toBe(2)
-    expect(second.out.stderr).toMatch(/^\{"error":"another relay works on this outbox: .*process \d+.*"\}\n$/)
+    expect(second.out.stderr).toMatch(/^\{"error":"another relay uses this outbox: .*process \d+.*"\}\n$/)
     relay.child.kill('SIGTERM')
     expect(await relay.ended).toBe(0)
     const third = start(directory)

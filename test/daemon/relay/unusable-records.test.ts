@@ -108,7 +108,7 @@ describe.each([
     expect(hook.received.map(({ id }) => id).sort()).toEqual(['first', 'last'])
     expect(damaged(all)).toMatchObject([
       { network_id: '1', event_id: 'no-body', text: expect.stringContaining('`body` must be the JSON text of an object') },
-      { network_id: '1', event_id: null, text: expect.stringContaining('does not know its `kind`') },
+      { network_id: '1', event_id: null, text: expect.stringContaining('its `kind` is unknown') },
     ])
     expect([all.faults, all.relay.ready]).toEqual([[], true])
   })

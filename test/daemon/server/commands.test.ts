@@ -42,10 +42,10 @@ test('networks are listed, shown and changed; what is left out stays', async () 
   })
   expect(await one('networks', 'show', network.id)).toEqual((await all('networks', 'list'))[0])
   expect(await text('networks', 'list')).toContain('paint-pals')
-  expect(await refusal('networks', 'update')).toMatch(/^say what is to change: --title/)
+  expect(await refusal('networks', 'update')).toMatch(/^name a change: --title/)
   await one('networks', 'create', '--subdomain', 'knitters', '--title', 'Knitters', ...owner)
-  expect(await refusal('networks', 'show')).toMatch(/^say which network after the command: \d+ \(paint-pals\), \d+ \(knitters\)$/)
-  expect(await refusal('keys', 'list')).toMatch(/^say which network with --network/)
+  expect(await refusal('networks', 'show')).toMatch(/^choose a network after the command: \d+ \(paint-pals\), \d+ \(knitters\)$/)
+  expect(await refusal('keys', 'list')).toMatch(/^choose a network with --network/)
 })
 
 test('consent is recorded for one member, by id or address, and for all of them', async () => {
@@ -53,7 +53,7 @@ test('consent is recorded for one member, by id or address, and for all of them'
   expect(await one('members', 'consent', '--all')).toEqual({ network_id: network.id, members: 1, consent: true })
   expect(await one('members', 'consent', '--email', 'ada@example.org', '--withdraw')).toMatchObject({ consent: false })
   expect(await one('members', 'consent', '--member', network.owner_id)).toMatchObject({ members: 1, consent: true })
-  expect(await refusal('members', 'consent')).toBe('say whose consent with one of --member, --email and --all')
+  expect(await refusal('members', 'consent')).toBe('choose members with one of --member, --email and --all')
   expect(await refusal('members', 'consent', '--email', 'nobody@example.org')).toMatch(/not found/)
 })
 
@@ -163,7 +163,7 @@ test('a key comes by standard input, too, once', async () => {
   })
   expect([added.status, added.stderr]).toEqual([0, ''])
   const { id } = await one('endpoints', 'list')
-  expect(await refusal('endpoints', 'rotate', id, '--key', 'hook-key')).toMatch(/present one/)
+  expect(await refusal('endpoints', 'rotate', id, '--key', 'hook-key')).toMatch(/current one/)
   expect(await refusal(...add, '--secret-file', '-', '--secret-file', '-')).toBe('--secret-file can be - only once')
 })
 

@@ -60,7 +60,7 @@ test('beside a running server on lowdb keys, endpoints and networks are managed 
     'Ada Ash',
   ) // prettier-ignore
   const { refused } = await folkmoot('keys', 'list', '--storage', storage)
-  expect(refused).toMatch(/^say which network with --network: 1 \(demo\), \d+ \(paint-pals\)$/)
+  expect(refused).toMatch(/^choose a network with --network: 1 \(demo\), \d+ \(paint-pals\)$/)
   expect((await folkmoot('keys', 'list', '--storage', storage, '--network', 'nowhere')).refused).toMatch(
     /^there is no network "nowhere"; there are 1 \(demo\)/,
   )

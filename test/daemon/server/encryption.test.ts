@@ -116,7 +116,7 @@ test('the commands take the keys from a file or the environment, and without the
   for (const value of [key, secret]) expect(kept).not.toContain(value)
 
   const missing = new RegExp(
-    `^the key of endpoint ${id} of network \\d+ is encrypted with the encryption key [0-9a-f]{16}, which is not given: add it to .*--encryption-key-file$`,
+    `^the key of endpoint ${id} of network \\d+ is encrypted with the encryption key [0-9a-f]{16}, which is missing: add it to .*--encryption-key-file$`,
   )
   expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toMatch(missing)
   const another = ['endpoints', 'add', ...place, '--url', 'https://example.org/other', '--make-key']
@@ -170,7 +170,7 @@ test('a server without the key serves, and says which endpoint cannot be read an
     new RegExp(`the key of endpoint ${endpoint?.id} of network ${network.id} is encrypted with the encryption key [0-9a-f]{16}`),
   )
   const rotated = await folkmoot('endpoints', 'rotate', '--storage', place.address, endpoint?.id ?? '')
-  expect(rotated.refused).toMatch(/^the key of endpoint \d+ of network \d+ is encrypted with .*, which is not given/)
+  expect(rotated.refused).toMatch(/^the key of endpoint \d+ of network \d+ is encrypted with .*, which is missing/)
   serve.child.kill('SIGTERM')
   await serve.ended
 

@@ -133,7 +133,7 @@ describe.each([
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     })
     for (const { out } of servers)
-      expect(out.stderr.match(/"message":"rate limits: each process counts for itself for now: /g)).toHaveLength(1)
+      expect(out.stderr.match(/"message":"rate limits: each process counts alone for now: /g)).toHaveLength(1)
     expect(errorsOf(servers)).not.toContain('postgres:postgres')
   })
 

@@ -57,7 +57,7 @@ describe('with an encryption key', () => {
       name: 'Known',
     })
     expect(JSON.stringify([await endpoints.list('1'), await endpoints.find('1', added.id)])).not.toContain('encrypted:')
-    await expect(endpoints.rotate('1', added.id, { key: good.key })).rejects.toThrow('key is the present one')
+    await expect(endpoints.rotate('1', added.id, { key: good.key })).rejects.toThrow('key is the current one')
     const { secrets: _, ...unsigned } = { ...good, url: 'https://example.org/other' }
     expect(await endpoints.upsert(unsigned)).toMatchObject({ signed: false, secrets: [] })
   })
@@ -107,9 +107,9 @@ describe.each([
     const before = [await rowsOf(storage), records.length]
     const endpoints = endpointsWith(storage, keys)
     expect(await refused(endpoints.rotate('1', id, { secret: true }))).toMatch(
-      new RegExp(`^the key of endpoint ${id} of network 1 is encrypted with the encryption key [0-9a-f]{16}, which is not given`),
+      new RegExp(`^the key of endpoint ${id} of network 1 is encrypted with the encryption key [0-9a-f]{16}, which is missing`),
     )
-    expect(await refused(endpoints.upsert({ network_id: '1', url: good.url, name: 'x' }))).toMatch(/which is not given/)
+    expect(await refused(endpoints.upsert({ network_id: '1', url: good.url, name: 'x' }))).toMatch(/which is missing/)
     expect([await rowsOf(storage), records.length]).toEqual(before)
   })
 
@@ -155,7 +155,7 @@ test('a rotation that ends the old ones at once does not have to read them', asy
   expect(last).not.toHaveProperty('old_keys')
   expect(await endpoints.rotate('1', id, { key: true })).toHaveProperty('key')
   await expect(endpoints.rotate('1', id, { key: 'k', keepOldSeconds: 0 })).resolves.toMatchObject({ key: 'k' })
-  await expect(endpoints.rotate('1', id, { key: 'k', keepOldSeconds: 0 })).rejects.toThrow('key is the present one')
+  await expect(endpoints.rotate('1', id, { key: 'k', keepOldSeconds: 0 })).rejects.toThrow('key is the current one')
 })
 
 test('an encrypted text is not taken for a key', async () => {

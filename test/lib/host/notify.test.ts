@@ -145,7 +145,7 @@ test('a subscriber who moves to another plan leaves the old one', async () => {
   ])
   expect(await plans()).toEqual([after])
   await expect(notify.planChanged({ ...moved, plan_id: after.id })).rejects.toMatchObject(
-    refusal(422, 'plan_id is the plan that the subscription is for already'),
+    refusal(422, 'plan_id is already the plan of the subscription'),
   )
 })
 
@@ -216,7 +216,7 @@ test('what is no lesson cannot be completed', async () => {
     body: { type: 'section', title: 'Basics' },
   })
   await expect(notify.lessonCompleted({ ...told, coursework_id: section.id })).rejects.toMatchObject(
-    refusal(422, 'coursework_id must name a lesson, and it names a section'),
+    refusal(422, 'coursework_id must name a lesson, not a section'),
   )
   expect(newEvents()).toEqual([])
 })
@@ -353,7 +353,7 @@ test('an occurrence of a recurring event is called off once', async () => {
   expect(newEvents()).toMatchObject([{ event_type: 'EventInstanceCanceledHook', payload: canceled }])
   await expect(cancel('2026-12-15T10:00:00Z')).rejects.toMatchObject(refusal(422, 'The occurrence is canceled already'))
   await expect(cancel('2026-12-16T10:00:00Z')).rejects.toMatchObject(
-    refusal(422, 'instance_at must be when an occurrence of the recurring event begins'),
+    refusal(422, 'instance_at must be the start of an occurrence of the recurring event'),
   )
 })
 

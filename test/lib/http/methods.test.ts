@@ -34,7 +34,7 @@ test('a method that a path lacks is a 405 that lists the others, before any toke
   const answer = await request(community, 'DELETE', tags)
   expect({ status: answer.status, body: answer.body, allow: answer.headers.get('allow') }).toEqual({
     status: 405,
-    body: { error: 'DELETE is not possible here; possible: GET, HEAD, POST' },
+    body: { error: 'DELETE is not allowed here. Allowed: GET, HEAD, POST.' },
     allow: 'GET, HEAD, POST',
   })
 })
@@ -64,7 +64,7 @@ test('a path that nobody knows is a JSON 404', async () => {
     expect({ path, status: answer.status, body: answer.body }).toEqual({
       path,
       status: 404,
-      body: { error: `There is nothing at ${path}` },
+      body: { error: `There is no path ${path}` },
     })
   }
 })

@@ -39,7 +39,7 @@ test('`fetch` answers what is not ours with a 404', async () => {
   const response = await community.fetch(new Request('https://api.test/upload', { method: 'POST', body: 'x' }))
   expect({ status: response.status, body: await response.json() }).toEqual({
     status: 404,
-    body: { error: 'There is nothing at /upload' },
+    body: { error: 'There is no path /upload' },
   })
 })
 

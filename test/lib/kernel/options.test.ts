@@ -31,8 +31,8 @@ test('every problem is told at once, each with its option and what to do', () =>
   ).toEqual([
     'option `speed` does not exist',
     'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own',
-    'option `basePath` must be \'\' or a path as URLs have it, without a slash at its end, got "community/"',
-    'option `publicUrl` must be an address such as https://api.example.org or https://api.example.org/community, without a slash at its end, got "/api"',
+    'option `basePath` must be \'\' or the path of a URL without a trailing slash, got "community/"',
+    'option `publicUrl` must be an address such as https://api.example.org or https://api.example.org/community, without a trailing slash, got "/api"',
     "option `ids` must be 'string' or 'number', got \"uuid\"",
     'option `allowHttp` must be true or false',
     'option `trustProxy` must be true or false, or the number of proxies',
@@ -133,7 +133,7 @@ test.each([
   [{ storage, keysOfFormerMembers: 'drop' }, "option `keysOfFormerMembers` must be 'accept' or 'refuse', got \"drop\""],
   [
     { storage, publicUrl: Object.create(null) },
-    'option `publicUrl` must be an address such as https://api.example.org or https://api.example.org/community, without a slash at its end, got an object',
+    'option `publicUrl` must be an address such as https://api.example.org or https://api.example.org/community, without a trailing slash, got an object',
   ],
 ])('%o is a problem that is named', (options, problem) => {
   expect(problemsOf(options)).toContain(problem)

@@ -75,7 +75,7 @@ test('an event that no outbox could hold is refused with what is too large', asy
     test.community.publish({ network: '1', event: 'MemberAmbassadorLeveledUp', payload: payload as never }),
   ).rejects.toMatchObject({
     status: 413,
-    body: { error: 'The event MemberAmbassadorLeveledUpHook is larger than an event may be, 16 MiB' },
+    body: { error: 'The event MemberAmbassadorLeveledUpHook is larger than the limit of 16 MiB' },
   })
   expect(test.newEvents()).toEqual([])
 })

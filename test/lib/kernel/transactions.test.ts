@@ -103,8 +103,8 @@ test.each([
   ['closed', 'The storage is busy or cannot be reached; nothing was written. Try again'],
   [
     'unknown',
-    'The storage gave no answer, so this may have been written. ' +
-      'Repeat the request with the same Idempotency-Key; if it had none, look first whether it was written',
+    'The storage did not answer, so this may have been written. ' +
+      'Repeat the request with the same Idempotency-Key. Without a key, first check whether it was written',
   ],
 ] as const)('a storage that is %s is a 503, and the operator learns why', async (code, error) => {
   const troubles: (() => unknown)[] = []

@@ -52,13 +52,13 @@ describe('a record can be used', () => {
 
 describe('a record cannot be used', () => {
   it.each([
-    ['null', null, /no JSON object/],
-    ['a list', [event()], /no JSON object/],
-    ['a text', 'event', /no JSON object/],
-    ['empty', {}, /does not know its `kind`/],
-    ['of a later kind', event({ kind: 'schedule' }), /does not know its `kind`/],
-    ['of a later action', endpoint({ action: 'pause' }), /does not know its `action`/],
-    ['of a later order', endpoint({ order: 'tree' }), /does not know its `order`/],
+    ['null', null, /not a JSON object/],
+    ['a list', [event()], /not a JSON object/],
+    ['a text', 'event', /not a JSON object/],
+    ['empty', {}, /its `kind` is unknown/],
+    ['of a later kind', event({ kind: 'schedule' }), /its `kind` is unknown/],
+    ['of a later action', endpoint({ action: 'pause' }), /its `action` is unknown/],
+    ['of a later order', endpoint({ order: 'tree' }), /its `order` is unknown/],
     ['without a network', event({ network_id: undefined }), /`network_id`/],
     ['with a number for a network', event({ network_id: 1 }), /`network_id`/],
     ['with a network that is no number', removal({ network_id: 'one' }), /`network_id`/],

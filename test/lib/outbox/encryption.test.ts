@@ -55,7 +55,7 @@ describe('a key ring', () => {
     const opening = keyRing(keys).open(sealed)
     await expect(opening).rejects.toThrow(EncryptionError)
     await expect(opening).rejects.toThrow(
-      /^the key of endpoint 7 of network 1 is encrypted with the encryption key [0-9a-f]{16}, which is not given: add it to `encryptionKeys`, FOLKMOOT_ENCRYPTION_KEYS or --encryption-key-file$/,
+      /^the key of endpoint 7 of network 1 is encrypted with the encryption key [0-9a-f]{16}, which is missing: add it to `encryptionKeys`, FOLKMOOT_ENCRYPTION_KEYS or --encryption-key-file$/,
     )
   })
 })
@@ -80,7 +80,7 @@ describe('an encrypted value', () => {
     'of an unknown form is never taken for plain text: %s',
     async (key) => {
       expect(hasEncrypted({ ...plain, key })).toBe(true)
-      await expect(keyRing([first]).open({ ...plain, key })).rejects.toThrow(/in a way that this version does not know/)
+      await expect(keyRing([first]).open({ ...plain, key })).rejects.toThrow(/in a format unknown to this version/)
     },
   )
 })

@@ -237,7 +237,7 @@ test('a text is refused where the field takes no options but its own', async () 
   const { answer } = await withField('dropdown_single_select', { options: ['Rose'] })
   expect(await answer({ text: 'Moss' })).toMatchObject({
     status: 422,
-    body: { error: 'text: this field takes no options but its own; name them in segment_ids' },
+    body: { error: 'text: this field accepts only its existing options; name them in segment_ids' },
   })
 })
 
@@ -268,7 +268,7 @@ test('tags and badges are not given by answers', async () => {
   const { send } = await createSeededCommunity()
   const { body: tag } = await send('tags.show', { params: { id: seeded.tag } })
   const params = { custom_field_id: tag.custom_field_id, member_id: seeded.member }
-  const refusal = { status: 422, body: { error: 'custom_field_id: a tag is given to members by itself, not by an answer' } }
+  const refusal = { status: 422, body: { error: 'custom_field_id: a tag is given to members directly, not by an answer' } }
   expect(await send('answers.upsert', { params, body: { segment_ids: [seeded.tag] } })).toMatchObject(refusal)
   expect(await send('answers.delete', { params })).toMatchObject(refusal)
   expect(await send('answers.list', { params })).toMatchObject({ status: 200, body: { items: [] } })
@@ -312,7 +312,7 @@ test('phone numbers need the port for them, and say so', async () => {
   const params = { custom_field_id: field.id, member_id: seeded.loner }
   expect(await send('answers.upsert', { params, body: { phone_number: '+4930901820' } })).toMatchObject({
     status: 422,
-    body: { error: 'phone_number needs option `ports.phoneNumbers`, which this service runs without' },
+    body: { error: 'phone_number needs option `ports.phoneNumbers`, which this service does not have' },
   })
 })
 

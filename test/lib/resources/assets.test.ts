@@ -232,7 +232,7 @@ test.each([
   const { upload } = await withStore({ ports })
   expect(await upload({ asset_style: 'cover', ...fields } as Fields)).toMatchObject({
     status: 422,
-    body: { error: `${field} needs option \`ports.${name}\`, which this service runs without` },
+    body: { error: `${field} needs option \`ports.${name}\`, which this service does not have` },
   })
 })
 

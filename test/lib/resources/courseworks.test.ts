@@ -236,7 +236,7 @@ test('sections stand in each other ten levels deep and no deeper, created or mov
   const { create, made, update } = await course()
   const chain = [await made('section', '1')]
   for (let level = 2; level <= 10; level++) chain.push(await made('section', `${level}`, chain.at(-1)))
-  const tooDeep = { status: 422, body: { error: 'parent_id: sections stand in each other at most 10 levels deep' } }
+  const tooDeep = { status: 422, body: { error: 'parent_id: sections nest at most 10 levels deep' } }
   expect(await create('section', { parent_id: chain.at(-1)?.id })).toMatchObject(tooDeep)
   expect(await create('lesson', { parent_id: chain.at(-1)?.id })).toMatchObject({ status: 201 })
   const loose = await made('section', 'loose')

@@ -93,13 +93,13 @@ test.each([
   ['by_days must be a comma list of SU, MO, TU, WE, TH, FR, SA', { frequency: 'weekly', by_days: 'MO,XX' }],
   ['by_month_days must be a comma list of days of the month', { frequency: 'monthly', by_month_days: '32' }],
   ['by_month_days must be a comma list of days of the month', { frequency: 'monthly', by_month_days: 0 }],
-  ['by_month_days does not go with a weekly frequency', { frequency: 'weekly', by_month_days: '1' }],
+  ['by_month_days cannot be combined with a weekly frequency', { frequency: 'weekly', by_month_days: '1' }],
   [
     'recurrence_count and recur_until both end the series',
     { frequency: 'daily', recurrence_count: 2, recur_until: '2027-01-01T00:00:00Z' },
   ],
   ['recur_until must not be before starts_at', { frequency: 'daily', recur_until: '2026-12-01T16:59:59Z' }],
-  ['never come round again', { frequency: 'monthly', interval: 12, by_month_days: '31', starts_at: '2026-02-01T00:00:00Z' }],
+  ['match no further date', { frequency: 'monthly', interval: 12, by_month_days: '31', starts_at: '2026-02-01T00:00:00Z' }],
 ])('an event is refused: %s', async (error, changes) => {
   const { send, newEvents } = await createSeededCommunity()
   const answer = await send('events.create', { body: { ...meeting, ...changes } })
@@ -244,6 +244,6 @@ test('recurrence needs the port for it, and says so; an event that takes place o
   expect((await send('events.create', { body })).status).toBe(200)
   expect(await send('events.create', { body: { ...body, frequency: 'daily' } })).toMatchObject({
     status: 422,
-    body: { error: 'frequency needs option `ports.recurrence`, which this service runs without' },
+    body: { error: 'frequency needs option `ports.recurrence`, which this service does not have' },
   })
 })

@@ -89,7 +89,7 @@ test('only dropdowns have options of their own', async () => {
   ])
     expect(await send('options.create', { params: { custom_field_id }, body: { title: 'x' } })).toMatchObject({
       status: 422,
-      body: { error: `custom_field_id: a field of the kind ${kind} has no options of its own` },
+      body: { error: `custom_field_id: a field of the kind ${kind} has no own options` },
     })
 })
 

@@ -84,7 +84,7 @@ test('email or user_id is required, and each has to be good', async () => {
   expect(await error({ query: { user_id: nobody } })).toEqual([422, `user_id: there is no member ${nobody} in this network`])
   expect(await error({ query: { user_id: grace.id, email } })).toEqual([
     422,
-    'email is not the address of the member that user_id names. Send one of the two',
+    'email is not the address of the member in user_id. Send only one of the two',
   ])
   expect((await create({ query: { user_id: grace.id, email: 'Grace@Example.org' } })).status).toBe(200)
   expect(mails()).toHaveLength(1)

@@ -93,7 +93,7 @@ test('a plan that costs something is not given away', async () => {
   const refused = await give(grace.id)
   expect([refused.status, refused.body]).toEqual([
     422,
-    { error: 'Direct access is for free and nonpaid plans, and the pricing_type of this one is subscription' },
+    { error: 'Direct access is for free and nonpaid plans; the pricing_type of this plan is subscription' },
   ])
   expect((await send('plan_members.list', { params: { plan_id } })).body.items).toEqual([])
 })

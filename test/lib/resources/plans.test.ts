@@ -170,7 +170,7 @@ test('a purchase in the App Store keeps its buyer in the plan', async () => {
   const refused = await send('plans.remove_member', { params })
   expect([refused.status, refused.body]).toEqual([
     422,
-    { error: 'The member bought this plan in the Apple App Store, and only there can it be given back' },
+    { error: 'The member bought this plan in the Apple App Store; it can be given back only there' },
   ])
   expect(newEvents()).toEqual([])
 })

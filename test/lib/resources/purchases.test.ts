@@ -105,7 +105,7 @@ test('a purchase in the App Store cannot be revoked here', async () => {
   const refused = await revoke()
   expect([refused.status, refused.body]).toEqual([
     422,
-    { error: 'The purchase was made in the Apple App Store, and only there can it be given back' },
+    { error: 'The purchase was made in the Apple App Store; it can be given back only there' },
   ])
   expect([await listed(), newEvents()]).toMatchObject([[{}], []])
 })

@@ -19,7 +19,7 @@ export async function findEndpoint(store: OperatorStore, id: string, network: st
   const found = known.filter((each) => each.id === id && (network === undefined || each.network_id === network))
   const [endpoint] = found
   if (!endpoint)
-    throw new UsageError(`the relay knows no endpoint ${id}${network === undefined ? '' : ` of network ${network}`}: see status`)
+    throw new UsageError(`there is no endpoint ${id}${network === undefined ? '' : ` of network ${network}`}: see status`)
   if (found.length > 1) throw new UsageError(`${found.length} networks have an endpoint ${id}: name one with --network`)
   const { circuit = 'closed' } =
     (await store.endpoints()).find((each) => each.endpoint_id === id && each.network_id === endpoint.network_id) ?? {}

@@ -39,11 +39,11 @@ export function createProgram(host: Host): Command {
   const withSettings = (made: Command): Command =>
     withEncryptionKeys(
       made
-        .option('--config <file>', 'settings as JSON; flags go before it')
+        .option('--config <file>', 'settings as JSON; flags override them')
         .option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas')
         .option('--timeout <seconds>', 'for a whole attempt')
         .option('--breaker-cooldown <seconds>', 'from the opening of a circuit to the first probe')
-        .option('--lease <seconds>', 'how long endpoints stay with a relay that is not heard of, where several share a database')
+        .option('--lease <seconds>', 'how long a relay keeps its endpoints without a heartbeat, if several share a database')
         .option('--allow-http', 'allow http: URLs')
         .option('--allow-private', 'allow private and loopback addresses, for development')
         .option('--control-port <port>', 'health, metrics and control on this port of the loopback address'),
@@ -57,18 +57,18 @@ export function createProgram(host: Host): Command {
       .option('--type <type>', 'of events of this type')
       .option('--since <time>', 'of events ingested at or after this time')
       .option('--until <time>', 'of events ingested before this time')
-      .option('--limit <count>', 'at most so many')
+      .option('--limit <count>', 'maximum number')
 
   withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config and the encryption keys again')).action(
     async (flags: RunFlags) => (await import('./run.ts')).run(flags, host),
   )
-  withSettings(command('check', 'whether a relay could run here; changes nothing')).action(async (flags: CheckFlags) => {
+  withSettings(command('check', 'check whether a relay could run here; changes nothing')).action(async (flags: CheckFlags) => {
     const { check } = await import('./check.ts')
     const { ok, text } = await check(flags)
     host.output.write(text)
     if (!ok) host.failed()
   })
-  listing('status', 'every endpoint: its circuit, what waits, what is dead').action(async (flags: InspectFlags) =>
+  listing('status', 'every endpoint: its circuit, its waiting and dead deliveries').action(async (flags: InspectFlags) =>
     print((await inspect()).status(flags)),
   )
   withSelection(listing('deliveries', 'deliveries, the newest first'))
@@ -78,31 +78,31 @@ export function createProgram(host: Host): Command {
     async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead(flags)),
   )
   withSelection(command('replay', 'make dead deliveries due again'))
-    .option('--status <state>', 'dead (as a rule), skipped or delivered')
-    .option('--rate <count>', 'so many a second, instead of all at once')
+    .option('--status <state>', 'dead (the default), skipped or delivered')
+    .option('--rate <count>', 'maximum per second, instead of all at once')
     .option('--all', 'all of them')
     .action(async (flags: InspectFlags & ReplayFlags) => print((await inspect()).replay(flags, host.progress)))
   command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')
     .option('--endpoint <id>', 'of this endpoint')
-    .option('--network <id>', 'its network, where several have an endpoint with this id')
+    .option('--network <id>', 'its network, if several have an endpoint with this id')
     .option('--before <time>', 'of events ingested before this time')
     .option('--event <id>', 'of this event')
     .option('--type <type>', 'of events of this type')
-    .option('--limit <count>', 'at most so many; --limit 1 is the head of a fifo endpoint')
+    .option('--limit <count>', 'maximum number; --limit 1 is the head of a fifo endpoint')
     .action(async (flags: SkipFlags) => print((await import('./skip.ts')).skip(flags)))
-  command('close-circuit', 'let sending to an endpoint go on, slowly at first')
+  command('close-circuit', 'resume sending to an endpoint, slowly at first')
     .option('--endpoint <id>', 'its id')
-    .option('--network <id>', 'its network, where several have an endpoint with this id')
+    .option('--network <id>', 'its network, if several have an endpoint with this id')
     .action(async (flags: CircuitFlags) => print((await import('./close-circuit.ts')).closeCircuit(flags)))
   withSettings(
     program
       .command('endpoints')
       .description('the endpoints of a relay')
       .command('test')
-      .description('send a TestHook to an endpoint at once; exit code 1 when it is not delivered')
+      .description('send a TestHook to an endpoint at once; exit code 1 if it is not delivered')
       .option('--outbox <address>', 'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…')
       .option('--endpoint <id>', 'its id')
-      .option('--network <id>', 'its network, where several have an endpoint with this id')
+      .option('--network <id>', 'its network, if several have an endpoint with this id')
       .option('--json', 'JSON objects, one per line'),
   ).action(async (flags: TestFlags) => {
     const { testEndpoint } = await import('./test-endpoint.ts')

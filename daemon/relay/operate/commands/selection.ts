@@ -45,7 +45,7 @@ const rateSays = 'takes deliveries per second, above 0 and at most 100000'
 const conditions = {
   status: v.optional(v.picklist(['pending', 'delivered', 'dead', 'skipped'], 'is one of pending, delivered, dead, skipped')),
   endpoint: v.optional(id('an endpoint')),
-  network: v.optional(id('a network (a relay knows no subdomains)')),
+  network: v.optional(id('a network (the relay has no subdomains)')),
   event: v.optional(v.pipe(v.string('takes the id of an event'), v.regex(/^[\x20-\x7e]{1,200}$/, 'takes the id of an event'))),
   type: v.optional(v.pipe(v.string('takes an event type'), v.regex(/^\w{1,100}$/, 'takes an event type such as PostCreated'))),
   since: v.optional(time),
@@ -56,7 +56,7 @@ const listing = v.object(conditions)
 const replaying = v.object({
   ...conditions,
   status: v.optional(
-    v.picklist(['delivered', 'dead', 'skipped'], 'is one of delivered, dead, skipped: pending ones are on their way already'),
+    v.picklist(['delivered', 'dead', 'skipped'], 'is one of delivered, dead, skipped: pending ones are already due'),
   ),
   rate: v.optional(v.pipe(numberOf(rateSays), v.gtValue(0, rateSays), v.maxValue(100_000, rateSays))),
   all: v.optional(v.literal(true, 'must be true')),
@@ -77,7 +77,7 @@ function parsed<S extends v.ObjectSchema<v.ObjectEntries, undefined>>(
   const unknown = Object.keys(given).find((name) => !names.includes(name))
   if (unknown !== undefined) {
     const shown = /^\w{1,40}$/.test(unknown) ? `\`${unknown}\`` : 'a name of that kind'
-    throw new UsageError(`there is no ${shown} here: allowed are ${names.join(', ')}`)
+    throw new UsageError(`there is no ${shown} here; allowed: ${names.join(', ')}`)
   }
   const result = v.safeParse(schema, given)
   if (result.success) return result.output
@@ -156,12 +156,12 @@ export async function checkKnown(store: OperatorStore, { endpoint, network, type
   if (endpoint !== undefined || network !== undefined) {
     const known = await store.knownEndpoints()
     const inNetwork = known.filter((each) => network === undefined || each.network_id === network)
-    if (inNetwork.length === 0) throw new UsageError(`the relay knows no endpoint of network ${network ?? ''}: see status`)
+    if (inNetwork.length === 0) throw new UsageError(`there is no endpoint of network ${network ?? ''}: see status`)
     if (endpoint !== undefined && !inNetwork.some(({ id }) => id === endpoint))
-      throw new UsageError(`the relay knows no endpoint ${endpoint}${network ? ` of network ${network}` : ''}: see status`)
+      throw new UsageError(`there is no endpoint ${endpoint}${network ? ` of network ${network}` : ''}: see status`)
   }
   if (type === undefined || webhookName(type) || hostEventName(type) || isNoticeType(type)) return
-  if (!(await store.hasEventType(type))) throw new UsageError(`there is no event type ${type}: docs/events.md has the list`)
+  if (!(await store.hasEventType(type))) throw new UsageError(`there is no event type ${type}: docs/events.md lists them`)
 }
 
 /** The parameters of a query, each of which may be given once. @throws UsageError */

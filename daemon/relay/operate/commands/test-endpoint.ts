@@ -95,9 +95,9 @@ function sentence({ outcome, reason, milliseconds, closed_circuit, sent_by }: Te
   const said = `${outcome === 'delivered' ? 'delivered' : `not delivered: ${outcome}`} (${plain(reason)}, ${milliseconds} ms)`
   const parts = [
     said,
-    ...(closed_circuit ? ['its circuit is closed, sending goes on'] : []),
+    ...(closed_circuit ? ['its circuit is closed, sending resumes'] : []),
     ...(outcome === 'blocked' ? [remedy(reason)] : []),
-    ...(running && sent_by === 'command' ? ['sent with the flags of this command: the running relay has no control to ask'] : []),
+    ...(running && sent_by === 'command' ? ['sent with the flags of this command: the running relay has no control port'] : []),
   ]
   return parts.filter((part) => part !== '').join('; ')
 }

@@ -169,7 +169,7 @@ async function commit(client: PgClient): Promise<void> {
   const { command } = await send(client, 'COMMIT').catch((error: unknown) => {
     throw commitError(error)
   })
-  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has undone the transaction')
+  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
 }
 
 /** Makes the tables, or brings them to this version. */
@@ -189,7 +189,7 @@ async function prepare(database: Database, own: string, make: boolean, looking: 
     const [row] = await session.rows(`SELECT value FROM $schema.meta WHERE name = 'schema_version'`)
     const version = Number(row?.['value'])
     if (version > schemaVersion) {
-      const text = `the relay tables in ${own} were made by a newer version (${version}, this one knows ${schemaVersion})`
+      const text = `the relay tables in ${own} were made by a newer version (${version}, this one supports ${schemaVersion})`
       throw new StorageError('newer', text)
     }
     if (version === schemaVersion || looking) return

@@ -35,7 +35,7 @@ export function openDatabase(path: string): DatabaseSync {
 export function checkVersion(database: DatabaseSync, path: string): number {
   const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
   if (version <= schemaVersion) return version
-  const text = `relay store ${path} was written by a newer version (${version}, this one knows ${schemaVersion})`
+  const text = `relay store ${path} was written by a newer version (${version}, this one supports ${schemaVersion})`
   throw new StorageError('newer', text)
 }
 

@@ -25,7 +25,7 @@ export function openSqliteOperator(
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT') throw new NoRelayYet(`no relay has run on this outbox yet: ${path} does not exist`)
-    throw new UsageError(`the relay's store ${path} may not be read (${code}): run this as the user of the relay`)
+    throw new UsageError(`the relay's store ${path} cannot be read (${code}): run this as the user of the relay`)
   }
   const database = looking ? openReadOnly(path) : openDatabase(path)
   if (looking) checkVersion(database, path)
