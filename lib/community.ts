@@ -1,4 +1,5 @@
 import { idGenerator } from './base/ids.ts'
+import type { CommittedEvent } from './events/catalogue.ts'
 import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
@@ -10,13 +11,13 @@ import { type Publish, publishOf } from './host/publish.ts'
 import { type Answer, fromRequest, type Incoming, toResponse } from './http/exchange.ts'
 import type { InFlight } from './http/in-flight.ts'
 import { server } from './http/serve.ts'
-import { type Runner, runner } from './kernel/run.ts'
+import { pipeline } from './kernel/pipeline.ts'
+import { type Transactions, transactionsOf } from './kernel/transactions.ts'
 import { apiRoot } from './kernel/wire.ts'
 import { apiDocument, webhooksDocument } from './openapi/document.ts'
 import type { AnyOperation } from './operation.ts'
 import { type OperationId, type OperationInput, type OperationResult, operations } from './operations.ts'
 import { type Options, settings as settingsOf } from './options.ts'
-import type { EventRecord } from './outbox/record.ts'
 import type { Settings } from './settings.ts'
 import type { Id } from './storage/table.ts'
 import { joinedTo } from './storage/with-tables.ts'
@@ -104,7 +105,7 @@ export function createCommunity(options: Options): Community {
   const settings = settingsOf(options)
   const { storage, clock, basePath } = settings
   const newId = idGenerator(clock)
-  const run = runner(settings, newId)
+  const transactions = transactionsOf(settings, newId)
 
   const texts = new Map<string, string>()
   const document = (part: 'api' | 'webhooks') => {
@@ -120,7 +121,7 @@ export function createCommunity(options: Options): Community {
     [`${apiRoot}/spec.json`, documentText('api')],
     [webhooksSpec, documentText('webhooks')],
   ])
-  const { serve, settled, inFlight } = server(operations, settings, run, documents)
+  const { serve, settled, inFlight } = server(operations, settings, pipeline(settings, transactions), documents)
   const owns = (pathname: string): boolean => {
     if (!pathname.startsWith(basePath)) return false
     const path = pathname.slice(basePath.length)
@@ -135,15 +136,15 @@ export function createCommunity(options: Options): Community {
     serve,
     inFlight,
     owns,
-    ...hostCalls(settings, run),
+    ...hostCalls(settings, transactions),
     using(native) {
-      const events: EventRecord[] = []
+      const events: CommittedEvent[] = []
       const inside = { ...settings, storage: joinedTo(storage, native) }
-      const joined = runner(inside, newId, (event) => events.push(event))
+      const joined = transactionsOf(inside, newId, (event) => events.push(event))
       return {
         ...hostCalls(inside, joined),
         committed() {
-          for (const event of events.splice(0)) run.tell(event)
+          for (const event of events.splice(0)) transactions.announce(event)
         },
       }
     },
@@ -151,22 +152,23 @@ export function createCommunity(options: Options): Community {
     openapi: (part = 'api') => document(part),
     async close() {
       await settled()
-      await run.settled()
+      await transactions.settled()
       await settings.rateLimiter?.close?.()
       await storage.close()
     },
   }
 }
 
-function hostCalls(settings: Settings, run: Runner): HostCalls {
-  const networks = networksOf(settings, run)
+function hostCalls(settings: Settings, transactions: Transactions): HostCalls {
+  const networks = networksOf(settings, transactions)
+  const runOperation = pipeline(settings, transactions)
   return {
-    call: directCalls(operations, settings, run, networks) as HostCalls['call'],
-    publish: publishOf(settings, run, networks),
-    notify: notifyOf(notificationsOf(settings, run, networks, 'notify')),
-    acceptInvite: acceptInviteOf(notificationsOf(settings, run, networks, 'acceptInvite')),
+    call: directCalls(operations, settings, runOperation, networks) as HostCalls['call'],
+    publish: publishOf(settings, transactions, networks),
+    notify: notifyOf(notificationsOf(settings, runOperation, networks, 'notify')),
+    acceptInvite: acceptInviteOf(notificationsOf(settings, runOperation, networks, 'acceptInvite')),
     networks,
-    keys: keysOf(settings, run, networks, operations),
-    endpoints: endpointsOf(settings, run, networks),
+    keys: keysOf(settings, transactions, networks, operations),
+    endpoints: endpointsOf(settings, transactions, networks),
   }
 }

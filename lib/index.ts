@@ -6,7 +6,7 @@ export { createCommunity } from './community.ts'
 export type { Principal } from './context.ts'
 export type { AccessErrorBody, Failure } from './errors.ts'
 export { ApiError, isApiError } from './errors.ts'
-export type { EventOf, HostEventName, PayloadOf, WebhookEvent, WebhookName } from './events/catalogue.ts'
+export type { CommittedEvent, EventOf, HostEventName, PayloadOf, WebhookEvent, WebhookName } from './events/catalogue.ts'
 export type {
   Endpoint,
   EndpointChanges,
@@ -41,5 +41,5 @@ export type {
   Recurrence,
   Series,
 } from './ports.ts'
-export type { CommittedEvent, FaultContext, HostPrincipal, RateCount, RateLimiter } from './settings.ts'
+export type { FaultContext, HostPrincipal, RateCount, RateLimiter } from './settings.ts'
 export type { EndpointRow, NetworkRow } from './storage/tables.ts'

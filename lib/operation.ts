@@ -106,6 +106,20 @@ export interface Call<Path extends string, Q, B, E extends EventName, Prepared> 
   readonly prepared: Prepared
 }
 
+/** A call with its types erased. */
+export interface AnyCall extends Context {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+  readonly body: unknown
+  readonly prepared: unknown
+  emit(name: EventName, payload: unknown): void
+  page<R extends Row, N>(
+    table: Table<R, N>,
+    query?: Pick<Query<R>, 'where' | 'order'>,
+    present?: (rows: readonly R[]) => readonly unknown[] | Promise<readonly unknown[]>,
+  ): Promise<Page<unknown>>
+}
+
 /** How an operation is declared. */
 export interface Declaration<
   Name extends string,
@@ -167,9 +181,10 @@ export interface AnyOperation {
   readonly orNothing?: string
   readonly errors: readonly Failure[]
   readonly emits: readonly EventName[]
-  readonly prepare?: (call: never) => Promise<unknown>
-  readonly discard?: (prepared: never, call: never) => Promise<void>
-  readonly handle: (call: never) => Promise<unknown>
+  // Methods, so that those of a declaration, which ask for more than is known here, are assignable.
+  prepare?(call: Pick<AnyCall, 'body' | 'ports' | 'limits'> & { hold(bytes: number): void }): Promise<unknown>
+  discard?(prepared: unknown, call: Pick<AnyCall, 'ports'>): Promise<void>
+  handle(call: AnyCall): Promise<unknown>
 }
 
 /** An operation as its file exports it: what a direct call needs of its types, and no more. */
@@ -179,12 +194,11 @@ export interface Operation<Name extends string, Input, Result, Body = unknown> e
   readonly '~types'?: { readonly input: Input; readonly result: Result; readonly body: Body }
 }
 
-type InputOf<Path extends string, Q, B> = ([ParamNames<Path>] extends [never]
+type InputOf<Path extends string, B> = ([ParamNames<Path>] extends [never]
   ? { readonly params?: Record<never, never> }
   : { readonly params: { readonly [Name in ParamNames<Path>]: Id | number } }) & {
   readonly query?: Readonly<Record<string, unknown>>
-} & (B extends v.GenericSchema ? { readonly body: v.InferInput<B> } : { readonly body?: undefined }) &
-  (Q extends Fields ? unknown : unknown)
+} & (B extends v.GenericSchema ? { readonly body: v.InferInput<B> } : { readonly body?: undefined })
 
 type ResultOf<R, Nothing> =
   | (R extends Paged<infer S>
@@ -210,11 +224,11 @@ export function operation<
   Prepared = undefined,
 >(
   declaration: Declaration<Name, Also, Path, Q, B, R, E, Nothing, Prepared>,
-): Operation<Name, InputOf<Path, Q, B>, ResultOf<R, Nothing>, Output<B>> {
+): Operation<Name, InputOf<Path, B>, ResultOf<R, Nothing>, Output<B>> {
   const status = declaration.status ?? (declaration.returns ? 200 : 204)
   return Object.freeze({ errors: [], emits: [], ...declaration, status }) as unknown as Operation<
     Name,
-    InputOf<Path, Q, B>,
+    InputOf<Path, B>,
     ResultOf<R, Nothing>,
     Output<B>
   >

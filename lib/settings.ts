@@ -1,7 +1,7 @@
 /** What a community was made with, as all of its parts read it. */
 import type { Clock } from './base/clock.ts'
 import type { PermalinkKind, Principal } from './context.ts'
-import type { EventName, EventOf } from './events/catalogue.ts'
+import type { CommittedEvent } from './events/catalogue.ts'
 import type { Limits } from './limits.ts'
 import type { AnyOperation } from './operation.ts'
 import type { KeyRing } from './outbox/encryption.ts'
@@ -53,9 +53,6 @@ export interface BeforeCall {
   readonly principal: Principal
   readonly tx: ScopedTx
 }
-
-/** A committed event, as hooks see it. Compare `event_type`, and TypeScript narrows `payload`. */
-export type CommittedEvent = { [Name in EventName]: EventOf<Name> & { readonly network_id: Id } }[EventName]
 
 /** The place of a fault; fields that do not apply are omitted. */
 export interface FaultContext {

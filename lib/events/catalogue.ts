@@ -3,6 +3,7 @@
  * the suffix `Hook`.
  */
 import type * as v from 'valibot'
+import type { Id as IdText } from '../base/ids.ts'
 import { describe, Id, Integer, listOf, oneOf, orNull, publish, record, Text, Timestamp } from '../fields.ts'
 import { Comment } from '../records/comment.ts'
 import { Coursework } from '../records/coursework.ts'
@@ -209,6 +210,9 @@ export interface EventOf<Name extends EventName> {
 
 /** Any event of the interface. Where `event_type` is compared, TypeScript knows `payload`. */
 export type WebhookEvent = { [Name in WebhookName]: EventOf<Name> }[WebhookName]
+
+/** A committed event, as hooks see it. Compare `event_type`, and TypeScript narrows `payload`. */
+export type CommittedEvent = { [Name in EventName]: EventOf<Name> & { readonly network_id: IdText } }[EventName]
 
 const everything = { ...catalogue, ...hostCatalogue }
 

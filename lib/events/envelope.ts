@@ -1,7 +1,7 @@
 import type { EventRecord } from '../outbox/record.ts'
 import { projection } from '../records/projection.ts'
 import type { Id } from '../storage/table.ts'
-import { type EventName, isForHost, payloadSchema } from './catalogue.ts'
+import { type CommittedEvent, type EventName, isForHost, payloadSchema } from './catalogue.ts'
 import { subjectOf } from './subjects.ts'
 
 /** An event before it has an envelope. */
@@ -13,6 +13,7 @@ export interface Emission {
 /**
  * Puts an event into its envelope (specification, section 6): `event_id`, `event_timestamp`, `event_type`, `payload`. The
  * body is written here once and never again.
+ * @returns the record for the outbox, and the event as hooks get it
  * @param network_id the network in which it happened
  * @param now when it happened, as a timestamp
  * @param origin what the addresses of stored files begin with
@@ -25,19 +26,24 @@ export function envelope(
     ids,
     origin,
   }: { readonly network_id: Id; readonly now: string; readonly ids: 'string' | 'number'; readonly origin: string },
-): EventRecord {
+): { readonly record: EventRecord; readonly event: CommittedEvent } {
   const event_id = crypto.randomUUID()
   const event_type = `${name}Hook`
   const shown = projection(payloadSchema(name), ids)(payload, origin)
   const subject = subjectOf(event_type, shown)
+  const onWire = { event_id, event_timestamp: now, event_type, payload: shown }
   return {
-    kind: 'event',
-    network_id,
-    event_id,
-    event_type,
-    event_timestamp: now,
-    audience: isForHost(name) ? 'host' : 'integration',
-    ...(subject === undefined ? {} : { subject }),
-    body: JSON.stringify({ event_id, event_timestamp: now, event_type, payload: shown }),
+    record: {
+      kind: 'event',
+      network_id,
+      event_id,
+      event_type,
+      event_timestamp: now,
+      audience: isForHost(name) ? 'host' : 'integration',
+      ...(subject === undefined ? {} : { subject }),
+      body: JSON.stringify(onWire),
+    },
+    // The payload is what its schema has made, and that is what the event's name stands for.
+    event: { network_id, ...onWire } as CommittedEvent,
   }
 }

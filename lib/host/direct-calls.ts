@@ -1,19 +1,13 @@
 import * as v from 'valibot'
-import { isoTime } from '../base/clock.ts'
 import { shown } from '../base/given.ts'
-import type { Principal } from '../context.ts'
-import { fail, notFound } from '../errors.ts'
-import { IdInput, isPaged, optional } from '../fields.ts'
-import { parseInput, parseQuery } from '../kernel/check.ts'
-import { readPaging } from '../kernel/page.ts'
-import type { Runner } from '../kernel/run.ts'
+import { IdInput, optional } from '../fields.ts'
+import type { RunOperation } from '../kernel/pipeline.ts'
 import { refusingTrouble } from '../kernel/trouble.ts'
-import { apiRoot, below, ownOrigin, pageLinks, present } from '../kernel/wire.ts'
+import { apiRoot, below, ownOrigin } from '../kernel/wire.ts'
 import type { AnyOperation } from '../operation.ts'
 import { routesOf } from '../operation.ts'
 import type { Settings } from '../settings.ts'
 import type { Id } from '../storage/table.ts'
-import { type MemberRow, members } from '../storage/tables.ts'
 import { checkArgument, NetworkName, shape } from './arguments.ts'
 import type { Networks } from './networks.ts'
 
@@ -62,46 +56,30 @@ const texts = (values: Readonly<Record<string, unknown>> = {}): Record<string, s
   )
 
 /** Binds `community.call`: an operation without HTTP and with every scope; see there. */
-export function directCalls(operations: readonly AnyOperation[], settings: Settings, runner: Runner, networks: Networks) {
-  const { clock, limits, ids, basePath } = settings
-  const origin = ownOrigin(settings)
+export function directCalls(
+  operations: readonly AnyOperation[],
+  settings: Settings,
+  runOperation: RunOperation,
+  networks: Networks,
+) {
+  const { limits, basePath } = settings
   const byId = new Map(routesOf(operations).map((route) => [route.id, route.operation]))
 
   return async (id: string, given: DirectCall): Promise<unknown> => {
     const operation = byId.get(id)
     if (!operation) throw new TypeError(`there is no operation ${shown(id)}`)
     const input = checkArgument(`call(${shown(id)})`, schemaOf(operation), given, limits)
-    const { network: name, as } = input
-    const network = await networks.show(name)
-    const actor = await runner.read(
-      network.id,
-      (tx): Promise<MemberRow | undefined> =>
-        as === undefined ? tx.first(members, { state: 'active', role: 'host' }) : tx.get(members, as),
-    )
-    if (actor?.state !== 'active') return fail(notFound('Member'))
-    const principal: Principal = { key_id: null, member_id: actor.id, scopes: ['*'] }
+    const network = await networks.show(input.network)
     const [params, query] = [texts(input.params), texts(input.query)]
-    const paging = readPaging(isPaged(operation.returns) ? query : {})
-    const outcome = await refusingTrouble(() =>
-      runner.run({
-        operation,
-        params,
-        query: operation.query ? parseQuery(operation.query, query, limits) : {},
-        body: operation.body ? parseInput(operation.body, input.body, limits) : undefined,
-        paging,
-        principal,
-        network,
-        now: isoTime(clock.now()),
-        origin,
-      }),
-    )
-    if (outcome.kind === 'replay' || outcome.result === undefined) return undefined
     const relative = operation.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '')
-    const path = `${basePath}${apiRoot}/networks/${network.id}${relative}`
     const address = {
-      ...below(origin, basePath, path),
+      ...below(ownOrigin(settings), basePath, `${basePath}${apiRoot}/networks/${network.id}${relative}`),
       search: Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : '',
     }
-    return present(operation.returns, outcome.result, ids, (after) => pageLinks(address, paging, after), origin)
+    const { body, as } = input
+    const outcome = await refusingTrouble(() =>
+      runOperation({ operation, network, caller: { as }, params, query, body, address }),
+    )
+    return outcome.kind === 'result' ? outcome.value : undefined
   }
 }

@@ -1,6 +1,6 @@
 import { isoTime } from '../base/clock.ts'
 import { fail, found, invalid } from '../errors.ts'
-import type { Runner } from '../kernel/run.ts'
+import type { Transactions } from '../kernel/transactions.ts'
 import { EncryptionError, hasEncrypted, howGiven } from '../outbox/encryption.ts'
 import { type AttributeChanges, attributeDefaults, type CredentialName } from '../outbox/endpoint.ts'
 import { lockNetwork } from '../rules/members.ts'
@@ -114,13 +114,13 @@ export interface Endpoints {
   forgetOld(network: Id | number): Promise<void>
 }
 
-export function endpointsOf({ clock, limits, encryption }: Settings, runner: Runner, networks: Networks): Endpoints {
+export function endpointsOf({ clock, limits, encryption }: Settings, transactions: Transactions, networks: Networks): Endpoints {
   const now = () => isoTime(clock.now())
 
   /** One change of a network's endpoints at a time: one endpoint for each URL, and one order for what relays are told. */
   async function change<T>(name: Id | number, work: (tx: ScopedTx) => Promise<T>): Promise<T> {
     const { id } = await networks.show(name)
-    return runner.work(id, now(), async (tx) => {
+    return transactions.write(id, now(), async (tx) => {
       await lockNetwork(tx)
       return work(tx)
     })
@@ -175,7 +175,7 @@ export function endpointsOf({ clock, limits, encryption }: Settings, runner: Run
           return fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
         await refuseUnencrypted(tx)
         const { secrets = [] } = rest
-        const stamp = { id: runner.newId(), created_at: now(), updated_at: now() }
+        const stamp = { id: transactions.newId(), created_at: now(), updated_at: now() }
         const sealed = await encryption.seal({ id: stamp.id, network_id: tx.network_id, key, secrets })
         const made = await tx.insert(webhookEndpoints, { ...stamp, ...rest, url, key: sealed.key, secrets: sealed.secrets })
         await tx.append([upsertOf(made, clock.now())])
@@ -208,12 +208,12 @@ export function endpointsOf({ clock, limits, encryption }: Settings, runner: Run
     disable: async (name, id) => shown(await changeOne(name, id, (tx, row) => save(tx, row, { enabled: false }))),
     async list(name) {
       const { id } = await networks.show(name)
-      return (await runner.read(id, (tx) => tx.find(webhookEndpoints, {}))).map(shown)
+      return (await transactions.read(id, (tx) => tx.find(webhookEndpoints, {}))).map(shown)
     },
     async find(name, given) {
       const id = idOf(given)
       const network = await networks.show(name)
-      const row = await runner.read(network.id, (tx) => tx.get(webhookEndpoints, id))
+      const row = await transactions.read(network.id, (tx) => tx.get(webhookEndpoints, id))
       return row && shown(row)
     },
     async remove(name, given) {
@@ -237,7 +237,7 @@ export function endpointsOf({ clock, limits, encryption }: Settings, runner: Run
       const { id } = await networks.show(name)
       const over = (rows: readonly EndpointRow[]) => rows.filter((row) => hasOver(row, clock.now()))
       // As a rule there is nothing to do, and then nothing is written.
-      const outdated = over(await runner.read(id, (tx) => tx.find(webhookEndpoints, {})))
+      const outdated = over(await transactions.read(id, (tx) => tx.find(webhookEndpoints, {})))
       if (outdated.length === 0) return
       await change(id, async (tx) => {
         for (const row of over(await tx.find(webhookEndpoints, {})))

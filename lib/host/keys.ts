@@ -3,7 +3,7 @@ import { isoTime } from '../base/clock.ts'
 import { hashToken, newToken, redactToken } from '../base/token.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { IdInput, listOf, optional, TimestampInput, Title } from '../fields.ts'
-import type { Runner } from '../kernel/run.ts'
+import type { Transactions } from '../kernel/transactions.ts'
 import type { AnyOperation } from '../operation.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -55,7 +55,12 @@ export interface Keys {
 }
 
 /** @param operations whose scopes a key may hold */
-export function keysOf(settings: Settings, runner: Runner, networks: Networks, operations: readonly AnyOperation[]): Keys {
+export function keysOf(
+  settings: Settings,
+  transactions: Transactions,
+  networks: Networks,
+  operations: readonly AnyOperation[],
+): Keys {
   const { clock, limits } = settings
   const now = () => isoTime(clock.now())
   const groups = [...new Set(operations.map(({ scope }) => scope.split(':', 1)[0]))].sort()
@@ -92,12 +97,12 @@ export function keysOf(settings: Settings, runner: Runner, networks: Networks, o
       const token = newToken()
       const token_hash = await hashToken(token)
       const created_at = now()
-      const key = await runner.work(network.id, created_at, async (tx) => {
+      const key = await transactions.write(network.id, created_at, async (tx) => {
         const owner = member_id ? await tx.get(members, member_id) : await tx.first(members, { state: 'active', role: 'host' })
         if (owner?.state !== 'active')
           return fail(invalid('member_id'), 'member_id must name a member of the network, or the network must have a host')
         const row = await tx.insert(apiKeys, {
-          id: runner.newId(),
+          id: transactions.newId(),
           created_at,
           updated_at: created_at,
           name,
@@ -113,7 +118,7 @@ export function keysOf(settings: Settings, runner: Runner, networks: Networks, o
     },
     async list(name) {
       const network = await networks.show(name)
-      return runner.read(network.id, async (tx) => {
+      return transactions.read(network.id, async (tx) => {
         const rows = await tx.find(apiKeys, {})
         const ids = [...new Set(rows.map(({ member_id }) => member_id))]
         const owners = new Map((await tx.find(members, { where: { id: ids } })).map((member) => [member.id, member]))
@@ -123,7 +128,7 @@ export function keysOf(settings: Settings, runner: Runner, networks: Networks, o
     async revoke(name, given) {
       const id = idOf(given)
       const network = await networks.show(name)
-      return runner.work(network.id, now(), async (tx) => {
+      return transactions.write(network.id, now(), async (tx) => {
         const revoked_at = now()
         const revoked = await tx.update(apiKeys, id, { revoked_at, updated_at: revoked_at }, { revoked_at: null })
         if (revoked) return withMember(tx, revoked)

@@ -3,7 +3,7 @@ import { isoTime } from '../base/clock.ts'
 import { kind } from '../base/given.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { BoolInput, Email, LongText, oneOf, optional, ShortText, Title } from '../fields.ts'
-import type { Runner } from '../kernel/run.ts'
+import type { Transactions } from '../kernel/transactions.ts'
 import { refusingTrouble } from '../kernel/trouble.ts'
 import { emailKey, lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
@@ -86,7 +86,7 @@ const Network = shape({
   owner_id: optional(NewId),
 })
 
-export function networksOf({ storage, clock, limits, newMembersConsent }: Settings, runner: Runner): Networks {
+export function networksOf({ storage, clock, limits, newMembersConsent }: Settings, transactions: Transactions): Networks {
   const find: Networks['find'] = async (given) => {
     if (typeof given !== 'string' && typeof given !== 'number')
       return fail(invalid('network'), `network must be the id or subdomain of a network, got ${kind(given)}`)
@@ -103,21 +103,21 @@ export function networksOf({ storage, clock, limits, newMembersConsent }: Settin
   return {
     async create(given) {
       const { owner, id, owner_id, ...fields } = checkArgument('networks.create', Network, given, limits)
-      const network_id = id ?? runner.newId()
+      const network_id = id ?? transactions.newId()
       const now = isoTime(clock.now())
       const stamp = { created_at: now, updated_at: now }
-      return runner.work(network_id, now, async (tx) => {
+      return transactions.write(network_id, now, async (tx) => {
         const network = await tx.insert(networks, { ...stamp, ...fields, id: network_id })
         for (const [response_type, title] of [
           ['tag', 'Tags'],
           ['badge', 'Badges'],
         ] as const)
-          await tx.insert(customFields, { ...stamp, id: runner.newId(), title, response_type, response_by: 'hosts_only' })
+          await tx.insert(customFields, { ...stamp, id: transactions.newId(), title, response_type, response_by: 'hosts_only' })
         const row = await tx.insert(members, {
           ...stamp,
           ...owner,
           commercial_email_consent: owner.commercial_email_consent ?? newMembersConsent,
-          id: owner_id ?? runner.newId(),
+          id: owner_id ?? transactions.newId(),
           email_key: emailKey(owner.email),
           role: 'host',
         })
@@ -131,7 +131,7 @@ export function networksOf({ storage, clock, limits, newMembersConsent }: Settin
       const changes = checkArgument('networks.update', Changes, given, limits)
       const { id } = await show(name)
       const now = isoTime(clock.now())
-      return runner.work(id, now, async (tx) => {
+      return transactions.write(id, now, async (tx) => {
         const before = await lockNetwork(tx)
         const names = Object.keys(changes) as (keyof typeof changes)[]
         if (names.every((field) => changes[field] === undefined || changes[field] === before[field])) return before

@@ -1,19 +1,13 @@
 /** How the host's own calls are made: checked like a request, run in one transaction with their events, answered with a record. */
 import type * as v from 'valibot'
-import { isoTime } from '../base/clock.ts'
-import type { Principal } from '../context.ts'
-import { fail, notFound } from '../errors.ts'
 import type { EventName } from '../events/catalogue.ts'
-import type { Emission } from '../events/envelope.ts'
 import type { Fields } from '../fields.ts'
-import { makeContext } from '../kernel/context.ts'
-import type { Runner } from '../kernel/run.ts'
+import type { NotificationHandler, RunOperation } from '../kernel/pipeline.ts'
+import { refusingTrouble } from '../kernel/trouble.ts'
 import { ownOrigin } from '../kernel/wire.ts'
 import type { Emitter } from '../operation.ts'
-import { projection } from '../records/projection.ts'
 import type { Settings } from '../settings.ts'
 import type { Id } from '../storage/table.ts'
-import { members } from '../storage/tables.ts'
 import { checkArgument, NetworkName, shape } from './arguments.ts'
 import type { Networks } from './networks.ts'
 
@@ -45,25 +39,33 @@ export type MakeNotification = <F extends Fields, R extends v.GenericSchema>(
 
 /**
  * Binds the host's calls to a community.
- * @param call the name of the call in messages
+ * @param id the name of the call in messages
  */
-export function notificationsOf(settings: Settings, runner: Runner, networks: Networks, call: string): MakeNotification {
-  const { clock, limits, ids } = settings
+export function notificationsOf(
+  settings: Settings,
+  runOperation: RunOperation,
+  networks: Networks,
+  id: string,
+): MakeNotification {
+  const { limits } = settings
+  const address = { origin: ownOrigin(settings), path: '', search: '' }
   return (fields, returns, work) => {
     const schema = shape({ network: NetworkName, ...fields })
+    const operation: NotificationHandler = {
+      isNotification: true,
+      id,
+      method: 'POST',
+      status: 200,
+      body: shape(fields),
+      returns,
+      handle: (call) => work(call, call.body as v.InferOutput<Shape<typeof fields>>),
+    }
     return async (given) => {
-      // The network is no column of the rows that the notification changes.
-      const { network: _, ...checked } = checkArgument(call, schema, given, limits) as { readonly network: unknown }
-      const input = checked as v.InferOutput<Shape<typeof fields>>
+      checkArgument(id, schema, given, limits)
       const network = await networks.show(given.network)
-      const now = isoTime(clock.now())
-      const record = await runner.work(network.id, now, async (tx, emit) => {
-        const host = (await tx.first(members, { state: 'active', role: 'host' })) ?? fail(notFound('Member'))
-        const principal: Principal = { key_id: null, member_id: host.id, scopes: ['*'] }
-        const context = makeContext(settings, runner.newId, tx, { network, principal, now })
-        return work({ ...context, emit: (name, payload) => emit({ name, payload } satisfies Emission) }, input)
-      })
-      return projection(returns, ids)(record, ownOrigin(settings)) as v.InferOutput<typeof returns>
+      const request = { operation, network, caller: { as: undefined }, params: {}, query: {}, body: given, address }
+      const outcome = await refusingTrouble(() => runOperation(request))
+      return (outcome.kind === 'result' ? outcome.value : undefined) as v.InferOutput<typeof returns>
     }
   }
 }

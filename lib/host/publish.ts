@@ -3,7 +3,7 @@ import { isoTime } from '../base/clock.ts'
 import { shown } from '../base/given.ts'
 import { type PayloadOf, payloadSchema, type WebhookName, webhookName } from '../events/catalogue.ts'
 import { parseInput } from '../kernel/check.ts'
-import type { Runner } from '../kernel/run.ts'
+import type { Transactions } from '../kernel/transactions.ts'
 import type { Settings } from '../settings.ts'
 import type { Id } from '../storage/table.ts'
 import { checkArgument, NetworkName, shape } from './arguments.ts'
@@ -23,13 +23,13 @@ export type Publish = <Name extends WebhookName>(event: Publication<Name>) => Pr
 const Event = shape({ network: NetworkName, event: v.unknown(), payload: v.optional(v.unknown()) })
 
 /** Binds `community.publish`. */
-export function publishOf({ clock, limits }: Settings, runner: Runner, networks: Networks): Publish {
+export function publishOf({ clock, limits }: Settings, transactions: Transactions, networks: Networks): Publish {
   return async (given) => {
     const { network: named, event, payload } = checkArgument('publish', Event, given, limits)
     const name = typeof event === 'string' ? webhookName(event) : undefined
     if (!name) throw new TypeError(`publish: there is no event ${shown(event)}`)
     const network = await networks.show(named)
     const checked = parseInput(payloadSchema(name), payload, limits)
-    await runner.work(network.id, isoTime(clock.now()), async (_tx, emit) => emit({ name, payload: checked }))
+    await transactions.write(network.id, isoTime(clock.now()), async (_tx, emit) => emit({ name, payload: checked }))
   }
 }

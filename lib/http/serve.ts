@@ -1,12 +1,8 @@
-import { isoTime } from '../base/clock.ts'
 import { ApiError, fail, isApiError, notFound } from '../errors.ts'
-import { isPaged } from '../fields.ts'
-import { parseInput, parseQuery } from '../kernel/check.ts'
 import { type FirstAnswer, readRepeatable } from '../kernel/idempotency.ts'
-import { type Paging, readPaging } from '../kernel/page.ts'
-import type { Runner } from '../kernel/run.ts'
+import type { RunOperation } from '../kernel/pipeline.ts'
 import { retryAfter, storageTrouble } from '../kernel/trouble.ts'
-import { apiRoot, pageLinks, present } from '../kernel/wire.ts'
+import { apiRoot } from '../kernel/wire.ts'
 import type { AnyOperation, Route } from '../operation.ts'
 import type { Settings } from '../settings.ts'
 import { authenticator, bearerToken } from './authenticate.ts'
@@ -23,64 +19,76 @@ export type Documents = ReadonlyMap<string, () => string>
 
 const networksRoot = `${apiRoot}/networks/`
 
+/** The operation that a path and a method name, and the network. */
+interface Target {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+  /** An id or a subdomain. */
+  readonly network: string
+}
+
 /**
  * Makes the function that answers requests. What a request passes, in this order and only here: HTTPS, route, token, network,
  * rate limit, scope, query, body, idempotency, handler with its transaction, answer.
  */
-export function server(operations: readonly AnyOperation[], settings: Settings, runner: Runner, documents: Documents) {
-  const { basePath, clock, limits } = settings
+export function server(
+  operations: readonly AnyOperation[],
+  settings: Settings,
+  runOperation: RunOperation,
+  documents: Documents,
+) {
+  const { basePath, limits } = settings
   const match = routeTable(operations)
   const { authenticate, settled } = authenticator(settings)
   const inFlight = inFlightCounter(limits)
 
   /** Answers any request; never rejects. */
   async function serve(incoming: Incoming): Promise<Answer> {
+    const headers: Record<string, string> = {}
     let held: Held | undefined
+    let operation: string | undefined
+    let answered: Answer
     try {
       held = inFlight.begin()
-      const answered = await answerHeld(incoming, held)
-      held.becomeAnswer(answered.body?.length ?? 0)
-      return answered
+      const target = targetOf(incoming)
+      if ('text' in target) {
+        held.requireRoom()
+        answered = readDocument(incoming, target.text)
+      } else {
+        operation = target.route.id
+        answered = await answerRoute(incoming, target, headers, held)
+      }
     } catch (error) {
-      return failureAnswer(error, {}, undefined)
-    } finally {
-      if (held && incoming.whenSent) incoming.whenSent(held.end)
-      else held?.end()
+      answered = failureAnswer(error, headers, operation)
     }
+    held?.becomeAnswer(answered.body?.length ?? 0)
+    if (held && incoming.whenSent) incoming.whenSent(held.end)
+    else held?.end()
+    return answered
   }
 
-  async function answerHeld(incoming: Incoming, held: Held): Promise<Answer> {
-    const headers: Record<string, string> = {}
-    let route: Route | undefined
-    try {
-      requireHttps(incoming, settings)
-      requireOneHost(incoming)
-      const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
-      const address = splitPath(path)
-      const document = address ? undefined : documents.get(withoutSlash(path))
-      if (document) {
-        held.requireRoom()
-        return readDocument(incoming, document)
-      }
-      const matched = address && match(incoming.method, address.below)
-      if (!address || matched?.kind === 'unknown') return fail({ status: 404, error: `There is no path ${shown(incoming.path)}` })
-      if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
-      if (matched?.kind !== 'route') return fail(notFound('Path'))
-      route = matched.route
-      return await answerRoute(incoming, route, matched.params, address.network, headers, held)
-    } catch (error) {
-      return failureAnswer(error, headers, route)
-    }
+  /** @throws ApiError 403 without HTTPS, 400 for two Host headers, 404 for an unknown path, 405 */
+  function targetOf(incoming: Incoming): Target | { readonly text: () => string } {
+    requireHttps(incoming, settings)
+    requireOneHost(incoming)
+    const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
+    const address = splitPath(path)
+    const text = address ? undefined : documents.get(withoutSlash(path))
+    if (text) return { text }
+    const matched = address && match(incoming.method, address.below)
+    if (!address || matched?.kind === 'unknown') fail({ status: 404, error: `There is no path ${shown(incoming.path)}` })
+    if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
+    if (matched?.kind !== 'route') return fail(notFound('Path'))
+    return { route: matched.route, params: matched.params, network: address.network }
   }
 
   async function answerRoute(
     incoming: Incoming,
-    { operation, id, method }: Route,
-    params: Readonly<Record<string, string>>,
-    networkName: string,
+    { route, params, network: networkName }: Target,
     headers: Record<string, string>,
     held: Held,
   ): Promise<Answer> {
+    const { operation, id, method } = route
     const caller = await authenticate(bearerToken(incoming.header('authorization')), networkName)
     held.countFor(caller.network.id)
     await limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
@@ -88,8 +96,6 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     if (!caller.isAddressed) fail(notFound('Network'))
     authorise(caller.principal.scopes, operation.scope)
 
-    const search: Record<string, string> = incoming.search === '' ? {} : Object.fromEntries(new URLSearchParams(incoming.search))
-    const paging = isPaged(operation.returns) ? readPaging(search) : noPaging
     const writes = method !== 'GET'
     const sent = writes ? countedBody(incoming, held) : incoming
     const body = operation.form
@@ -97,48 +103,38 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       : operation.body
         ? await readJson(sent, limits.bodyBytes)
         : undefined
-    const stray = writes && !operation.body && operation.query ? await readOptionalJson(sent, limits.bodyBytes) : undefined
-    const called = publicAddress(incoming, settings)
-    const { origin } = called
-    const input = {
+    const unexpected = writes && !operation.body && operation.query ? await readOptionalJson(sent, limits.bodyBytes) : undefined
+    const key = method === 'POST' ? incoming.header('idempotency-key') : null
+    const repeat = async (idempotencyKey: string) =>
+      readRepeatable(idempotencyKey, caller.countedBy, [
+        id,
+        // With and without a trailing slash it is the same request.
+        withoutSlash(incoming.path),
+        incoming.search,
+        operation.form ? await printOf(body) : (body ?? unexpected),
+      ])
+    const outcome = await runOperation({
       operation,
-      params,
-      query: operation.query ? parseQuery(operation.query, { ...objectOrNothing(stray), ...search }, limits) : {},
-      body: operation.body ? parseInput(operation.body, body, limits) : undefined,
-      paging,
-      principal: caller.principal,
       network: caller.network,
-      now: isoTime(clock.now()),
-      origin,
-      // A read asks at the moment in which it gets its connection: what others have made meanwhile counts.
-      ...(writes ? { hold: held.take } : { admit: () => held.requireRoom() }),
-    }
-
-    const bodyOf = (result: unknown): FirstAnswer => {
-      if (result === undefined) return { status: 204, body: '' }
-      const address = { ...called, search: incoming.search }
-      const links = (after: string | null) => pageLinks(address, paging, after)
-      return { status: operation.status, body: JSON.stringify(present(operation.returns, result, settings.ids, links, origin)) }
-    }
-    const key =
-      method === 'POST'
-        ? await readRepeatable(incoming.header('idempotency-key'), caller.countedBy, [
-            id,
-            // With and without a trailing slash it is the same request.
-            withoutSlash(incoming.path),
-            incoming.search,
-            operation.form ? await printOf(body) : (body ?? stray),
-          ])
-        : undefined
-    const outcome = await runner.run(input, key && { key, answerOf: bodyOf })
-    if (outcome.kind === 'replay') return answer(outcome.answer, { ...headers, 'idempotency-replayed': 'true' })
-    return answer(bodyOf(outcome.result), headers)
+      caller: caller.principal,
+      params,
+      query: incoming.search === '' ? noQuery : Object.fromEntries(new URLSearchParams(incoming.search)),
+      queryInBody: objectOrNone(unexpected),
+      body,
+      address: { ...publicAddress(incoming, settings), search: incoming.search },
+      ...(key === null ? {} : { repeat: () => repeat(key) }),
+      held,
+    })
+    if (outcome.kind === 'kept')
+      return answer(outcome.answer, outcome.isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)
+    const { value } = outcome
+    return answer(value === undefined ? noContent : { status: operation.status, body: JSON.stringify(value) }, headers)
   }
 
-  function failureAnswer(error: unknown, headers: Readonly<Record<string, string>>, route: Route | undefined): Answer {
+  function failureAnswer(error: unknown, headers: Readonly<Record<string, string>>, operation: string | undefined): Answer {
     if (isApiError(error)) return jsonAnswer(error.status, JSON.stringify(error.body), { ...headers, ...error.headers })
     const request_id = crypto.randomUUID()
-    settings.report(error, { request_id, ...(route ? { operation: route.id } : {}) })
+    settings.report(error, { request_id, ...(operation ? { operation } : {}) })
     const later = storageTrouble(error)
     if (later) return jsonAnswer(503, JSON.stringify({ error: later, request_id }), { ...headers, 'retry-after': retryAfter })
     return jsonAnswer(500, JSON.stringify({ error: 'Internal server error', request_id }), headers)
@@ -147,9 +143,10 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
   return { serve, settled, inFlight: inFlight.figures }
 }
 
-const noPaging: Paging = { page: 1, per_page: 1, after: undefined }
+const noQuery = {}
+const noContent: FirstAnswer = { status: 204, body: '' }
 
-const objectOrNothing = (value: unknown): object =>
+const objectOrNone = (value: unknown): object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 
 const answer = ({ status, body }: FirstAnswer, headers: Readonly<Record<string, string>>): Answer =>

@@ -26,14 +26,9 @@ export interface FirstAnswer {
  * @param parts what the key is used for: operation, path, body
  * @throws ApiError 400 when the key is not 1 to 255 printable characters
  */
-export async function readRepeatable(
-  header: string | null,
-  caller: string,
-  parts: readonly unknown[],
-): Promise<Repeatable | undefined> {
-  if (header === null) return undefined
-  if (!/^[\x20-\x7e]{1,255}$/.test(header)) fail(badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters'))
-  return { caller, key: header, fingerprint: await sha256(JSON.stringify(parts)) }
+export async function readRepeatable(key: string, caller: string, parts: readonly unknown[]): Promise<Repeatable> {
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) fail(badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters'))
+  return { caller, key, fingerprint: await sha256(JSON.stringify(parts)) }
 }
 
 /**

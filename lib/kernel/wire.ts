@@ -34,15 +34,21 @@ export function present(
   links: (after: string | null) => unknown,
   origin: string,
 ): unknown {
-  if (!returns) return undefined
+  if (!returns || result === undefined) return undefined
   if (!isPaged(returns)) return projection(returns, ids)(result, origin)
   const { items, after } = result as Page<unknown>
   const item = projection(returns.paged, ids)
   return { items: items.map((row) => item(row, origin)), links: links(after) }
 }
 
+/** An address with the query with which it was called. */
+export interface Address extends PublicAddress {
+  /** With its question mark, or `''`. */
+  readonly search: string
+}
+
 /** The links of a page: absolute, on the caller's own origin, with every parameter that the caller sent. */
-export function pageLinks(address: { origin: string; path: string; search: string }, paging: Paging, after: string | null) {
+export function pageLinks(address: Address, paging: Paging, after: string | null) {
   const base = address.origin + address.path
   if (after === null) return { self: base + address.search, next: null }
   const next = new URLSearchParams(address.search)

@@ -1,0 +1,204 @@
+/**
+ * The one way in which operations run. HTTP requests, direct calls and notifications of the host make an `OperationRequest`; here
+ * its input is checked, its handler runs in a transaction, and what it returns becomes the JSON of the answer.
+ */
+import { isoTime } from '../base/clock.ts'
+import type { Principal } from '../context.ts'
+import { type ApiError, fail, isApiError, isDeclared, notFound } from '../errors.ts'
+import { isForHost } from '../events/catalogue.ts'
+import type { Emission } from '../events/envelope.ts'
+import { isPaged } from '../fields.ts'
+import type { AnyCall, AnyOperation } from '../operation.ts'
+import type { Settings } from '../settings.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import { members, type NetworkRow } from '../storage/tables.ts'
+import { parseInput, parseQuery } from './check.ts'
+import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
+import { keyStillWorks } from './key.ts'
+import { type Paging, readPage, readPaging } from './page.ts'
+import type { Transactions, Worked } from './transactions.ts'
+import { isOutcomeUnknown } from './trouble.ts'
+import { type Address, pageLinks, present } from './wire.ts'
+
+/** What only the host can start. No hook vetoes it, it may emit every event, and its events go out even if no row changes. */
+export interface NotificationHandler extends Pick<AnyOperation, 'id' | 'status' | 'body' | 'returns' | 'handle'> {
+  readonly method: 'POST'
+  readonly isNotification: true
+}
+
+/** A member in whose name the host acts, by default the network's first host; with every scope. */
+export interface Actor {
+  readonly as: Id | undefined
+}
+
+/** An operation that is to run, whoever asks for it. Nothing of it is checked yet but who asks. */
+export interface OperationRequest {
+  readonly operation: AnyOperation | NotificationHandler
+  readonly network: NetworkRow
+  readonly caller: Principal | Actor
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  /** Parameters that came in the body of a request that needs none; those of the query go before. */
+  readonly queryInBody?: object
+  readonly body?: unknown
+  /** Where it was called: for links, and the addresses of stored files. */
+  readonly address: Address
+  /** Reads what a repeated request is recognised by. */
+  readonly repeat?: () => Promise<Repeatable>
+  /** Counts the bytes that the request holds; both throw ApiError 503 when too much is in flight. */
+  readonly held?: { take(bytes: number): void; requireRoom(): void }
+}
+
+/** What a request came to: the JSON value of its result, or the text of an answer that is kept for an `Idempotency-Key`. */
+export type Outcome =
+  | { readonly kind: 'result'; readonly value: unknown }
+  | { readonly kind: 'kept'; readonly answer: FirstAnswer; readonly isReplay: boolean }
+
+export type RunOperation = (request: OperationRequest) => Promise<Outcome>
+
+const onlyPage: Paging = { page: 1, per_page: 1, after: undefined }
+
+/** Binds `runOperation` to a community. */
+export function pipeline(settings: Settings, transactions: Transactions): RunOperation {
+  const { hooks, ports, limits, ids, clock } = settings
+  const { newId } = transactions
+
+  return async function runOperation(request) {
+    const { operation, network, params, address, held } = request
+    const api = 'isNotification' in operation ? undefined : operation
+    const reads = operation.method === 'GET'
+    const paging = isPaged(operation.returns) ? readPaging(request.query) : onlyPage
+    const query = api?.query ? parseQuery(api.query, { ...request.queryInBody, ...request.query }, limits) : {}
+    const body = operation.body ? parseInput(operation.body, request.body, limits) : undefined
+    const repeat = await request.repeat?.()
+    const now = isoTime(clock.now())
+    const at = { now, origin: address.origin }
+    const stamp = () => ({ id: newId(), created_at: now, updated_at: now })
+    const prepared = await api?.prepare?.({ body, ports, limits, hold: (bytes) => held?.take(bytes) })
+
+    const jsonOf = (result: unknown): unknown =>
+      present(operation.returns, result, ids, (after) => pageLinks(address, paging, after), address.origin)
+    const answerOf = (result: unknown): FirstAnswer => {
+      const value = jsonOf(result)
+      return value === undefined ? { status: 204, body: '' } : { status: operation.status, body: JSON.stringify(value) }
+    }
+
+    // Only what the operation itself refuses is an answer worth keeping; a veto or a fault may be gone at the next try.
+    let refusal: ApiError | undefined
+    const work = async (tx: ScopedTx): Promise<Worked<{ result: unknown } | { kept: FirstAnswer; isReplay: boolean }>> => {
+      refusal = undefined
+      // A read asks at the moment in which it gets its connection: what others have made meanwhile counts.
+      if (reads) held?.requireRoom()
+      const principal = 'scopes' in request.caller ? request.caller : await actorOf(tx, request.caller)
+      const admitted = keyStillWorks(tx, reads ? null : principal.key_id, () => clock.now())
+      const earlier = repeat && (await firstAnswer(tx, repeat, now))
+      if (earlier) {
+        await admitted()
+        return { result: { kept: earlier, isReplay: true }, emissions: [] }
+      }
+      if (api && hooks.before) {
+        // A hook may do what no transaction undoes.
+        await admitted()
+        await hooks.before({ id: api.id, operation: api, params, query, body, principal, tx })
+      }
+      const emissions: Emission[] = []
+      const call: AnyCall = {
+        tx,
+        network,
+        principal,
+        now,
+        newId,
+        stamp,
+        touch: () => ({ updated_at: now }),
+        permalink: (kind, id) => settings.permalink({ kind, id, subdomain: network.subdomain, network_id: network.id }),
+        ports,
+        limits,
+        newMembersConsent: settings.newMembersConsent,
+        params,
+        query,
+        body,
+        prepared,
+        emit(name, payload) {
+          if (api && !api.emits.includes(name)) throw new Error(`${api.id} does not declare the event ${name}`)
+          emissions.push({ name, payload })
+        },
+        async page(table, query, presentRows) {
+          const { items, after } = await readPage(tx, table, paging, query)
+          return { items: presentRows ? await presentRows(items) : items, after }
+        },
+      }
+      const changes = tx.changes
+      let result: unknown
+      try {
+        result = await operation.handle(call)
+      } catch (error) {
+        if (!isApiError(error)) throw error
+        await admitted()
+        refusal = error
+        if (api) reportUndeclared(api, error)
+        throw error
+      }
+      await admitted()
+      // Without a change there are no events: integrations that write back each event would go on for ever. What the host is asked
+      // to send was asked for.
+      const isUnchanged = api !== undefined && tx.changes === changes
+      const announced = isUnchanged ? emissions.filter(({ name }) => isForHost(name)) : emissions
+      if (!repeat) return { result: { result }, emissions: announced }
+      const answer = answerOf(result)
+      await keepAnswer(tx, repeat, answer, stamp())
+      return { result: { kept: answer, isReplay: false }, emissions: announced }
+    }
+
+    /** Once a commit may have come through, what was prepared may belong to it. */
+    let mayBeWritten = false
+    const discard = async () => {
+      if (mayBeWritten) return
+      try {
+        await api?.discard?.(prepared, { ports })
+      } catch (error) {
+        settings.report(error, { operation: operation.id, task: 'discard' })
+      }
+    }
+    try {
+      const outcome = await transactions.run(network.id, at, reads, work).catch(async (error: unknown) => {
+        mayBeWritten = isOutcomeUnknown(error)
+        if (!mayBeWritten || !repeat) throw error
+        // The key stands for what was sent: run again, the work finds its answer, or does it for the first time.
+        return transactions.run(network.id, at, false, work).catch((later: unknown) => {
+          throw isApiError(later) ? later : error
+        })
+      })
+      if ('result' in outcome) return { kind: 'result', value: jsonOf(outcome.result) }
+      if (outcome.isReplay) await discard()
+      return { kind: 'kept', answer: outcome.kept, isReplay: outcome.isReplay }
+    } catch (error) {
+      await discard()
+      if (!repeat || !refusal || refusal !== error) throw error
+      // The same request may have been answered while this one ran: two of them get one answer.
+      const refused: FirstAnswer = { status: refusal.status, body: JSON.stringify(refusal.body) }
+      const earlier = await transactions.run(network.id, at, false, async (tx) => {
+        const answer = await firstAnswer(tx, repeat, now)
+        if (!answer) await keepAnswer(tx, repeat, refused, stamp())
+        return { result: answer, emissions: [] }
+      })
+      if (!earlier) throw error
+      return { kind: 'kept', answer: earlier, isReplay: true }
+    }
+  }
+
+  /** The documents list what an operation declares. What it does not declare is a fault of the operation, though the answer is right. */
+  function reportUndeclared({ id, errors }: AnyOperation, { failure }: ApiError): void {
+    if (!failure || isDeclared(failure, errors)) return
+    const what = failure.fields?.join(', ') ?? failure.error.slice(0, 100)
+    const text = `${id} refuses with a failure that it does not declare: ${failure.status} ${what}`
+    settings.report(new Error(text), { operation: id, task: 'undeclared failure' })
+  }
+}
+
+/** @throws ApiError 404 when the member is not there, or no longer active */
+async function actorOf(tx: ScopedTx, { as }: Actor): Promise<Principal> {
+  const member = as === undefined ? await tx.first(members, { state: 'active', role: 'host' }) : await tx.get(members, as)
+  if (member?.state !== 'active') return fail(notFound('Member'))
+  return { key_id: null, member_id: member.id, scopes: ['*'] }
+}

@@ -1,0 +1,140 @@
+import { ApiError, fail, tooLarge } from '../errors.ts'
+import type { CommittedEvent } from '../events/catalogue.ts'
+import { type Emission, envelope } from '../events/envelope.ts'
+import { fitsLine } from '../outbox/line.ts'
+import type { Settings } from '../settings.ts'
+import { isStorageError, isUniqueViolation } from '../storage/contract.ts'
+import { type ScopedTx, scoped } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import { refusingTrouble } from './trouble.ts'
+import { ownOrigin } from './wire.ts'
+
+/** How often a transaction is run at most. */
+const maxRuns = 5
+/** Events that are written out together. */
+const eventBatch = 200
+
+/** When a transaction happens, and what the addresses in its events begin with. */
+export interface Moment {
+  readonly now: string
+  readonly origin: string
+}
+
+/** What work in a transaction came to, and the events that go out if it commits. */
+export interface Worked<T> {
+  readonly result: T
+  readonly emissions: readonly Emission[]
+}
+
+/** Transactions of one network: with their events, and again when a race was lost. */
+export interface Transactions {
+  /**
+   * Runs work in a transaction. Its events are written with it; `hooks.after` gets them when it has committed.
+   * @throws ApiError 422 when a unique key is taken
+   */
+  run<T>(network_id: Id, at: Moment, readOnly: boolean, work: (tx: ScopedTx) => Promise<Worked<T>>): Promise<T>
+  /**
+   * Runs the host's own work in a transaction of a network, with the events that it emits.
+   * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
+   */
+  write<T>(network_id: Id, now: string, body: (tx: ScopedTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
+  /** Runs the host's own look at a network, which changes nothing. */
+  read<T>(network_id: Id, body: (tx: ScopedTx) => Promise<T>): Promise<T>
+  /** Calls `hooks.after` with an event. Nobody waits for it, and it can spoil nothing. */
+  announce(event: CommittedEvent): void
+  /** Resolves when the `after` hooks of everything so far have run. */
+  settled(): Promise<unknown>
+  readonly newId: () => Id
+}
+
+/** Runs a transaction, and again when it lost a race. */
+export async function again<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let run = 1; ; run++)
+    try {
+      return await transaction()
+    } catch (error) {
+      if (run >= maxRuns || !isLostRace(error)) throw error
+    }
+}
+
+/**
+ * @param newId makes the ids of new rows
+ * @param committed is called with each event once its transaction has committed; by default `hooks.after` is
+ */
+export function transactionsOf(settings: Settings, newId: () => Id, committed?: (event: CommittedEvent) => void): Transactions {
+  const { storage, hooks, ids } = settings
+  const pending = new Set<Promise<void>>()
+
+  const run: Transactions['run'] = async (network_id, at, readOnly, work) => {
+    let events: readonly CommittedEvent[] = []
+    try {
+      const transaction = () =>
+        storage.transaction(
+          async (storageTx) => {
+            const tx = scoped(storageTx, network_id)
+            const { result, emissions } = await work(tx)
+            events = emissions.length > 0 ? await append(tx, emissions, at) : []
+            return result
+          },
+          { readOnly },
+        )
+      const result = await again(transaction)
+      for (const event of events) (committed ?? announce)(event)
+      return result
+    } catch (error) {
+      throw isUniqueViolation(error) ? keyTaken(error.key) : error
+    }
+  }
+
+  /** Writes events to the outbox. Gives them back where a hook is to get them. */
+  async function append(tx: ScopedTx, emissions: readonly Emission[], { now, origin }: Moment): Promise<CommittedEvent[]> {
+    const events: CommittedEvent[] = []
+    const { network_id } = tx
+    // Some at a time: a commit may have many thousands.
+    for (let begin = 0; begin < emissions.length; begin += eventBatch) {
+      const records = emissions.slice(begin, begin + eventBatch).map((emission) => {
+        const { record, event } = envelope(emission, { network_id, now, ids, origin })
+        if (!fitsLine(record)) fail(tooLarge(`The event ${record.event_type} is larger than the limit of 16 MiB`))
+        if (hooks.after) events.push(event)
+        return record
+      })
+      await tx.append(records)
+    }
+    return events
+  }
+
+  function announce(event: CommittedEvent): void {
+    const { event_id } = event
+    const announced = Promise.resolve()
+      .then(() => hooks.after?.(event))
+      .catch((error: unknown) => settings.report(error, { task: 'hooks.after', event_id }))
+      .finally(() => pending.delete(announced))
+    pending.add(announced)
+  }
+
+  return {
+    run,
+    write: (network_id, now, body) =>
+      refusingTrouble(() =>
+        run(network_id, { now, origin: ownOrigin(settings) }, false, async (tx) => {
+          const emissions: Emission[] = []
+          return { result: await body(tx, (emission) => emissions.push(emission)), emissions }
+        }),
+      ),
+    read: (network_id, body) =>
+      refusingTrouble(() => again(() => storage.transaction((tx) => body(scoped(tx, network_id)), { readOnly: true }))),
+    announce,
+    settled: () => Promise.all(pending),
+    newId,
+  }
+}
+
+// A unique key that was free a moment ago is a lost race: a new id is drawn, an idempotency key has its answer, and a handler
+// that looks again finds the other row.
+const isLostRace = (error: unknown): boolean => (isStorageError(error) && error.code === 'conflict') || isUniqueViolation(error)
+
+// For a handler that never looks, but leaves it to the key.
+const keyTaken = (key: readonly string[]): ApiError => {
+  const field = key.at(-1)?.replace(/_key$/, '') ?? 'The value'
+  return new ApiError(422, { error: `${field} has already been taken` })
+}
