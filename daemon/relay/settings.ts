@@ -1,7 +1,7 @@
 /** What an operator can set. */
 import { X509Certificate } from 'node:crypto'
 import { shortestLease } from './schedule/lease.ts'
-import { defaultSchedule } from './schedule/schedule.ts'
+import { defaultSchedule } from './schedule/retry-schedule.ts'
 
 export interface Settings {
   /** Seconds before each attempt; as many attempts as numbers. */

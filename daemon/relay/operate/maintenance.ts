@@ -54,8 +54,8 @@ export function startMaintenance(parts: MaintenanceParts): Maintenance {
     const now = timeline()
     const { disableAfter } = settings()
     for (const run of scheduler.endpoints) {
-      const { failingSince, lastFailure, active } = run
-      if (!active || failingSince === null || lastFailure === null) continue
+      const { failingSince, lastFailure } = run.health
+      if (run.state.kind !== 'active' || failingSince === null || lastFailure === null) continue
       if (now - failingSince < disableAfter * day || lastFailure - failingSince < Math.min(leastSpan, disableAfter * day))
         continue
       scheduler.disable(run.endpoint.ref, `${disableAfter} days without a success`)

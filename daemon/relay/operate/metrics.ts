@@ -141,11 +141,10 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     breakers.reset()
     const states = new Map<string, number>()
     endpoints.set([...running.scheduler.endpoints].length)
-    for (const { endpoint, breaker } of running.scheduler.endpoints) {
-      const { kind } = breaker.permit()
+    for (const { endpoint, circuit } of running.scheduler.endpoints) {
       const label = labelOf(endpoint.id)
       // Of those that share a label the worst one counts.
-      states.set(label, Math.max(states.get(label) ?? 0, kind === 'closed' ? 0 : kind === 'probing' ? 2 : 1))
+      states.set(label, Math.max(states.get(label) ?? 0, circuit === 'closed' ? 0 : circuit === 'probing' ? 2 : 1))
     }
     for (const [label, state] of states) breakers.set({ endpoint: label }, state)
   }

@@ -63,7 +63,7 @@ export interface Ticket {
 }
 
 /** Which end of the queue a probe comes from. */
-export type Side = 'oldest' | 'newest'
+export type End = 'oldest' | 'newest'
 
 export type Permit =
   | { readonly kind: 'closed' }
@@ -73,13 +73,13 @@ export type Permit =
   | { readonly kind: 'ready' }
   | { readonly kind: 'probing' }
 
-export type Transition = 'opened' | 'reopened' | 'closed'
+export type CircuitChange = 'opened' | 'reopened' | 'closed'
 
 export interface Breaker {
   permit(): Permit
   readonly epoch: number
   /** Takes permission for an attempt with this event; unless the circuit is closed that is the probe. */
-  begin(event: number, side?: Side): Ticket
+  begin(event: number, end?: End): Ticket
   /**
    * Gives a ticket back with a result.
    * @param another whether another event of the endpoint is due or on its way, asked only when it matters
@@ -91,7 +91,7 @@ export interface Breaker {
     failed: boolean,
     another: () => Promise<boolean>,
     refused?: boolean,
-  ): Promise<Transition | undefined>
+  ): Promise<CircuitChange | undefined>
   /** Gives a ticket back without a result: it was aborted, or it never left this machine. */
   release(ticket: Ticket): void
   /** The event of the last failed probe; another one goes first next time, so that one bad event cannot keep it open. */
@@ -99,7 +99,7 @@ export interface Breaker {
   /** While open: when a fresh event may be a probe, in monotonic milliseconds; at `readyAt` at the latest. */
   readonly earlyAt: number
   /** Where the next probe comes from: the end that the last one did not come from. */
-  readonly side: Side
+  readonly end: End
   /** Events recorded since this time of the timeline are fresh: since the last probe with the newest event, or since the opening. */
   readonly freshFrom: number
   snapshot(): BreakerRecord
@@ -216,14 +216,14 @@ export function createBreaker(
       if (probing) return { kind: 'probing' }
       return monotonic() < readyAt ? { kind: 'open', readyAt } : { kind: 'ready' }
     },
-    begin(event, side = 'oldest') {
+    begin(event, end = 'oldest') {
       const probe = policy.state !== CircuitState.Closed
       const early = probe && monotonic() < readyAt
       if (probe) {
         epoch++
         probing = true
         probed = event
-        newest = side === 'newest'
+        newest = end === 'newest'
         if (newest) freshFrom = timeline()
       }
       return { epoch, probe, early }
@@ -278,7 +278,7 @@ export function createBreaker(
     get earlyAt() {
       return Math.min(earlyAt, readyAt)
     },
-    get side() {
+    get end() {
       return newest || probed === null ? 'oldest' : 'newest'
     },
     get freshFrom() {

@@ -26,8 +26,8 @@ export interface Shares {
   allows(holder: Holder): boolean
   take(holder: Holder): void
   giveBack(holder: Holder): void
-  /** Slots taken. */
-  readonly taken: number
+  /** Slots in use. */
+  readonly used: number
   clear(): void
 }
 
@@ -78,7 +78,7 @@ export function createShares(slots: () => number): Shares {
       held[standing]--
       if (upTo('quick', held) === 0) ofNetwork.delete(network)
     },
-    get taken() {
+    get used() {
       return upTo('quick', all)
     },
     clear() {

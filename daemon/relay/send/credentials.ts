@@ -3,15 +3,19 @@
  * is sent nothing: its deliveries wait.
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
-import type { EndpointRun } from '../schedule/endpoint.ts'
+import type { StateChange } from '../schedule/sending-state.ts'
+import type { Endpoint } from '../store/store.ts'
 import type { Attempt } from './sender.ts'
 
 /** What an attempt sends. */
 export type PlainCredentials = Omit<Attempt['endpoint'], 'ref' | 'url'>
 
-export interface CredentialsReader {
+/** What reading means for an endpoint. */
+export type Reading = Extract<StateChange, { kind: 'reading' | 'read' | 'unreadable' }>
+
+export interface CredentialsReader<Owner extends { readonly endpoint: Endpoint }> {
   /** Reads the credentials of an endpoint: at once where they are in plain text, else soon. */
-  read(run: EndpointRun): void
+  read(owner: Owner): void
   /** Decrypts with other keys from now on; what was read is to be read again. */
   rekey(keys: readonly string[]): void
   /**
@@ -23,37 +27,35 @@ export interface CredentialsReader {
 
 /**
  * @param keys the encryption keys
- * @param told what became of reading: nothing, or a sentence that says why the credentials cannot be read
+ * @param changed called when credentials begin to be read, and with what became of it
  */
-export function createCredentialsReader(
+export function createCredentialsReader<Owner extends { readonly endpoint: Endpoint }>(
   keys: readonly string[],
-  told: (run: EndpointRun, problem: string | null) => void,
-): CredentialsReader {
+  changed: (owner: Owner, reading: Reading) => void,
+): CredentialsReader<Owner> {
   let ring: KeyRing = keyRing(keys)
   /** What was read of an endpoint last, or is being read: what comes of anything earlier is of no interest. */
-  const latest = new WeakMap<EndpointRun, { readonly ring: KeyRing; readonly text: string }>()
+  const latest = new WeakMap<Owner, { readonly ring: KeyRing; readonly text: string }>()
 
   return {
-    read(run) {
-      const { endpoint } = run
+    read(owner) {
+      const { endpoint } = owner
       const text = JSON.stringify([endpoint.key, endpoint.secrets, endpoint.old_keys, endpoint.old_secrets])
-      const before = latest.get(run)
+      const before = latest.get(owner)
       if (before?.ring === ring && before.text === text) return
       const reading = { ring, text }
-      latest.set(run, reading)
+      latest.set(owner, reading)
       if (!hasEncrypted(endpoint)) {
-        run.credentials = plainOf(endpoint)
-        return told(run, null)
+        changed(owner, { kind: 'read', plain: plainOf(endpoint) })
+        return
       }
-      run.credentials = undefined
+      changed(owner, { kind: 'reading' })
       ring.open(endpoint).then(
         (opened) => {
-          if (latest.get(run) !== reading) return
-          run.credentials = plainOf(opened)
-          told(run, null)
+          if (latest.get(owner) === reading) changed(owner, { kind: 'read', plain: plainOf(opened) })
         },
         (error: unknown) => {
-          if (latest.get(run) === reading) told(run, problemOf(error))
+          if (latest.get(owner) === reading) changed(owner, { kind: 'unreadable', problem: problemOf(error) })
         },
       )
     },
@@ -68,7 +70,7 @@ export function createCredentialsReader(
 export const problemOf = (error: unknown): string =>
   isEncryptionError(error) ? error.message : 'its credentials cannot be decrypted'
 
-const plainOf = ({ key, secrets, old_keys, old_secrets }: EndpointRun['endpoint']): PlainCredentials => ({
+const plainOf = ({ key, secrets, old_keys, old_secrets }: Endpoint): PlainCredentials => ({
   key,
   secrets,
   old_keys,

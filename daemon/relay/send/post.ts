@@ -1,6 +1,6 @@
 /** One request: the stored bytes, posted once, and its answer read as far as it matters. */
 import type { Dispatcher } from 'undici'
-import { parseRetryAfter } from '../schedule/schedule.ts'
+import { parseRetryAfter } from '../schedule/retry-schedule.ts'
 import { classify, classifyStatus, type Outcome } from './outcome.ts'
 
 /** What became of a request; how long the attempt took is measured by whoever makes it. */

@@ -27,10 +27,11 @@ test('an endpoint for which thousands wait may change its order: each time they 
   const subjectOf = (index: number) => `s${index % 2 === 0 ? 'bad' : index % 50}`
   await all.append(...Array.from({ length: 1200 }, (_, index) => event(`e${index}`, { subject: subjectOf(index) })))
   await until(async () => other.received.length === 1200 && (await all.relay.store.counts()).pending === 1200, 'they wait')
+  await until(() => all.attempts.some(({ endpoint_id }) => endpoint_id === '8'), 'the first attempt is over')
   const define = async (change: Partial<EndpointUpsert>) => {
     await all.append(endpoint(hook.url, { id: '8', ...change }))
     const is = () => all.relay.scheduler.endpoint(2)
-    await until(() => is()?.endpoint.order === change.order && is()?.arranged === true, 'it is in its order')
+    await until(() => is()?.endpoint.order === change.order && all.relay.scheduler.isOrdered(2), 'it is in its order')
     const found = await Promise.all(['first', 'retry'].map((lane) => all.relay.store.peek([2], lane as Lane, 10_000)))
     return found.reduce((sum, lane) => sum + (lane.get(2)?.length ?? 0), 0)
   }

@@ -187,7 +187,7 @@ describe('createBreaker', () => {
       for (let failed = 0; failed <= 12; failed++) {
         const permit = breaker.permit()
         if (permit.kind === 'open') monotonic = permit.readyAt
-        await breaker.record(breaker.begin(1, breaker.side), 1, true, async () => false)
+        await breaker.record(breaker.begin(1, breaker.end), 1, true, async () => false)
       }
       expect((breaker.earlyAt - monotonic) / 1000).toBe(longest)
       monotonic = breaker.earlyAt

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { EndpointRun } from '../../../daemon/relay/schedule/endpoint.ts'
 import { createReady } from '../../../daemon/relay/schedule/ready.ts'
 import { createShares, type Holder, type Standing } from '../../../daemon/relay/schedule/shares.ts'
 import { bench, endpoint, event, type Received, receiver, until } from './support.ts'
@@ -135,17 +134,18 @@ describe('the slots', () => {
     for (const each of networks.slice(0, 192)) shares.take(each)
     expect([shares.open('slow'), shares.open('quick'), shares.allows(holder('new', 'quick'))]).toEqual([false, true, true])
     for (const each of networks.slice(0, 192)) shares.giveBack(each)
-    expect([shares.open('slow'), shares.taken]).toEqual([true, 0])
+    expect([shares.open('slow'), shares.used]).toEqual([true, 0])
   })
 })
 
 describe('turns', () => {
-  const run = (network_id: string, id: number, standing: Standing = 'quick') =>
-    // What turns need of an endpoint.
-    ({ endpoint: { network_id, id: String(id) }, standing, queued: undefined, wakeAt: Number.POSITIVE_INFINITY }) as EndpointRun
+  const run = (network_id: string, id: number, standing: Standing = 'quick') => ({
+    endpoint: { network_id, id: String(id) },
+    standing,
+  })
 
   it('go over the networks, then over the endpoints of a network', () => {
-    const ready = createReady({ open: () => true, allows: () => true })
+    const ready = createReady<ReturnType<typeof run>>({ open: () => true, allows: () => true })
     for (const id of [1, 2, 3, 4]) ready.add(run('a', id))
     for (const id of [5, 6]) ready.add(run('b', id))
     ready.add(run('c', 7))
@@ -155,7 +155,7 @@ describe('turns', () => {
   })
 
   it('change with what is learned about an endpoint, which stands in one place only', () => {
-    const ready = createReady({ open: (standing) => standing === 'quick', allows: () => true })
+    const ready = createReady<ReturnType<typeof run>>({ open: (standing) => standing === 'quick', allows: () => true })
     const one = run('a', 1, 'slow')
     ready.add(one)
     ready.add(one)
@@ -168,7 +168,7 @@ describe('turns', () => {
   it('cost next to nothing with 10,000 endpoints of 1,000 networks', () => {
     let asked = 0
     const shares = createShares(() => 256)
-    const ready = createReady({
+    const ready = createReady<ReturnType<typeof run>>({
       open: shares.open,
       allows(holder) {
         asked++
@@ -194,7 +194,7 @@ describe('turns', () => {
 
   it('skip a network that has its share, and come back to it', () => {
     let full = true
-    const ready = createReady({ open: () => true, allows: ({ network }) => !(full && network === 'a') })
+    const ready = createReady<ReturnType<typeof run>>({ open: () => true, allows: ({ network }) => !(full && network === 'a') })
     const [one, two] = [run('a', 1), run('b', 2)]
     ready.add(one)
     ready.add(two)

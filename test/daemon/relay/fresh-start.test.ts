@@ -49,7 +49,7 @@ describe('an open circuit closes', () => {
     const flags = ['--outbox', directory, '--network', '1', '--endpoint', '7', '--allow-http', '--allow-private']
     hook.answer = status(503)
     expect((await command('endpoints', 'test', ...flags)).code).toBe(1)
-    expect(all.relay.scheduler.endpoint(1)?.breaker.permit().kind).toBe('open')
+    expect(all.relay.scheduler.endpoint(1)?.circuit).toBe('open')
     hook.answer = status(204)
     const tested = await command('endpoints', 'test', ...flags)
     expect(JSON.parse(tested.out)).toMatchObject({ outcome: 'delivered', closed_circuit: true })

@@ -1,6 +1,6 @@
 /** Receivers that refuse events which happened more than five minutes ago, over outages of hours, in model time. */
 import { describe, expect, it } from 'vitest'
-import { defaultSchedule } from '../../../daemon/relay/schedule/schedule.ts'
+import { defaultSchedule } from '../../../daemon/relay/schedule/retry-schedule.ts'
 import { type Answer, bench, endpoint, event, receiver, status, until } from './support.ts'
 import { virtualClock } from './virtual-clock.ts'
 
@@ -71,7 +71,7 @@ async function community(down: Answer = status(503, { connection: 'close' }), re
         await rest()
       }
     },
-    circuit: () => all.relay.scheduler.endpoint(1)?.breaker.permit().kind,
+    circuit: () => all.relay.scheduler.endpoint(1)?.circuit,
     disabled: () => all.relay.scheduler.endpoint(1)?.endpoint.disabled,
   }
 }

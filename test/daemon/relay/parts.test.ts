@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock, timeline } from '../../../daemon/relay/clock.ts'
-import { createPace } from '../../../daemon/relay/schedule/pace.ts'
-import { defaultSchedule, nextDelay, parseRetryAfter } from '../../../daemon/relay/schedule/schedule.ts'
+import { createConcurrencyLimiter } from '../../../daemon/relay/schedule/concurrency-limiter.ts'
+import { defaultSchedule, nextDelay, parseRetryAfter } from '../../../daemon/relay/schedule/retry-schedule.ts'
 import { createWakeTimes } from '../../../daemon/relay/schedule/wake-times.ts'
 import { classify } from '../../../daemon/relay/send/outcome.ts'
 import { checkSettings, defaultSettings, SettingsError } from '../../../daemon/relay/settings.ts'
@@ -103,33 +103,33 @@ describe('timeline', () => {
   })
 })
 
-describe('createPace', () => {
+describe('createConcurrencyLimiter', () => {
   it('begins with one, doubles with rounds of successes and halves with failures', () => {
-    const pace = createPace(() => 8, null)
-    const limits = [pace.limit]
+    const limiter = createConcurrencyLimiter(() => 8, null)
+    const limits = [limiter.limit]
     for (let count = 0; count < 8; count++) {
-      pace.succeeded()
-      limits.push(pace.limit)
+      limiter.succeeded()
+      limits.push(limiter.limit)
     }
     for (let count = 0; count < 4; count++) {
-      pace.failed(false)
-      limits.push(pace.limit)
+      limiter.failed(false)
+      limits.push(limiter.limit)
     }
     expect(limits).toEqual([1, 2, 2, 4, 4, 4, 4, 8, 8, 4, 2, 1, 1])
   })
 
   it('begins anew with one when it took its time to fail', () => {
-    const pace = createPace(() => 8, null)
-    for (let count = 0; count < 7; count++) pace.succeeded()
-    expect(pace.limit).toBe(8)
-    pace.failed(true)
-    expect(pace.limit).toBe(1)
+    const limiter = createConcurrencyLimiter(() => 8, null)
+    for (let count = 0; count < 7; count++) limiter.succeeded()
+    expect(limiter.limit).toBe(8)
+    limiter.failed(true)
+    expect(limiter.limit).toBe(1)
   })
 
   it('spaces starts evenly', () => {
-    const pace = createPace(() => 8, 4)
-    pace.started(1000)
-    expect(pace.nextStart).toBe(1250)
+    const limiter = createConcurrencyLimiter(() => 8, 4)
+    limiter.started(1000)
+    expect(limiter.nextStart).toBe(1250)
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultSchedule } from '../../../daemon/relay/schedule/schedule.ts'
+import { defaultSchedule } from '../../../daemon/relay/schedule/retry-schedule.ts'
 import { bench, endpoint, event, events, receiver, status, until } from './support.ts'
 import { virtualClock } from './virtual-clock.ts'
 
@@ -99,7 +99,7 @@ describe('time', () => {
       }
     }
     await append(endpoint(hook.url), ...events('e', 60))
-    await until(() => relay.scheduler.endpoint(1)?.breaker.permit().kind === 'open', 'it is open')
+    await until(() => relay.scheduler.endpoint(1)?.circuit === 'open', 'it is open')
     await rest(() => relay.scheduler.inFlight)
     await passing(72 * hour)
     // Those that open it and what was in flight with them, the probes while the pause doubles, then one every quarter of an hour.

@@ -1,6 +1,6 @@
-/** How much one endpoint takes at once and per second. */
+/** How many attempts one endpoint takes at once and per second: doubled by rounds of successes, halved by failures. */
 
-export interface Pace {
+export interface ConcurrencyLimiter {
   /** Attempts that may be in flight. */
   readonly limit: number
   /** Monotonic milliseconds before which the next attempt may not start; 0 when there is no rate. */
@@ -22,7 +22,7 @@ export interface Pace {
  * @param ceiling attempts in flight at most, read anew at each use
  * @param ratePerSecond starts per second at most; null: no limit
  */
-export function createPace(ceiling: () => number, ratePerSecond: number | null): Pace {
+export function createConcurrencyLimiter(ceiling: () => number, ratePerSecond: number | null): ConcurrencyLimiter {
   let allowed = 1
   let successes = 0
   let nextStart = 0

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defaultSchedule } from '../../../daemon/relay/schedule/schedule.ts'
-import { judge } from '../../../daemon/relay/schedule/verdict.ts'
+import { decideRetry } from '../../../daemon/relay/schedule/retry-decision.ts'
+import { defaultSchedule } from '../../../daemon/relay/schedule/retry-schedule.ts'
 import type { Outcome } from '../../../daemon/relay/send/outcome.ts'
 
 const hour = 3_600_000
@@ -13,7 +13,7 @@ const failed = (change: Partial<Outcome>): Outcome => ({
   milliseconds: 1,
   ...change,
 })
-const probe = (change: Partial<Outcome>, now: number) => judge(waiting, failed(change), defaultSchedule, now, 0.5, true)
+const probe = (change: Partial<Outcome>, now: number) => decideRetry(waiting, failed(change), defaultSchedule, now, 0.5, true)
 
 describe('a probe that fails', () => {
   it.each([{}, { status: 503 }, { status: 408 }, { status: 425 }, { status: null, result: 'refused' as const }])(
@@ -42,5 +42,5 @@ describe('a probe that fails', () => {
 })
 
 it('an attempt while the circuit is closed is used up', () => {
-  expect(judge(waiting, failed({}), defaultSchedule, hour, 0.5).result).toMatchObject({ state: 'dead', attempts: 10 })
+  expect(decideRetry(waiting, failed({}), defaultSchedule, hour, 0.5).result).toMatchObject({ state: 'dead', attempts: 10 })
 })

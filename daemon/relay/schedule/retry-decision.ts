@@ -1,12 +1,12 @@
-/** What an attempt's outcome means for its delivery. Pure. */
+/** What an attempt's outcome means for its delivery: whether and when it is tried again. Pure. */
 import { isEndpointFailure, isOverload, isRefusal, type Outcome } from '../send/outcome.ts'
 import type { Result, Waiting } from '../store/store.ts'
-import { longestRetryAfter, nextDelay, overloadDelay } from './schedule.ts'
+import { longestRetryAfter, nextDelay, overloadDelay } from './retry-schedule.ts'
 
 /** Answers that ask the whole endpoint to be left alone for a while, when they say for how long. */
 const pausing = new Set([429, 503])
 
-export interface Verdict {
+export interface RetryDecision {
   readonly result: Result
   /** The endpoint is not to be sent anything before this time. */
   readonly pauseUntil: number | undefined
@@ -29,14 +29,14 @@ function isSpared({ due }: Waiting, outcome: Outcome, schedule: readonly number[
  * @param random a number from 0 to 1
  * @param probe whether the circuit was open
  */
-export function judge(
+export function decideRetry(
   waiting: Waiting,
   outcome: Outcome,
   schedule: readonly number[],
   now: number,
   random: number,
   probe = false,
-): Verdict {
+): RetryDecision {
   const attempts = waiting.attempts + 1
   const { status, milliseconds, retryAfter, answer = null } = outcome
   const common = { delivery: waiting.delivery, attempts, at: now, milliseconds, status, outcome: outcome.result, answer }

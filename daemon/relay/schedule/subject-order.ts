@@ -3,13 +3,15 @@
 import type { RelayStore } from '../store/store.ts'
 import type { EndpointRun } from './endpoint.ts'
 
-export interface Arranging {
+export interface SubjectOrder {
+  /** Whether what waits for an endpoint is in its order; nothing is sent to it before that. */
+  isOrdered(run: EndpointRun): boolean
   /** Everything that waits for an endpoint has to be looked through: it is new here, or its order may be another one now. */
-  whole(run: EndpointRun): void
+  orderAll(run: EndpointRun): void
   /** Something may have come for an endpoint. */
-  arrivals(run: EndpointRun): void
+  orderArrivals(run: EndpointRun): void
   /** Whether something has to be put in order. */
-  readonly due: boolean
+  readonly isDue: boolean
   /**
    * Puts in order what has to be, or a part of it.
    * @returns the endpoints that may have something to send by that
@@ -18,13 +20,15 @@ export interface Arranging {
   settle(inFlight: ReadonlySet<number>): Promise<readonly EndpointRun[]>
 }
 
-export function createArranging(store: RelayStore): Arranging {
+export function createSubjectOrder(store: RelayStore): SubjectOrder {
   const whole = new Set<EndpointRun>()
+  /** Those of `whole` that the store is at work on. */
+  let ordering: ReadonlySet<EndpointRun> = new Set()
   const arrivals = new Set<EndpointRun>()
 
   /** Does work for what is in a set; if that fails, it is in the set again. */
   async function taking(set: Set<EndpointRun>, work: (runs: readonly EndpointRun[]) => Promise<void>): Promise<void> {
-    const runs = [...set].filter(({ removed }) => !removed)
+    const runs = [...set].filter(({ state }) => state.kind !== 'removed')
     set.clear()
     if (runs.length === 0) return
     try {
@@ -36,28 +40,30 @@ export function createArranging(store: RelayStore): Arranging {
   }
 
   return {
-    whole(run) {
-      run.arranged = false
+    isOrdered: (run) => !whole.has(run) && !ordering.has(run),
+    orderAll(run) {
       whole.add(run)
     },
-    arrivals(run) {
+    orderArrivals(run) {
       if (run.endpoint.order === 'subject') arrivals.add(run)
     },
-    get due() {
+    get isDue() {
       return whole.size + arrivals.size > 0
     },
     async settle(inFlight) {
       const settled: EndpointRun[] = []
-      // What is said while the store is at work is for the next time.
+      // What is asked for while the store is at work is for the next time.
       await taking(whole, async (runs) => {
+        ordering = new Set(runs)
         const endpoints = runs.map(({ endpoint }) => endpoint)
         const more = new Set(await store.arrangeAll(endpoints, inFlight))
         for (const run of runs) {
           if (more.has(run.endpoint.ref)) whole.add(run)
-          run.arranged = !whole.has(run)
           run.refresh()
-          if (run.arranged) settled.push(run)
+          if (!whole.has(run)) settled.push(run)
         }
+      }).finally(() => {
+        ordering = new Set()
       })
       await taking(arrivals, async (runs) => {
         const refs = runs.map(({ endpoint }) => endpoint.ref)

@@ -1,0 +1,33 @@
+/** What a turn changes, gathered before it is recorded; and what people are told once it is. */
+import type { EndpointState, Notice, Result } from '../store/store.ts'
+import type { EndpointRun } from './endpoint.ts'
+
+export interface Batch {
+  readonly results: Result[]
+  readonly states: Map<number, EndpointState>
+  /** Endpoints that the relay stops sending to, and why. */
+  readonly disable: Map<number, string>
+  readonly notices: Notice[]
+  /** Deliveries among the results whose endpoints keep the order of subjects. */
+  readonly ordered: number[]
+  /** Called when the batch is recorded. */
+  readonly notifications: (() => void)[]
+}
+
+/** An empty one; `disable` holds the endpoints that somebody else wants to be disabled. */
+export const newBatch = (disable: Map<number, string> = new Map()): Batch => ({
+  results: [],
+  states: new Map(),
+  disable,
+  notices: [],
+  ordered: [],
+  notifications: [],
+})
+
+/** A notice about an endpoint, and maybe about one of its events. */
+export const noticeOf = (
+  { endpoint: { network_id, id } }: EndpointRun,
+  kind: Notice['kind'],
+  text: string,
+  event_id: string | null = null,
+): Notice => ({ kind, network_id, endpoint_id: id, event_id, text })

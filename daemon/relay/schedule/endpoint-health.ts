@@ -1,0 +1,172 @@
+/** How one endpoint does: its circuit, how many attempts it takes at once, and since when it fails. Its results change all of that. */
+import { isRefusal, type Outcome } from '../send/outcome.ts'
+import type { Settings } from '../settings.ts'
+import type { Endpoint, EndpointState, StoredEndpoint } from '../store/store.ts'
+import { createAgeLimit } from './age-limit.ts'
+import { type Breaker, type BreakerRecord, type CircuitChange, createBreaker, type Ticket } from './breaker.ts'
+import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+import { forgiven, type Health, healthAfter, recordedHealth, recordedStanding, standingAfter } from './health.ts'
+import type { Standing } from './shares.ts'
+
+/** What an endpoint's health is reckoned with. */
+export interface HealthParts {
+  readonly settings: () => Settings
+  readonly monotonic: () => number
+  readonly timeline: () => number
+}
+
+/** What a definition changed. */
+export interface DefinitionEffect {
+  /** It has a fresh start or was disabled until now. So its days of failure are over, or it would be disabled again at once. */
+  readonly forgiven: boolean
+  /** A fresh start closed its circuit. */
+  readonly circuitClosed: boolean
+}
+
+/** What a result changed. */
+export interface ResultEffect {
+  readonly circuit: CircuitChange | undefined
+  /** It refused the event because of its age. */
+  readonly tooOld: boolean
+  /** What is young is to go first. */
+  readonly preferNewest: boolean
+}
+
+const startsAfresh = (endpoint: Endpoint, recorded: number): boolean => endpoint.fresh_starts > recorded
+
+export class EndpointHealth {
+  readonly #settings: () => Settings
+  readonly #newBreaker: (record?: BreakerRecord, epoch?: number) => Breaker
+  readonly #ages: ReturnType<typeof createAgeLimit>
+  #breaker: Breaker
+  #limiter: ConcurrencyLimiter
+  #current: Health
+  #standing: Standing
+  /** The receiver asked to be left alone until then. */
+  #pausedUntil: number
+  #freshStarts: number
+  /** Whether the fresh start that it begins with closes its circuit. */
+  readonly circuitClosedAtStart: boolean
+
+  constructor({ endpoint, state }: StoredEndpoint, { settings, monotonic, timeline }: HealthParts) {
+    const breakerSettings = () => ({ threshold: settings().breakerThreshold, cooldown: settings().breakerCooldown })
+    const afresh = startsAfresh(endpoint, state?.fresh_starts ?? 0)
+    this.#settings = settings
+    this.#newBreaker = (record, epoch) => createBreaker(breakerSettings, monotonic, timeline, record, epoch)
+    this.circuitClosedAtStart = afresh && state?.breaker.open === true
+    this.#breaker = this.#newBreaker(afresh ? undefined : state?.breaker)
+    this.#limiter = this.#newLimiter(endpoint)
+    this.#pausedUntil = afresh ? 0 : (state?.pausedUntil ?? 0)
+    this.#freshStarts = endpoint.fresh_starts
+    this.#current = recordedHealth(state)
+    this.#standing = recordedStanding(this.#current)
+    this.#ages = createAgeLimit(state?.youngest ?? null)
+  }
+
+  get circuit(): Pick<Breaker, 'permit' | 'begin' | 'release' | 'probed' | 'freshFrom' | 'end'> {
+    return this.#breaker
+  }
+
+  get current(): Health {
+    return this.#current
+  }
+
+  get standing(): Standing {
+    return this.#standing
+  }
+
+  /** Attempts that may be in flight. */
+  get limit(): number {
+    return this.#limiter.limit
+  }
+
+  /** What is kept over restarts. */
+  record(): Omit<EndpointState, 'unreadable'> {
+    return {
+      ...this.#current,
+      breaker: this.#breaker.snapshot(),
+      pausedUntil: this.#pausedUntil,
+      youngest: this.#ages.youngest,
+      fresh_starts: this.#freshStarts,
+    }
+  }
+
+  /** Until when nothing may be sent, whatever waits; `undefined` if something may. */
+  blockedUntil(now: number, monotonic: number, inFlight: number): number | undefined {
+    if (now < this.#pausedUntil) return this.#pausedUntil
+    const permit = this.#breaker.permit()
+    if (permit.kind === 'probing') return Number.POSITIVE_INFINITY
+    const { earlyAt } = this.#breaker
+    if (permit.kind === 'open' && monotonic < earlyAt) return now + earlyAt - monotonic
+    // Late attempts from before the opening have to be gone, or the probe would not be alone.
+    if (inFlight >= (permit.kind === 'closed' ? this.limit : 1)) return Number.POSITIVE_INFINITY
+    const { nextStart } = this.#limiter
+    return monotonic < nextStart ? now + nextStart - monotonic : undefined
+  }
+
+  /** An attempt begins. */
+  started(monotonic: number): void {
+    this.#limiter.started(monotonic)
+  }
+
+  /** The receiver asks to be left alone. */
+  pauseUntil(time: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, time)
+  }
+
+  /** Takes on how the endpoint is defined from now on. */
+  define(endpoint: Endpoint, wasDisabled: boolean): DefinitionEffect {
+    const afresh = startsAfresh(endpoint, this.#freshStarts)
+    const circuitClosed = afresh && this.#breaker.permit().kind !== 'closed'
+    if (afresh) {
+      this.#breaker = this.#newBreaker(undefined, this.#breaker.epoch + 1)
+      this.#pausedUntil = 0
+      this.#ages.forget()
+    }
+    const isForgiven = afresh || (wasDisabled && endpoint.disabled === null)
+    if (isForgiven) this.#current = forgiven(this.#current)
+    this.#limiter = this.#newLimiter(endpoint)
+    this.#freshStarts = endpoint.fresh_starts
+    return { forgiven: isForgiven, circuitClosed }
+  }
+
+  /** Takes note of how long an attempt took. */
+  ended(outcome: Outcome): void {
+    this.#standing = standingAfter(this.#standing, outcome)
+  }
+
+  /**
+   * Learns from the result of an attempt that was not aborted.
+   * @param failed whether the endpoint is to blame
+   * @param another whether another event is due or in flight: a possible second witness for the breaker
+   */
+  async learn(
+    event: number,
+    ticket: Ticket,
+    outcome: Outcome,
+    failed: boolean,
+    another: () => Promise<boolean>,
+    now: number,
+  ): Promise<ResultEffect> {
+    const refused = failed && isRefusal(outcome)
+    const tooOld = refused && !ticket.probe && this.#ages.tookYounger(event)
+    let circuit: CircuitChange | undefined
+    if (outcome.result === 'blocked' || outcome.result === 'damaged') this.#breaker.release(ticket)
+    else if (!tooOld) circuit = await this.#breaker.record(ticket, event, failed, another, refused)
+    if (outcome.result === 'delivered') this.#ages.took(event)
+    const preferNewest = (circuit && this.#ages.circuitChanged(circuit, event)) || tooOld
+    this.#adaptLimit(ticket, outcome, failed && !tooOld, circuit)
+    this.#current = healthAfter(this.#current, outcome, tooOld, now)
+    return { circuit, tooOld, preferNewest }
+  }
+
+  #adaptLimit(ticket: Ticket, { result }: Outcome, failed: boolean, circuit: CircuitChange | undefined): void {
+    if (circuit === 'closed') this.#limiter.restart()
+    else if (result === 'delivered' && !ticket.probe) this.#limiter.succeeded()
+    if (failed) this.#limiter.failed(this.#standing === 'doubtful')
+  }
+
+  #newLimiter({ order, rate_per_second }: Endpoint): ConcurrencyLimiter {
+    return createConcurrencyLimiter(() => (order === 'fifo' ? 1 : this.#settings().perEndpoint), rate_per_second)
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * What waits for one endpoint. First attempts and retries wait in lanes of their own, of which a part is read ahead from the store; the
+ * head of a fifo endpoint and the events of probes are looked up one at a time.
+ */
+import type { Endpoint, Lane, RelayStore, Waiting } from '../store/store.ts'
+import type { End } from './breaker.ts'
+
+/** Of four attempts, this many are first attempts while both lanes have work. */
+const firstsPerRound = 3
+/** Retries that have their share of all slots are asked about again after this, in milliseconds. */
+const retriesFullPause = 50
+
+interface LaneState {
+  buffer: Waiting[]
+  /** When the store may have something for the buffer; infinite when it has nothing. */
+  nextDue: number
+}
+
+export class EndpointQueue {
+  readonly #endpoint: number
+  readonly #store: RelayStore
+  readonly #isUnderWay: (delivery: number) => boolean
+  readonly #lanes: Record<Lane, LaneState> = { first: { buffer: [], nextDue: 0 }, retry: { buffer: [], nextDue: 0 } }
+  #newestFirst = false
+  #firsts = 0
+
+  /** @param isUnderWay whether a delivery is in flight, or its result is not recorded yet: the store still calls it waiting */
+  constructor(endpoint: number, store: RelayStore, isUnderWay: (delivery: number) => boolean) {
+    this.#endpoint = endpoint
+    this.#store = store
+    this.#isUnderWay = isUnderWay
+  }
+
+  /** Something in the store is due at this time. */
+  expect(lane: Lane, due: number): void {
+    const state = this.#lanes[lane]
+    // What comes now is younger than what was read ahead.
+    if (lane === 'first' && this.#newestFirst) state.buffer = []
+    state.nextDue = Math.min(state.nextDue, due)
+  }
+
+  /** Forgets what was read ahead: the store has changed. */
+  refresh(): void {
+    for (const lane of Object.values(this.#lanes)) {
+      lane.buffer = []
+      lane.nextDue = 0
+    }
+  }
+
+  /** The newest events go first until nothing older waits. */
+  preferNewest(): void {
+    this.#newestFirst = true
+  }
+
+  /** Whether a lane has to be read from the store before a delivery can be taken from it. */
+  isHungry(lane: Lane, now: number): boolean {
+    const { buffer, nextDue } = this.#lanes[lane]
+    return buffer.length === 0 && nextDue <= now && !(lane === 'first' && this.#newestFirst)
+  }
+
+  /** Says that a lane is being read: what is expected from now on is expected in addition. */
+  reading(lane: Lane): void {
+    this.#lanes[lane].nextDue = Number.POSITIVE_INFINITY
+  }
+
+  /** Takes what was read of a lane: the next `limit` of it. */
+  feed(lane: Lane, found: readonly Waiting[], limit: number, now: number): void {
+    const idle = this.#idle(found)
+    this.#lanes[lane].buffer = idle.filter(({ due }) => due <= now)
+    const later = idle.find(({ due }) => due > now)
+    this.expect(lane, later?.due ?? (found.length < limit ? Number.POSITIVE_INFINITY : now))
+  }
+
+  /**
+   * Takes the next delivery that is due, or says when to ask again.
+   * @param limit how many deliveries of a lane to read
+   */
+  async take(now: number, limit: number, retriesFull: boolean): Promise<Waiting | number> {
+    const { first, retry } = this.#lanes
+    if (first.buffer.length === 0 && first.nextDue <= now) await this.#fillFirst(now, limit)
+    if (!retriesFull && this.isHungry('retry', now)) await this.#fill('retry', now, limit)
+    const retryFits = retry.buffer.length > 0 && !retriesFull
+    const lane = first.buffer.length > 0 && (!retryFits || this.#firsts < firstsPerRound) ? first : retryFits ? retry : undefined
+    const waiting = lane?.buffer.shift()
+    if (!waiting) return Math.min(first.nextDue, retriesFull ? Math.max(retry.nextDue, now + retriesFullPause) : retry.nextDue)
+    this.#firsts = lane === first ? this.#firsts + 1 : 0
+    return waiting
+  }
+
+  /** The oldest event's delivery, or when that is due: the others wait for it. */
+  async head(now: number): Promise<Waiting | number> {
+    const head = await this.#store.head(this.#endpoint)
+    if (!head) return this.#nothing()
+    return head.due > now ? head.due : head
+  }
+
+  /**
+   * The oldest or the newest event's delivery that is due, or when one is due.
+   * @param probed the event of the last probe: another one goes first
+   */
+  async probe(end: End, probed: number | null, now: number): Promise<Waiting | number> {
+    this.refresh()
+    const found = (await this.#due(end, probed, now)) ?? (await this.#due(end, null, now))
+    if (found) return found
+    const lanes = [await this.#peek('first', 1), await this.#peek('retry', 1)]
+    const due = Math.min(...lanes.flat().map((waiting) => waiting.due))
+    return Number.isFinite(due) ? due : this.#nothing()
+  }
+
+  /**
+   * The delivery of the newest event, or of the oldest one if they go in order, if that is a first attempt of an event recorded since then.
+   * @param probed the event of the last probe, which is left out
+   */
+  async fresh(order: Endpoint['order'], probed: number | null, since: number, now: number): Promise<Waiting | undefined> {
+    const found = order === 'fifo' ? await this.#store.head(this.#endpoint) : await this.#due('newest', probed, now)
+    if (found?.lane !== 'first' || found.attempts > 0 || found.due > now || found.due < since) return undefined
+    this.refresh()
+    return found
+  }
+
+  /** Whether another event than this one is due. */
+  async hasOther(event: number, now: number): Promise<boolean> {
+    const isOther = (waiting: Waiting) => waiting.event !== event
+    if (Object.values(this.#lanes).some(({ buffer }) => buffer.some(isOther))) return true
+    return (await this.#due('oldest', event, now)) !== undefined
+  }
+
+  #due(end: End, except: number | null, now: number): Promise<Waiting | undefined> {
+    return end === 'newest'
+      ? this.#store.newestDue(this.#endpoint, now, except)
+      : this.#store.oldestDue(this.#endpoint, now, except)
+  }
+
+  async #peek(lane: Lane, limit: number): Promise<readonly Waiting[]> {
+    return (await this.#store.peek([this.#endpoint], lane, limit)).get(this.#endpoint) ?? []
+  }
+
+  /** Nothing waits in the store until something is expected. */
+  #nothing(): number {
+    for (const lane of Object.values(this.#lanes)) lane.nextDue = Number.POSITIVE_INFINITY
+    return Number.POSITIVE_INFINITY
+  }
+
+  async #fillFirst(now: number, limit: number): Promise<void> {
+    if (this.#newestFirst) {
+      this.reading('first')
+      const idle = this.#idle(await this.#store.newestFirst(this.#endpoint, now, limit))
+      this.#newestFirst = idle.length > 0
+      this.#lanes.first.buffer = idle
+      this.#lanes.first.nextDue = now
+      if (this.#newestFirst) return
+    }
+    await this.#fill('first', now, limit)
+  }
+
+  async #fill(lane: Lane, now: number, limit: number): Promise<void> {
+    this.reading(lane)
+    this.feed(lane, await this.#peek(lane, limit), limit, now)
+  }
+
+  #idle(found: readonly Waiting[]): Waiting[] {
+    return found.filter(({ delivery }) => !this.#isUnderWay(delivery))
+  }
+}

@@ -1,0 +1,91 @@
+/** Chooses what is sent next: in turns over the endpoints that may have something, as far as slots are free. */
+import type { Clock } from '../clock.ts'
+import type { RelayEvents } from '../events.ts'
+import type { Lane, RelayStore } from '../store/store.ts'
+import type { EndpointRun } from './endpoint.ts'
+import type { Chosen, InFlight, InFlightAttempt } from './in-flight.ts'
+import type { Ready } from './ready.ts'
+import type { SubjectOrder } from './subject-order.ts'
+
+/** An endpoint of which the store could not be read is left alone for so many milliseconds. */
+const faultPause = 1000
+
+export interface SelectionParts {
+  readonly store: RelayStore
+  readonly clock: Clock
+  readonly events: Required<RelayEvents>
+  readonly ready: Ready<EndpointRun>
+  readonly order: SubjectOrder
+  readonly inFlight: InFlight
+}
+
+/**
+ * @param now the relay's timeline
+ * @returns what is to be sent, in flight already, with what its requests hold
+ */
+export async function select(parts: SelectionParts, now: number): Promise<readonly InFlightAttempt[]> {
+  const { clock, events, ready, order, inFlight } = parts
+  const monotonic = clock.monotonic()
+  const chosen: Chosen[] = []
+  ready.reopen()
+  const free = inFlight.freeSlots
+  await readAhead(parts, 'first', free, now, monotonic)
+  await readAhead(parts, 'retry', Math.min(free, inFlight.freeForRetries), now, monotonic)
+  // Each comes again until it says that it has nothing.
+  for (let run = ready.next(); run; run = ready.next()) {
+    try {
+      const next = await run.next({
+        now,
+        monotonic,
+        retriesFull: inFlight.freeForRetries <= 0,
+        suspectInFlight: inFlight.hasSuspect,
+        isOrdered: order.isOrdered(run),
+      })
+      if (next.kind === 'wait') ready.sleep(run, next.until)
+      else {
+        chosen.push(inFlight.begin(run, next.waiting, next.ticket))
+        ready.add(run)
+      }
+    } catch (error) {
+      events.onFault('the relay store cannot be read', error)
+      run.refresh()
+      ready.sleep(run, now + faultPause)
+    }
+  }
+  return load(parts, chosen, now)
+}
+
+/** Reads in one go what the endpoints that come next need. */
+async function readAhead(parts: SelectionParts, lane: Lane, count: number, now: number, monotonic: number): Promise<void> {
+  if (count < 1) return
+  const isHungry = (run: EndpointRun) => run.isHungry(lane, { now, monotonic, isOrdered: parts.order.isOrdered(run) })
+  const hungry = parts.ready.upcoming(count).filter(isHungry)
+  if (hungry.length < 2) return
+  const limit = Math.max(...hungry.map(({ reach }) => reach))
+  for (const run of hungry) run.reading(lane)
+  try {
+    const refs = hungry.map(({ endpoint }) => endpoint.ref)
+    const found = await parts.store.peek(refs, lane, limit)
+    for (const run of hungry) run.feed(lane, found.get(run.endpoint.ref) ?? [], limit, now)
+  } catch (error) {
+    parts.events.onFault('the relay store cannot be read', error)
+    for (const run of hungry) run.refresh()
+  }
+}
+
+/** Adds what is to be sent, read in one go. */
+async function load(parts: SelectionParts, chosen: readonly Chosen[], now: number): Promise<readonly InFlightAttempt[]> {
+  if (chosen.length === 0) return []
+  try {
+    const outgoing = await parts.store.outgoing(chosen.map(({ waiting }) => waiting))
+    return chosen.map((each) => ({ ...each, outgoing: outgoing.get(each.waiting.delivery) }))
+  } catch (error) {
+    parts.events.onFault('the relay store cannot be read', error)
+    for (const each of chosen) {
+      parts.inFlight.end(each)
+      each.run.notSent(each.waiting, each.ticket)
+      parts.ready.sleep(each.run, now + faultPause)
+    }
+    return []
+  }
+}
