@@ -208,5 +208,5 @@ it.skipIf(getuid?.() !== 0)('a store that may not be read is said to be one, and
     process.setuid(65534)
     await openOperatorStore(${JSON.stringify(directory)})`
   const { stderr } = spawnSync(execPath, ['--input-type=module', '--eval', asNobody], { encoding: 'utf8' })
-  expect(stderr).toContain('may not be read (EACCES): run this as the user of the relay')
+  expect(stderr).toContain('cannot be read (EACCES): run this as the user of the relay')
 })
