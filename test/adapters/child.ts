@@ -5,8 +5,8 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execPath } from 'node:process'
-import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { environment, program } from '../support/command.ts'
 
 export interface Child {
   readonly pid: number
@@ -21,15 +21,14 @@ export interface Child {
 }
 
 /**
- * Starts a program that stands beside the tests.
- * @param program its name, as seen from this directory
+ * Starts a program.
+ * @param name of a program of `test/support/programs.ts`
  * @param words its arguments
  * @param before a command that runs it, in place of running it directly
  */
-export function startChild(program: string, words: readonly string[], before: readonly string[] = []): Child {
-  const file = fileURLToPath(new URL(program, import.meta.url))
-  const [command = execPath, ...rest] = [...before, execPath, file, ...words]
-  const child: ChildProcess = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
+export function startChild(name: string, words: readonly string[], before: readonly string[] = []): Child {
+  const [command = execPath, ...rest] = [...before, execPath, program(name), ...words]
+  const child: ChildProcess = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'], env: environment() })
   const ended = once(child, 'close')
   let output = ''
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {

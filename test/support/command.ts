@@ -4,8 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { onTestFinished } from 'vitest'
+import { shared } from './shared.ts'
 
-const root = join(import.meta.dirname, '..', '..')
+const programs = await shared('programs')
+
+/** The file of a program that tests start. */
+export const program = (name: string): string => join(programs, `${name}.js`)
+/** Node keeps what it has compiled beside the programs. */
+export const environment = () => ({ ...process.env, NODE_COMPILE_CACHE: join(programs, 'compiled') })
 
 /** A program of ours in a process of its own. */
 export interface Command {
@@ -23,15 +29,15 @@ export interface Command {
 /**
  * Starts `folkmoot` or `folkmoot-relay` with these arguments; ended with the test, if it has not ended by itself.
  */
-export function run(program: 'folkmoot' | 'folkmoot-relay', ...args: readonly string[]): Command {
-  const child = spawn(process.execPath, [join(root, 'daemon', 'bin', `${program}.ts`), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  return watched(program, child)
+export function run(name: 'folkmoot' | 'folkmoot-relay', ...args: readonly string[]): Command {
+  return watched(
+    name,
+    spawn(process.execPath, [program(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment() }),
+  )
 }
 
 /** What a process writes, and its end; it is ended with the test, if it has not ended by itself. */
-export function watched(program: string, child: ChildProcessByStdio<null, Readable, Readable>): Command {
+export function watched(name: string, child: ChildProcessByStdio<null, Readable, Readable>): Command {
   const out = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out.stdout += text
@@ -54,7 +60,7 @@ export function watched(program: string, child: ChildProcessByStdio<null, Readab
         if (at !== -1) resolve(out.stdout.slice(0, at))
       }
       child.stdout.on('data', look)
-      child.on('close', (code) => reject(new Error(`${program} ended with ${code} before it wrote "${end}": ${out.stderr}`)))
+      child.on('close', (code) => reject(new Error(`${name} ended with ${code} before it wrote "${end}": ${out.stderr}`)))
       look()
     })
   return { child, out, firstLine: () => written('\n'), written, ended }

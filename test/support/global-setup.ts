@@ -1,6 +1,6 @@
 /**
- * What all test files of a run share: a directory, and a PostgreSQL that starts when the first file asks for it, unless
- * `DATABASE_URL` names one.
+ * What all test files of a run share: a directory, and, from when the first file asks for it, a PostgreSQL (unless `DATABASE_URL`
+ * names one) and the programs that are started as processes.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -8,43 +8,63 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { startPostgres } from './postgres-server.ts'
+import { buildPrograms } from './programs.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Where files may be made; gone with everything in it when the last test is over. */
     directory: string
-    /** Answers with the address of PostgreSQL. */
-    postgres: string
+    /** Answers with the address of PostgreSQL on `/postgres`, and on `/programs` with the directory of the programs. */
+    shared: string
   }
 }
 
 interface Shared {
   readonly directory: string
-  readonly postgres: string
+  readonly address: string
   close(): Promise<void>
+}
+
+/** Done when it is asked for, once. */
+function once<T>(work: () => Promise<T>) {
+  let begun: Promise<T> | undefined
+  return {
+    get: () => {
+      begun ??= work()
+      return begun
+    },
+    /** What has been made, if anything. */
+    made: () => begun,
+  }
 }
 
 async function share(): Promise<Shared> {
   // A disk in memory, where there is one: what is written here has to survive nothing.
   const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'folkmoot-tests-'))
-  let started: Promise<PostgresServer> | undefined
-  const server = createServer((_, response) => {
-    // The files that run at once have pools of many connections between them.
-    started ??= startPostgres({ flags: ['-c', 'max_connections=600'] })
-    started.then(
-      ({ url }) => response.end(url),
+  // The files that run at once have pools of many connections between them.
+  const postgres = once(() => startPostgres({ flags: ['-c', 'max_connections=600'] }))
+  const programs = once(buildPrograms)
+  const answers: Readonly<Record<string, () => Promise<string>>> = {
+    '/postgres': async () => (await postgres.get()).url,
+    '/programs': async () => (await programs.get()).directory,
+  }
+  const server = createServer((request, response) => {
+    const answer = answers[request.url ?? '']?.() ?? Promise.reject(new Error(`nothing is shared at ${request.url}`))
+    answer.then(
+      (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
     )
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   return {
     directory,
-    postgres: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async close() {
       server.close()
       server.closeAllConnections()
-      await (await started)?.stop()
+      await (await postgres.made())?.stop()
+      ;(await programs.made())?.remove()
       rmSync(directory, { recursive: true, force: true })
     },
   }
@@ -57,9 +77,9 @@ let users = 0
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   users++
   shared ??= share()
-  const { directory, postgres } = await shared
+  const { directory, address } = await shared
   project.provide('directory', directory)
-  project.provide('postgres', postgres)
+  project.provide('shared', address)
   return async () => {
     if (--users > 0) return
     const last = await shared

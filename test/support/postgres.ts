@@ -1,6 +1,7 @@
 /** A real PostgreSQL for tests: the one that `DATABASE_URL` names, or one from npm that all files of a run share. */
 import pg from 'pg'
-import { afterAll, inject } from 'vitest'
+import { afterAll } from 'vitest'
+import { shared } from './shared.ts'
 
 export interface TestPostgres {
   /** A database of this file's own. */
@@ -17,9 +18,7 @@ export interface TestPostgres {
 export async function postgresAddress(): Promise<string> {
   const named = process.env['DATABASE_URL']
   if (named) return named
-  const answer = await fetch(inject('postgres'))
-  if (!answer.ok) throw new Error(await answer.text())
-  return answer.text()
+  return shared('postgres')
 }
 
 let databases = 0

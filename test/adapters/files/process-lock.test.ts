@@ -49,7 +49,7 @@ describe('a process lock', () => {
 
   test('of another process is refused with its number, and free after kill -9', patience, async () => {
     const file = path()
-    const child = startChild('files/acquire-lock.ts', [file])
+    const child = startChild('acquire-lock', [file])
     expect(await child.lines(1)).toEqual(['held'])
     await expect(acquireLock(file, 'ours')).rejects.toThrow(`held by process ${child.pid} (a test)`)
     expect(await lockOwner(file)).toMatchObject({ pid: child.pid, purpose: 'a test' })
@@ -62,7 +62,7 @@ describe('a process lock', () => {
 
   test('does not keep its process alive', patience, async () => {
     const file = path()
-    const child = startChild('files/acquire-lock.ts', [file, 'exit'])
+    const child = startChild('acquire-lock', [file, 'exit'])
     await child.ended
     expect(child.output()).toBe('held\n')
     await (await acquireLock(file, 'ours')).release()
@@ -106,10 +106,10 @@ describe('a process lock', () => {
       const file = path()
       const lock = await acquireLock(file, 'ours')
       const isolated = ['unshare', '--pid', '--net', '--fork', '--kill-child=SIGKILL']
-      const refused = startChild('files/acquire-lock.ts', [file], isolated)
+      const refused = startChild('acquire-lock', [file], isolated)
       expect(await refused.lines(1)).toEqual([expect.stringContaining(`held by process ${pid} (ours) in another container`)])
       await lock.release()
-      const holder = startChild('files/acquire-lock.ts', [file], isolated)
+      const holder = startChild('acquire-lock', [file], isolated)
       expect(await holder.lines(1)).toEqual(['held'])
       await expect(acquireLock(file, 'ours')).rejects.toThrow('in another container')
       await holder.kill()
@@ -122,7 +122,7 @@ describe('a process lock', () => {
     for (let round = 0; round < 3; round++) {
       const file = path()
       leave(file, { started: '1' })
-      const children = Array.from({ length: 4 }, () => startChild('files/acquire-lock.ts', [file]))
+      const children = Array.from({ length: 4 }, () => startChild('acquire-lock', [file]))
       const outcomes = await Promise.all(children.map(async (child) => (await child.lines(1))[0]))
       expect(outcomes.filter((outcome) => outcome === 'held')).toHaveLength(1)
       await Promise.all(children.map((child) => child.kill()))

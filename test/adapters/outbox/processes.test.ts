@@ -2,16 +2,17 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { execPath } from 'node:process'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { outboxDirectory } from '../../../adapters/outbox/file.ts'
+import { environment, program } from '../../support/command.ts'
 import { readAll, temporaryDirectory } from './support.ts'
-
-const program = fileURLToPath(new URL('append-for-ever.ts', import.meta.url))
 
 /** Runs a writer until it has acknowledged at least this many events, kills it and gives what it acknowledged. */
 async function writeAndKill(directory: string, prefix: string, atLeast: number): Promise<string[]> {
-  const child = spawn(execPath, [program, directory, prefix], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(execPath, [program('append-for-ever'), directory, prefix], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environment(),
+  })
   let text = ''
   child.stdout.setEncoding('utf8')
   child.stdout.on('data', (chunk: string) => {

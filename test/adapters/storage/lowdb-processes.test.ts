@@ -17,7 +17,7 @@ describe('lowdb and processes', () => {
     const path = join(directory, 'db.json')
     const acknowledged: string[] = []
     for (let round = 0; round < rounds; round++) {
-      const child = startChild('storage/lowdb-write-for-ever.ts', [directory, String(1 + round * 100_000)])
+      const child = startChild('lowdb-write-for-ever', [directory, String(1 + round * 100_000)])
       await child.lines(10 + round * 7)
       // Not right after an acknowledgement every time, but at any point of a write.
       await setTimeout(Math.random() * 15)
@@ -42,7 +42,7 @@ describe('lowdb and processes', () => {
   test('a second process is refused and told what to do, and the first works on', patience, async () => {
     const directory = temporaryDirectory()
     const path = join(directory, 'db.json')
-    const first = startChild('storage/lowdb-write-for-ever.ts', [directory, '1'])
+    const first = startChild('lowdb-write-for-ever', [directory, '1'])
     await first.lines(3)
     await expect(openLowdb({ path })).rejects.toMatchObject({
       code: 'locked',

@@ -19,7 +19,7 @@ test('kill -9 at any moment loses nothing acknowledged, row or event, and leaves
 
   const acknowledged: string[] = []
   for (let round = 0; round < rounds; round++) {
-    const child = startChild('storage/postgres-write-for-ever.ts', [server.url, schema, String((round + 1) * 1_000_000)])
+    const child = startChild('postgres-write-for-ever', [server.url, schema, String((round + 1) * 1_000_000)])
     await child.lines(10 + round * 7)
     await child.kill()
     acknowledged.push(...(await child.lines(0)))

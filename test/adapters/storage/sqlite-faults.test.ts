@@ -135,7 +135,7 @@ test('kill -9 at any moment loses nothing acknowledged, row or event', async () 
   const path = file()
   const acknowledged: string[] = []
   for (let round = 0; round < 8; round++) {
-    const child = startChild('storage/sqlite-write-for-ever.ts', [path, String(1 + round * 1_000_000)])
+    const child = startChild('sqlite-write-for-ever', [path, String(1 + round * 1_000_000)])
     await child.lines(20 + round * 9)
     await child.kill()
     acknowledged.push(...(await child.lines(0)))
@@ -150,7 +150,7 @@ test('kill -9 at any moment loses nothing acknowledged, row or event', async () 
 test('two processes write to one file, and nothing is lost', async () => {
   const path = file()
   await open({ path })
-  const children = [1, 1_000_001].map((first) => startChild('storage/sqlite-write-for-ever.ts', [path, String(first)]))
+  const children = [1, 1_000_001].map((first) => startChild('sqlite-write-for-ever', [path, String(first)]))
   for (const child of children) await child.lines(60)
   for (const child of children) await child.kill()
   const acknowledged = (await Promise.all(children.map((child) => child.lines(0)))).flat()

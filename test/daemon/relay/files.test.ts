@@ -3,16 +3,15 @@ import { copyFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSyn
 import { join } from 'node:path'
 import { execPath } from 'node:process'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { startRelay } from '../../../daemon/relay/relay.ts'
 import { storePath } from '../../../daemon/relay/store/backing.ts'
 import { failure } from '../../adapters/outbox/support.ts'
+import { environment, program } from '../../support/command.ts'
 import { bench, endpoint, event, events, receiver, until } from './support.ts'
 
-const program = fileURLToPath(new URL('../../adapters/outbox/append-for-ever.ts', import.meta.url))
 const segments = (directory: string): string[] => readdirSync(directory).filter((name) => name.endsWith('.ndjson'))
 
 /** Changes the relay's store while no relay works on it. */
@@ -24,7 +23,10 @@ function tamper(directory: string, sql: string): void {
 
 /** A writer in a process of its own; `ids` are those that it has acknowledged. */
 function writer(directory: string, prefix: string) {
-  const child = spawn(execPath, [program, directory, prefix], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(execPath, [program('append-for-ever'), directory, prefix], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environment(),
+  })
   const ids: string[] = []
   let rest = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

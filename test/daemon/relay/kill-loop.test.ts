@@ -1,23 +1,24 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { env, execPath } from 'node:process'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
-import { run } from '../../support/command.ts'
+import { environment, program, run } from '../../support/command.ts'
 import { endpoint, receiver, until } from './support.ts'
 
 /** `FOLKMOOT_KILL_ROUNDS=100` for the long run. */
 const rounds = Number(env['FOLKMOOT_KILL_ROUNDS'] ?? 20)
 const perEndpoint = 8
-const program = fileURLToPath(new URL('../../adapters/outbox/append-for-ever.ts', import.meta.url))
 
 const between = (least: number, most: number): number => least + Math.floor(Math.random() * (most - least + 1))
 
 /** Runs a writer until it has acknowledged so many events, kills it, and gives what it acknowledged. */
 async function writeUntilKilled(directory: string, prefix: string, count: number): Promise<readonly string[]> {
-  const child = spawn(execPath, [program, directory, prefix], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(execPath, [program('append-for-ever'), directory, prefix], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environment(),
+  })
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (more: string) => {
     text += more
