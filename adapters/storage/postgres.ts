@@ -18,12 +18,13 @@ import { beginOn, openPool } from '../sql/postgres/pool.ts'
 import { type Statement, statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
-import { joined } from './postgres/joined.ts'
 import { prepareTables } from './postgres/migrate.ts'
+import { nestedIn } from './postgres/nested.ts'
 import { channelOf } from './postgres/outbox.ts'
-import { inSession, type Language, type Transaction, transactionOn } from './postgres/transaction.ts'
-import { openView } from './postgres/view.ts'
-import { viewsWith } from './sql/views.ts'
+import { openSnapshot } from './postgres/snapshot.ts'
+import { inTransaction, type Language, type Transaction, transactionOn } from './postgres/transaction.ts'
+import { sharedSnapshots } from './sql/snapshots.ts'
+import { runningWork, sqlStorage } from './sql/storage.ts'
 
 export type { PgClient, PgPool } from '../sql/postgres/client.ts'
 export { migratePostgres, type PostgresMigration } from './postgres/migrate.ts'
@@ -65,7 +66,7 @@ export interface PostgresStorage extends Storage {
   using(client: PgClient): Storage
 }
 
-/** Reads that share a view at most: they are answered one after another, on one of several connections. */
+/** Reads that share a snapshot at most: they are answered one after another, on one of several connections. */
 const maxReads = 8
 
 const rules = {
@@ -107,30 +108,19 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   }
 
   const notifier = notifierOver(pool, channelOf(schema))
-  const nesting = nestingIn()
-  const running = new Set<Promise<unknown>>()
-  let closing: Promise<void> | undefined
-
-  /** Keeps `close` waiting. */
-  function track<T>(task: Promise<T>): Promise<T> {
-    const ended: Promise<unknown> = task.catch(() => undefined).then(() => running.delete(ended))
-    running.add(ended)
-    return task
-  }
-
-  const most = isPipelined(pool) ? maxReads : 1
-  const views = viewsWith({
-    open: () => openView(pool, language, connectTimeoutMs, track),
-    most,
+  const work = runningWork()
+  const snapshots = sharedSnapshots({
+    open: () => openSnapshot(pool, language, connectTimeoutMs, work.hold),
+    maxReads: isPipelined(pool) ? maxReads : 1,
     statements: language.statements,
   })
 
-  async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async function write<T>(asked: (tx: Tx) => Promise<T>): Promise<T> {
     const { client, release } = await beginOn(pool, 'BEGIN', connectTimeoutMs)
     let broken = true
     try {
       const transaction = transactionOn(client, language)
-      const value = await inSession(transaction, language, false, work)
+      const value = await inTransaction(transaction, language, false, asked)
       await commit(transaction)
       broken = false
       if (transaction.appended) notifier.notify()
@@ -143,25 +133,14 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
     }
   }
 
+  async function end(): Promise<void> {
+    await notifier.settled()
+    await endPool()
+  }
+
   return {
-    async transaction(work, { readOnly = false } = {}) {
-      if (closing) throw new StorageError('closed', 'the storage is closed; open it again')
-      nesting.refuse()
-      const entering = nesting.entering(work)
-      return track(readOnly ? views.read(entering) : write(entering))
-    },
-    using: (client) => joined(client, language),
-    close() {
-      closing ??= (async () => {
-        await Promise.all(running)
-        await views.settled()
-        // The ends of the last views.
-        await Promise.all(running)
-        await notifier.settled()
-        await endPool()
-      })()
-      return closing
-    },
+    ...sqlStorage({ work, nesting: nestingIn(), snapshots, write, end }),
+    using: (client) => nestedIn(client, language),
   }
 }
 

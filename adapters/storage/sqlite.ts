@@ -7,7 +7,7 @@ import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import * as v from 'valibot'
 import { partsOf } from '../../lib/outbox/parts.ts'
-import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
+import { type Storage, StorageError } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, checkOptions, flag, listener, pathOf, positive } from '../options.ts'
 import { type Connection, connectionOver, openConnection } from '../sql/sqlite/connection.ts'
@@ -18,10 +18,11 @@ import { type Statement, statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
 import { storageSchema } from './sql/schema.ts'
-import { type Executor, openSession } from './sql/session.ts'
-import { type View, viewsWith } from './sql/views.ts'
+import { inSession, type Writer } from './sql/session.ts'
+import { type Snapshot, sharedSnapshots } from './sql/snapshots.ts'
+import { nestedStorage, runningWork, sqlStorage } from './sql/storage.ts'
+import { groupCommits } from './sqlite/group-commits.ts'
 import { type Readers, readersWith } from './sqlite/readers.ts'
-import { writerOver } from './sqlite/writer.ts'
 
 export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
 export { sqliteOutbox } from './sqlite/outbox.ts'
@@ -59,25 +60,28 @@ export interface SqliteStorage extends Storage {
 }
 
 const statements = statementsOf(sqliteDialect)
-/** Reads that share a view at most, so that their results are not all in memory at once. */
+/** Reads that share a snapshot at most, so that their results are not all in memory at once. */
 const maxReads = 64
 
-function executorOver(connection: Connection): Executor {
+function writerOn(connection: Connection): Writer {
   function check(): void {
     if (!connection.database.isTransaction) throw new StorageError('unavailable', 'SQLite has rolled back the transaction')
   }
   return {
     native: connection.database,
-    async query(statement) {
+    query(statement) {
       check()
       return connection.query(statement)
     },
-    attempt: async (statement, table) => connection.attempt(statement, table),
-    async insert(statement) {
+    attempt(statement, table) {
+      check()
+      return connection.attempt(statement, table)
+    },
+    insert(statement) {
       check()
       return connection.change(statement) > 0
     },
-    async append(records) {
+    append(records) {
       check()
       for (const part of partsOf(records)) connection.change(statements.append(part))
     },
@@ -85,7 +89,7 @@ function executorOver(connection: Connection): Executor {
 }
 
 /** What is committed now, as one connection goes on seeing it. */
-function viewOver(connection: Connection, readers: Readers): View {
+function snapshotOn(connection: Connection, readers: Readers): Snapshot {
   try {
     connection.run('BEGIN')
   } catch (error) {
@@ -93,22 +97,13 @@ function viewOver(connection: Connection, readers: Readers): View {
     throw error
   }
   return {
-    ...executorOver(connection),
+    ...writerOn(connection),
     begun() {},
     end() {
       // SQLite ends a transaction by itself when it must give it up.
       if (connection.database.isTransaction) connection.run('COMMIT')
       readers.giveBack(connection)
     },
-  }
-}
-
-async function inSession<T>(connection: Connection, readOnly: boolean, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const session = openSession(executorOver(connection), statements, readOnly)
-  try {
-    return await work(session.tx)
-  } finally {
-    session.end()
   }
 }
 
@@ -140,55 +135,35 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
     connection.close()
     throw storageErrorOf(error, path)
   }
-  const writer = writerOver(connection, path, busyTimeoutMs)
+  const groups = groupCommits(connection, path, busyTimeoutMs)
   const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
-  const views = viewsWith({ open: async () => viewOver(await readers.take(), readers), most: maxReads, statements })
-  const inTransaction = nestingIn()
+  const open = async () => snapshotOn(await readers.take(), readers)
+  const snapshots = sharedSnapshots({ open, maxReads, statements })
+  const writer = writerOn(connection)
+  const work = runningWork()
+  const nesting = nestingIn()
   const inExclusive = nestingIn(
     'a write inside `exclusive` would wait for itself. Write through `using`, or begin it after `exclusive` ends',
   )
-  let running = 0
-  let closing: Promise<void> | undefined
-  let allDone: (() => void) | undefined
-
-  async function counted<T>(work: () => Promise<T>): Promise<T> {
-    if (closing) throw new StorageError('closed', 'the storage is closed; open it again')
-    running++
-    try {
-      return await work()
-    } finally {
-      running--
-      if (running === 0) allDone?.()
-    }
-  }
-
   return {
-    transaction: (work, { readOnly = false } = {}) =>
-      counted(() => {
-        inTransaction.refuse()
-        const entering = inTransaction.entering(work)
-        if (readOnly) return views.read(entering)
+    ...sqlStorage({
+      ...{ work, nesting, snapshots },
+      async write(asked) {
         inExclusive.refuse()
-        return writer.transaction(() => inSession(connection, false, entering))
-      }),
-    exclusive: (work) =>
-      counted(() => {
-        inTransaction.refuse()
-        inExclusive.refuse()
-        return writer.exclusive(inExclusive.entering(work))
-      }),
-    using: (database) => joined(database, path, watch),
-    close() {
-      closing ??= new Promise<void>((done) => {
-        if (running === 0) done()
-        else allDone = done
-      }).then(async () => {
-        await views.settled()
+        return groups.transaction(() => inSession(writer, writer, statements, asked))
+      },
+      async end() {
         readers.close()
         connection.close()
-      })
-      return closing
-    },
+      },
+    }),
+    exclusive: (asked) =>
+      work.run(async () => {
+        nesting.refuse()
+        inExclusive.refuse()
+        return groups.exclusive(inExclusive.entering(asked))
+      }),
+    using: (database) => nestedIn(database, path, watch),
   }
 }
 
@@ -199,18 +174,15 @@ function fileOf({ path, database }: SqliteOptions): string {
   return resolve(file)
 }
 
-/** Transactions inside of one that the host has open, one after another. */
-function joined(database: DatabaseSync, path: string, watch: SqliteOptions['onStatement']): Storage {
+function nestedIn(database: DatabaseSync, path: string, watch: SqliteOptions['onStatement']): Storage {
   const connection = connectionOver(database, path, watch)
-  const nesting = nestingIn()
-  let last: Promise<unknown> = Promise.resolve()
-
-  async function run<T>(work: (tx: Tx) => Promise<T>, readOnly: boolean): Promise<T> {
+  const writer = writerOn(connection)
+  return nestedStorage(async (work, readOnly) => {
     if (!database.isTransaction)
       throw new StorageError('closed', '`using` needs a transaction that is open: run BEGIN IMMEDIATE on that database first')
     connection.run('SAVEPOINT folkmoot')
     try {
-      const value = await inSession(connection, readOnly, work)
+      const value = await inSession(writer, readOnly ? undefined : writer, statements, work)
       connection.run('RELEASE folkmoot')
       return value
     } catch (error) {
@@ -220,16 +192,5 @@ function joined(database: DatabaseSync, path: string, watch: SqliteOptions['onSt
       }
       throw error
     }
-  }
-
-  return {
-    async transaction(work, { readOnly = false } = {}) {
-      nesting.refuse()
-      const entering = nesting.entering(work)
-      const turn = last.then(() => run(entering, readOnly))
-      last = turn.catch(() => undefined)
-      return turn
-    },
-    close: async () => {},
-  }
+  })
 }

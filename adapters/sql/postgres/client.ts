@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 export interface PgQuery {
   readonly text: string
   readonly values?: unknown[]
-  readonly name?: string
+  readonly name?: string | undefined
   readonly rowMode: 'array'
   readonly types?: { getTypeParser(): (text: string) => unknown }
 }
@@ -50,7 +50,8 @@ const types = { getTypeParser: () => (text: string) => text }
  * @param name names it as a prepared one, which a connection parses once
  */
 export function send(client: PgClient, text: string, values: readonly unknown[] = [], name?: string): Promise<PgResult> {
-  return client.query({ text, values: [...values], rowMode: 'array', types, ...(name === undefined ? {} : { name }) })
+  // `pg` does not change the values that it is given.
+  return client.query({ text, values: values as unknown[], rowMode: 'array', types, name })
 }
 
 const names = new Map<string, string>()

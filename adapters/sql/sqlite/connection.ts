@@ -12,6 +12,9 @@ const maxStatements = 1000
 /** Milliseconds that SQLite itself waits for a lock. It holds up the whole process, so longer waits are not left to it. */
 const briefly = 10
 
+/** Lists are written out for SQLite, so every parameter is a plain value. */
+type Plain = (string | number | null)[]
+
 export interface Connection {
   readonly database: DatabaseSync
   /** The rows of a statement. @throws StorageError */
@@ -45,36 +48,28 @@ export function connectionOver(database: DatabaseSync, path: string, watch?: (st
     return statement
   }
 
-  // Lists are written out for SQLite, so every parameter is a plain value.
-  type Plain = (string | number | null)[]
-
-  function all({ sql, values }: Statement): (readonly unknown[])[] {
+  /** @throws what `failed` makes of an error of SQLite */
+  function all({ sql, values }: Statement, failed: (error: unknown) => unknown): (readonly unknown[])[] {
     watch?.({ sql, values })
-    return prepare(sql).all(...(values as Plain)) as unknown as (readonly unknown[])[]
+    try {
+      return prepare(sql).all(...(values as Plain)) as unknown as (readonly unknown[])[]
+    } catch (error) {
+      throw failed(error)
+    }
   }
+
+  const known = (error: unknown) => storageErrorOf(error, path)
 
   return {
     database,
-    query(statement) {
-      try {
-        return all(statement)
-      } catch (error) {
-        throw storageErrorOf(error, path)
-      }
-    },
+    query: (statement) => all(statement, known),
+    attempt: (statement, table) => all(statement, (error) => uniqueViolationOf(error, table) ?? known(error)),
     change({ sql, values }) {
       watch?.({ sql, values })
       try {
         return Number(prepare(sql).run(...(values as Plain)).changes)
       } catch (error) {
-        throw storageErrorOf(error, path)
-      }
-    },
-    attempt(statement, table) {
-      try {
-        return all(statement)
-      } catch (error) {
-        throw uniqueViolationOf(error, table) ?? storageErrorOf(error, path)
+        throw known(error)
       }
     },
     run(sql) {

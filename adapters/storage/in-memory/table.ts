@@ -1,10 +1,10 @@
 /**
- * One table in memory: rows by id, unique keys by hash, and a sorted view for each kind of query that was asked once.
+ * One table in memory: rows by id, unique keys by hash, and a sorted index for each kind of query that was asked once.
  */
 import { StorageError, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { Id, Table } from '../../../lib/storage/table.ts'
 import { type Conditions, comparing, frozenCopy, keyOf, matches, type StoredRow } from './row.ts'
-import { orderBy, type Range, slice, sortedView, type View } from './view.ts'
+import { orderBy, type Range, type SortedIndex, slice, sortedIndex } from './sorted-index.ts'
 
 /** What a table is, without the types of its rows. */
 export type TableShape = Pick<Table, 'name' | 'columns' | 'unique'>
@@ -58,7 +58,7 @@ interface UniqueKey {
 export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = []): TableInMemory {
   const rows = new Map<Id, StoredRow>()
   const keys: readonly UniqueKey[] = shape.unique.map((columns) => ({ columns, taken: new Map() }))
-  const views = new Map<string, View>()
+  const indexes = new Map<string, SortedIndex>()
 
   /** The key's text for a row, or `undefined` when a null in it keeps it from colliding. */
   function textOf({ columns }: UniqueKey, row: StoredRow | undefined): string | undefined {
@@ -84,7 +84,7 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
       if (from !== undefined && from !== to) key.taken.delete(from)
       if (to !== undefined && after) key.taken.set(to, after.id)
     }
-    for (const view of views.values()) view.change(before, after)
+    for (const index of indexes.values()) index.change(before, after)
   }
 
   function changed(before: StoredRow | undefined, after: StoredRow | undefined): Change {
@@ -92,16 +92,16 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
     return { table, before, after }
   }
 
-  function viewOf(columns: readonly string[], by: string): View {
+  function indexFor(columns: readonly string[], by: string): SortedIndex {
     const signature = [by, ...columns].join()
-    const existing = views.get(signature)
+    const existing = indexes.get(signature)
     if (existing) return existing
-    const view = sortedView(columns, by, comparing(shape.columns[by]?.type), rows.values())
-    views.set(signature, view)
-    return view
+    const index = sortedIndex(columns, by, comparing(shape.columns[by]?.type), rows.values())
+    indexes.set(signature, index)
+    return index
   }
 
-  /** The few rows that a condition on the id or on a whole unique key leaves, without any view; else `undefined`. */
+  /** The few rows that a condition on the id or on a whole unique key leaves, without any index; else `undefined`. */
   function direct(where: Conditions): StoredRow[] | undefined {
     const named = 'id' in where ? where['id'] : holderOf(where)
     if (named === undefined) return undefined
@@ -127,7 +127,7 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
       const by = order?.by ?? 'id'
       const range: Range = { descending: order?.direction === 'desc', after, offset, limit }
       const found = direct(where)
-      if (!found) return viewOf(Object.keys(where).sort(), by).find(where, range)
+      if (!found) return indexFor(Object.keys(where).sort(), by).find(where, range)
       const compare = comparing(shape.columns[by]?.type)
       return slice(found.sort(orderBy(by, compare)), range, (row, value) => compare(row[by], value))
     },
@@ -135,9 +135,9 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
     count(where) {
       const columns = Object.keys(where).sort()
       if (columns.length === 0) return rows.size
-      // Groups do not depend on the order, so any view over these columns can count.
-      const suitable = [...views.values()].find((view) => view.columns.join() === columns.join())
-      return direct(where)?.length ?? (suitable ?? viewOf(columns, 'id')).count(where)
+      // Groups do not depend on the order, so any index over these columns can count.
+      const suitable = [...indexes.values()].find((index) => index.columns.join() === columns.join())
+      return direct(where)?.length ?? (suitable ?? indexFor(columns, 'id')).count(where)
     },
 
     insert(row) {

@@ -8,7 +8,7 @@ import { storageErrorOf, violatedIndex } from '../../sql/postgres/errors.ts'
 import type { Statement, Statements } from '../../sql/statements.ts'
 import type { TableShape } from '../../sql/values.ts'
 import { keyOfIndex } from '../sql/schema.ts'
-import { type Executor, openSession } from '../sql/session.ts'
+import { inSession, type Writer } from '../sql/session.ts'
 
 /** What the statements of one storage have in common. */
 export interface Language {
@@ -19,8 +19,28 @@ export interface Language {
   readonly onStatement: ((statement: Statement) => void) | undefined
 }
 
+export interface Sender {
+  /** A statement of the storage. @throws what `pg` throws */
+  run(statement: Statement): Promise<PgResult>
+  /** Any other one. */
+  send(text: string): Promise<PgResult>
+}
+
+/** Sends statements on a connection, in their order. */
+export function senderOn(client: PgClient, { prepared, onStatement }: Language): Sender {
+  const inTurn = client.pipeline ? send : oneByOne()
+  return {
+    run(statement) {
+      const { sql, values } = statement
+      onStatement?.(statement)
+      return inTurn(client, sql, values, prepared ? nameOf(sql) : undefined)
+    },
+    send: (text) => inTurn(client, text),
+  }
+}
+
 /** A transaction that is open on a connection; whoever began it ends it. */
-export interface Transaction extends Executor {
+export interface Transaction extends Writer {
   /** @throws the error of a statement that `work` has caught: PostgreSQL undoes the transaction anyway */
   check(): void
   /**
@@ -34,24 +54,20 @@ export interface Transaction extends Executor {
 }
 
 /** @throws what `work` throws, and what `check` does */
-export async function inSession<T>(
+export async function inTransaction<T>(
   transaction: Transaction,
   { statements }: Language,
   readOnly: boolean,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const session = openSession(transaction, statements, readOnly)
-  try {
-    const value = await work(session.tx)
-    transaction.check()
-    return value
-  } finally {
-    session.end()
-  }
+  const value = await inSession(transaction, readOnly ? undefined : transaction, statements, work)
+  transaction.check()
+  return value
 }
 
-export function transactionOn(client: PgClient, { dialect, statements, prepared, onStatement }: Language): Transaction {
-  const sendInOrder = client.pipeline ? send : oneByOne()
+export function transactionOn(client: PgClient, language: Language): Transaction {
+  const { dialect, statements } = language
+  const { run, send } = senderOn(client, language)
   /** They travel with the end of the transaction: nobody waits for an answer in between. Many of them go out before. */
   let records: readonly OutboxRecord[] = []
   let appended = false
@@ -68,47 +84,49 @@ export function transactionOn(client: PgClient, { dialect, statements, prepared,
     return failure.error
   }
 
-  function run({ sql, values }: Statement): Promise<PgResult> {
-    onStatement?.({ sql, values })
-    return sendInOrder(client, sql, values, prepared ? nameOf(sql) : undefined)
-  }
-
-  async function answerTo(statement: Statement): Promise<PgResult> {
-    check()
-    try {
-      return await run(statement)
-    } catch (error) {
-      throw failed(error)
-    }
-  }
-
   return {
     native: client,
     check,
-    query: async (statement) => (await answerTo(statement)).rows,
-    insert: async (statement) => (await answerTo(statement)).rowCount === 1,
+
+    async query(statement) {
+      check()
+      try {
+        return (await run(statement)).rows
+      } catch (error) {
+        throw failed(error)
+      }
+    },
+
+    async insert(statement) {
+      check()
+      try {
+        return (await run(statement)).rowCount === 1
+      } catch (error) {
+        throw failed(error)
+      }
+    },
 
     async append(added) {
       check()
       appended ||= added.length > 0
       const parts = [...partsOf([...records, ...added])]
       records = parts.pop() ?? []
-      await inOrder(parts.map((part) => answerTo(statements.append(part))))
+      try {
+        await inOrder(parts.map((part) => run(statements.append(part))))
+      } catch (error) {
+        throw failed(error)
+      }
     },
 
     async attempt(statement, table) {
       check()
-      const sent = together(client, () => [
-        sendInOrder(client, 'SAVEPOINT attempt'),
-        run(statement),
-        sendInOrder(client, 'RELEASE attempt'),
-      ])
+      const sent = together(client, () => [send('SAVEPOINT attempt'), run(statement), send('RELEASE attempt')])
       try {
         return (await inOrder(sent))[1]?.rows ?? []
       } catch (error) {
         const violation = violationOf(error, dialect, table)
         if (!violation) throw failed(error)
-        await sendInOrder(client, 'ROLLBACK TO attempt; RELEASE attempt').catch((lost: unknown) => {
+        await send('ROLLBACK TO attempt; RELEASE attempt').catch((lost: unknown) => {
           throw failed(lost)
         })
         throw violation
@@ -120,8 +138,8 @@ export function transactionOn(client: PgClient, { dialect, statements, prepared,
     },
 
     async endWith(statement) {
-      if (records.length === 0) return sendInOrder(client, statement)
-      const sent = together(client, () => [run(statements.append(records)), sendInOrder(client, statement)] as const)
+      if (records.length === 0) return send(statement)
+      const sent = together(client, () => [run(statements.append(records)), send(statement)] as const)
       return (await inOrder(sent))[1]
     },
   }

@@ -1,128 +1,130 @@
-/** One transaction's door to the data, over whatever runs statements. */
+/** One transaction's `tx`, over whatever runs its statements. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { Conflict, type LockStrength, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { RowQuery, Statement, Statements } from '../../sql/statements.ts'
 import type { AnyRow, TableShape } from '../../sql/values.ts'
 
-/** Runs the statements of one transaction. */
-export interface Executor {
-  /**
-   * The rows of a statement, each as the values of its columns.
-   * @throws StorageError in the terms of the contract
-   */
-  query(statement: Statement): Promise<readonly (readonly unknown[])[]>
-  /**
-   * The same, where a violated key must leave the transaction usable.
-   * @throws UniqueViolation of `table`
-   */
-  attempt(statement: Statement, table: TableShape): Promise<readonly (readonly unknown[])[]>
-  /** Runs an insert, and says whether the row went in: a key that is taken fails no statement. */
-  insert(statement: Statement): Promise<boolean>
-  /** Puts records into the outbox, before the commit at the latest. */
-  append(records: readonly OutboxRecord[]): Promise<void>
+/** The rows of an answer, each as the values of its columns. */
+export type Rows = readonly (readonly unknown[])[]
+
+/** Runs the statements of a transaction that only reads. */
+export interface Reader {
+  /** @throws StorageError in the terms of the contract */
+  query(statement: Statement): Rows | Promise<Rows>
   readonly native: unknown
 }
 
-export interface Session {
-  readonly tx: Tx
-  /** From now on `tx` refuses to work. */
-  end(): void
+/** Runs the statements of a transaction that writes. */
+export interface Writer extends Reader {
+  /**
+   * As `query`, where a violated key must leave the transaction usable.
+   * @throws UniqueViolation of `table`
+   */
+  attempt(statement: Statement, table: TableShape): Rows | Promise<Rows>
+  /** Runs an insert, and says whether the row went in: a key that is taken fails no statement. */
+  insert(statement: Statement): boolean | Promise<boolean>
+  /** Puts records into the outbox, before the commit at the latest. */
+  append(records: readonly OutboxRecord[]): void | Promise<void>
 }
 
 /**
- * @param executor what runs the statements
- * @param readOnly whether `tx` refuses to write
+ * Runs work with a `tx` that refuses to work after its end.
+ * @param writer the reader, where the transaction may write
+ * @throws what `work` throws
  */
-export function openSession(executor: Executor, statements: Statements, readOnly: boolean): Session {
+export async function inSession<T>(
+  reader: Reader,
+  writer: Writer | undefined,
+  statements: Statements,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
   let ended = false
+  try {
+    return await work(txOver(reader, writer, statements, () => ended))
+  } finally {
+    ended = true
+  }
+}
 
-  /** A call that was not awaited could otherwise write into somebody else's transaction. */
-  function check(writes: boolean): void {
-    if (ended) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
-    if (writes && readOnly) throw new TypeError('a transaction with `readOnly: true` cannot write; leave the option out')
+function txOver(reader: Reader, writer: Writer | undefined, statements: Statements, ended: () => boolean): Tx {
+  /** A call that was not awaited could otherwise read or write in somebody else's transaction. */
+  function reading(): Reader {
+    if (ended()) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
+    return reader
   }
 
-  const rowsOf = (table: TableShape, rows: readonly (readonly unknown[])[]): AnyRow[] => rows.map(statements.reader(table))
+  function writing(): Writer {
+    reading()
+    if (!writer) throw new TypeError('a transaction with `readOnly: true` cannot write; leave the option out')
+    return writer
+  }
 
-  const exists = async (table: TableShape, where: AnyRow): Promise<boolean> =>
-    (await executor.query(statements.find(table, { where, limit: 1 }))).length > 0
+  const firstOf = (table: TableShape, [row]: Rows): AnyRow | undefined => row && statements.reader(table)(row)
 
   /** Which key of a row is taken, looked up after the fact: the database only said that one is. */
   async function violation(table: TableShape, row: AnyRow): Promise<Error> {
     for (const key of [['id'], ...table.unique]) {
       const values = Object.fromEntries(key.map((name) => [name, row[name]]))
       if (Object.values(values).includes(null)) continue
-      if (await exists(table, values)) return new UniqueViolation(table.name, key)
+      const rows = await reader.query(statements.find(table, { where: values, limit: 1 }))
+      if (rows.length > 0) return new UniqueViolation(table.name, key)
     }
     return new Conflict(`${table.name}: the conflicting row is gone`)
   }
 
   async function change(statement: Statement, table: TableShape, changed: AnyRow): Promise<AnyRow | undefined> {
+    const open = writing()
     const mayCollide = 'id' in changed || table.unique.some((key) => key.some((name) => changed[name] !== undefined))
-    const rows = mayCollide ? await executor.attempt(statement, table) : await executor.query(statement)
-    return rowsOf(table, rows)[0]
+    return firstOf(table, await (mayCollide ? open.attempt(statement, table) : open.query(statement)))
   }
 
   const tx = {
-    native: executor.native,
+    native: reader.native,
 
     async get(table: TableShape, id: string) {
-      check(false)
-      return rowsOf(table, await executor.query(statements.get(table, id)))[0]
+      return firstOf(table, await reading().query(statements.get(table, id)))
     },
 
     async find(table: TableShape, query: RowQuery) {
-      check(false)
+      const open = reading()
       // A page that nobody can reach may have a number that no database takes.
       if (query.limit === 0 || (query.offset ?? 0) > Number.MAX_SAFE_INTEGER) return []
-      return rowsOf(table, await executor.query(statements.find(table, query)))
+      return (await open.query(statements.find(table, query))).map(statements.reader(table))
     },
 
     async count(table: TableShape, where: AnyRow) {
-      check(false)
-      const [row] = await executor.query(statements.count(table, where))
+      const [row] = await reading().query(statements.count(table, where))
       return Number(row?.[0])
     },
 
     async insert(table: TableShape, row: AnyRow) {
-      check(true)
-      if (!(await executor.insert(statements.insert(table, row)))) throw await violation(table, row)
+      if (!(await writing().insert(statements.insert(table, row)))) throw await violation(table, row)
       return stored(table, row)
     },
 
     async update(table: TableShape, id: string, patch: AnyRow, guard: AnyRow = {}) {
-      check(true)
       return change(statements.update(table, id, patch, guard), table, patch)
     },
 
     async increment(table: TableShape, id: string, by: AnyRow, guard: AnyRow = {}) {
-      check(true)
       return change(statements.increment(table, id, by, guard), table, by)
     },
 
     async remove(table: TableShape, id: string, guard: AnyRow = {}) {
-      check(true)
-      return rowsOf(table, await executor.query(statements.remove(table, id, guard)))[0]
+      return firstOf(table, await writing().query(statements.remove(table, id, guard)))
     },
 
     async lock(table: TableShape, id: string, strength: LockStrength) {
-      check(true)
-      return rowsOf(table, await executor.query(statements.lock(table, id, strength)))[0]
+      return firstOf(table, await writing().query(statements.lock(table, id, strength)))
     },
 
     async append(records: readonly OutboxRecord[]) {
-      check(true)
-      if (records.length > 0) await executor.append(records)
+      const open = writing()
+      if (records.length > 0) await open.append(records)
     },
   }
-
-  return {
-    // Rows come and go without their types, by table; what comes out of a table is what its own type let in.
-    tx: tx as unknown as Tx,
-    end() {
-      ended = true
-    },
-  }
+  // Rows come and go without their types, by table; what comes out of a table is what its own type let in.
+  return tx as unknown as Tx
 }
 
 /** A row as reading it would give it: JSON as a copy, everything else cannot be changed anyway. */

@@ -26,7 +26,7 @@ test('two storages may be used inside of each other', async () => {
   await expect(one.transaction(() => other.transaction(() => one.transaction(nothing)))).rejects.toThrow(inner)
 })
 
-test('work runs in the asynchronous context of its caller, though it shares a group or a view with others', async () => {
+test('work runs in the asynchronous context of its caller, though it shares a group or a snapshot with others', async () => {
   const { storage } = await sqlite()
   const request = new AsyncLocalStorage<number>()
   for (const readOnly of [false, true]) {

@@ -167,7 +167,7 @@ test('text that PostgreSQL cannot keep is refused before it spoils the transacti
   expect(await thingIds(storage)).toEqual(['1'])
 })
 
-test('a reader has one view of the data for all that it reads', async () => {
+test('a reader has one snapshot of the data for all that it reads', async () => {
   const storage = await open()
   await insertAndTell(storage, 1)
   await storage.transaction(

@@ -13,7 +13,8 @@ async function twoServers() {
   const schema = server.newSchema()
   const faults: unknown[] = []
   const open = async () => {
-    const storage = await postgresStorage({ url: server.url, schema })
+    // On a busy machine the last of them waits long for its connection.
+    const storage = await postgresStorage({ url: server.url, schema, connectTimeoutMs: 60_000 })
     const community = createCommunity({ storage, allowHttp: true, hooks: { onError: (error) => void faults.push(error) } })
     onTestFinished(() => community.close())
     return community

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Connection, openConnection } from '../../../adapters/sql/sqlite/connection.ts'
-import { writerOver } from '../../../adapters/storage/sqlite/writer.ts'
+import { groupCommits } from '../../../adapters/storage/sqlite/group-commits.ts'
 import { type SqliteOptions, type SqliteStorage, sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { isUniqueViolation } from '../../../lib/storage/contract.ts'
 import { startChild, temporaryDirectory } from '../child.ts'
@@ -92,7 +92,7 @@ test('a disk that fails in the commit leaves it open whether that came through, 
     },
   })
   const commit = (over: Connection) =>
-    writerOver(over, path, 100).transaction(async () => connection.run("INSERT INTO notes VALUES ('x')"))
+    groupCommits(over, path, 100).transaction(async () => connection.run("INSERT INTO notes VALUES ('x')"))
   // SQLITE_IOERR_FSYNC, SQLITE_FULL.
   await expect(commit(failing(1034))).rejects.toMatchObject({ code: 'unknown' })
   await expect(commit(failing(13))).rejects.toMatchObject({ code: 'full' })

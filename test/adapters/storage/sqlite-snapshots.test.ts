@@ -1,4 +1,4 @@
-/** Reads that arrive together share one view of a SQLite file; none of them may notice. */
+/** Reads that arrive together share one snapshot of a SQLite file; none of them may notice. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
@@ -13,7 +13,7 @@ async function open() {
   return { path, storage }
 }
 
-test('a read sees what another connection committed before it was asked for, though it shares a view with an older one', async () => {
+test('a read sees what another connection committed before it was asked for, though it shares a snapshot with an older one', async () => {
   const { path, storage } = await open()
   await insertAndTell(storage, 1)
   const another = new DatabaseSync(path)
@@ -45,7 +45,7 @@ test('what one read throws is its own affair', async () => {
   ])
 })
 
-test('a read that takes its time keeps its view, and holds up nobody else', async () => {
+test('a read that takes its time keeps its snapshot, and holds up nobody else', async () => {
   const { storage } = await open()
   await insertAndTell(storage, 1)
   const { promise: word, resolve: go } = Promise.withResolvers<void>()
@@ -64,7 +64,7 @@ test('a read that takes its time keeps its view, and holds up nobody else', asyn
   expect(await slow).toEqual([1, 1])
 })
 
-test('more reads than there are connections are answered, each from its own view, and closing waits for them', async () => {
+test('more reads than there are connections are answered, each from its own snapshot, and closing waits for them', async () => {
   const { storage } = await open()
   await insertAndTell(storage, 1)
   const { promise: word, resolve: go } = Promise.withResolvers<void>()

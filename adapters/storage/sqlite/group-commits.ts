@@ -15,7 +15,7 @@ import { faultOf, storageErrorOf } from '../../sql/sqlite/errors.ts'
 /** More than these do not wait for each other. */
 const maxInGroup = 128
 
-export interface Writer {
+export interface GroupCommits {
   /** Runs work in a transaction of its own; resolves when that is durable. @throws what `work` throws, StorageError */
   transaction<T>(work: () => Promise<T>): Promise<T>
   /** Runs work while no transaction of this writer is open, so that somebody else in this process may begin one. */
@@ -39,7 +39,7 @@ interface Ended {
  * @param connection the writer's own
  * @param busyTimeoutMs milliseconds to wait for another process that writes
  */
-export function writerOver(connection: Connection, path: string, busyTimeoutMs: number): Writer {
+export function groupCommits(connection: Connection, path: string, busyTimeoutMs: number): GroupCommits {
   const { database } = connection
   const queue: Job[] = []
   let running = false

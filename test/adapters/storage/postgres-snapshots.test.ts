@@ -1,4 +1,4 @@
-/** Reads that arrive together share one view of a PostgreSQL database; none of them may notice. */
+/** Reads that arrive together share one snapshot of a PostgreSQL database; none of them may notice. */
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { type PostgresOptions, postgresStorage } from '../../../adapters/storage/postgres.ts'
@@ -40,7 +40,7 @@ test('reads of one turn share a connection, and those of the next do not wait fo
   expect(one).toEqual(other)
 })
 
-test('a read that fails is told why; those that shared its view have lost a race and may be run again', async () => {
+test('a read that fails is told why; those that shared its snapshot have lost a race and may be run again', async () => {
   const { storage } = await open({ statementTimeoutMs: 100 })
   await insertAndTell(storage, 1)
   const outcomes = await Promise.allSettled([

@@ -1,5 +1,5 @@
 /**
- * A **view** keeps the rows of one table sorted for one kind of query: rows with the same values in `columns` stand in one
+ * A **sorted index** keeps the rows of one table sorted for one kind of query: rows with the same values in `columns` stand in one
  * **group**, and a group is an array in the order of the column `by`, then of the id. A page is then a binary search and a
  * slice, wherever in the list it stands.
  */
@@ -13,9 +13,9 @@ export interface Range {
   readonly limit: number
 }
 
-export interface View {
+export interface SortedIndex {
   readonly columns: readonly string[]
-  /** The rows with these values, a page of them, in order. `conditions` names exactly the view's columns. */
+  /** The rows with these values, a page of them, in order. `conditions` names exactly the index's columns. */
   find(conditions: Conditions, range: Range): StoredRow[]
   count(conditions: Conditions): number
   /** Follows a row from one state to another; `undefined` where it does not exist. */
@@ -31,13 +31,13 @@ export function orderBy(by: string, compare: Compare): Order {
 }
 
 /**
- * Builds a view over the rows there are.
+ * Builds an index over the rows there are.
  * @param columns the columns of which queries name a value
  * @param by the column that gives the order
  * @param compare how its values compare
  * @param rows every row of the table
  */
-export function sortedView(columns: readonly string[], by: string, compare: Compare, rows: Iterable<StoredRow>): View {
+export function sortedIndex(columns: readonly string[], by: string, compare: Compare, rows: Iterable<StoredRow>): SortedIndex {
   const order = orderBy(by, compare)
   const groups = new Map<string, StoredRow[]>()
   const groupOf = (row: StoredRow) => keyOf(columns.map((column) => row[column]))

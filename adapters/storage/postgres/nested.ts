@@ -1,0 +1,30 @@
+/** Transactions inside of one that the host has open. */
+import { isStorageError, type Storage, StorageError } from '../../../lib/storage/contract.ts'
+import { type PgClient, send } from '../../sql/postgres/client.ts'
+import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
+import { nestedStorage } from '../sql/storage.ts'
+import { inTransaction, type Language, transactionOn } from './transaction.ts'
+
+/** @param client the host's connection, inside a transaction */
+export const nestedIn = (client: PgClient, language: Language): Storage =>
+  nestedStorage(async (work, readOnly) => {
+    await send(client, 'SAVEPOINT folkmoot').catch((error: unknown) => {
+      if (faultOf(error) !== 'outside') throw storageErrorOf(error)
+      throw new StorageError('closed', '`using` needs a transaction that is open: run BEGIN on that client first')
+    })
+    try {
+      const transaction = transactionOn(client, language)
+      const value = await inTransaction(transaction, language, readOnly, work)
+      await transaction.endWith('RELEASE folkmoot').catch((error: unknown) => {
+        throw storageErrorOf(error)
+      })
+      return value
+    } catch (error) {
+      await send(client, 'ROLLBACK TO folkmoot; RELEASE folkmoot').catch(() => {
+        // The host's whole transaction is gone, so running this part of it again would not help.
+        if (!isStorageError(error) || error.code !== 'conflict') return
+        throw new StorageError('unavailable', "the host's transaction was lost; run all of it again", { cause: error })
+      })
+      throw error
+    }
+  })
