@@ -143,7 +143,7 @@ it('an endpoint counts as it will be: changed and removed by what waits', async 
 it('records that cannot be used are problems, and are not set aside yet', async () => {
   const outbox = await outboxWith({ ...event('a'), audience: 'all' } as unknown as OutboxRecord)
   const { problems } = await found({ outbox })
-  expect(problems).toMatchObject([expect.stringContaining('an event cannot be used: `audience`')])
+  expect(problems).toMatchObject([expect.stringContaining('an event cannot be used: its `audience`')])
   expect(readdirSync(outbox).filter((name) => name.endsWith('.broken'))).toEqual([])
 })
 
