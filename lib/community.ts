@@ -24,7 +24,7 @@ import { joinedTo } from './storage/with-tables.ts'
 
 const webhooksSpec = '/webhooks/v1/spec.json'
 
-/** Whose call it is, in a direct call. */
+/** The member who acts in a direct call. */
 export interface CallOptions {
   /** The network, by id or subdomain. */
   readonly network: Id | number
@@ -32,7 +32,7 @@ export interface CallOptions {
   readonly as?: Id | number
 }
 
-/** What a host does with a community without HTTP. */
+/** The calls of a host without HTTP. */
 export interface HostCalls {
   /**
    * Runs an operation without HTTP, with every scope; hooks, validation, transaction and events as in a request.
@@ -51,8 +51,8 @@ export interface HostCalls {
    */
   readonly notify: Notify
   /**
-   * Somebody accepts an invite: they become a member of the network, or are one again, and of the plan and its spaces when it
-   * is an invite to a plan. Names and profile are for who becomes a member now; a member who is there keeps their own.
+   * Accepts an invite: the invitee becomes a member of the network, or a former member returns. An invite to a plan also opens
+   * the plan and its spaces. Names and profile are for who becomes a member now; a member who is there keeps their own.
    * @throws ApiError 404, 422 when it is accepted already, the address is banned, or the plan is archived
    */
   readonly acceptInvite: AcceptInvite
@@ -83,7 +83,7 @@ export interface Community extends HostCalls {
   /** Whether a path is ours, decided by the path alone. */
   owns(pathname: string): boolean
   /**
-   * The same community, with all of its options, inside of a transaction that the host has open: the host's rows, the API's rows
+   * The same community, with all of its options, inside a transaction that the host has open. The host's rows, the API's rows
    * and the events commit together. Each call is a savepoint, so one that throws undoes only itself.
    * @param native the host's connection, inside of a transaction: a `pg` client, or a `DatabaseSync`
    * @throws TypeError when the storage shares no transactions with the host

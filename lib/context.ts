@@ -4,7 +4,7 @@ import type { ScopedTx } from './storage/scoped.ts'
 import type { Id } from './storage/table.ts'
 import type { NetworkRow } from './storage/tables.ts'
 
-/** Who makes the request. */
+/** The caller of the request. */
 export interface Principal {
   /** The API key's id; null when the host itself calls. */
   readonly key_id: Id | null
@@ -13,7 +13,7 @@ export interface Principal {
   readonly scopes: readonly string[]
 }
 
-/** What a handler is given, whatever its operation. */
+/** The part of a handler's context that every operation has. */
 export interface Context {
   /** The one door to data, bound to the network. */
   readonly tx: ScopedTx
@@ -29,11 +29,11 @@ export interface Context {
   touch(): { readonly updated_at: string }
   /** The public address of a record's page. */
   permalink(kind: PermalinkKind, id: Id): string
-  /** What the host has put in for storing files, recurrence rules and phone numbers. */
+  /** The host's ports for files, recurrence rules and phone numbers. */
   readonly ports: Ports
   /** The community's limits, for what a schema alone cannot check. */
   readonly limits: Limits
-  /** Whether a member who is new has consented to commercial e-mail, where nobody says. */
+  /** Whether a new member has consented to commercial e-mail by default. */
   readonly newMembersConsent: boolean
 }
 

@@ -1,7 +1,7 @@
 /**
- * How an operation says no. Factories make plain failures; an operation declares them, and its handler throws them with
- * `fail` or `found`. The kernel turns them into answers: `{ error }` for an endpoint's own failures, `{ error, message,
- * status }` for authentication, permission, HTTPS and rate errors (specification, section 7).
+ * The errors with which operations refuse. Factories make plain failures; an operation declares them, and its handler throws
+ * them with `fail` or `found`. The kernel turns them into answers: `{ error }` for an endpoint's own failures, `{ error,
+ * message, status }` for authentication, permission, HTTPS and rate errors (specification, section 7).
  */
 
 /** One way in which an operation may fail, as declared and as thrown. */
@@ -16,7 +16,7 @@ export interface Failure {
 /** There is no such record in this network: 404. */
 export const notFound = (record: string): Failure => ({ status: 404, error: `${record} not found` })
 
-/** The values of these fields are refused: 422. Thrown with a sentence of its own where the declaration is too general. */
+/** The values of these fields are refused: 422. Thrown with a more exact sentence than the declaration's. */
 export const invalid = (...fields: readonly string[]): Failure => ({
   status: 422,
   error: `${fields.join(', ')} invalid`,
@@ -50,7 +50,7 @@ export class ApiError extends Error {
   readonly status: number
   readonly body: { readonly error: string } | AccessErrorBody
   readonly headers: Readonly<Record<string, string>>
-  /** What an operation has thrown, as it must have declared it. Never part of the answer. */
+  /** A thrown error that an operation must declare. Never part of the answer. */
   readonly failure: Failure | undefined
 
   constructor(
@@ -76,7 +76,7 @@ export function isApiError(value: unknown): value is ApiError {
 /**
  * Ends the operation with a failure.
  * @param failure one that the operation declares
- * @param error a sentence that says it better for this request
+ * @param error a more exact sentence for this request
  * @throws ApiError always
  */
 export function fail(failure: Failure, error: string = failure.error): never {

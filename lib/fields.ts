@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import type { Id as IdText } from './base/ids.ts'
 import { readMoment, utcText } from './base/moments.ts'
 
-/** What the interface description says of a field, in JSON Schema 2020-12. */
+/** The published description of a field, in JSON Schema 2020-12. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
@@ -41,7 +41,7 @@ export const isIdInput = (schema: object): boolean => idInputs.has(schema)
 /** Whether a schema is that of the address of a stored file, which may be kept without its origin. */
 export const isFileUrl = (schema: object): boolean => fileUrls.has(schema)
 
-/** Publishes the same schema with a description of its own. */
+/** Publishes the same schema with another description. */
 export function describe<S extends v.GenericSchema>(schema: S, description: string): S {
   const copy = { ...schema }
   const json = published.get(schema)
@@ -52,7 +52,7 @@ export function describe<S extends v.GenericSchema>(schema: S, description: stri
 
 // ---- Records (what an answer or a webhook payload holds) -------------------------------------------------------------
 
-// A host that publishes an event of its own may take the ids from records, which option `ids` shows as numbers.
+// A host that publishes an event may take the ids from records, which option `ids` shows as numbers.
 const isIdLike = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number'
 
 const outputId = () => {
@@ -145,7 +145,7 @@ const mostWrongItems = 6
 /**
  * A list in a request. Its length is checked before its items, and wrong items are not looked for without end: what is refused
  * costs little, however long it is.
- * @param most how many items it may have, or the limit of the community that says so
+ * @param most the maximum number of items, or the name of a limit of the community
  * @param noun what they are called in the sentence
  */
 export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'choices', noun: string): v.ArraySchema<S, string> {
@@ -154,7 +154,7 @@ export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'c
     const items: unknown = dataset.value
     if (!Array.isArray(items)) return list['~run'](dataset, config)
     const limit = typeof most === 'number' ? most : limitsIn(config)[most]
-    // A number is no list, so this tells what is wrong and looks at no item.
+    // A value that is not a list is refused without a look at its items.
     if (items.length > limit)
       return v.array(schema, `must have at most ${limit} ${noun}`)['~run']({ value: items.length }, config)
     const issues: v.InferIssue<S>[] = []
@@ -177,7 +177,7 @@ export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'c
 }
 
 const listLimits = new WeakMap<object, unknown>()
-/** How many items a list in a request may have: a number, or the name of the limit that says so. */
+/** The maximum number of items of a list in a request: a number, or the name of a limit. */
 export const mostItemsOf = (schema: object): unknown => listLimits.get(schema)
 
 const text = (limit: 'title' | 'longText') =>
@@ -263,7 +263,7 @@ export const HttpUrl = publish(
 const isDate = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true
 
-/** A date as `2026-11-20`; the 30th of February is none. */
+/** A date as `2026-11-20`; the 30th of February is refused. */
 export const DateInput = publish(
   v.pipe(v.string('must be a date like 2026-11-20'), v.check(isDate, 'must be a date like 2026-11-20')),
   { type: 'string', format: 'date' },
@@ -302,7 +302,7 @@ idInputs.add(IdInput)
 
 export const BoolInput = publish(v.boolean('must be true or false'), { type: 'boolean' })
 
-/** A boolean in a query string: `true`, `false`, `1` or `0`; a JSON boolean where the body stands in for the query. */
+/** A boolean in a query string: `true`, `false`, `1` or `0`; or a JSON boolean if the body replaces the query. */
 export const BoolQuery = publish(
   v.pipe(
     v.union([v.boolean(), v.picklist(['true', 'false', '1', '0', ''])], 'must be true or false'),
@@ -344,7 +344,7 @@ const readTimestamp = (without: (local: string) => string | undefined) =>
       : (without(local) ?? refuse('must have an offset, such as 2026-11-20T10:00:00Z or 2026-11-20T10:00:00+01:00'))
   })
 
-/** A date and time in ISO 8601 with `Z` or an offset; taken over as UTC with milliseconds. */
+/** A date and time in ISO 8601 with `Z` or an offset, converted to UTC with milliseconds. */
 export const TimestampInput = publish(
   v.pipe(
     timestampText,

@@ -76,7 +76,7 @@ export interface Emitter<E extends EventName> extends Context {
 export interface Pager extends Context {
   /**
    * One page of a table, as the request's `page`, `per_page` and `after` ask for.
-   * @param query what to list; ordered by id, ascending, unless it says otherwise
+   * @param query the rows to list; by default ordered by id, ascending
    * @param present makes the records out of the page's rows; left out where the rows are the records
    */
   page<R extends Row, N>(table: Table<R, N>, query?: Pick<Query<R>, 'where' | 'order'>): Promise<Page<R>>
@@ -87,7 +87,7 @@ export interface Pager extends Context {
   ): Promise<Page<Item>>
 }
 
-/** What work before the transaction is given: the request, but no door to data. */
+/** The context of work before the transaction: the request, without access to data. */
 export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
   readonly body: Output<B>
   /**
@@ -97,12 +97,12 @@ export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
   hold(bytes: number): void
 }
 
-/** What a handler is given: the request's parts, typed by its declaration, and the context. */
+/** A handler's argument: the request's parts, typed by its declaration, and the context. */
 export interface Call<Path extends string, Q, B, E extends EventName, Prepared> extends Emitter<E>, Pager {
   readonly params: { readonly [Name in ParamNames<Path>]: Id }
   readonly query: QueryOf<Q>
   readonly body: Output<B>
-  /** What `prepare` has made. */
+  /** The result of `prepare`. */
   readonly prepared: Prepared
 }
 
@@ -144,7 +144,10 @@ export interface Declaration<
   readonly summary: string
   /** The status of success: 200 by default, 204 where nothing is returned. */
   readonly status?: number
-  /** Query parameters beside `page` and `per_page`, which every list has. On a request without a body schema they may also stand in a JSON body. */
+  /**
+   * Query parameters beside `page` and `per_page`, which every list has. On a request without a body schema they may also be in
+   * a JSON body.
+   */
   readonly query?: Q
   readonly body?: B
   /** The body may also come as a form, `multipart/form-data` or urlencoded: files arrive as `File`, every other field as text. */
@@ -209,8 +212,8 @@ type ResultOf<R, Nothing> =
   | Perhaps<Nothing>
 
 /**
- * Declares an operation. The compiler knows `params` from the path, `query` and `body` from their schemas, the returned
- * record from `returns`, and lets `emit` name only what stands in `emits`.
+ * Declares an operation. The compiler derives `params` from the path, `query` and `body` from their schemas, and the returned
+ * record from `returns`. `emit` accepts only names of `emits`.
  */
 export function operation<
   const Name extends string,

@@ -78,9 +78,9 @@ type ById = {
   [Key in keyof Resources as Resources[Key] extends Operation<infer Name, unknown, unknown> ? Name : never]: Resources[Key]
 }
 export type OperationId = keyof ById
-/** What a direct call of an operation takes. */
+/** The argument of a direct call of an operation. */
 export type OperationInput<Name extends OperationId> = ById[Name] extends Operation<string, infer Input, unknown> ? Input : never
-/** What a direct call of an operation gives. */
+/** The result of a direct call of an operation. */
 export type OperationResult<Name extends OperationId> =
   ById[Name] extends Operation<string, unknown, infer Result> ? Result : never
 /** A request's body as a handler, or a hook, is given it; `undefined` where the operation takes none. */

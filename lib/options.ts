@@ -210,7 +210,7 @@ const isPromise = (value: unknown): boolean => typeof (value as { readonly then?
 
 const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The object, or an empty one in the place of anything else. */
+/** The object, or an empty one for any other value. */
 const plain = <T extends object>(value: T | undefined): T => (isPlain(value) ? value : {}) as T
 
 const hookNames = new Set<string>(['before', 'after', 'onError'] satisfies (keyof Hooks)[])

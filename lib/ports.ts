@@ -13,7 +13,7 @@ export interface Series {
   readonly by_days: readonly string[]
   /** 1 to 31, or −31 to −1 from the month's end; empty: the day of the start. */
   readonly by_month_days: readonly number[]
-  /** How often it takes place, the start included; null: without end, or as `until` says. */
+  /** The number of occurrences, the start included; null: without end, or as `until` limits it. */
   readonly count: number | null
   /** No occurrence begins after this timestamp. */
   readonly until: string | null
@@ -26,15 +26,15 @@ export interface Series {
 /** Works out recurring events. */
 export interface Recurrence {
   /**
-   * When the occurrences of a series begin, in order from the first one on. They keep to the clock of the time zone: 10:00
-   * stays 10:00 when the clocks change, and a time that the change leaves out does not take place that day.
+   * When the occurrences of a series begin, in order from the first one on. They follow the clock of the time zone: 10:00 stays
+   * 10:00 when the clocks change. A time that the change skips does not take place that day.
    * @param window no occurrence after the timestamp `to`, and at most `limit` of them
    * @returns timestamps in UTC; `undefined` where the rule never comes round
    */
   expand(series: Series, window: { readonly to?: string; readonly limit: number }): readonly string[] | undefined
 }
 
-/** Knows the world's phone numbers. */
+/** Validates phone numbers of all countries. */
 export interface PhoneNumbers {
   /**
    * @param text a phone number as somebody wrote it, with its country code
@@ -43,7 +43,7 @@ export interface PhoneNumbers {
   parse(text: string): string | undefined
 }
 
-/** What a file is, by its bytes. */
+/** The type of a file, by its bytes. */
 export interface FileType {
   /** `image/png`; `application/octet-stream` where the bytes do not tell. */
   readonly content_type: string
@@ -51,14 +51,14 @@ export interface FileType {
   readonly extension: string
 }
 
-/** Tells what a file is by looking into it; what its sender says it is counts for nothing. */
+/** Detects the type of a file by its content, never by the sender's name or type. */
 export interface FileTypes {
   sniff(bytes: Uint8Array): Promise<FileType>
 }
 
 /** A file to be stored. */
 export interface NewFile extends FileType {
-  /** A name of its own that nobody can guess: letters, digits and hyphens. */
+  /** An unguessable name: letters, digits and hyphens. */
   readonly id: string
   /** How its sender called it, for downloads. */
   readonly name: string | null
@@ -75,7 +75,7 @@ export interface AssetStore {
   remove(file: NewFile): Promise<void>
 }
 
-/** What became of a download. */
+/** The result of a download. */
 export type Download =
   | { readonly ok: true; readonly bytes: Uint8Array; readonly name: string | null }
   /** `refused`: the address may not be called; `too large`: more bytes than allowed; `failed`: whatever else. */
@@ -99,7 +99,7 @@ export interface Ports {
   readonly download?: Downloader
 }
 
-/** What each port must be able to do: how options are checked. */
+/** The methods of each port, by which options are checked. */
 export const portMethods = {
   recurrence: ['expand'],
   phoneNumbers: ['parse'],

@@ -1,4 +1,4 @@
-/** What a community was made with, as all of its parts read it. */
+/** The settings of a community, as all of its parts read them. */
 import type { Clock } from './base/clock.ts'
 import type { PermalinkKind, Principal } from './context.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
@@ -43,7 +43,7 @@ export interface RateLimiter {
   close?(): Promise<void>
 }
 
-/** What a hook is told of a request, whatever its operation. */
+/** The request as a hook sees it, for any operation. */
 export interface BeforeCall {
   readonly id: string
   readonly operation: AnyOperation
@@ -66,7 +66,7 @@ export interface FaultContext {
   readonly task?: string
 }
 
-/** Tells of a fault. It never throws, and nobody waits for it. */
+/** Reports a fault. It never throws, and nobody waits for it. */
 export type Report = (error: unknown, about: FaultContext) => void
 
 /** The hooks without the types of the single operations: what is known of those stands above in the order of imports. */
@@ -87,7 +87,7 @@ export interface Settings {
   readonly rateLimiter: RateLimiter | undefined
   readonly authenticate: ((token: string) => Promise<HostPrincipal | 'expired' | undefined>) | undefined
   readonly hooks: SettledHooks
-  /** Tells `hooks.onError`, or the console. */
+  /** Reports to `hooks.onError`, or to the console. */
   readonly report: Report
   readonly permalink: (page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string
   readonly ports: Ports

@@ -1,6 +1,6 @@
 /** How a message names a value that was refused. */
 
-/** What a value is, in a word or two; the value itself may be anything. */
+/** The kind of a value in a word or two; the value itself may be anything. */
 export function kind(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'

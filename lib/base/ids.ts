@@ -23,9 +23,9 @@ export function compareIds(a: Id, b: Id): number {
 }
 
 /**
- * Makes ids: milliseconds since 2025 × 4,096 plus a counter with a random start. They ascend within a process, stay under
- * 2^53 until 2094, and need no coordination: two processes that meet in one number get a unique violation on `id`, and the
- * transaction is run again with a new one.
+ * Makes ids: milliseconds since 2025 × 4,096 plus a counter with a random start. They ascend within a process, stay under 2^53
+ * until 2094, and need no coordination. If two processes draw the same number, one gets a unique violation on `id`, and its
+ * transaction runs again with a new one.
  */
 export function idGenerator(clock: Clock): () => Id {
   let last = 0

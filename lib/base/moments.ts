@@ -2,7 +2,7 @@
 
 /** A date and time of ISO 8601, taken apart. */
 export interface Moment {
-  /** What clocks show: `2026-11-20T10:00:00.000`. */
+  /** The reading of a clock: `2026-11-20T10:00:00.000`. */
   readonly local: string
   /** `Z`, or an offset such as `+01:00`; `undefined` when the text has none. */
   readonly offset: string | undefined
@@ -22,7 +22,7 @@ export function readMoment(text: string): Moment | undefined {
   return { local, offset: zulu ? 'Z' : hours && `${sign?.trim() || '+'}${hours}:${rest}` }
 }
 
-/** A moment as a timestamp in UTC; `undefined` when there is none with four digits for its year. */
+/** A moment as a timestamp in UTC; `undefined` if its year does not have four digits. */
 export function utcText(milliseconds: number): string | undefined {
   const text = Number.isNaN(milliseconds) ? '' : new Date(milliseconds).toJSON()
   return text && /^\d{4}-/.test(text) ? text : undefined
@@ -31,11 +31,11 @@ export function utcText(milliseconds: number): string | undefined {
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
 /**
- * When the clocks of a time zone show a date and time, by the rules of RFC 5545, 3.3.5: a time that comes twice, when the clocks
- * go back, is the first one; a time that is left out, when they go forward, is counted on from before.
+ * The moment at which the clocks of a time zone show a date and time, by the rules of RFC 5545, 3.3.5. A time that occurs
+ * twice, when clocks go back, is the first one. A time that clocks skip, when they go forward, moves forward.
  * @param local what the clocks show: `2026-11-20T10:00:00.000`
  * @param timeZone a name of the IANA database
- * @returns a timestamp in UTC; `undefined` when there is none with four digits for its year
+ * @returns a timestamp in UTC; `undefined` if its year does not have four digits
  */
 export function utcOf(local: string, timeZone: string): string | undefined {
   const shown = Date.parse(`${local}Z`)
@@ -46,7 +46,7 @@ export function utcOf(local: string, timeZone: string): string | undefined {
   return utcText(candidates.find((moment) => clock(moment) === shown) ?? shown - before)
 }
 
-/** What the clocks of a time zone show at a moment, as milliseconds since 1970 as if they were on UTC. */
+/** The reading of a time zone's clocks at a moment, in milliseconds since 1970 as if they were on UTC. */
 function clockOf(timeZone: string): (milliseconds: number) => number {
   const numeric = {
     year: 'numeric',

@@ -36,7 +36,7 @@ export function isToken(text: string): boolean {
 /** The SHA-256 of a token, in hex: what is stored and looked up. */
 export const hashToken = sha256
 
-/** What a list shows of a token: enough to recognise it, too little to use it. */
+/** A token as lists show it: enough to recognise it, too little to use it. */
 export function redactToken(token: string): string {
   return `${token.slice(0, prefix.length + 4)}…${token.slice(-4)}`
 }

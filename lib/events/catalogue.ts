@@ -208,7 +208,7 @@ export interface EventOf<Name extends EventName> {
   readonly payload: PayloadOf<Name>
 }
 
-/** Any event of the interface. Where `event_type` is compared, TypeScript knows `payload`. */
+/** Any event of the interface. Compare `event_type`, and TypeScript narrows `payload`. */
 export type WebhookEvent = { [Name in WebhookName]: EventOf<Name> }[WebhookName]
 
 /** A committed event, as hooks see it. Compare `event_type`, and TypeScript narrows `payload`. */

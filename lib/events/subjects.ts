@@ -1,9 +1,9 @@
 /**
- * What an event is about. Endpoints with `order: 'subject'` get the events of one subject in the order in which they were
- * recorded, one at a time; so a receiver that keeps the last write ends right.
+ * The subject of an event. Endpoints with `order: 'subject'` get the events of one subject one at a time, in the recorded
+ * order. So a receiver that keeps the last write ends with the right state.
  *
- * A subject is as large as what receivers keep in one place: everything about a member (profile, plans, tags, badges, courses,
- * answers) is one, and so are a post and its comments.
+ * A subject covers the data that receivers keep in one place. Everything about a member (profile, plans, tags, badges, courses,
+ * answers) is one subject, and so are a post and its comments.
  */
 import type { EventName } from './catalogue.ts'
 
@@ -37,7 +37,7 @@ const buyer = about('member', 'member_id')
 const post = about('post', 'id')
 /** Somebody who asks may be a member already. */
 const request = either(buyer, about('invite_request', 'id'))
-/** Who takes a reaction or an answer back makes another one with another id. */
+/** A reaction or an answer that is made again has another id. */
 const reaction = about('reaction', 'targetable_type', 'targetable_id', 'member_id')
 const rsvp = about('rsvp', 'event.id', 'member.id')
 

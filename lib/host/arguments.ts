@@ -1,6 +1,6 @@
 /**
- * How the host's calls check what they are given: every problem at once, in one error. Fields that do not exist and arguments
- * that are no object are mistakes of the program, a `TypeError`; values that are refused are an `ApiError` 422.
+ * How the host's calls check what they are given: every problem at once, in one error. Unknown fields and arguments that are
+ * not objects are mistakes of the program, a `TypeError`. Refused values are an `ApiError` 422.
  */
 import * as v from 'valibot'
 import { kind } from '../base/given.ts'
@@ -97,7 +97,7 @@ export const NewId = v.pipe(
 )
 
 /**
- * The id that a call was given in a place of its own.
+ * An id that a call takes as a separate argument.
  * @throws ApiError 422
  */
 export function idOf(given: unknown): Id {

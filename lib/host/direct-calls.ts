@@ -28,7 +28,7 @@ function schemaOf(operation: AnyOperation) {
   return schema
 }
 
-/** What a call of the operation takes. The body is checked by the operation's own schema, as a request's. */
+/** The argument of a direct call. The body is checked by the operation's own schema, as a request's. */
 function makeSchema({ path }: AnyOperation) {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const params = shape(Object.fromEntries(names.map((name) => [name, IdInput])))

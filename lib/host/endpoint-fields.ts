@@ -1,4 +1,4 @@
-/** What the calls about webhook endpoints take, and how keys and secrets are made. */
+/** The fields of calls about webhook endpoints, and how keys and secrets are made. */
 import * as v from 'valibot'
 import { fail, invalid } from '../errors.ts'
 import { hostEventName, webhookName } from '../events/catalogue.ts'
@@ -50,7 +50,7 @@ const mostEvents = 1000
 
 const rateRule = 'must be above 0 and at most 10000, or null for no limit'
 
-/** What a host may give, where that is not what a record may hold. */
+/** The rules for a host's values that differ from those of a record. */
 const narrower = {
   url: Url,
   name: v.nullish(v.pipe(Title, v.maxLength(255, 'must have at most 255 characters'))),
@@ -85,7 +85,7 @@ export const Rotation = shape({
 export type Given = v.InferOutput<typeof Changes>
 
 /**
- * Event types as they stand on the wire; each audience has its own. None of them: every one.
+ * Event types as on the wire; each audience has its own. None of them: every one.
  * @throws ApiError 422
  */
 export function eventTypes(names: readonly string[] | null, audience: Audience): readonly string[] | null {

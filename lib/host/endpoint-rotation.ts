@@ -1,6 +1,6 @@
 /**
- * How keys and secrets of an endpoint are replaced. Old ones hold beside the new ones until their time; relays look at the
- * clock when they send, so that nothing has to happen at that moment.
+ * How keys and secrets of an endpoint are replaced. Old ones stay valid beside the new ones until their time. Relays compare
+ * that time with their clock when they send, so nothing has to happen at that moment.
  */
 
 import { isoTime } from '../base/clock.ts'

@@ -34,9 +34,9 @@ export interface NewEndpoint extends EndpointChanges {
 /** A webhook endpoint as it stands, without its key and secrets. */
 export interface Endpoint extends Omit<EndpointRow, CredentialName> {
   readonly signed: boolean
-  /** Until when a key that was replaced is tried as well; null: there is none. */
+  /** The end of the replaced key's validity; null: no replaced key. */
   readonly old_key_until: string | null
-  /** Until when a secret that was replaced signs as well; null: there is none. */
+  /** The end of the replaced secret's validity; null: no replaced secret. */
   readonly old_secret_until: string | null
 }
 
@@ -46,7 +46,7 @@ export interface RegisteredEndpoint extends Endpoint {
   readonly secrets: readonly string[]
 }
 
-/** What is replaced, and how long the old one holds beside the new one. */
+/** The parts to replace, and how long the old ones stay valid, in seconds. */
 export interface EndpointRotation {
   /** The new key, or `true` for one that is made here. */
   readonly key?: true | string
@@ -63,7 +63,7 @@ export interface RotatedEndpoint {
   readonly secret?: string
 }
 
-/** What a host may do with webhook endpoints. A network is named by its id or subdomain. Relays learn of it by the outbox. */
+/** The calls about webhook endpoints. A network is named by its id or subdomain. Relays learn of it by the outbox. */
 export interface Endpoints {
   /**
    * Registers an endpoint, or changes the one of this network with the same URL: what is left out stays.
@@ -95,7 +95,7 @@ export interface Endpoints {
   /** @throws ApiError 404 when there is no such network */
   list(network: Id | number): Promise<readonly Endpoint[]>
   /**
-   * The endpoint, or `undefined` when there is none.
+   * The endpoint, or `undefined` if it does not exist.
    * @throws ApiError 404 when there is no such network
    */
   find(network: Id | number, id: Id | number): Promise<Endpoint | undefined>

@@ -36,7 +36,7 @@ export const acceptInviteOf = (notification: MakeNotification) =>
     },
   )
 
-/** Who was invited: the member whose address it was, whatever it is by now, or whoever has the address. */
+/** The invitee: the member with the invited address at that time, or the present owner of the address. */
 async function recipientOf({ tx }: Pick<Context, 'tx'>, { recipient_id, recipient_email }: InviteRow) {
   const member = recipient_id === null ? undefined : await tx.get(members, recipient_id)
   return member?.state === 'active' ? member : memberByAddress(tx, recipient_email)

@@ -31,11 +31,11 @@ export interface KeyListing extends Omit<ApiKeyRow, 'token_hash'> {
   readonly status: 'Active' | 'Revoked'
   /** Whether its time is over. */
   readonly expired: boolean
-  /** What became of the member who acts; see the option `keysOfFormerMembers`. */
+  /** The state of the member who acts; see the option `keysOfFormerMembers`. */
   readonly member_state: MemberRow['state']
 }
 
-/** What a host may do with API keys. A network is named by its id or its subdomain. */
+/** The calls about API keys. A network is named by its id or its subdomain. */
 export interface Keys {
   /**
    * Creates a key. The token is in the answer and can never be read again (specification, section 5, rule 3).

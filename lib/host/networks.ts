@@ -13,7 +13,7 @@ import type { Id } from '../storage/table.ts'
 import { customFields, type MemberRow, members, type NetworkRow, networks } from '../storage/tables.ts'
 import { checkArgument, NewId, shape } from './arguments.ts'
 
-/** What a host may change of a network. What is left out stays. */
+/** The fields of a network that a host may change. Omitted fields stay. */
 export interface NetworkChanges {
   readonly title?: string
   readonly subtitle?: string
@@ -43,7 +43,7 @@ export interface NewNetwork extends NetworkChanges {
   readonly owner_id?: Id | number
 }
 
-/** What a host may do with networks. A network is named by its id or its subdomain. */
+/** The calls about networks. A network is named by its id or its subdomain. */
 export interface Networks {
   /**
    * Creates a network, its owner, and the two custom fields that tags and badges belong to.
@@ -52,11 +52,11 @@ export interface Networks {
   create(network: NewNetwork): Promise<{ readonly network: NetworkRow; readonly owner: MemberRow }>
   /** Every network, in ascending order of their ids. */
   list(): Promise<readonly NetworkRow[]>
-  /** The network, or `undefined` when there is none. */
+  /** The network, or `undefined` if it does not exist. */
   find(network: Id | number): Promise<NetworkRow | undefined>
   /**
    * The network.
-   * @throws ApiError 404 when there is none
+   * @throws ApiError 404 if it does not exist
    */
   show(network: Id | number): Promise<NetworkRow>
   /**

@@ -13,7 +13,7 @@ import type { Networks } from './networks.ts'
 
 type Shape<F extends Fields> = v.ObjectSchema<F, (issue: v.ObjectIssue) => string>
 
-/** What a notification takes: the network, by id or subdomain, and its own fields. */
+/** The argument of a notification: the network, by id or subdomain, and its own fields. */
 export type NotificationInput<F extends Fields> = { readonly network: Id | number } & Readonly<v.InferInput<Shape<F>>>
 
 /** One of the host's calls. */

@@ -7,14 +7,14 @@ import { planNotifications } from './notifications/plans.ts'
 import { reportNotifications } from './notifications/reports.ts'
 import { requestNotifications } from './notifications/requests.ts'
 
-/** What happened outside the API, in the host application; see `notifyOf`. */
+/** Notifications of the host about changes outside of the API; see `notifyOf`. */
 export type Notify = { readonly [Name in keyof Notifications]: Plainly<Notifications[Name]> }
 
 type Notifications = ReturnType<typeof notifyOf>
 
 /**
- * `community.notify`: one function for each notification. It takes the network and the fields of the notification, checks them
- * as those of a request, runs in one transaction with the events that it causes, and returns the record.
+ * `community.notify`: one function for each notification. It takes the network and the fields of the notification and checks
+ * them as those of a request. It runs in one transaction with the events that it causes, and returns the record.
  */
 export const notifyOf = (notification: MakeNotification) => ({
   ...planNotifications(notification),

@@ -10,21 +10,21 @@ import type { Tx } from '../storage/contract.ts'
 import type { Id } from '../storage/table.ts'
 import { type ApiKeyRow, apiKeys, members, type NetworkRow, networks } from '../storage/tables.ts'
 
-/** Who calls, and for which network. */
+/** The caller, and the network. */
 export interface Caller {
   readonly principal: Principal
   /** The caller's own network. */
   readonly network: NetworkRow
-  /** Whether the path names that network. If not, the request is counted, and answered as if there were none. */
+  /** Whether the path names that network. If not, the request is counted, and answered like an unknown network. */
   readonly isAddressed: boolean
-  /** What rate limits and idempotency keys are counted by. */
+  /** The key by which rate limits and idempotency keys are counted. */
   readonly countedBy: string
 }
 
 const unauthorized = (message: string) => accessError(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' })
 /**
  * The token of an `Authorization` header (specification, section 5, rule 1).
- * @throws ApiError 401 `unauthorized` when there is none, more than one, or not a bearer token
+ * @throws ApiError 401 `unauthorized` if it is missing, doubled, or not a bearer token
  */
 export function bearerToken(header: string | null): string {
   if (!header) throw unauthorized('Send the API token as `Authorization: Bearer <API_TOKEN>`.')
@@ -91,15 +91,15 @@ async function hashOf(token: string): Promise<string> {
 const names = (name: string, network: NetworkRow): boolean =>
   isStorableId(name) ? name === network.id : name === network.subdomain
 
-/** What never changes about a token: its hash, and of which network it is. */
+/** The unchanging facts of a token: its hash and its network. */
 interface KnownToken {
   readonly hash: string
   readonly network_id: Id
 }
 
 /**
- * Remembers tokens that were found, so that a busy key is not hashed anew on each request. What a key may do is never
- * remembered.
+ * Remembers tokens that were found, so that a busy key is not hashed anew on each request. The rights of a key are never
+ * cached.
  */
 function rememberTokens(capacity: number) {
   const known = new Map<string, KnownToken>()

@@ -9,7 +9,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 const isJson = (type: string): boolean => /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)
 
 /**
- * Reads a JSON body. None at all is `undefined`, whatever the Content-Type says.
+ * Reads a JSON body. An empty body is `undefined`, for every Content-Type.
  * @param limit largest body, in bytes
  * @param wanted the Content-Types that would have been right, for the sentence
  * @throws ApiError 413 too large, 415 not JSON, 400 broken JSON
@@ -164,7 +164,7 @@ async function parseForm(bytes: Uint8Array, type: string): Promise<FormData> {
   }
 }
 
-/** What two equal forms have in common, whatever boundary their parts stand between: each file by its name and digest. */
+/** The text that equal forms share, for any boundary between their parts: each file by its name and digest. */
 export async function printOf(form: unknown): Promise<unknown> {
   if (typeof form !== 'object' || form === null) return form
   const fields = Object.entries(form).map(async ([name, value]) =>

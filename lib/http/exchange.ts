@@ -1,6 +1,6 @@
 /**
  * A request and its answer in the leanest form that the kernel needs. Server adapters make the one and write the other
- * without a `Request` or a `Response` in between, which would cost more than all the rest of a read.
+ * directly. A `Request` and a `Response` in between would cost more than the rest of a read.
  */
 
 import { ApiError } from '../errors.ts'
@@ -24,7 +24,7 @@ export interface Incoming {
    * @throws Error when the host has read the body before: see `hostReadBody`
    */
   read(limit: number, arrived?: (bytes: number) => void): Promise<Uint8Array | undefined>
-  /** What the host's own parser has already made of a JSON body; `undefined` when none has run. */
+  /** The JSON body as parsed by the host; `undefined` without a parser. */
   readonly parsedBody?: unknown
   /**
    * Takes what to call, once, when the answer has left or its connection has ended: until then its bytes are in flight. An

@@ -4,8 +4,8 @@ import type { Settings } from '../settings.ts'
 import type { Incoming } from './exchange.ts'
 
 /**
- * What the trusted proxy says. Each proxy of a chain adds a value behind those that it got: with a number of proxies, the one
- * that the outermost of them has set counts; everything before it comes from the client.
+ * The value from the trusted proxy. Each proxy of a chain appends a value. With a number of proxies, the value set by the
+ * outermost of them counts; everything before it comes from the client.
  */
 function forwarded(incoming: Incoming, name: string, trustProxy: boolean | number): string | undefined {
   if (trustProxy === false) return undefined

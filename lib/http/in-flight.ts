@@ -1,6 +1,6 @@
 /**
- * What is in flight: the bytes of bodies, from their arrival until the request is answered, and the bytes of answers, until
- * they have left. All of it has one ceiling, and each network has a share of that.
+ * Bytes in flight: those of bodies, from their arrival until the request is answered, and those of answers, until they have
+ * left. All of it has one ceiling, and each network has a share of that.
  */
 import { ApiError } from '../errors.ts'
 import type { Limits } from '../limits.ts'
@@ -16,7 +16,7 @@ export interface InFlight {
   readonly peakBytes: number
 }
 
-/** What one request holds. */
+/** The bytes of one request. */
 export interface Held {
   /** From now on what is held counts for this network. */
   countFor(network: Id): void
@@ -75,7 +75,7 @@ export function inFlightCounter({ inFlightBytes, assetBytes, bodyBytes }: Limits
         network = id
       },
       take(count) {
-        // A reader that goes on after its request was answered.
+        // A reader that continues after its request was answered.
         if (ended) throw full()
         if (bytes + count > inFlightBytes) throw full()
         if ((byNetwork.get(network) ?? 0) + count > share) throw shareTaken()
@@ -116,7 +116,7 @@ async function readCounted(incoming: Incoming, limit: number, held: Held): Promi
     held.take(bytes)
     counted += bytes
   })
-  // A reader that tells nothing while it reads.
+  // A reader that reports nothing while it reads.
   if (body && body.length > counted) held.take(body.length - counted)
   return body
 }

@@ -1,7 +1,7 @@
 import { IttyRouter } from 'itty-router/IttyRouter'
 import { type AnyOperation, type Route, routesOf } from '../operation.ts'
 
-/** What a path and a method lead to. */
+/** The operation of a path and a method. */
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'wrong method'; readonly allow: string }
@@ -9,8 +9,8 @@ export type Match =
 
 const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
 
-// A router scans its routes one by one, so there is one small router for each first segment and depth: the cost of finding
-// a route does not grow with the number of operations.
+// A router scans its routes one by one. So there is one small router for each first segment and depth, and the cost does not
+// grow with the number of operations.
 function shelf(path: string): string {
   let depth = 0
   let firstEnd = 0
@@ -39,7 +39,7 @@ interface Compiled {
 }
 
 // itty-router compiles the paths, and its table is scanned in its order. Its `fetch` would parse a URL and a query for each
-// request and answer by a promise: twice the cost of all the rest of the match.
+// request and answer by a promise. That costs twice as much as the rest of the match.
 const compile = (routes: readonly Route[]): Compiled[] => {
   const router = IttyRouter()
   for (const route of routes) router[route.method.toLowerCase() as 'get'](route.operation.path, () => route)

@@ -28,8 +28,8 @@ interface Target {
 }
 
 /**
- * Makes the function that answers requests. What a request passes, in this order and only here: HTTPS, route, token, network,
- * rate limit, scope, query, body, idempotency, handler with its transaction, answer.
+ * Makes the function that answers requests. The steps of a request, in this order: HTTPS, route, token, network, rate limit,
+ * scope, query, body, then the operation and the answer.
  */
 export function server(
   operations: readonly AnyOperation[],

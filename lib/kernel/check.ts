@@ -18,7 +18,7 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
   if (!dataset.issues) return dataset.value
   const problems = [...new Set(dataset.issues.map((issue) => sentence(v.getDotPath(issue), messageOf(issue))))]
   const told = problems.slice(0, mostProblems)
-  // How many more, nobody knows: lists are not looked at to their end.
+  // The number of further problems is unknown, because lists are not read to their end.
   const more = problems.length > told.length ? ['and more'] : []
   throw new ApiError(422, { error: [...told, ...more].join('; ') })
 }
@@ -37,7 +37,7 @@ export function parseQuery(fields: Fields, query: object, limits: TextLimits): u
   return parseInput(schema, query, limits)
 }
 
-// The schemas of records have no words of their own: only the host's own calls are checked by them.
+// The schemas of records have no custom sentences: only the host's own calls are checked by them.
 const messageOf = ({ message, expected, received }: v.BaseIssue<unknown>): string => {
   if (!message.startsWith('Invalid ')) return message
   return received === 'undefined' ? 'is required' : `must be ${expected}, got ${received.slice(0, 100)}`

@@ -8,7 +8,7 @@ const keptMilliseconds = 24 * 60 * 60 * 1000
 /** How many expired keys one request clears away; more than it adds, so that they never pile up. */
 const clearedAtOnce = 4
 
-/** What a repeated request is recognised by. */
+/** The identity of a repeated request. */
 export interface Repeatable {
   readonly caller: string
   readonly key: string

@@ -22,7 +22,7 @@ export const hasEnded = (key: Pick<ApiKeyRow, 'revoked_at' | 'expires_at'>, now:
 export function keyStillWorks(tx: ScopedTx, key_id: Id | null, now: () => number): () => Promise<void> {
   if (key_id === null) return async () => {}
   const looking = tx.get(apiKeys, key_id)
-  // Whoever asks is told; work that fails before may never ask.
+  // Otherwise a rejection would be unhandled if work fails before it asks.
   looking.catch(() => undefined)
   return async () => {
     const key = await looking

@@ -12,7 +12,7 @@ export const maxPerPage = 100
 export interface Paging {
   readonly page: number
   readonly per_page: number
-  /** Begin behind this value of the order column, as `links.next` says; then `page` is only a number to count on from. */
+  /** Begin after this value of the order column, from `links.next`. `page` is then only a number to count on from. */
   readonly after: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * The one way in which operations run. HTTP requests, direct calls and notifications of the host make an `OperationRequest`; here
- * its input is checked, its handler runs in a transaction, and what it returns becomes the JSON of the answer.
+ * The one way in which operations run. HTTP requests, direct calls and notifications of the host make an `OperationRequest`.
+ * Here its input is checked, its handler runs in a transaction, and its result becomes the JSON of the answer.
  */
 import { isoTime } from '../base/clock.ts'
 import type { Principal } from '../context.ts'
@@ -21,7 +21,10 @@ import type { Transactions, Worked } from './transactions.ts'
 import { isOutcomeUnknown } from './trouble.ts'
 import { type Address, pageLinks, present } from './wire.ts'
 
-/** What only the host can start. No hook vetoes it, it may emit every event, and its events go out even if no row changes. */
+/**
+ * A call that only the host can start. No hook vetoes it, it may emit every event, and its events go out even if no row
+ * changes.
+ */
 export interface NotificationHandler extends Pick<AnyOperation, 'id' | 'status' | 'body' | 'returns' | 'handle'> {
   readonly method: 'POST'
   readonly isNotification: true
@@ -50,7 +53,7 @@ export interface OperationRequest {
   readonly held?: { take(bytes: number): void; requireRoom(): void }
 }
 
-/** What a request came to: the JSON value of its result, or the text of an answer that is kept for an `Idempotency-Key`. */
+/** The result of a request: its JSON value, or the text of a kept answer for an `Idempotency-Key`. */
 export type Outcome =
   | { readonly kind: 'result'; readonly value: unknown }
   | { readonly kind: 'kept'; readonly answer: FirstAnswer; readonly isReplay: boolean }
@@ -140,8 +143,8 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
         throw error
       }
       await admitted()
-      // Without a change there are no events: integrations that write back each event would go on for ever. What the host is asked
-      // to send was asked for.
+      // Without a change there are no events. Otherwise integrations that write back each event would never stop. Mail that a
+      // request asks the host to send is still sent.
       const isUnchanged = api !== undefined && tx.changes === changes
       const announced = isUnchanged ? emissions.filter(({ name }) => isForHost(name)) : emissions
       if (!repeat) return { result: { result }, emissions: announced }
@@ -187,7 +190,9 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     }
   }
 
-  /** The documents list what an operation declares. What it does not declare is a fault of the operation, though the answer is right. */
+  /**
+   * The documents list what an operation declares. An undeclared error is a fault of the operation, though the answer is right.
+   */
   function reportUndeclared({ id, errors }: AnyOperation, { failure }: ApiError): void {
     if (!failure || isDeclared(failure, errors)) return
     const what = failure.fields?.join(', ') ?? failure.error.slice(0, 100)

@@ -1,6 +1,6 @@
 import type { FaultContext, Report } from '../settings.ts'
 
-/** What a fault happened in, for a line of a log. */
+/** The place of a fault, for a line of a log. */
 export const placeOf = ({ operation, task, event_id, request_id }: FaultContext): string =>
   [operation, task, event_id && `event ${event_id}`, request_id && `request ${request_id}`]
     .filter((part) => part !== undefined)
@@ -10,8 +10,8 @@ export const placeOf = ({ operation, task, event_id, request_id }: FaultContext)
 const toConsole: Report = (error, about) => console.error(`folkmoot: fault in ${placeOf(about)}:`, error)
 
 /**
- * Faults go to `hooks.onError`, or to `console.error` where there is none. What the hook itself throws is a fault as well:
- * both then go to the console.
+ * Faults go to `hooks.onError`, or to `console.error` without that hook. An error of the hook is a fault as well: both then go
+ * to the console.
  */
 export function reporterOf(onError?: (error: unknown, about: FaultContext) => void): Report {
   if (!onError) return toConsole

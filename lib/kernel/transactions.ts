@@ -20,7 +20,7 @@ export interface Moment {
   readonly origin: string
 }
 
-/** What work in a transaction came to, and the events that go out if it commits. */
+/** The result of work in a transaction, and the events that go out if it commits. */
 export interface Worked<T> {
   readonly result: T
   readonly emissions: readonly Emission[]
@@ -129,8 +129,8 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   }
 }
 
-// A unique key that was free a moment ago is a lost race: a new id is drawn, an idempotency key has its answer, and a handler
-// that looks again finds the other row.
+// A unique violation on a key that was free a moment ago is a lost race, so the work runs again. It then draws a new id, finds
+// the answer of an idempotency key, or sees the other row.
 const isLostRace = (error: unknown): boolean => (isStorageError(error) && error.code === 'conflict') || isUniqueViolation(error)
 
 // For a handler that never looks, but leaves it to the key.

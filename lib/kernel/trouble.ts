@@ -1,4 +1,4 @@
-/** What a storage's troubles are to the caller: a 503 that says what is known of the write. */
+/** Errors of a storage as the caller sees them: a 503 that states whether the write happened. */
 import { ApiError } from '../errors.ts'
 import { isStorageError, type StorageErrorCode } from '../storage/contract.ts'
 

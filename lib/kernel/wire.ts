@@ -1,4 +1,4 @@
-/** What stands on the wire: where the API is for its callers, and the JSON of a result. */
+/** The wire: the API's address for its callers, and the JSON of a result. */
 import { isPaged } from '../fields.ts'
 import type { AnyOperation, Page } from '../operation.ts'
 import { projection } from '../records/projection.ts'
@@ -7,10 +7,10 @@ import type { Paging } from './page.ts'
 
 export const apiRoot = '/admin/v1'
 
-/** What links begin with where nobody has called: in direct calls, and in what the host tells. */
+/** The origin of links without a request: in direct calls and notifications. */
 export const ownOrigin = ({ publicUrl }: Pick<Settings, 'publicUrl'>): string => publicUrl ?? 'https://localhost'
 
-/** An address as its caller knows it, in two parts; stored files stand below the first. */
+/** An address as its caller uses it, in two parts; stored files are below the first. */
 export interface PublicAddress {
   /** The origin, with the part of the path that a proxy has cut off. */
   readonly origin: string

@@ -148,7 +148,7 @@ export function failureStatuses(operation: AnyOperation): number[] {
   if (isPaged(operation.returns)) statuses.add(400)
   if (operation.body) for (const status of [400, 413, 415, 422]) statuses.add(status)
   if (operation.query) statuses.add(422)
-  // A query that may also stand in a body, and an `Idempotency-Key`, can be broken in ways of their own.
+  // A query that may also be a body, and an `Idempotency-Key`, can be malformed in further ways.
   if (operation.query && operation.method !== 'GET') for (const status of [400, 413]) statuses.add(status)
   if (operation.method === 'POST') for (const status of [400, 422]) statuses.add(status)
   return [...statuses].sort((a, b) => a - b)

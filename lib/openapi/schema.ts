@@ -1,13 +1,13 @@
 import type * as v from 'valibot'
 import { isIdInput, isIdSchema, type JsonSchema, mostItemsOf, nameOf, publishedAs, type TextLimits } from '../fields.ts'
 
-/** What the documents need to know of a community. */
+/** The options of a community that shape the documents. */
 export interface SchemaSettings {
   readonly ids: 'string' | 'number'
   readonly limits: TextLimits
 }
 
-/** Turns schemas into JSON Schema 2020-12; records and requests become components of their own. */
+/** Turns schemas into JSON Schema 2020-12; records and requests become components. */
 export interface SchemaWriter {
   /** The JSON Schema of a schema: a reference for a record or a request. */
   of(schema: v.GenericSchema): JsonSchema
@@ -80,7 +80,7 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
   return { of, ofParameter, components }
 }
 
-/** An id in a path or a query. Whatever is published here, a number and its text are the same in a URL. */
+/** An id in a path or a query. A number and its text are the same in a URL, for every published type. */
 export const idParameter = (ids: SchemaSettings['ids']): JsonSchema =>
   ids === 'number' ? { type: 'integer', format: 'uint64', minimum: 0 } : { type: 'string', pattern: '^[0-9]{1,20}$' }
 
@@ -90,7 +90,7 @@ const isLimit = (value: unknown): value is { readonly limit: keyof TextLimits } 
 /** Whether a request may leave the field out. */
 export const isOptional = (schema: v.GenericSchema): boolean => ['optional', 'nullish', 'exact_optional'].includes(schema.type)
 
-// A field that may be left out takes null for left out, which is a courtesy and not worth a word; one that null clears says so.
+// An optional field also takes null, which is not published. A field that null clears is published as nullable.
 const leavesOutNull = (schema: Shape): boolean => isOptional(schema) && (schema.type !== 'nullish' || 'pipe' in schema)
 
 function orNull(json: JsonSchema): JsonSchema {

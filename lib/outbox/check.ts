@@ -1,6 +1,6 @@
 /**
- * Whether records of the outbox can be used. Writers in this package write nothing else; a relay still reads what another
- * version, a restored backup or a hand in the database has left there, and one bad record must cost itself and nothing more.
+ * Whether records of the outbox can be used. Writers in this package write only valid records. But a relay also reads records
+ * of other versions, restored backups and manual edits. One bad record must not affect the others.
  *
  * Every event of the relay passes here, so the checks of events are written out. Those of endpoints follow from their schema.
  */
@@ -11,7 +11,7 @@ import { audiences } from './values.ts'
 
 /** A record that cannot be used, and what is known about it. */
 export interface Unusable {
-  /** What is wrong with it, in words. Nothing of its values is in them: they may be secrets. */
+  /** The problem, in words. Nothing of its values is in them: they may be secrets. */
   readonly reason: string
   readonly network_id: string | null
   readonly endpoint_id: string | null
@@ -25,7 +25,7 @@ export interface CheckedRecords {
 }
 
 type Fields = Readonly<Record<string, unknown>>
-/** What a field must be, or undefined when it is. */
+/** The rule that a field breaks, or undefined. */
 type Problem = string | undefined
 
 /** So many unusable records of one commit are told one by one. */
@@ -68,7 +68,7 @@ function told(record: unknown, problem: string): Unusable {
   }
 }
 
-/** What is wrong with a record, or undefined when it can be used. */
+/** The problem of a record, or undefined if it can be used. */
 function problemOf(record: unknown): Problem {
   if (!isObject(record)) return 'it is not a JSON object'
   const { kind, action } = record
@@ -114,5 +114,5 @@ function endpointProblem(fields: Fields): Problem {
   return issue.type === 'picklist' ? `its ${name} is unknown to this version` : `${name} ${issue.message}`
 }
 
-/** What is known about a record that was fit to be used, and that the store refused. */
+/** The description of a valid record that the store refused. */
 export const refused = (record: OutboxRecord, why: string): Unusable => told(record, `the store refuses it (${why})`)

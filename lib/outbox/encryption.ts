@@ -1,6 +1,6 @@
 /**
- * Keys and signing secrets of endpoints, encrypted: as they stand in the storage, in the outbox and in the store of a relay.
- * The text passes all three unchanged, and only whoever sends decrypts it.
+ * Keys and signing secrets of endpoints, encrypted: as in the storage, in the outbox and in the store of a relay. The text
+ * passes all three unchanged, and only whoever sends decrypts it.
  *
  * Terms
  * - **Encryption key**: 32 bytes that encrypt. Never the key of an endpoint, which is one of its credentials.
@@ -73,7 +73,7 @@ interface RingKey {
 /**
  * A key ring.
  * @param keys each 32 bytes in base64, the one that encrypts first
- * @throws TypeError that says which of them is none
+ * @throws TypeError that names the malformed key
  */
 export function keyRing(keys: readonly string[]): KeyRing {
   const bytes = keys.map((text, place) => {
@@ -87,7 +87,7 @@ export function keyRing(keys: readonly string[]): KeyRing {
     return loading
   }
 
-  /** The text in plain; says why not, where it cannot be had. */
+  /** The plain text, or the reason why it cannot be decrypted. */
   async function decrypted(
     value: string,
     about: Uint8Array<ArrayBuffer>,
@@ -138,7 +138,7 @@ export function keyRing(keys: readonly string[]): KeyRing {
   }
 }
 
-/** What an encryption key must be, for messages. */
+/** The rule for an encryption key, for messages. */
 export const encryptionKeyRule = 'must be 32 bytes in base64, as `openssl rand -base64 32` makes them'
 
 type Change = (value: string, about: Uint8Array<ArrayBuffer>, what: 'key' | 'secret') => Promise<string>

@@ -1,9 +1,9 @@
 /**
- * A webhook endpoint: every attribute once, as a schema. From it follow the record of the outbox and its check, the table of the
- * storage, the rows of the relay's stores, and what the host's calls take and show.
+ * A webhook endpoint: every attribute once, as a schema. From it follow the record of the outbox and its check, the storage's
+ * table, and the rows of the relay's stores. The host's calls follow from it as well.
  *
- * An attribute that is added is `v.nullish(…)`: the records and rows of earlier versions do not have it. A message is the end of a
- * sentence that begins with the attribute's name. It never contains the value, which may be a secret.
+ * An attribute that is added is `v.nullish(…)`: the records and rows of earlier versions do not have it. A message is the end
+ * of a sentence that begins with the attribute's name. It never contains the value, which may be a secret.
  */
 import * as v from 'valibot'
 import { audiences, orders } from './values.ts'
@@ -77,10 +77,10 @@ export const attributes = {
   ),
 }
 
-/** What an insert stores for an attribute that is left out. A nullable one is null. */
+/** The stored value of an omitted attribute. A nullable one is null. */
 export const attributeDefaults = { audience: 'integration', enabled: true, order: 'none' } as const
 
-/** What nobody but the receiver and the relay may read. */
+/** Secret attributes: only the receiver and the relay may read them. */
 export const credentialNames = ['key', 'secrets', 'old_keys', 'old_secrets'] as const satisfies readonly AttributeName[]
 
 type Attributes = typeof attributes
@@ -99,14 +99,17 @@ export type StoredAttributes = {
   readonly [K in keyof Attributes]: undefined extends Value<K> ? Exclude<Value<K>, undefined> | null : Value<K>
 }
 
-/** The attributes as a host may change them; credentials have rules of their own. */
+/** The attributes as a host may change them; credentials have other rules. */
 export type AttributeChanges = { readonly [K in keyof Attributes as Exclude<K, CredentialName>]?: Exclude<Value<K>, undefined> }
 
 const names = Object.keys(attributes) as AttributeName[]
 
-/** A row's attributes as a record has them. What may be missing and is null is left out, so that earlier versions can read the record. */
+/**
+ * A row's attributes as a record has them. An optional attribute that is null is omitted, so that earlier versions can read the
+ * record.
+ */
 export function recordedOf(row: StoredAttributes): RecordedAttributes {
   const there = names.filter((name) => row[name] != null || !['optional', 'nullish'].includes(attributes[name].type))
-  // What is left out is what the type says may be missing.
+  // Only optional attributes are omitted.
   return Object.fromEntries(there.map((name) => [name, row[name]])) as unknown as RecordedAttributes
 }

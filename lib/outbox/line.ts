@@ -2,8 +2,8 @@
  * One commit is one line: `{"crc":"<crc32>","records":[…]}` and a newline. Valid NDJSON, so `jq .records` reads it. The
  * checksum covers every byte of the line after the `crc` member, so a torn or damaged line is known as such.
  *
- * A large commit is several lines, one behind the other, each with a `part` before its records: the id of the commit, whether
- * this is the `last` line of it, and its number from 0. Without its last line such a commit never happened.
+ * A large commit is several consecutive lines, each with a `part` before its records. The part has the id of the commit, `last`
+ * for its last line, and its number from 0. Without its last line such a commit never happened.
  */
 
 import { crc32 } from '../base/crc32.ts'
@@ -39,10 +39,10 @@ const partPattern = /^"part":\{"commit":"([0-9a-f-]{36})","last":(true|false),"n
 /** No part is longer. */
 const partBytes = 120
 
-/** How the last line of a commit goes on after its checksum: bytes that occur nowhere else. */
+/** The bytes after the checksum of a commit's last line; they occur nowhere else. */
 export const endOfCommit = (commit: string): string => `,${startOfPart(commit)}"last":true,`
 
-/** The part that a line says it is, by its first bytes alone; `undefined` for a line that is a commit by itself. */
+/** The part in a line, by its first bytes alone; `undefined` for a line that is a whole commit. */
 export function partOf(line: Uint8Array): LinePart | undefined {
   const head = String.fromCharCode(...line.subarray(headLength, headLength + partBytes))
   const [, commit, last, number] = partPattern.exec(head) ?? []
@@ -61,7 +61,7 @@ export function* encodeCommit(records: readonly OutboxRecord[]): Generator<Uint8
   if (before) yield encodeLine(before, number === 0 ? undefined : { commit, last: true, number })
 }
 
-/** What a record comes to at most: a character is six bytes when it is escaped, and the other members are short. */
+/** The maximum size of a record: an escaped character has six bytes, and the other members are short. */
 const mostBytesOf = (record: OutboxRecord): number => 6 * (record.kind === 'event' ? record.body.length + 1_000 : 20_000)
 
 /** Whether a line can hold a record. */

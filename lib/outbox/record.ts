@@ -1,6 +1,4 @@
-/**
- * What stands in the outbox. The relay needs nothing else: no shared database, no second configuration.
- */
+/** The records of the outbox. The relay needs nothing else: no shared database, no second configuration. */
 import type { Id } from '../base/ids.ts'
 import type { RecordedAttributes, Replaced } from './endpoint.ts'
 import type { Audience } from './values.ts'

@@ -2,7 +2,7 @@
  * The read side of an outbox, whatever it is made of: a directory of segments, or a table.
  *
  * Terms
- * - **Stream**: a part of the outbox with an order of its own: one segment file, or the whole table.
+ * - **Stream**: an ordered part of the outbox: one segment file, or the whole table.
  * - **Position**: how far a stream has been ingested. The reader keeps positions where it keeps what it ingested, in one
  *   transaction; the outbox itself remembers nothing.
  * - **Settled**: ingested durably. Only then does a source throw anything away.
@@ -22,11 +22,11 @@ export interface Damage {
   readonly offset: number
   readonly bytes: number
   readonly reason: string
-  /** What it is about, as far as that is known. */
+  /** Its subject, as far as it is known. */
   readonly network_id?: string | null
   readonly endpoint_id?: string | null
   readonly event_id?: string | null
-  /** What is passed over, where the source itself keeps no copy of it. */
+  /** The skipped content, if the source itself keeps no copy of it. */
   readonly content?: string
 }
 
@@ -44,7 +44,7 @@ export interface Reading {
   readonly more: boolean
 }
 
-/** How much stands in an outbox and was not ingested: what the source can say at little cost. */
+/** The amount in an outbox that is not ingested, as far as the source can measure it at little cost. */
 export interface Backlog {
   readonly unit: 'bytes' | 'commits'
   readonly count: number

@@ -5,7 +5,7 @@ import { Segment } from './segment.ts'
 
 export const LocationValue = record('LocationValue', { label: Text, latitude: Real, longitude: Real })
 
-/** An answer to several places at once has no id of its own: its shape names the member instead. */
+/** An answer to several places at once has no id: its shape names the member instead. */
 export const Answer = record('CustomFieldAnswerResponse', {
   id: describe(orNull(Id), 'Null for multi_location, whose answer is the list of its places.'),
   created_at: Timestamp,

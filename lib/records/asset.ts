@@ -1,6 +1,6 @@
 import { FileUrl, Id, oneOf, orNull, record, Text } from '../fields.ts'
 
-/** What an asset is for. */
+/** The purpose of an asset. */
 export const AssetStyle = oneOf(
   'avatar',
   'avatar_suggestion',

@@ -45,7 +45,7 @@ export type MemberRecord = v.InferOutput<typeof Member>
 
 export const MemberRole = oneOf('host', 'moderator', 'contributor')
 
-/** What PATCH and PUT take, for a member of the network and for one of a space. */
+/** The body of PATCH and PUT, for a member of the network and for one of a space. */
 export const MemberUpdate = request('MemberUpdateRequest', {
   role: optional(MemberRole),
   email: optional(Email),
@@ -53,7 +53,7 @@ export const MemberUpdate = request('MemberUpdateRequest', {
   last_name: clearable(ShortText),
 })
 
-/** A member in the shorter form that stands in other records: who made it. */
+/** A member in the short form inside other records: the creator. */
 export const User = record('UserResponse', {
   id: Id,
   created_at: Timestamp,

@@ -90,7 +90,7 @@ export const Purchase = record('PurchaseResponse', {
 })
 export type PurchaseRecord = v.InferOutput<typeof Purchase>
 
-/** What a plan is called in payments, by how it is priced. Installments are paid one by one, like a subscription. */
+/** The type of a plan in payments, by its price. Installments are paid one by one, like a subscription. */
 export const kindOfPayment = (pricing: PlanRow['pricing_type']): PlanSnapshot['type'] => {
   if (pricing === 'subscription' || pricing === 'installment') return 'subscription'
   return pricing === 'one_time' || pricing === 'one_time_installment' ? 'one-time-payment' : 'free'
@@ -171,8 +171,8 @@ const platforms: readonly (string | null)[] = PurchaseDetail.entries.payment_pla
 const isPlatform = (name: string | null): name is PurchaseRow['payment_platform'] => platforms.includes(name)
 
 /**
- * What is said of a member who has got a plan. It has the form of a purchase whatever gave the plan: a subscription or a direct
- * access stands in `purchase` with its own id. Only what was paid counts as a price: a plan that was given away is free.
+ * The payload about a new holder of a plan. It always has the form of a purchase: a subscription or a direct access is in
+ * `purchase` with its own id. Only what was paid counts as a price: a plan that was given away is free.
  */
 export function presentSignup(
   context: Pick<Context, 'network' | 'permalink'>,
@@ -200,15 +200,15 @@ export function presentSignup(
   return presentPurchase(context, payment, member)
 }
 
-/** What gave access to a plan: one of the member's payments, or the access itself where nothing was paid. */
+/** The ground of an access: one of the member's payments, or the access itself if nothing was paid. */
 export type AccessGround =
   | { readonly kind: 'subscription'; readonly row: SubscriptionRow }
   | { readonly kind: 'purchase'; readonly row: PurchaseRow }
   | { readonly kind: 'direct'; readonly row: PlanMembershipRow; readonly plan: PlanRow }
 
 /**
- * What is said of a member who is taken off a plan. It has the form of a subscription whatever the ground was: a purchase
- * or a direct access stands in `subscription` with its own id, and `canceled_at` is when it ended.
+ * The payload about a member who loses a plan. It always has the form of a subscription. A purchase or a direct access is in
+ * `subscription` with its own id, and `canceled_at` is its end.
  */
 export function presentRemoval(
   context: Pick<Context, 'network' | 'permalink' | 'now'>,

@@ -70,7 +70,7 @@ export async function presentPolls(context: Context, rows: readonly PostRow[]): 
   })
 }
 
-/** A poll as its webhook carries it: the kind of poll stands in `post_type`. */
+/** A poll as its webhook carries it: `post_type` is the kind of poll. */
 export function pollPayload(poll: PollRecord): v.InferOutput<typeof MultipleChoicePollPayload> {
   const choice = (place: number) => poll.choices[place] ?? null
   return {

@@ -10,8 +10,8 @@ export type Projection = (value: unknown, base: string) => unknown
 const cache = { string: new WeakMap<object, Projection>(), number: new WeakMap<object, Projection>() }
 
 /**
- * What a record's schema makes of a row: exactly the documented fields, in their order, missing ones null; columns that
- * nobody documented stay inside. With `ids: 'number'` every id becomes a number.
+ * A row as a record: exactly the documented fields, in their order, missing ones null. Undocumented columns stay inside. With
+ * `ids: 'number'` every id becomes a number.
  *
  * @param schema the schema of a record, made of the fields of `fields.ts`
  * @param ids the JSON type of ids

@@ -13,7 +13,7 @@ const common = {
 export const Tag = record('TagResponse', { ...common, color: orNull(Text) })
 export const Badge = record('BadgeResponse', { ...common, color: orNull(Text), avatar_url: orNull(FileUrl) })
 
-/** What an answer shows of a chosen option. */
+/** A chosen option as an answer shows it. */
 export const Segment = record('SegmentResponse', { ...common, color: orNull(Text) })
 
 export const Option = record('CustomFieldOptionResponse', {

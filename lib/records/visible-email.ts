@@ -1,11 +1,11 @@
 import type { MemberRow, NetworkRow } from '../storage/tables.ts'
 
-/** What stands in the place of an address that the network's plan does not show. */
+/** The mask of an address that the network's plan hides. */
 export const maskedEmail = 'a***@***.***'
 
 /**
- * A member's address as everybody but the caller who created them sees it (specification, section 2, e-mail rules 2 and 3):
- * empty without consent to commercial e-mail, masked unless the network's plan shows addresses.
+ * A member's address as all others see it (specification, section 2, e-mail rules 2 and 3). It is empty without consent to
+ * commercial e-mail, and masked unless the network shows addresses.
  */
 export function visibleEmail(
   member: Pick<MemberRow, 'email' | 'commercial_email_consent'>,

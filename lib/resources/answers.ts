@@ -225,7 +225,7 @@ async function lastAnswer({ tx }: Pick<AnswerCall, 'tx'>, { field, member }: Par
 }
 
 /**
- * The options that a request chooses; a text becomes an option of its own where the field allows it.
+ * The options that a request chooses; a text becomes a new option if the field allows it.
  * @throws ApiError 422 when they are not options of the field, or more than it takes
  */
 async function choicesIn(

@@ -103,7 +103,7 @@ async function fileOf(call: Preparation<typeof AssetUpload>): Promise<{ bytes: U
     call.hold(bytes)
     counted += bytes
   })
-  // Of a downloader that tells nothing while it reads.
+  // For a downloader that reports nothing while it reads.
   if (download.ok && download.bytes.length > counted) call.hold(download.bytes.length - counted)
   if (!download.ok && download.reason === 'too large') return fail(tooLargeFile, tooLargeBy)
   // One sentence for an address that is refused and one that is not there: who asks must not learn which names are inside.

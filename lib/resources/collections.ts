@@ -162,7 +162,7 @@ export const orderCollection = operation({
 })
 
 /**
- * What a name is compared by, if no other collection has it.
+ * The comparison key of a name, if no other collection has it.
  * @throws ApiError 422
  */
 async function freeName({ tx }: Pick<Context, 'tx'>, name: string, own?: IdText): Promise<string> {

@@ -19,7 +19,7 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type CourseworkRow, courseworks, type SpaceRow, spaces } from '../storage/tables.ts'
 
-/** How many sections may stand in each other. */
+/** The maximum depth of sections. */
 const mostLevels = 10
 
 const changeable = {
@@ -185,7 +185,7 @@ async function overviewOf({ tx, stamp }: Pick<Context, 'tx' | 'stamp'>, space: S
 }
 
 /**
- * What may stand where: everything under the overview or a section.
+ * The valid parents: everything is under the overview or a section.
  * @throws ApiError 422
  */
 function checkParent(type: CourseworkRow['type'], parent: CourseworkRow): void {

@@ -67,7 +67,7 @@ export const createMember = operation({
     if (known?.state === 'banned') fail(invalid('email'), 'email belongs to a member who is banned from this network')
     const fields = { ...names, email_key: emailKey(names.email), role, member_type }
     const paid = known ? await paidPlans(call, known) : []
-    // Who was taken out of the network may join again, and is the same member as before.
+    // A removed member may join again, and is the same member as before.
     const member = known
       ? await comeBack(call, known, fields)
       : await call.tx.insert(members, { ...call.stamp(), ...fields, commercial_email_consent: call.newMembersConsent })

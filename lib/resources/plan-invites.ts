@@ -100,7 +100,7 @@ async function planInvite({ tx }: Pick<Context, 'tx'>, params: { readonly plan_i
   return found(row?.plan_id === plan.id ? row : undefined, 'Invite')
 }
 
-/** Whom to invite: an address, or a member, whose own it is; when both are given they must be the same person's. */
+/** The invitee: an address, or a member with their own address. If both are given they must belong to one person. */
 async function recipientOf(
   { tx }: Pick<Context, 'tx'>,
   { email, user_id }: { readonly email?: string | undefined; readonly user_id?: Id | undefined },

@@ -34,7 +34,7 @@ export const listMemberPlans = operation({
   },
 })
 
-/** Archived plans are listed too: their `status` tells them apart. */
+/** Archived plans are listed too, with another `status`. */
 export const listPlans = operation({
   id: 'plans.list',
   method: 'GET',
@@ -82,7 +82,7 @@ export const archivePlan = operation({
         if (access) await takeOffPlan(call, plan, member, access, (subscription) => announceCancel(subscription, member))
       },
     )
-    // Who has left the network has no access any more and may still be paying.
+    // A former member has no access any more and may still be paying.
     await forEach(
       () => call.tx.find(subscriptions, { where: { ...where, status: liveStates }, limit: batchSize }),
       async (row) => {
@@ -117,12 +117,12 @@ export const removePlanMember = operation({
   },
 })
 
-/** Does something to each row until there is none left: what is done takes it out of what `find` finds. */
+/** Processes each row until `find` finds no more: a processed row no longer matches. */
 async function forEach<R>(find: () => Promise<readonly R[]>, work: (row: R) => Promise<unknown>): Promise<void> {
   for (let rows = await find(); rows.length > 0; rows = await find()) for (const row of rows) await work(row)
 }
 
-/** What was bought in the App Store can be ended only there, so a plan with such payments has to stay. */
+/** A purchase in the App Store can be ended only there, so a plan with such payments has to stay. */
 async function refuseApple({ tx }: Emitter<never>, plan: PlanRow): Promise<void> {
   const bought = { plan_id: plan.id, payment_platform: 'apple' } as const
   const live =

@@ -132,7 +132,7 @@ async function takeBack(call: Emitter<'ReactionDeleted'>, target: Target): Promi
 }
 
 async function remove(call: Emitter<'ReactionDeleted'>, reaction: ReactionRow): Promise<void> {
-  // Who leaves takes their reactions along, and may be doing so now.
+  // A leaving member's reactions are removed, possibly at this moment.
   orConflict(await call.tx.remove(reactions, reaction.id), `reactions ${reaction.id}`)
   if (reaction.comment_id) await call.tx.increment(comments, reaction.comment_id, { cheer_count: -1 })
   call.emit('ReactionDeleted', presentReaction(reaction))

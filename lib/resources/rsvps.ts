@@ -156,7 +156,7 @@ async function rsvpOf(
 }
 
 /**
- * The member who answers, locked. Who has left may not, nor a limited member of other spaces.
+ * The member who answers, locked. A former member may not, nor a limited member of other spaces.
  * @throws ApiError 404, 403
  */
 async function guestOf({ tx }: Pick<Context, 'tx'>, event_id: string, member_id: string): Promise<MemberRow> {
@@ -182,7 +182,7 @@ async function openEvent({ tx }: Pick<Context, 'tx'>, id: string, strength: Lock
   return event
 }
 
-/** What a timestamp is stored as: an event that takes place once has one occurrence, which needs no name. */
+/** The stored form of a timestamp: an event that takes place once has one unnamed occurrence. */
 const keyOf = (event: EventRow, instance_at: string): string =>
   !seriesOf(event) && instance_at === event.starts_at ? '' : instance_at
 

@@ -78,7 +78,7 @@ export const updateSpaceMember = operation({
   emits: ['MemberUpdated'],
   async handle(call) {
     const { space, member, membership } = await memberOfSpace(call, call.params)
-    // The role stays within the space: a host of one space is none of the network.
+    // The role stays within the space: a host of one space is not a host of the network.
     const { role, ...profile } = call.body
     if (role) found(await call.tx.update(spaceMemberships, membership.id, { role, ...call.touch() }), 'Member')
     return changeMember(call, member, profile, space.id)

@@ -1,4 +1,4 @@
-/** What an answer to each kind of custom field is made of, and how it is read. Dropdowns are apart: theirs are options. */
+/** The values of an answer to each kind of custom field, and how they are read. Dropdowns are apart: theirs are options. */
 
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
@@ -43,7 +43,7 @@ export const noValue: AnswerValue = {
 
 type Kind = Exclude<CustomFieldRow['response_type'], 'tag' | 'badge' | 'dropdown_single_select' | 'dropdown_multi_select'>
 
-/** The fields of a request that an answer of each kind stands in; all of them belong to it. */
+/** The fields of a request that hold an answer of each kind; all of them belong to it. */
 const partsOf: { readonly [K in Kind]: readonly (keyof AnswerValue)[] } = {
   text_short: ['text'],
   text_long: ['text'],
@@ -60,7 +60,7 @@ const partsOf: { readonly [K in Kind]: readonly (keyof AnswerValue)[] } = {
 
 const hasParts = (kind: CustomFieldRow['response_type']): kind is Kind => kind in partsOf
 
-/** Whether a value says that there is no answer. */
+/** Whether a value means that there is no answer. */
 const isEmpty = (value: Given[keyof AnswerValue]): boolean =>
   value === null || value === undefined || (typeof value === 'string' && value.trim() === '') || isEmptyList(value)
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
@@ -90,7 +90,7 @@ export function readAnswer(
   return { ...value, ...checks[response_type]?.(context, field, value) }
 }
 
-/** Says of the fields of tags and badges that they take no answers. */
+/** Refuses answers to the fields of tags and badges. */
 export const unsupported = ({ response_type }: CustomFieldRow): string =>
   `custom_field_id: a ${response_type} is given to members directly, not by an answer`
 
@@ -100,7 +100,7 @@ type Check = (
   value: AnswerValue,
 ) => Partial<AnswerValue> | undefined
 
-/** What a schema alone cannot check, and what the value becomes thereby. */
+/** The checks beyond a schema, and the resulting value. */
 const checks: { readonly [K in Kind]?: Check } = {
   text_short({ limits }, _field, { text }) {
     if ((text ?? '').length > limits.title) fail(invalid('text'), `text must have at most ${limits.title} characters`)
@@ -137,5 +137,5 @@ export function textOfAnswer({ response_type }: CustomFieldRow, value: AnswerVal
   return parts.join(separators[response_type] ?? '')
 }
 
-/** What stands between the parts: as ISO 8601 writes ranges and recurring dates, and ISO 6709 points. */
+/** The separators between the parts: ISO 8601 for ranges and recurring dates, ISO 6709 for points. */
 const separators: { readonly [K in Kind]?: string } = { date_range: '/', recurring_date: '-', location: ',' }

@@ -4,7 +4,7 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { customFields, memberSegments, members, type SegmentRow, segments } from '../storage/tables.ts'
 
-/** What a member has chosen in a dropdown, in ascending order of the options' ids. */
+/** The options that a member has chosen in a dropdown, in ascending order of their ids. */
 export async function choicesOf(tx: ScopedTx, custom_field_id: Id, member_id: Id): Promise<SegmentRow[]> {
   const chosen = await tx.find(memberSegments, { where: { member_id, custom_field_id } })
   return tx.find(segments, { where: { id: chosen.map((row) => row.segment_id) } })

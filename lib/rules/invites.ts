@@ -8,7 +8,7 @@ import { type InviteRow, invites, type MemberRow } from '../storage/tables.ts'
 import { emailKey, memberByAddress } from './members.ts'
 import { accessTo } from './plans.ts'
 
-/** What is unique while nobody has accepted: an address, and the plan if it is invited to one. */
+/** The unique key of an open invite: an address, and the plan if it is invited to one. */
 export function openKey({ recipient_email, plan_id }: Pick<InviteRow, 'recipient_email' | 'plan_id'>): string {
   const email = emailKey(recipient_email)
   return plan_id === null ? email : `${email} ${plan_id}`

@@ -35,8 +35,8 @@ export async function lockDeparting(context: Pick<Context, 'tx'>, id: Id): Promi
 
 /**
  * Takes a member out of every space and out of the network, with all that goes along: memberships, reactions, tags, badges,
- * RSVPs, answers. What they wrote and what they paid for stays on record, and so does their row, which says from now on how
- * they left. `lockDeparting` has locked them.
+ * RSVPs, answers. Their posts, their payments and their row stay on record; the row's state records how they left.
+ * `lockDeparting` has locked them.
  * @param state how they left; a deleted account gives its address free
  */
 export async function leaveNetwork(
@@ -62,7 +62,7 @@ export async function leaveNetwork(
   call.emit('MemberLeft', { member: left, space_id: call.network.id, network_id: call.network.id })
 }
 
-/** Ends every subscription of a member and revokes every purchase: nothing that they bought goes on. */
+/** Ends every subscription of a member and revokes every purchase, so that nothing they bought continues. */
 export async function endPayments(context: Context, member: MemberRow): Promise<void> {
   const { tx } = context
   for (const row of await tx.find(subscriptions, { where: { member_id: member.id, status: liveStates } }))
@@ -71,7 +71,7 @@ export async function endPayments(context: Context, member: MemberRow): Promise<
     await revokePurchase(context, row)
 }
 
-/** The plans that somebody who has left goes on paying for, locked; to be asked before the member is locked. */
+/** The plans that a former member still pays for, locked. Ask for them before the member is locked. */
 export async function paidPlans({ tx }: Pick<Context, 'tx'>, { id: member_id }: MemberRow): Promise<readonly PlanRow[]> {
   const subscribed = await tx.find(subscriptions, { where: { member_id, status: liveStates } })
   const bought = await tx.find(purchases, { where: { member_id, revoked_at: null } })

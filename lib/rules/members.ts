@@ -8,7 +8,7 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members, type NetworkRow, networks } from '../storage/tables.ts'
 
-/** What addresses are compared by: case does not matter. */
+/** The comparison key of an address: case does not matter. */
 export const emailKey = (email: string): string => email.toLowerCase()
 
 /** The member with this address, in whatever state; deleted accounts have given theirs free. */
@@ -49,7 +49,7 @@ export async function lockNetwork(tx: ScopedTx): Promise<NetworkRow> {
 }
 
 /**
- * Changes a member's role and profile, and says so.
+ * Changes a member's role and profile, and emits that.
  * @param space_id the space within which it happened; null for the network
  * @throws ApiError 422 when the address is another member's, or the network would lose its last host
  */

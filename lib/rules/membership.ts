@@ -4,7 +4,7 @@ import { presentMember } from '../records/member.ts'
 import { orConflict } from '../storage/lock.ts'
 import { type MemberRow, type SpaceRow, spaceMemberships, spaces } from '../storage/tables.ts'
 
-/** Says that a member has joined the network: the network's id stands for the space. */
+/** Emits that a member has joined the network: the network's id replaces the space. */
 export function announceJoin(call: Emitter<'MemberJoined'>, member: MemberRow): void {
   call.emit('MemberJoined', { member: presentMember(call, member), space_id: call.network.id, network_id: call.network.id })
 }

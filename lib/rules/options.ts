@@ -24,11 +24,11 @@ export async function lockField({ tx }: Pick<Context, 'tx'>, id: Id, strength: L
   return found(await tx.lock(customFields, id, strength), 'Custom field')
 }
 
-/** Whether the answers to a custom field are options of its own. */
+/** Whether each answer to a custom field is an option. */
 export const isDropdown = ({ response_type }: Pick<CustomFieldRow, 'response_type'>): boolean =>
   response_type === 'dropdown_single_select' || response_type === 'dropdown_multi_select'
 
-/** What titles are compared by: case does not matter, nor how a letter with an accent is put together. */
+/** The comparison key of a title: case does not matter, nor the composition of accented letters. */
 export const titleKey = (title: string): string => title.normalize('NFC').toLowerCase().trim()
 
 /** The options of a custom field whose titles a predicate picks, in ascending order of their ids. */
@@ -53,7 +53,7 @@ export async function optionTitled(
   return (await optionsWhere(context, field.id, (known) => known === key))[0]
 }
 
-/** What an option is made of. */
+/** The fields of an option. */
 export interface NewOption {
   readonly title: string
   readonly description?: string | null | undefined

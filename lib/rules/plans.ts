@@ -1,4 +1,4 @@
-/** Who may use a plan: how access begins, with the spaces that the plan opens, and how it ends, with what paid for it. */
+/** Access to a plan: how it begins, with the spaces that the plan opens, and how it ends, with its payments. */
 
 import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
@@ -67,7 +67,7 @@ export async function grantAccess(
   return access
 }
 
-/** Opens a plan for a member without a payment, by the host or an invite, and says that they have got it. */
+/** Opens a plan for a member without a payment, by the host or an invite, and emits that. */
 export async function giveAccess(
   call: Emitter<'MemberJoined' | 'MemberPurchased'>,
   member: MemberRow,
@@ -79,8 +79,8 @@ export async function giveAccess(
 }
 
 /**
- * Ends the access that a payment gave, now that the payment has ended. The caller has locked the member.
- * What the host or an invite gave stays, and so does what another payment of the member for the same plan still gives.
+ * Ends the access that a payment gave, now that the payment has ended. The caller has locked the member. Access by the host or
+ * an invite stays, and so does access by another payment of the member for the same plan.
  * @returns whether access ended
  */
 export async function endPaidAccess(context: Context, { plan_id, member_id }: Pick<SubscriptionRow, 'plan_id' | 'member_id'>) {
@@ -138,7 +138,7 @@ export async function takeOffPlan(
   announceRemoval(call, ground, member)
 }
 
-/** Says that a member was taken off a plan. */
+/** Emits that a member has lost a plan. */
 export function announceRemoval(call: Emitter<'MemberRemovedFromPlan'>, ground: AccessGround, member: MemberRow): void {
   call.emit('MemberRemovedFromPlan', presentRemoval(call, ground, member))
 }

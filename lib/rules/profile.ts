@@ -1,6 +1,6 @@
 import { BoolInput, clearable, HttpUrl, LongText, optional, ShortText } from '../fields.ts'
 
-/** What a host may say of a member beside role, address and name. */
+/** The fields of a member that a host may report, beside role, address and name. */
 export const profile = {
   /** Without it nobody sees the address (specification, section 2, e-mail rule 2). */
   commercial_email_consent: optional(BoolInput),

@@ -50,7 +50,7 @@ export function inZone<T extends string | null | undefined>(field: string, time:
 
 const dependent = ['interval', 'by_days', 'by_month_days', 'recurrence_count', 'recur_until'] as const
 
-/** What an event has that takes place once. */
+/** The recurrence fields of an event that takes place once. */
 export const once = {
   frequency: null,
   interval: null,
@@ -128,7 +128,7 @@ function ruleText(schedule: Schedule): string {
 }
 
 /**
- * The occurrences of a recurring event that begin at these timestamps; what is none is left out. All of them last as long
+ * The occurrences of a recurring event that begin at these timestamps; other timestamps are omitted. All of them last as long
  * as the first one (RFC 5545, 3.8.5.3).
  */
 export function occurrencesAt(
@@ -152,8 +152,8 @@ export function occurrencesAt(
 }
 
 /**
- * Takes what was said about single occurrences along when an event moves: the third occurrence stays the third one. What
- * was said about occurrences that are no more goes.
+ * Takes what was said about single occurrences along when an event moves: the third occurrence stays the third one. Data about
+ * removed occurrences is dropped.
  */
 export async function moveOccurrences(context: Pick<Context, 'tx' | 'ports'>, before: EventRow, after: EventRow): Promise<void> {
   const isSame = (['starts_at', 'time_zone', ...dependent, 'frequency'] as const).every((name) => before[name] === after[name])

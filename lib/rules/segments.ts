@@ -12,7 +12,7 @@ const recordNames = { tag: 'Tag', badge: 'Badge', option: 'Option' } as const
 
 /**
  * The tag, badge or option with this id.
- * @throws ApiError 404 when there is none of this kind
+ * @throws ApiError 404 if this kind has no such segment
  */
 export async function segmentOf({ tx }: Pick<Context, 'tx'>, kind: SegmentRow['kind'], id: Id): Promise<SegmentRow> {
   const segment = await tx.get(segments, id)

@@ -66,40 +66,40 @@ export interface Tx {
    */
   insert<R extends Row, N>(table: Table<R, N>, row: R): Promise<R>
   /**
-   * Changes a row and gives the changed row back, or `undefined` when there is none with this id or `guard` no longer
-   * holds. Atomic: two updates with the same guard never both happen.
+   * Changes a row and returns the changed row, or `undefined` if no row has this id or `guard` no longer holds. Atomic: two
+   * updates with the same guard never both happen.
    * @throws UniqueViolation
    */
   update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
   /**
-   * Adds to columns of a row and gives the changed row back, or `undefined` when there is none with this id or `guard` does not
-   * hold. Atomic: of any number of increments at once none is lost.
+   * Adds to columns of a row and returns the changed row. Returns `undefined` if no row has this id or `guard` does not hold.
+   * Atomic: of any number of increments at once none is lost.
    * @throws UniqueViolation
    */
   increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined>
   /**
-   * Removes a row and gives it back, or `undefined` when there was none or `guard` does not hold. Of two concurrent removals one
+   * Removes a row and returns it, or `undefined` if it did not exist or `guard` does not hold. Of two concurrent removals one
    * gets the row.
    */
   remove<R extends Row, N>(table: Table<R, N>, id: Id, guard?: Where<R>): Promise<R | undefined>
   /**
-   * Locks a row until the transaction ends and gives it back as it is now, or `undefined` when there is none. Waits for
+   * Locks a row until the transaction ends and returns its present state, or `undefined` if it does not exist. Waits for
    * transactions that hold a lock which excludes this one. The same as `get` where transactions that write run one at a time.
    */
   lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined>
   /** Puts records into the outbox if and only if this transaction commits, in the order of the calls. */
   append(records: readonly OutboxRecord[]): Promise<void>
-  /** The database handle of this transaction, so that a host's own tables can join; `undefined` where there is none. */
+  /** The database handle of this transaction, so that a host's own tables can join; `undefined` without one. */
   readonly native?: unknown
 }
 
 export interface Storage {
   /**
-   * Runs `work` atomically: its rows and records are durable when this resolves, and nothing of it happened when this
-   * rejects, unless with `unknown`. Whatever `work` throws comes through unchanged.
+   * Runs `work` atomically: its rows and records are durable when this resolves, and nothing of it happened when this rejects,
+   * unless with `unknown`. An error of `work` comes through unchanged.
    *
-   * Transactions never nest: one that waits for another one of the same storage would wait for itself. An adapter refuses
-   * it with a TypeError at once. Work that was begun in a transaction and goes on after its end may open one.
+   * Transactions never nest: one that waits for another one of the same storage would wait for itself. An adapter refuses it
+   * with a TypeError at once. Work that begins in a transaction and continues after its end may open one.
    *
    * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path
    * @throws TypeError inside of another transaction of the same storage
@@ -117,7 +117,7 @@ export interface Storage {
   using?(native: unknown): Storage
 }
 
-/** Where a storage without an outbox of its own (memory, lowdb) puts the records of its commits. */
+/** The outbox of a storage without an outbox table (memory, lowdb), for the records of its commits. */
 export interface OutboxWriter {
   /**
    * Makes the records of these commits durable, in order; one inner list per commit, which stays together.

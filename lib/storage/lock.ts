@@ -1,21 +1,21 @@
 /**
- * When rows are locked. On PostgreSQL transactions that write run side by side, and a guard or a unique key keeps two of them
- * apart only where both write the same row. Where they do not, one rule does it:
+ * When rows are locked. On PostgreSQL transactions that write run concurrently. A guard or a unique key keeps two of them apart
+ * only if both write the same row. Where they do not, one rule does it:
  *
- * - Adding to a row, or deciding by it, takes a `share` lock on it: the row stays, and others may add to it at the same time.
- * - Changing or removing a row, or whatever allows one at a time, takes an `update` lock on it, before looking at what
- *   belongs to it.
+ * - To add to a row, or to decide by it, take a `share` lock on it: the row stays, and others may add to it at the same time.
+ * - Changing or removing a row, or whatever allows one at a time, takes an `update` lock on it, before looking at what belongs
+ *   to it.
  * - A transaction takes the strongest lock that it needs of a row at once. Two that exchange `share` for `update` deadlock.
  *
  * So nothing is ever added to a space, a post or a member that is being removed. Locks are taken in one order, so that no two
- * transactions wait for each other: network, plan, custom field, member, subscription and purchase, collection, space, post,
- * event, comment, segment; a parent before its children, and several rows of a table by ascending id. If two do wait for each
- * other, PostgreSQL undoes one of them, and the kernel runs it again.
+ * transactions wait for each other. The order is network, plan, custom field, member, subscription and purchase, collection,
+ * space, post, event, comment, segment. A parent is locked before its children, and several rows of a table by ascending id. If
+ * two do wait for each other, PostgreSQL undoes one of them, and the kernel runs it again.
  */
 import { Conflict } from './contract.ts'
 
 /**
- * What a lock, a guarded change or a removal gave back.
+ * The result of a lock, a guarded change or a removal.
  * @param what names the row in logs
  * @throws Conflict when it gave nothing: another transaction was faster. The kernel runs the work again
  */

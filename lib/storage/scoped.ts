@@ -1,6 +1,6 @@
 /**
  * A transaction as a handler sees it: one network's. Every row that goes in carries the network, every row that comes out
- * matches it, so that no handler can forget it and none can reach into another network.
+ * matches it. So no handler can forget it, and none can reach into another network.
  */
 import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'

@@ -1,16 +1,16 @@
 /**
- * Tables as data: columns with types, unique keys, indexes and references. Adapters make their DDL from them, resource
- * files read and write through them, and a person reads the whole data model in `tables.ts` on one page.
+ * Tables as data: columns with types, unique keys, indexes and references. Adapters make their DDL from them, and resource
+ * files read and write through them. `tables.ts` shows the whole data model on one page.
  */
 
 import type { Id } from '../base/ids.ts'
 
 export type { Id }
 
-/** What a column holds. `id` is a decimal string here and a 64-bit integer in a database; `timestamp` is ISO 8601 in UTC. */
+/** The type of a column. `id` is a decimal string here and a 64-bit integer in a database; `timestamp` is ISO 8601 in UTC. */
 export type ColumnType = 'id' | 'text' | 'integer' | 'real' | 'boolean' | 'timestamp' | 'json'
 
-/** What happens to a row when the row that it points to is removed: it goes along, it blocks the removal, or it lets go. */
+/** The effect of a removed parent on a row: it is removed, it blocks the removal, or its reference becomes null. */
 export type OnRemove = 'cascade' | 'restrict' | 'clear'
 
 export interface Reference {
@@ -29,7 +29,7 @@ export interface Column<Value = unknown, Omittable extends boolean = boolean> {
   readonly '~omittable'?: Omittable
 }
 
-/** What every row has. */
+/** The columns of every row. */
 export interface Row {
   readonly id: Id
   readonly network_id: Id
@@ -80,7 +80,7 @@ export const timestamp = (): Column<string, false> => column('timestamp')
 /** A value stored as one JSON document, for parts that are never searched. */
 export const json = <V>(): Column<V, false> => column('json')
 
-/** An id of another table's row. `onRemove` says what becomes of this row when that one goes. */
+/** An id of another table's row. `onRemove` decides what happens to this row when that one is removed. */
 export const reference = (table: string, onRemove: OnRemove): Column<Id, false> => ({
   ...id(),
   references: { table, onRemove },
@@ -88,7 +88,7 @@ export const reference = (table: string, onRemove: OnRemove): Column<Id, false> 
 
 const withReference = (of: Column) => (of.references ? { references: of.references } : {})
 
-/** The same column, where null says that there is none; an insert may leave it out. */
+/** The same column, which may be null; an insert may omit it. */
 export const nullable = <V>(of: Column<V, false>): Column<V | null, true> => ({
   type: of.type,
   nullable: true,
@@ -113,8 +113,8 @@ const common = { id: id(), network_id: id(), created_at: timestamp(), updated_at
  *
  * @param name the table's name, in the plural
  * @param columns its own columns, beside `id`, `network_id`, `created_at` and `updated_at`, which every table has
- * @param keys `unique` and `indexes` name columns; the network is put before each and the id after each index, unless
- *   `global` says that the keys hold across networks (API keys are looked up before the network is known)
+ * @param keys `unique` and `indexes` name columns. The network is put before each and the id after each index. With `global`
+ * the keys hold across networks: API keys are looked up before the network is known.
  */
 export function table<const C extends Columns>(
   name: string,

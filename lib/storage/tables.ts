@@ -1,6 +1,6 @@
 /**
- * The data model on one page. Adapters make their tables from it, and resource files meet here instead of importing each
- * other. What a name says on the wire it says here.
+ * The data model on one page. Adapters make their tables from it, and resource files meet here instead of importing each other.
+ * Names are those of the wire.
  */
 import { attributeDefaults, attributes } from '../outbox/endpoint.ts'
 import { columnsOf } from './columns-of.ts'
@@ -104,7 +104,7 @@ export const members = table(
     last_name: text(),
     role: defaultsTo(text<MemberRole>(), 'contributor'),
     member_type: defaultsTo(text<'full' | 'limited'>(), 'full'),
-    /** Who is `removed` may join again. */
+    /** A `removed` member may join again. */
     state: defaultsTo(text<'active' | 'removed' | 'banned' | 'deleted'>(), 'active'),
     commercial_email_consent: defaultsTo(boolean(), false),
     time_zone: nullable(text()),
@@ -331,7 +331,7 @@ export const courseworks = table(
   { indexes: [['space_id'], ['parent_id', 'position']] },
 )
 
-/** What an event has beyond its post, under the same id. */
+/** The columns of an event beyond its post, under the same id. */
 export const events = table('events', {
   post_id: reference('posts', 'cascade'),
   event_type: text<'local' | 'live_chat' | 'online_meeting' | 'zoom_meeting' | 'zoom_webinar' | 'webinar' | 'local_meetup'>(),
@@ -407,7 +407,7 @@ export const planSpaces = table(
   { unique: [['plan_id', 'space_id']], indexes: [['plan_id', 'space_id']] },
 )
 
-/** Who may use a plan, and by what: `direct`, `invite`, `subscription` or `purchase`. */
+/** Access to plans, and its ground: `direct`, `invite`, `subscription` or `purchase`. */
 export const planMemberships = table(
   'plan_memberships',
   {
@@ -424,7 +424,7 @@ export const planMemberships = table(
   },
 )
 
-/** What was bought, as it was then: a plan may change or go, the receipt stays. */
+/** The bought plan as it was then: a plan may change or be removed, the receipt stays. */
 export interface PlanSnapshot {
   readonly id: string | null
   readonly name: string | null
@@ -438,7 +438,7 @@ export interface PlanSnapshot {
 export const subscriptions = table(
   'subscriptions',
   {
-    /** Who has left is no longer a member, but what they paid stays on record. */
+    /** A former member is no member any more, but their payments stay on record. */
     member_id: id(),
     plan_id: nullable(reference('plans', 'clear')),
     plan: json<PlanSnapshot>(),

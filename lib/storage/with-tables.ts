@@ -1,5 +1,5 @@
 /**
- * A host's own functions in the place of a table: members that are there already stay where they are.
+ * A host's own functions under a table: existing members stay in the host's tables.
  *
  * Each function is given the transaction's `native` handle, so that a host on the same database joins the transaction. Rows go
  * in and out as `tables.ts` declares them; how they are kept is the host's business.
@@ -23,7 +23,7 @@ import {
   tables,
 } from './tables.ts'
 
-/** What a host may provide for one table; what each has to do is said at `Tx`. What is left out is answered with 403. */
+/** The functions that a host may provide for one table; `Tx` describes each. A missing function is answered with 403. */
 export interface HostTable<R extends Row, Native = unknown> {
   get?(native: Native, id: Id): Promise<R | undefined>
   find?(native: Native, query: Query<R>): Promise<R[]>
@@ -33,8 +33,8 @@ export interface HostTable<R extends Row, Native = unknown> {
   update?(native: Native, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
   remove?(native: Native, id: Id, guard?: Where<R>): Promise<R | undefined>
   /**
-   * `SELECT … FOR SHARE` or `FOR UPDATE`. Left out, `get` takes its place: right where transactions that write run one at a time,
-   * as on SQLite, or where rows are neither changed nor removed.
+   * `SELECT … FOR SHARE` or `FOR UPDATE`. Without it, `get` is called. That is right if transactions that write run one at a
+   * time, as on SQLite, or if rows are never changed nor removed.
    */
   lock?(native: Native, id: Id, strength: LockStrength): Promise<R | undefined>
 }
@@ -55,7 +55,7 @@ export interface HostRows {
   invites: InviteRow
 }
 
-/** A host's functions by the name of the table that they stand in for. */
+/** A host's functions by the name of their table. */
 export type HostTables<Native = unknown> = { readonly [Name in keyof HostRows]?: HostTable<HostRows[Name], Native> }
 
 type AnyHostTable = HostTable<Row, unknown>
@@ -69,7 +69,7 @@ type AnyHostTable = HostTable<Row, unknown>
  * @throws TypeError that names tables which do not exist
  */
 export function withTables<Native = unknown>(storage: Storage, hostTables: HostTables<Native>): Storage {
-  // Each function is for rows of its own table, and is only ever called with those.
+  // Each function is called only with rows of its table.
   const byName = new Map(Object.entries(hostTables) as [string, AnyHostTable][])
   const unknown = [...byName.keys()].filter((name) => !tables.some((table) => table.name === name))
   if (unknown.length > 0) throw new TypeError(`there are no tables ${unknown.join(', ')} that a host could provide`)

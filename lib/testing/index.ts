@@ -1,5 +1,3 @@
-/**
- * `folkmoot/testing`: the suite that says whether a storage adapter is right. It runs under vitest.
- */
+/** `folkmoot/testing`: the suite that verifies a storage adapter. It runs under vitest. */
 export { runStorageCase, type SkippedCase, storageCases, testStorage } from './storage.ts'
 export type { OpenStorage, StorageCase, StorageUnderTest, TableDefinition } from './subject.ts'

@@ -44,7 +44,7 @@ export function note(values: Partial<Note> & Pick<Note, 'id'>): Note {
   }
 }
 
-/** An event whose id tells it apart. */
+/** An event with a distinct id. */
 export function event(id: string): EventRecord {
   return {
     kind: 'event',
@@ -58,7 +58,7 @@ export function event(id: string): EventRecord {
 }
 
 /**
- * Runs a transaction, and runs it again as long as the storage says `conflict`, as the contract asks of its callers.
+ * Runs a transaction, and runs it again while the storage throws `conflict`, as the contract asks of its callers.
  * @throws what `work` or the storage throws; a conflict too, when it does not end
  */
 export async function transact<T>(storage: Storage, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -98,7 +98,7 @@ export async function takeOne(tx: Tx, id: string): Promise<boolean> {
   throw new Error('an update whose guard was read a moment ago never happens')
 }
 
-/** Lets other work go on: until `settled` is, or for some turns of the event loop when it waits for us. */
+/** Lets other work run: until `settled` is, or for some turns of the event loop. */
 export async function giveWay(settled: Promise<unknown>): Promise<void> {
   let done = false
   const finish = () => {

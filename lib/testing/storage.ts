@@ -32,7 +32,7 @@ export interface SkippedCase {
 const patience = 60_000
 
 /**
- * Declares the whole suite as vitest tests, one per case, each on a storage of its own.
+ * Declares the whole suite as vitest tests, one per case, each on a separate storage.
  *
  * @param name stands above the tests
  * @param open opens a fresh, empty storage
@@ -61,7 +61,7 @@ export function testStorage(name: string, open: OpenStorage, options: { readonly
 }
 
 /**
- * Runs one case on a storage of its own, which is closed and removed afterwards. For runners other than vitest's `test`;
+ * Runs one case on a separate storage, which is closed and removed afterwards. For runners other than vitest's `test`;
  * assertions still come from vitest.
  *
  * @returns whether the case applies to this kind of storage

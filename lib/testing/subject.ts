@@ -1,4 +1,4 @@
-/** What the storage suite is given to test, and what a case of it is. */
+/** The subject of the storage suite, and the form of a case. */
 import type { OutboxRecord } from '../outbox/record.ts'
 import type { Storage } from '../storage/contract.ts'
 import type { Table } from '../storage/table.ts'

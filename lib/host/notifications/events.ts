@@ -1,4 +1,4 @@
-/** What happens to single occurrences of recurring events. */
+/** Changes of single occurrences of recurring events. */
 import { fail, found, invalid } from '../../errors.ts'
 import { catalogue } from '../../events/catalogue.ts'
 import { IdInput, ZonedTimestampInput } from '../../fields.ts'

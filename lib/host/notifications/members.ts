@@ -1,4 +1,4 @@
-/** What the host knows of members and the API has no operation for. */
+/** Changes of members for which the API has no operation. */
 import { fail, found, invalid } from '../../errors.ts'
 import { catalogue } from '../../events/catalogue.ts'
 import { BoolInput, IdInput, integerBetween, listUpTo, oneOf, optional, request, TimestampInput, Title } from '../../fields.ts'
@@ -27,8 +27,8 @@ export const memberNotifications = (notification: MakeNotification) => ({
   ),
 
   /**
-   * A member has changed their profile, or given or taken back their consent to commercial e-mail (specification, section 2,
-   * e-mail rule 2): `MemberUpdated`, if anything is different now.
+   * A member has changed their profile, or their consent to commercial e-mail (specification, section 2, e-mail rule 2). Sends
+   * `MemberUpdated` if anything is different.
    * @throws ApiError 404, 422
    */
   memberProfile: notification({ member_id: IdInput, ...profile }, Member, (call, { member_id, ...given }) =>

@@ -1,4 +1,4 @@
-/** What was paid for plans, as the host's payment provider tells it. */
+/** Payments for plans, as the host's payment provider reports them. */
 import * as v from 'valibot'
 import type { Context } from '../../context.ts'
 import { fail, found, invalid } from '../../errors.ts'
@@ -31,7 +31,7 @@ type EndPage = (
   given: NotificationInput<{ after: ReturnType<typeof optional<typeof IdInput>> }>,
 ) => Promise<v.InferOutput<typeof EndedPage>>
 
-/** One call for all pages, each in a transaction of its own. */
+/** One call for all pages, each in a separate transaction. */
 const allPages =
   (endPage: EndPage) =>
   async (given: NotificationInput<Record<never, never>>): Promise<v.InferOutput<typeof EndedPage>['ended']> => {
@@ -142,8 +142,8 @@ export const paymentNotifications = (notification: MakeNotification) => ({
   ),
 
   /**
-   * A member has bought a plan by a single payment: it opens for them, with its spaces (`MemberPurchased`, and `MemberJoined`
-   * for each space that they join).
+   * A member has bought a plan by a single payment. The plan opens for them, with its spaces (`MemberPurchased`, and
+   * `MemberJoined` for each space that they join).
    * @throws ApiError 404 for the plan or the member, 422 when the plan is archived or sold by subscription
    */
   purchase: notification(
@@ -181,7 +181,7 @@ const subscribable = (plan: PlanRow): PlanRow =>
     ? fail(invalid('plan_id'), 'The plan is sold by single payments: record a purchase')
     : plan
 
-/** A subscription that goes on: one that is canceled, at once or to the end of its period, is not changed any more. */
+/** A live subscription. A canceled one, even to the end of its period, is not changed any more. */
 async function uncanceled({ tx }: Pick<Context, 'tx'>, id: Id): Promise<SubscriptionRow> {
   const row = found(await tx.get(subscriptions, id), 'Subscription')
   const isLive = liveStates.some((state) => state === row.status)
@@ -192,7 +192,7 @@ async function uncanceled({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Subscrip
   )
 }
 
-/** Changes a subscription that goes on. One that is canceled or moves to another plan at this moment is looked at again. */
+/** Changes a live subscription. One that is canceled or moves to another plan at this moment is looked at again. */
 async function change(
   { tx }: Pick<Context, 'tx'>,
   { id, plan_id }: SubscriptionRow,

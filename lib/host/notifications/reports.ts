@@ -1,4 +1,4 @@
-/** What members report: for the host's own judgement, and for the list of abuse reports. */
+/** Reports of members, for the host's moderation and for the list of abuse reports. */
 
 import type { Context } from '../../context.ts'
 import { fail, found, invalid } from '../../errors.ts'
@@ -48,8 +48,8 @@ export const reportNotifications = (notification: MakeNotification) => ({
   ),
 
   /**
-   * A member has reported content: `ReportedContentCreated`. A post or a comment is listed with the abuse reports as well, where
-   * `not_interesting` counts as `other`; a chat, which only the host keeps, is not, and has to name its space.
+   * A member has reported content: `ReportedContentCreated`. A post or a comment is also listed with the abuse reports, where
+   * `not_interesting` counts as `other`. A chat is not, because only the host keeps it, and it has to name its space.
    * @throws ApiError 404 for the member, the space or what they report
    */
   reportedContent: notification(

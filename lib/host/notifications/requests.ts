@@ -1,4 +1,4 @@
-/** What people ask for who are not in yet: to join, to be invited, to buy. The host decides; here it is only said. */
+/** Requests of people outside of a network or plan: to join, to be invited, to buy. The host decides; here it is only said. */
 import type * as v from 'valibot'
 import type { Context } from '../../context.ts'
 import { fail, found, invalid } from '../../errors.ts'
@@ -11,7 +11,7 @@ import { openPlan } from '../../rules/plans.ts'
 import { spaces } from '../../storage/tables.ts'
 import type { MakeNotification } from '../notification.ts'
 
-/** Who asks: a member, by id, or anybody else, by address and name. */
+/** The person who asks: a member, by id, or anybody else, by address and name. */
 const asker = {
   member_id: optional(IdInput),
   email: optional(Email),

@@ -180,7 +180,7 @@ export const transactionCases: readonly StorageCase[] = [
   },
 ]
 
-/** What a call was refused with; an error of ours when it waits instead. */
+/** The error of a refused call; another error if it waits instead. */
 async function refusalOf(call: Promise<unknown>): Promise<unknown> {
   const refusal = call.then(
     () => new Error('it was not refused'),

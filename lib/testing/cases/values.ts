@@ -18,7 +18,7 @@ const texts = [
   'true',
 ]
 
-/** What goes in comes out. */
+/** Stored values come back unchanged. */
 export const valueCases: readonly StorageCase[] = [
   {
     title: 'numbers, booleans and JSON come back as they went in',
