@@ -29,7 +29,7 @@ export interface SkippedCase {
   readonly reason: string
 }
 
-const patience = 60_000
+const caseTimeoutMs = 60_000
 
 /**
  * Declares the whole suite as vitest tests, one per case, each on a separate storage.
@@ -52,7 +52,7 @@ export function testStorage(name: string, open: OpenStorage, options: { readonly
         test.skip(`${storageCase.title} (${reason})`, () => {})
         continue
       }
-      test(storageCase.title, { timeout: patience }, async (context) => {
+      test(storageCase.title, { timeout: caseTimeoutMs }, async (context) => {
         const outcome = await runStorageCase(storageCase, open)
         if (outcome === 'does not apply') context.skip('nothing outlives this storage, so there is nothing to open again')
       })

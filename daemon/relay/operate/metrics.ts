@@ -8,7 +8,7 @@ import { noticeKinds } from '../store/store.ts'
 /** Beyond so many endpoints the rest share the label `other`: every label is a series that somebody stores. */
 const maxEndpoints = 1000
 /** A store that does not answer within so many milliseconds is not waited for: the other figures matter the more then. */
-const patience = 3000
+const scrapeTimeoutMs = 3000
 
 export interface Metrics extends RelayEvents {
   readonly contentType: string
@@ -115,7 +115,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   /** `undefined` when it fails, or is not there in time. */
   async function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
-    const cancel = systemClock.timer(patience, () => resolve(undefined))
+    const cancel = systemClock.timer(scrapeTimeoutMs, () => resolve(undefined))
     try {
       return await Promise.race([asked, late])
     } catch {

@@ -9,7 +9,7 @@ import type { Resolve } from './guard.ts'
 type Address = { readonly address: string; readonly family: number }
 
 /** Seconds, tries: a name server that does not answer costs this much of an attempt's time. */
-const patience = { timeout: 2000, tries: 2 }
+const resolverOptions = { timeout: 2000, tries: 2 }
 /** At most this many names at once go to `getaddrinfo`. */
 const systemSlots = 2
 
@@ -43,7 +43,7 @@ const saysNo = (error: unknown): boolean =>
 
 /** Asks the hosts file, then the name servers, then (for search domains, mDNS and the like) the system. */
 export function systemResolve(): Resolve {
-  const resolver = new Resolver(patience)
+  const resolver = new Resolver(resolverOptions)
   let running = 0
   const waiting: (() => void)[] = []
 

@@ -7,7 +7,7 @@ import { type Operator, operatorOver } from './calls.ts'
 import { type ControlFile, controlHost, readControlFile, socketAddress } from './place.ts'
 
 /** Milliseconds that a server has for its answer. */
-const defaultPatience = 10_000
+const defaultTimeoutMs = 10_000
 
 /** Nobody listens: the server has ended, in whatever way. */
 class NobodyThere extends Error {}
@@ -18,10 +18,10 @@ class NobodyThere extends Error {}
  * @returns `undefined` when there is no such file, or its server is gone
  * @throws UsageError when the server is there and does not answer, or the file is another user's
  */
-export async function serverAt(file: string, patience = defaultPatience): Promise<Operator | undefined> {
+export async function serverAt(file: string, timeoutMs = defaultTimeoutMs): Promise<Operator | undefined> {
   const control = await readControlFile(file)
   if (!control) return undefined
-  const send = (call: string, args: readonly unknown[]) => ask(file, control, { call, args }, patience)
+  const send = (call: string, args: readonly unknown[]) => ask(file, control, { call, args }, timeoutMs)
   try {
     await send('networks.list', [])
   } catch (error) {
@@ -40,13 +40,13 @@ interface Question {
   readonly args: readonly unknown[]
 }
 
-async function ask(file: string, control: ControlFile, { call, args }: Question, patience: number): Promise<unknown> {
+async function ask(file: string, control: ControlFile, { call, args }: Question, timeoutMs: number): Promise<unknown> {
   const address = socketAddress(file, control.socket)
   const silent = new UsageError(
     `process ${control.pid} holds ${file.replace(/\.control$/, '')} and does not answer on its control socket: look at its log, or end it`,
   )
   try {
-    const { status, text } = await post(address.path, control.token, JSON.stringify({ call, arguments: args }), patience, silent)
+    const { status, text } = await post(address.path, control.token, JSON.stringify({ call, arguments: args }), timeoutMs, silent)
     const body = JSON.parse(text) as { readonly result?: unknown; readonly error?: unknown }
     if (status === 200) return body.result ?? undefined
     const sentence = String(body.error)
@@ -61,7 +61,7 @@ interface Reply {
   readonly text: string
 }
 
-function post(socketPath: string, token: string, body: string, patience: number, silent: Error): Promise<Reply> {
+function post(socketPath: string, token: string, body: string, timeoutMs: number, silent: Error): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const headers = {
       host: controlHost,
@@ -75,7 +75,7 @@ function post(socketPath: string, token: string, body: string, patience: number,
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }))
       response.on('error', reject)
     })
-    sent.setTimeout(patience, () => sent.destroy(silent))
+    sent.setTimeout(timeoutMs, () => sent.destroy(silent))
     sent.on('error', (error) => reject(['ECONNREFUSED', 'ENOENT'].includes(errorCode(error)) ? new NobodyThere() : error))
     sent.end(body)
   })

@@ -53,7 +53,7 @@ export async function testEndpoint(flags: TestFlags, version: string): Promise<C
 }
 
 /** Longer than any time-out of a delivery, in milliseconds. */
-const patience = 310_000
+const answerTimeoutMs = 310_000
 
 /** Asks the relay that runs; undefined when that cannot be asked. */
 async function testByRelay(outbox: string, { endpoint, circuit }: FoundEndpoint): Promise<Tested | undefined> {
@@ -63,7 +63,7 @@ async function testByRelay(outbox: string, { endpoint, circuit }: FoundEndpoint)
     const answer = await fetch(`http://127.0.0.1:${control.port}/networks/${endpoint.network_id}/endpoints/${endpoint.id}/test`, {
       method: 'POST',
       headers: { authorization: `Bearer ${control.key}` },
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(answerTimeoutMs),
     })
     if (answer.status !== 200) return undefined
     const given = (await answer.json()) as Partial<Tested>
