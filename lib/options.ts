@@ -1,12 +1,14 @@
+import * as v from 'valibot'
 import { type Clock, systemClock } from './base/clock.ts'
-import { kind, shown } from './base/given.ts'
+import { kind } from './base/given.ts'
+import { callable, checkedOptions, count, flag, group, instance, must, oneOf, withMethods } from './base/options.ts'
 import type { PermalinkKind } from './context.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import { reporterOf } from './kernel/report.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import type { OperationBody, OperationId } from './operations.ts'
 import { encryptionKeyBytes, encryptionKeyRule, keyRing } from './outbox/encryption.ts'
-import { type Ports, portMethods } from './ports.ts'
+import type { Ports } from './ports.ts'
 import type { BeforeCall, FaultContext, HostPrincipal, RateLimiter, Settings } from './settings.ts'
 import type { Storage } from './storage/contract.ts'
 import type { Id } from './storage/table.ts'
@@ -82,154 +84,97 @@ export interface Options {
   readonly encryptionKeys?: readonly string[]
 }
 
-const known = new Set<string>([
-  'storage',
-  'basePath',
-  'publicUrl',
-  'allowHttp',
-  'trustProxy',
-  'ids',
-  'limits',
-  'rateLimiter',
-  'authenticate',
-  'hooks',
-  'permalink',
-  'ports',
-  'clock',
-  'newMembersConsent',
-  'keysOfFormerMembers',
-  'encryptionKeys',
-] satisfies (keyof Options)[])
-
-/**
- * Checks the options and fills in the defaults. The object is not changed.
- * @throws TypeError that lists every problem, each with the option's name and what to do
- */
-export function settings(options: Options): Settings {
-  if (typeof options !== 'object' || options === null)
-    throw new TypeError('createCommunity: the options must be an object with at least `storage`')
-  const problems: string[] = []
-  const check = (ok: boolean, problem: string) => {
-    if (!ok) problems.push(problem)
-  }
-  for (const name of Object.keys(options)) check(known.has(name), `option \`${name}\` does not exist`)
-  check(
-    typeof options.storage?.transaction === 'function',
-    isPromise(options.storage)
-      ? 'option `storage` got a Promise: await it, as in `storage: await lowdbStorage(…)`'
-      : 'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own',
-  )
-  const { basePath = '', publicUrl, ids = 'string' } = options
-  check(
-    basePath === '' || isPath(basePath),
-    `option \`basePath\` must be '' or the path of a URL without a trailing slash, got ${shown(basePath)}`,
-  )
-  check(
-    publicUrl === undefined || isPublicUrl(publicUrl),
-    `option \`publicUrl\` must be an address such as https://api.example.org or https://api.example.org/community, without a trailing slash, got ${shown(publicUrl)}`,
-  )
-  check(ids === 'string' || ids === 'number', `option \`ids\` must be 'string' or 'number', got ${shown(ids)}`)
-  for (const name of ['allowHttp', 'newMembersConsent'] as const)
-    check(['boolean', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be true or false`)
-  const { keysOfFormerMembers = 'accept' } = options
-  check(
-    keysOfFormerMembers === 'accept' || keysOfFormerMembers === 'refuse',
-    `option \`keysOfFormerMembers\` must be 'accept' or 'refuse', got ${shown(keysOfFormerMembers)}`,
-  )
-  const { encryptionKeys = [] } = options
-  check(Array.isArray(encryptionKeys), `option \`encryptionKeys\` must be a list, got ${kind(encryptionKeys)}`)
-  for (const [place, key] of Array.isArray(encryptionKeys) ? encryptionKeys.entries() : [])
-    check(encryptionKeyBytes(key) !== undefined, `option \`encryptionKeys\`: key ${place + 1} ${encryptionKeyRule}`)
-  check(
-    ['boolean', 'undefined'].includes(typeof options.trustProxy) || isLimit(options.trustProxy),
-    'option `trustProxy` must be true or false, or the number of proxies',
-  )
-  for (const name of ['authenticate', 'permalink'] as const)
-    check(['function', 'undefined'].includes(typeof options[name]), `option \`${name}\` must be a function`)
-  for (const name of ['hooks', 'limits', 'ports'] as const)
-    check(
-      options[name] === undefined || isPlain(options[name]),
-      `option \`${name}\` must be an object, got ${shown(options[name])}`,
-    )
-  for (const [name, hook] of Object.entries(plain(options.hooks))) {
-    check(hookNames.has(name), `option \`hooks.${name}\` does not exist`)
-    check(['function', 'undefined'].includes(typeof hook), `option \`hooks.${name}\` must be a function`)
-  }
-  const methods: readonly (readonly [string, unknown, string])[] = [
-    ['rateLimiter', options.rateLimiter, 'count'],
-    ['clock', options.clock, 'now'],
-  ]
-  for (const [name, given, method] of methods)
-    check(
-      given === undefined || typeof (given as Readonly<Record<string, unknown>> | null)?.[method] === 'function',
-      `option \`${name}\` must have a method ${method}`,
-    )
-  const limits = { ...defaultLimits, ...defined(plain(options.limits)) }
-  for (const name of Object.keys(limits)) check(name in defaultLimits, `option \`limits.${name}\` does not exist`)
-  for (const name of ['title', 'longText', 'choices', 'bodyBytes', 'assetBytes', 'inFlightBytes'] as const)
-    check(isLimit(limits[name]), `option \`limits.${name}\` must be a whole number above 0, got ${shown(limits[name])}`)
-  for (const name of ['standard', 'premium', 'unlimited'] as const) {
-    const limit: unknown = plain<Partial<Limits['perMinute']>>(limits.perMinute)[name]
-    const problem = `option \`limits.perMinute.${name}\` must be a whole number above 0 or null, got ${shown(limit)}`
-    check(limit === null || isLimit(limit), problem)
-  }
-  for (const name of Object.keys(plain(options.ports)))
-    check(name in portMethods, `option \`ports.${name}\` does not exist; allowed: ${Object.keys(portMethods).join(', ')}`)
-  for (const [name, methods] of Object.entries(portMethods)) {
-    const port = plain(options.ports)[name as keyof Ports] as Readonly<Record<string, unknown>> | undefined
-    for (const method of methods)
-      check(
-        port === undefined || typeof port?.[method] === 'function',
-        `option \`ports.${name}\` must have a method ${method}; ports() of folkmoot/ports has`,
-      )
-  }
-  if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
-
-  return {
-    storage: options.storage,
-    basePath,
-    publicUrl,
-    allowHttp: options.allowHttp ?? false,
-    trustProxy: options.trustProxy ?? false,
-    ids,
-    limits,
-    rateLimiter: options.rateLimiter,
-    authenticate: options.authenticate,
-    hooks: options.hooks ?? {},
-    report: reporterOf(options.hooks?.onError),
-    permalink: options.permalink ?? (({ kind, id, subdomain }) => `https://${subdomain}.example/${kind}/${id}`),
-    ports: options.ports ?? {},
-    clock: options.clock ?? systemClock,
-    newMembersConsent: options.newMembersConsent ?? false,
-    keysOfFormerMembers: options.keysOfFormerMembers ?? 'accept',
-    encryption: keyRing(encryptionKeys),
-  }
-}
-
-const isPromise = (value: unknown): boolean => typeof (value as { readonly then?: unknown } | null)?.then === 'function'
-
-const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** The object, or an empty one for any other value. */
-const plain = <T extends object>(value: T | undefined): T => (isPlain(value) ? value : {}) as T
-
-const hookNames = new Set<string>(['before', 'after', 'onError'] satisfies (keyof Hooks)[])
-
-const isLimit = (limit: unknown): boolean => Number.isSafeInteger(limit) && Number(limit) > 0
-
-const isPath = (text: string): boolean =>
-  typeof text === 'string' &&
-  /^\/.*[^/]$/.test(text) &&
-  URL.canParse(text, 'https://host') &&
-  new URL(text, 'https://host').pathname === text
+const isPath = (text: unknown): boolean =>
+  text === '' ||
+  (typeof text === 'string' &&
+    /^\/.*[^/]$/.test(text) &&
+    URL.canParse(text, 'https://host') &&
+    new URL(text, 'https://host').pathname === text)
 
 /** An origin, or an origin with a path that needs no normalisation. */
-export function isPublicUrl(text: string): boolean {
+export function isPublicUrl(text: unknown): boolean {
   if (typeof text !== 'string' || !URL.canParse(text)) return false
   const { origin, pathname, protocol } = new URL(text)
   return /^https?:$/.test(protocol) && text === origin + (pathname === '/' ? '' : pathname) && !text.endsWith('/')
 }
 
-/** The same without what is undefined: a default that is spelled out is a default. */
-const defined = <T extends object>(options: T): Partial<T> =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
+const isPromise = (value: unknown): boolean =>
+  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
+
+const storageRule = ({ input }: { readonly input: unknown }): string =>
+  isPromise(input)
+    ? 'got a Promise: await it, as in `storage: await lowdbStorage(…)`'
+    : 'is required: memoryStorage(), lowdbStorage(…) or your own'
+
+const { perMinute, ...sizes } = defaultLimits
+const rate = v.custom<number | null>((value) => value === null || v.is(count, value), must('be a whole number above 0 or null'))
+
+/** Each with its value as the default. */
+const sizeRules = Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, v.optional(count, size)])) as {
+  readonly [Name in keyof typeof sizes]: v.OptionalSchema<typeof count, number>
+}
+
+const port = (...methods: readonly string[]) => v.optional(withMethods(methods, 'ports() of folkmoot/ports has'))
+
+const rules = {
+  storage: v.custom<Storage>((value) => v.is(withMethods(['transaction']), value), storageRule),
+  basePath: v.optional(v.custom<string>(isPath, must("be '' or the path of a URL without a trailing slash")), ''),
+  publicUrl: v.optional(
+    v.custom<string>(
+      isPublicUrl,
+      must('be an address such as https://api.example.org or https://api.example.org/community, without a trailing slash'),
+    ),
+  ),
+  allowHttp: v.optional(flag, false),
+  trustProxy: v.optional(v.union([v.boolean(), count], must('be true or false, or the number of proxies')), false),
+  ids: v.optional(oneOf('string', 'number'), 'string'),
+  limits: v.optional(
+    group({ ...sizeRules, perMinute: v.optional(group({ standard: rate, premium: rate, unlimited: rate }), perMinute) }),
+    {},
+  ),
+  rateLimiter: v.optional(withMethods<RateLimiter>(['count'])),
+  authenticate: v.optional(callable<NonNullable<Options['authenticate']>>()),
+  hooks: v.optional(
+    instance<Hooks>({ before: v.optional(callable()), after: v.optional(callable()), onError: v.optional(callable()) }),
+    {},
+  ),
+  permalink: v.optional(
+    callable<NonNullable<Options['permalink']>>(),
+    () =>
+      ({ kind, id, subdomain }: Parameters<Settings['permalink']>[0]) =>
+        `https://${subdomain}.example/${kind}/${id}`,
+  ),
+  ports: v.optional(
+    instance<Ports>({
+      recurrence: port('expand'),
+      phoneNumbers: port('parse'),
+      assets: port('put', 'remove'),
+      fileTypes: port('sniff'),
+      download: port('get'),
+    }),
+    {},
+  ),
+  clock: v.optional(withMethods<Clock>(['now']), systemClock),
+  newMembersConsent: v.optional(flag, false),
+  keysOfFormerMembers: v.optional(oneOf('accept', 'refuse'), 'accept'),
+  encryptionKeys: v.optional(
+    v.array(
+      v.custom<string>((key) => encryptionKeyBytes(key) !== undefined, encryptionKeyRule),
+      ({ input }) => `must be a list, got ${kind(input)}`,
+    ),
+    [],
+  ),
+} satisfies { readonly [Name in keyof Options]-?: v.GenericSchema }
+
+/**
+ * Checks the options and fills in the defaults. The object is not changed.
+ * @throws TypeError that lists every problem, each with the option's name and what to do
+ */
+export function settings(given: Options): Settings {
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError('createCommunity: the options must be an object with at least `storage`')
+  const { problems, options } = checkedOptions('option', rules, given)
+  if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
+  const { encryptionKeys, ...rest } = options
+  return { ...rest, report: reporterOf(rest.hooks.onError), encryption: keyRing(encryptionKeys) }
+}

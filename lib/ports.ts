@@ -98,12 +98,3 @@ export interface Ports {
   readonly fileTypes?: FileTypes
   readonly download?: Downloader
 }
-
-/** The methods of each port, by which options are checked. */
-export const portMethods = {
-  recurrence: ['expand'],
-  phoneNumbers: ['parse'],
-  assets: ['put', 'remove'],
-  fileTypes: ['sniff'],
-  download: ['get'],
-} as const satisfies Record<keyof Ports, readonly string[]>

@@ -1,6 +1,8 @@
 /** The write side of the outbox directory: group commit, rotation, and a new segment after every failure. */
+
 import type { Server } from 'node:net'
 import { join, resolve } from 'node:path'
+import * as v from 'valibot'
 import { encodeCommit, fitsLine, maxLineBytes } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import { type OutboxWriter, StorageError } from '../../lib/storage/contract.ts'
@@ -8,7 +10,7 @@ import { fileError } from '../files/errors.ts'
 import { type FileSystem, nodeFileSystem } from '../files/file-system.ts'
 import { listenOn, stopListening } from '../files/lock-socket.ts'
 import { thisProcess } from '../files/owner.ts'
-import { anything, checkOptions, listener, pathOf, wholeNumber } from '../options.ts'
+import { anything, callable, checkOptions, count, pathOf } from '../options.ts'
 import { createSegment, type Segment } from './segment.ts'
 import { newWriterId, ownerName, segmentName, socketName } from './segment-name.ts'
 
@@ -19,7 +21,7 @@ export interface OutboxOptions {
   readonly rotateBytes?: number
   /** For tests. */
   readonly files?: FileSystem
-  /** number => Milliseconds since 1970; orders the segments of successive writers. */
+  /** Milliseconds since 1970; orders the segments of successive writers. */
   readonly now?: () => number
 }
 
@@ -35,7 +37,12 @@ interface Waiting {
   readonly failed: (error: unknown) => void
 }
 
-const rules = { directory: pathOf('a directory'), rotateBytes: wholeNumber, files: anything, now: listener }
+const rules = {
+  directory: pathOf('a directory'),
+  rotateBytes: v.optional(count, 64 * 1024 * 1024),
+  files: v.optional(anything<FileSystem>(), nodeFileSystem),
+  now: v.optional(callable<() => number>(), () => Date.now),
+} satisfies { readonly [Name in keyof OutboxOptions]-?: v.GenericSchema }
 
 /**
  * Opens an outbox directory for writing. Any number of writers, in any number of processes, may have it open at once.
@@ -47,9 +54,8 @@ const rules = { directory: pathOf('a directory'), rotateBytes: wholeNumber, file
  * @throws StorageError `unavailable` or `full` when the directory cannot be written; its message names it
  */
 export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> {
-  checkOptions('openOutbox', rules, options, "{ directory: './data/outbox' }")
-  const { rotateBytes = 64 * 1024 * 1024, files = nodeFileSystem, now = Date.now } = options
-  const directory = resolve(options.directory)
+  const { rotateBytes, files, now, ...rest } = checkOptions('openOutbox', rules, options, "{ directory: './data/outbox' }")
+  const directory = resolve(rest.directory)
   const writer = newWriterId(now())
   let socket: Server | undefined
   try {

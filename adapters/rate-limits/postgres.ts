@@ -3,7 +3,9 @@
  * is not logged, so counting syncs nothing; after a crash of the database it is empty, and the minutes begin anew.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
 import { isStorageError, StorageError } from '../../lib/storage/contract.ts'
+import { anything, callable, checkOptions, flag, positive, textOf } from '../options.ts'
 import { nameOf, type PgPool, send } from '../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { storageErrorOf, unreachable } from '../sql/postgres/errors.ts'
@@ -30,6 +32,17 @@ export interface PostgresRateLimitOptions {
   readonly warn?: (sentence: string) => void
 }
 
+const rules = {
+  url: v.optional(textOf('an address such as postgres://host/database')),
+  pool: v.optional(anything<PgPool>()),
+  schema: v.optional(textOf('the name of a schema'), defaultSchema),
+  migrate: v.optional(flag, true),
+  timeoutMs: v.optional(positive, 1_000),
+  retryMs: v.optional(positive, 5_000),
+  prepared: v.optional(flag, true),
+  warn: v.optional(callable<NonNullable<PostgresRateLimitOptions['warn']>>(), () => console.warn),
+} satisfies { readonly [Name in keyof PostgresRateLimitOptions]-?: v.GenericSchema }
+
 /** Milliseconds to connect in, and for a statement; those that nobody waits for any more end by themselves. */
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 10_000
@@ -44,8 +57,8 @@ const pause = 5
  * @throws TypeError when neither `url` nor `pool` is given, or `pg` is not installed
  */
 export async function postgresRateLimits(options: PostgresRateLimitOptions): Promise<SharedRateLimits> {
-  const { url, schema = defaultSchema, migrate = true, timeoutMs = 1_000, retryMs = 5_000 } = options
-  const { prepared = true, warn = console.warn } = options
+  const checked = checkOptions('postgresRateLimits', rules, options, '{ url }')
+  const { url, schema, migrate, timeoutMs, retryMs, prepared, warn } = checked
   if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must name a PostgreSQL database')
   const pool =
     options.pool ??

@@ -6,7 +6,9 @@
  */
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import * as v from 'valibot'
 import { isStorageError } from '../../lib/storage/contract.ts'
+import { callable, checkOptions, pathOf, positive } from '../options.ts'
 import { whileBusy } from '../sql/sqlite/busy.ts'
 import type { Connection } from '../sql/sqlite/connection.ts'
 import { storageErrorOf } from '../sql/sqlite/errors.ts'
@@ -22,6 +24,13 @@ export interface SqliteRateLimitOptions {
   /** Is told when the counts cannot be shared, and when they can again. Default `console.warn`. */
   readonly warn?: (sentence: string) => void
 }
+
+const rules = {
+  path: pathOf('a file'),
+  timeoutMs: v.optional(positive, 1_000),
+  retryMs: v.optional(positive, 5_000),
+  warn: v.optional(callable<NonNullable<SqliteRateLimitOptions['warn']>>(), () => console.warn),
+} satisfies { readonly [Name in keyof SqliteRateLimitOptions]-?: v.GenericSchema }
 
 const makeTable =
   'CREATE TABLE IF NOT EXISTS "rate_limits" ("key" TEXT PRIMARY KEY, "used" INTEGER NOT NULL, "ends_at" INTEGER NOT NULL) STRICT, WITHOUT ROWID'
@@ -43,7 +52,7 @@ const sweepAll = `DELETE FROM "rate_limits" WHERE NOT (${running})`
  * @throws StorageError `unavailable`, `full` when the file beside the storage's cannot be made
  */
 export async function sqliteRateLimits(options: SqliteRateLimitOptions): Promise<SharedRateLimits> {
-  const { path, timeoutMs = 1_000, retryMs = 5_000, warn = console.warn } = options
+  const { path, timeoutMs, retryMs, warn } = checkOptions('sqliteRateLimits', rules, options, "{ path: './data/db.sqlite' }")
   const directory = `${resolve(path)}-rate-limits`
   const counts = await sqliteCounts(directory, timeoutMs)
   return sharedRateLimits(counts, { warn, retryMs })

@@ -4,6 +4,7 @@
  * Every commit writes the whole file, and commits that come together share one write. That is quick for a thousand members
  * and slow for ten thousand: past 16 MiB it warns, and SQLite is the better choice.
  */
+import * as v from 'valibot'
 import '../node-version.ts'
 import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -12,7 +13,7 @@ import { isStorageError, type OutboxWriter, type Storage, StorageError } from '.
 import { fileError } from '../files/errors.ts'
 import { type FileSystem, nodeFileSystem } from '../files/file-system.ts'
 import { acquireLock, type ProcessLock } from '../files/process-lock.ts'
-import { anything, checkOptions, listener, outboxWriter, pathOf, positive } from '../options.ts'
+import { anything, callable, checkOptions, outboxWriter, pathOf, positive } from '../options.ts'
 import { tablesInMemory } from './in-memory/tables.ts'
 import { transactionsInMemory } from './in-memory/transactions.ts'
 import { type Document, format, parseDocument } from './lowdb/document.ts'
@@ -38,10 +39,10 @@ export interface LowdbOptions {
 const rules = {
   path: pathOf('a file'),
   outbox: outboxWriter,
-  warn: listener,
-  retryMs: positive,
-  files: anything,
-}
+  warn: v.optional(callable<NonNullable<LowdbOptions['warn']>>(), () => console.warn),
+  retryMs: v.optional(positive, 5_000),
+  files: v.optional(anything<FileSystem>(), nodeFileSystem),
+} satisfies { readonly [Name in keyof LowdbOptions]-?: v.GenericSchema }
 
 /**
  * Opens a lowdb file, or begins an empty one. The file belongs to this process until the storage is closed.
@@ -50,8 +51,8 @@ const rules = {
  *   alone), `newer` when a newer version wrote it, `full` or `unavailable` when it cannot be opened. The outbox then stays
  *   the caller's.
  */
-export async function lowdbStorage(options: LowdbOptions): Promise<Storage> {
-  checkOptions('lowdbStorage', rules, options, "{ path: './data/db.json', outbox }")
+export async function lowdbStorage(given: LowdbOptions): Promise<Storage> {
+  const options = checkOptions('lowdbStorage', rules, given, "{ path: './data/db.json', outbox }")
   const lock = await hold(options.path)
   try {
     return await open(lock, options)
@@ -72,8 +73,7 @@ async function hold(path: string): Promise<ProcessLock> {
   }
 }
 
-async function open(lock: ProcessLock, options: LowdbOptions): Promise<Storage> {
-  const { outbox, warn = console.warn, retryMs = 5_000, files = nodeFileSystem } = options
+async function open(lock: ProcessLock, { outbox, warn, retryMs, files }: Required<LowdbOptions>): Promise<Storage> {
   const { path } = lock
   const file = syncedFile(path, (bytes) => parseDocument(bytes, path), files)
   const low = new Low<Document>(file, { folkmoot: format, tables: {}, pending: [] })

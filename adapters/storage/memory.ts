@@ -17,8 +17,7 @@ const rules = { outbox: v.optional(outboxWriter) }
  *   StorageError `closed` once it is closed
  */
 export function memoryStorage(options: { readonly outbox?: OutboxWriter } = {}): Storage {
-  checkOptions('memoryStorage', rules, options, '{ outbox }')
-  const { outbox } = options
+  const { outbox } = checkOptions('memoryStorage', rules, options, '{ outbox }')
   if (!outbox) return transactionsInMemory(tablesInMemory())
   return transactionsInMemory(tablesInMemory(), {
     async persist(group) {

@@ -9,7 +9,7 @@ import '../node-version.ts'
 import * as v from 'valibot'
 import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
-import { anything, checkOptions, flag, listener, positive, wholeNumber } from '../options.ts'
+import { anything, callable, checkOptions, count, flag, positive, textOf } from '../options.ts'
 import { isPipelined, type PgClient, type PgPool, send } from '../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { commitError, endsConnection } from '../sql/postgres/errors.ts'
@@ -70,17 +70,17 @@ export interface PostgresStorage extends Storage {
 const maxReads = 8
 
 const rules = {
-  url: v.optional(v.string('must be an address such as postgres://host/database')),
-  pool: anything,
-  schema: v.optional(v.string('must be the name of a schema')),
-  migrate: flag,
-  poolSize: wholeNumber,
-  connectTimeoutMs: positive,
-  statementTimeoutMs: positive,
-  prepared: flag,
-  tables: anything,
-  onStatement: listener,
-}
+  url: v.optional(textOf('an address such as postgres://host/database')),
+  pool: v.optional(anything<PgPool>()),
+  schema: v.optional(textOf('the name of a schema'), defaultSchema),
+  migrate: v.optional(flag, true),
+  poolSize: v.optional(count, 10),
+  connectTimeoutMs: v.optional(positive, 5_000),
+  statementTimeoutMs: v.optional(positive, 10_000),
+  prepared: v.optional(flag, true),
+  tables: v.optional(anything<readonly TableShape[]>(), allTables),
+  onStatement: v.optional(callable<NonNullable<PostgresOptions['onStatement']>>()),
+} satisfies { readonly [Name in keyof PostgresOptions]-?: v.GenericSchema }
 
 /**
  * Opens a PostgreSQL database, and makes what is missing in it.
@@ -89,9 +89,8 @@ const rules = {
  * @throws TypeError when neither `url` nor `pool` is given, or `pg` is not installed
  */
 export async function postgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
-  checkOptions('postgresStorage', rules, options, '{ url }')
-  const { url, schema = defaultSchema, migrate = true, poolSize = 10, connectTimeoutMs = 5_000, tables = allTables } = options
-  const { statementTimeoutMs = 10_000, prepared = true, onStatement } = options
+  const checked = checkOptions('postgresStorage', rules, options, '{ url }')
+  const { url, schema, migrate, poolSize, connectTimeoutMs, statementTimeoutMs, prepared, tables, onStatement } = checked
   const dialect = postgresDialect(schema)
   const language: Language = { dialect, statements: statementsOf(dialect), prepared, onStatement }
   if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must name a PostgreSQL database')

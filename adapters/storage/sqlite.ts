@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import { partsOf } from '../../lib/outbox/parts.ts'
 import { type Storage, StorageError } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
-import { anything, checkOptions, flag, listener, pathOf, positive } from '../options.ts'
+import { anything, callable, checkOptions, flag, pathOf, positive } from '../options.ts'
 import { type Connection, connectionOver, openConnection } from '../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../sql/sqlite/dialect.ts'
 import { storageErrorOf } from '../sql/sqlite/errors.ts'
@@ -109,12 +109,12 @@ function snapshotOn(connection: Connection, readers: Readers): Snapshot {
 
 const rules = {
   path: v.optional(pathOf('a file')),
-  database: anything,
-  migrate: flag,
-  busyTimeoutMs: positive,
-  tables: anything,
-  onStatement: listener,
-}
+  database: v.optional(anything<DatabaseSync>()),
+  migrate: v.optional(flag, true),
+  busyTimeoutMs: v.optional(positive, 5_000),
+  tables: v.optional(anything<readonly TableShape[]>(), allTables),
+  onStatement: v.optional(callable<NonNullable<SqliteOptions['onStatement']>>()),
+} satisfies { readonly [Name in keyof SqliteOptions]-?: v.GenericSchema }
 
 /**
  * Opens a SQLite file, and makes what is missing in it.
@@ -124,8 +124,8 @@ const rules = {
  * @throws TypeError when neither `path` nor a `database` in a file is given
  */
 export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
-  checkOptions('sqliteStorage', rules, options, "{ path: './data/db.sqlite' }")
-  const { migrate = true, busyTimeoutMs = 5_000, tables = allTables, onStatement: watch } = options
+  const checked = checkOptions('sqliteStorage', rules, options, "{ path: './data/db.sqlite' }")
+  const { migrate, busyTimeoutMs, tables, onStatement: watch } = checked
   const path = fileOf(options)
   const connection = openConnection(path, { watch })
   try {

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { kind } from '../base/given.ts'
 import { isStorableId } from '../base/ids.ts'
+import { suggestion } from '../base/suggest.ts'
 import { fail, invalid, isApiError } from '../errors.ts'
 import { type Fields, IdInput, type TextLimits } from '../fields.ts'
 import { parseInput } from '../kernel/check.ts'
@@ -79,7 +80,7 @@ function unknownFields(schema: v.GenericSchema, given: unknown, path: string): r
   return Object.entries(given).flatMap(([name, value]) => {
     const known = Object.hasOwn(entries, name) ? entries[name] : undefined
     if (known) return unknownFields(known, value, `${path}${name}.`)
-    return [`field \`${path}${name.slice(0, 50)}\` does not exist; allowed: ${Object.keys(entries).join(', ')}`]
+    return [`field \`${path}${name.slice(0, 50)}\` does not exist; ${suggestion(name.slice(0, 50), Object.keys(entries))}`]
   })
 }
 

@@ -1,6 +1,7 @@
 /** What storages and the outbox say about options that nobody should give. */
 import { expect, test } from 'vitest'
 import { openOutbox } from '../../adapters/outbox/file.ts'
+import { postgresRateLimits, sqliteRateLimits } from '../../adapters/rate-limits/index.ts'
 import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
@@ -26,7 +27,7 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     'openOutbox',
     openOutbox,
     { dir: nowhere, rotateBytes: 0 },
-    'option `dir` does not exist; allowed: directory, rotateBytes, files, now; option `directory` must be the path of a directory, got undefined; option `rotateBytes` must be a whole number above 0, got 0',
+    'option `dir` does not exist; did you mean directory?; option `directory` must be the path of a directory, got undefined; option `rotateBytes` must be a whole number above 0, got 0',
   ],
   [
     'lowdbStorage',
@@ -58,6 +59,18 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     { outbox: null },
     'option `outbox` must be an outbox, as in await openOutbox({ directory }), got null',
   ],
+  [
+    'sqliteRateLimits',
+    sqliteRateLimits,
+    { path: nowhere, timeout: 5 },
+    'option `timeout` does not exist; did you mean timeoutMs?',
+  ],
+  [
+    'postgresRateLimits',
+    postgresRateLimits,
+    { url: 'postgres://x', retryMs: 0 },
+    'option `retryMs` must be a number above 0, got 0',
+  ],
   ['memoryStorage', memoryStorage, [], 'the options must be an object, as in memoryStorage({ outbox }), got a list'],
   ['sqliteStorage', sqliteStorage, 'data.sqlite', 'the options must be an object'],
   [
@@ -66,7 +79,7 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     { path: nowhere, busyTimeoutMs: Number.NaN, readOnly: true },
     'option `readOnly` does not exist',
   ],
-  ['postgresStorage', postgresStorage, { uri: 'postgres://x' }, 'option `uri` does not exist; allowed: url, pool, schema'],
+  ['postgresStorage', postgresStorage, { uri: 'postgres://x' }, 'option `uri` does not exist; did you mean url?'],
   [
     'postgresStorage',
     postgresStorage,

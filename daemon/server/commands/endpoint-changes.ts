@@ -1,11 +1,12 @@
 /** What the flags of `folkmoot endpoints …` say of an endpoint. */
+
+import { suggestion } from '../../../lib/base/suggest.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
 import { UsageError } from '../../usage.ts'
 import { secretOf, secretsOf } from '../secrets.ts'
 import { type AttributeFlags, attributeChanges, attributeOptions } from './endpoint-options.ts'
 import type { EndpointsFlags } from './endpoints.ts'
-import { suggestion } from './suggest.ts'
 
 export interface EndpointFlags extends EndpointsFlags, AttributeFlags {
   readonly key?: string

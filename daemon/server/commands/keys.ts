@@ -1,6 +1,7 @@
 /** `folkmoot keys …` */
 
 import { readMoment } from '../../../lib/base/moments.ts'
+import { suggestion } from '../../../lib/base/suggest.ts'
 import type { KeyListing } from '../../../lib/index.ts'
 import { operations } from '../../../lib/operations.ts'
 import type { Output } from '../../output.ts'
@@ -8,7 +9,6 @@ import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
-import { suggestion } from './suggest.ts'
 
 export interface KeyFlags extends StorageFlags {
   readonly network?: string

@@ -17,7 +17,7 @@ export function nearest(given: string, known: readonly string[]): readonly strin
 /** `did you mean a or b?`, or everything that there is. */
 export function suggestion(given: string, known: readonly string[]): string {
   const near = nearest(given, known)
-  return near.length > 0 ? `did you mean ${near.join(' or ')}?` : `there are ${known.join(', ')}`
+  return near.length > 0 ? `did you mean ${near.join(' or ')}?` : `allowed: ${known.join(', ')}`
 }
 
 /** Letters to change, add or leave out between two names. */
