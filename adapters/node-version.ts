@@ -1,6 +1,6 @@
 /**
- * Imported first by whatever of the package needs Node, so that an old Node ends with a sentence and not with the first thing
- * that it lacks. Bun and Deno name the Node that they are like.
+ * Imported first by every entry that needs Node, so that an old Node ends with a sentence and not with a missing function. Bun
+ * and Deno name the Node that they are like.
  */
 import { versions } from 'node:process'
 

@@ -1,15 +1,15 @@
 /**
- * The little of a file system that the outbox needs, as an interface, so that tests can inject short writes, I/O errors,
- * failing syncs and full disks.
+ * The small part of a file system that the outbox needs, as an interface. Tests inject short writes, I/O errors, failing syncs
+ * and full disks through it.
  */
 import { constants, fstatSync, watch } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 
 export interface OpenFile {
-  /** Writes at a byte offset and says how many bytes went in; that may be fewer. */
+  /** Writes at a byte offset and returns the number of bytes written; that may be fewer. */
   write(bytes: Uint8Array, position: number): Promise<number>
-  /** Reads from a byte offset and says how many bytes came; 0 at the end. */
+  /** Reads from a byte offset and returns the number of bytes; 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>
   /** fdatasync. */
   sync(): Promise<void>

@@ -1,10 +1,10 @@
 /**
  * Files that name the process that holds something. Only one living process at a time has its text in such a file.
  *
- * The file appears with its whole text at once (a link to a file that is already written), so nobody ever reads half of it.
- * The text of a dead process is replaced by one of those who find it: whoever first creates a second file, named after
- * exactly that text, and then still finds the text there. Texts never come twice, so nobody replaces a living owner by
- * mistake, however many try at once and wherever one of them dies.
+ * The file appears with its whole text at once (a link to a file that is already written), so nobody ever reads half of it. The
+ * text of a dead process is replaced by one process that finds it. That one creates a second file first, named after exactly
+ * that text, and then still finds the text there. Texts never come twice, so nobody replaces a living owner by mistake, however
+ * many try at once and wherever one of them dies.
  */
 import { createHash } from 'node:crypto'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ export interface LockRules {
  * Puts a text into a lock file, unless a living process has its own there.
  *
  * @param file the lock file
- * @param text says who we are; no other call ever had the same
+ * @param text identifies this process; no other call ever had the same
  * @param rules tell living owners from dead ones
  * @returns `undefined` when the file is ours now, else the text of the living owner
  * @throws what the file system throws
@@ -52,7 +52,7 @@ export async function claimFile(file: string, text: string, rules: LockRules): P
   }
 }
 
-/** The text of a lock file, or `undefined` when there is none. */
+/** The text of a lock file, or `undefined` if it does not exist. */
 export async function readLockFile(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')

@@ -1,4 +1,4 @@
-/** Sockets that nobody talks to: that one is open says that the process behind it lives. The kernel closes it in any event. */
+/** Sockets without traffic: an open one shows that its process lives. The kernel closes it in any event. */
 import { connect, createServer, type Server } from 'node:net'
 import { errorCode } from './errors.ts'
 
@@ -17,7 +17,7 @@ export function listenOn(name: string): Promise<Server | 'taken' | undefined> {
   })
 }
 
-/** Whether somebody may listen at a path: false only when the kernel says that nobody does. */
+/** Whether somebody may listen at a path: false only if the kernel reports that nobody does. */
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((settle) => {
     const connection = connect(path, () => {

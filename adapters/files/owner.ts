@@ -1,6 +1,6 @@
 /**
- * Who writes a segment, and whether that process still lives. A process is known by its number, its start time and the
- * boot of its machine, so that neither a re-used number nor a restart passes a dead writer off as a living one.
+ * The writer of a segment, and whether that process still lives. A process is identified by its number, its start time and the
+ * boot of its machine. So neither a re-used number nor a restart makes a dead writer look alive.
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { kill, pid } from 'node:process'
@@ -34,7 +34,7 @@ function namespace(): string | null {
 
 const boot = (): string | null => read('/proc/sys/kernel/random/boot_id')
 
-/** State letter and start time of a process, or null when there is none (or no /proc). */
+/** State letter and start time of a process, or null if it does not exist (or without /proc). */
 function processStat(id: number): { readonly state: string; readonly started: string } | null {
   const text = read(`/proc/${id}/stat`)
   if (text === null) return null
@@ -66,7 +66,7 @@ export function parseOwner(text: string): Owner | undefined {
   }
 }
 
-/** Whether an owner counts its processes as we do; else its number tells nothing. */
+/** Whether an owner's process numbers are valid here; otherwise its number is meaningless. */
 export const isNeighbour = (owner: Owner): boolean => owner.namespace === null || owner.namespace === namespace()
 
 /**

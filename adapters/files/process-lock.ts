@@ -17,7 +17,7 @@ import { claimFile, type LockRules, readLockFile } from './lock-file.ts'
 import { isAnswered, listenOn, stopListening } from './lock-socket.ts'
 import { isAlive, type Owner, parseOwner, thisProcess } from './owner.ts'
 
-/** Who holds a path, and what for. */
+/** The owner of a path, and the purpose. */
 export interface LockOwner extends Owner {
   readonly purpose: string
   /** The name of the owner's socket, in the directory of the path; null where none could be made. */
@@ -35,9 +35,9 @@ export interface ProcessLock {
  * Holds a path until it is released or the process ends, in whatever way. Holding does not keep the process alive.
  *
  * @param path what is to be held; it need not exist, its directory must
- * @param purpose says in the refusal of others what the path is held for: `lowdb storage`
- * @throws StorageError `locked` when another holds it, of this process or of another, naming that process; `unavailable` or
- *   `full` when the lock file cannot be written
+ * @param purpose the use of the path, shown in the refusal of others: `lowdb storage`
+ * @throws StorageError `locked` if another owner holds it, in this process or another one; the message names that process.
+ * `full` or `unavailable` if the lock file cannot be written
  */
 export async function acquireLock(path: string, purpose: string): Promise<ProcessLock> {
   const real = await realPath(path)
@@ -67,7 +67,7 @@ export async function acquireLock(path: string, purpose: string): Promise<Proces
   return {
     path: real,
     release() {
-      // The file first: whoever gets the name must not find a living owner in the file.
+      // The file first: the next owner of the name must not find a living owner in the file.
       released ??= rm(file, { force: true }).finally(letGo)
       return released
     },
@@ -75,7 +75,7 @@ export async function acquireLock(path: string, purpose: string): Promise<Proces
 }
 
 /**
- * Who holds a path now.
+ * The present owner of a path.
  * @returns `undefined` when nobody does, or when whoever did is dead
  */
 export async function lockOwner(path: string): Promise<LockOwner | undefined> {

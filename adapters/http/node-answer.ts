@@ -92,20 +92,20 @@ function watchAnswer(request: IncomingMessage, response: ServerResponse, bounds:
     socket.off('close', end)
     sent()
   }
-  // Not every version of Node tells a response that waits behind another one when their connection ends.
+  // Not every version of Node notifies a response that waits behind another one when their connection ends.
   response.on('close', end)
   socket.on('close', end)
   return watching
 }
 
-/** How long a refused body may go on before its connection is cut, in milliseconds. */
+/** How long a refused body may continue before its connection is cut, in milliseconds. */
 const lingerMs = 5_000
 
 // A client that is still writing when its connection is closed gets a reset, and never sees the answer.
 const isUnfinished = (request: IncomingMessage, status: number): boolean =>
   !request.complete && request.httpVersionMajor < 2 && (status === 408 || status === 413 || status === 503)
 
-/** A client that sends too much gets its answer first; what it goes on sending is thrown away, and then it is cut off. */
+/** A client that sends too much gets its answer first. The rest of its body is discarded, and then the connection is cut. */
 function linger(request: IncomingMessage, response: ServerResponse): void {
   const end = () => {
     clearTimeout(timer)

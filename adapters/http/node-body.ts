@@ -3,11 +3,11 @@ import { ApiError } from '../../lib/errors.ts'
 import { bodyCut, hostReadBody } from '../../lib/http/exchange.ts'
 import { type Bounds, watch } from './node-bounds.ts'
 
-/** What Express and its like add to a request. All of it may be missing. */
+/** The additions of Express and its like to a request. All of it may be missing. */
 export interface HostRequest extends IncomingMessage {
   /** The whole path, where a framework has cut its mount point off `url`. */
   readonly originalUrl?: string
-  /** What a body parser made of the body: a value, its text or its bytes. */
+  /** The body as parsed: a value, its text or its bytes. */
   readonly body?: unknown
   readonly rawBody?: unknown
 }
@@ -17,7 +17,7 @@ export type HandedOver =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'parsed'; readonly value: unknown }
 
-/** What the host has made of a body; `undefined` where the stream must be read. */
+/** The body as the host keeps it; `undefined` if the stream must be read. */
 export function handedOver(request: HostRequest): HandedOver | undefined {
   const { body, rawBody } = request
   if (body === undefined && rawBody === undefined) return undefined
@@ -50,7 +50,7 @@ const isUnread = (request: IncomingMessage): boolean => !request.readableDidRead
  * @param bounds how long it may take
  * @param arrived told of each part; what it throws ends the reading
  * @returns `undefined` when there are more
- * @throws ApiError 400 when the connection ends before the body does, 408 when it does not go on
+ * @throws ApiError 400 if the connection ends before the body does, 408 if the body stalls
  * @throws Error when the host has read the body and kept nothing of it
  */
 export async function readBody(
@@ -149,7 +149,7 @@ function copyAll(chunks: readonly Buffer[], place: Buffer): void {
   for (const chunk of chunks) offset += chunk.copy(place, offset)
 }
 
-// HTTP/2 announces neither: there the stream itself says whether anything comes.
+// HTTP/2 announces neither: there the stream itself shows whether anything comes.
 const hasNoBody = ({ headers, httpVersionMajor }: IncomingMessage): boolean =>
   headers['content-length'] === '0' ||
   (httpVersionMajor < 2 && headers['transfer-encoding'] === undefined && headers['content-length'] === undefined)

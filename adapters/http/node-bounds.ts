@@ -41,9 +41,9 @@ export function boundsOf(given: TransferBounds = {}): Bounds {
   return bounds
 }
 
-/** Watches over something that must go on: it may neither rest nor take too long. */
+/** Watches over progress: it may neither stall nor take too long. */
 export interface Watch {
-  /** It goes on. */
+  /** Reports progress. */
   moved(): void
   end(): void
 }

@@ -1,6 +1,6 @@
 /**
- * One request of a connection after the other. Node begins everything that a client has pipelined as soon as it has arrived;
- * so a connection that sends without reading would have all of it carried out at once.
+ * One request of a connection after the other. Node begins every pipelined request as soon as it has arrived. So a client that
+ * sends without reading would have all of them carried out at once.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
@@ -12,7 +12,7 @@ interface Connection {
 /** HTTP/2 interleaves its streams by design. */
 const atOnce = (request: IncomingMessage): number => (request.httpVersionMajor < 2 ? 1 : 32)
 
-/** What has arrived before the socket was paused: more than one read can hold. */
+/** The bytes that arrived before the socket was paused: more than one read can hold. */
 const maxWaiting = 8_192
 
 const connections = new WeakMap<Link, Connection>()
@@ -41,7 +41,7 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
     start()
   } else if (waiting.length < maxWaiting) {
     waiting.push(start)
-    // What the socket has read already still comes; nothing more, until the queue is empty.
+    // Bytes that the socket has read already still come; nothing more, until the queue is empty.
     if (request.httpVersionMajor < 2) socket.pause()
   } else if (request.httpVersionMajor < 2) socket.destroy()
   else response.destroy()

@@ -28,8 +28,8 @@ export function toNodeListener(
 }
 
 /**
- * Middleware for Express, Connect and their like: answers what is ours and leaves everything else, its body untouched, to
- * the next handler. May stand before or after a body parser. Mounted below a path, give the community that `basePath`.
+ * Middleware for Express, Connect and their like: answers what is ours and leaves everything else, its body untouched, to the
+ * next handler. Mount it before or after a body parser. Mounted below a path, give the community that `basePath`.
  * @param community what answers
  * @param bounds how long bodies and answers may be on their way
  * @throws TypeError when a bound is not a whole number above 0
@@ -76,8 +76,8 @@ interface Finished {
   readonly sent: () => void
 }
 
-// Answers are written at the end of the turn of the event loop in which they were ready, one straight after the other. Waking
-// a client up costs as much as all the rest of a read, and a proxy that gets many answers at once is woken up once for them.
+// Answers are written at the end of the turn of the event loop in which they were ready, one straight after the other. Waking a
+// client costs as much as the rest of a read. A proxy that gets many answers at once wakes up once for them.
 let finished: Finished[] = []
 
 function writeFinished(): void {

@@ -22,14 +22,14 @@ export async function* piecesOf(file: OpenFile, from: number, to: number): Async
 }
 
 /**
- * Whether all of a commit is there: its last line up to the newline, or a line of another commit behind it, so that only damage
- * can have taken the last one.
+ * Whether a commit is complete: its last line up to the newline is there, or a line of another commit follows. In the latter
+ * case only damage can have taken the last line.
  * @param from where to look from: behind the commit's first line
  */
 export async function hasEnd(file: OpenFile, commit: string, from: number, to: number): Promise<boolean> {
   const mark = Buffer.from(endOfCommit(commit))
   let found = false
-  // What is looked for may begin in one piece and end in the next.
+  // The searched bytes may begin in one piece and end in the next.
   let before: Buffer = Buffer.alloc(0)
   for await (const piece of piecesOf(file, from, to)) {
     const bytes = before.length === 0 ? piece : Buffer.concat([before, piece])

@@ -70,7 +70,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
     }
     try {
       const size = await file.size()
-      // Smaller than what was read: a failed append was taken back, and its writer went on in another segment.
+      // Smaller than the bytes read: a failed append was undone, and its writer continued in another segment.
       if (size <= from) return { commits: [], damage: [], position: from, more: false }
       let bytes = await readBytes(file, from, Math.min(size - from, limit))
       // One line may be longer than the limit: at least one commit has to come.

@@ -4,9 +4,9 @@
  * Terms
  * - **Writer**: one opened outbox of one process. Its id is a UUID of version 7, so names sort by when writers began.
  * - **Segment**: `<writer>-<number>.v1.ndjson`, a file that one writer appends to and nobody else touches.
- * - **Owner file**: `<writer>.owner`, which says whose the segments are while their writer lives.
- * - **Socket**: `<writer>.sock`, open as long as the writer lives; it tells a reader in another container, to whom the
- *   writer's process number says nothing.
+ * - **Owner file**: `<writer>.owner`, which names the process of the writer while it lives.
+ * - **Socket**: `<writer>.sock`, open as long as the writer lives. A reader in another container uses it, because it cannot
+ *   check the writer's PID.
  */
 import { getRandomValues } from 'node:crypto'
 
@@ -23,7 +23,7 @@ export interface SegmentName {
   readonly version: number
 }
 
-/** What a file name says, or `undefined` when it is not a segment's. */
+/** The parts of a file name, or `undefined` if it is not a segment's. */
 export function parseSegmentName(name: string): SegmentName | undefined {
   const [, owner, number, version] = segmentPattern.exec(name) ?? []
   if (owner === undefined) return undefined

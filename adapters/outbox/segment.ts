@@ -9,8 +9,9 @@ export interface Segment {
   /** Bytes that are durable. */
   readonly length: number
   /**
-   * Appends lines, one after the other, and makes all of them durable at once. After a failure the segment takes nothing more: what a failed sync left behind is
-   * unknown, and a second sync of the same file may report success for pages that the kernel has dropped.
+   * Appends lines, one after the other, and makes all of them durable at once. After a failure the segment accepts nothing
+   * more. The effect of a failed sync is unknown, and a second sync of the same file may report success for pages that the
+   * kernel has dropped.
    * @throws StorageError `full` or `unavailable`
    */
   append(lines: Iterable<Uint8Array>): Promise<void>

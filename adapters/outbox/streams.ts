@@ -75,5 +75,5 @@ export function lookAt(files: FileSystem, root: string): Streams {
   return { list, isDone, streams }
 }
 
-/** Whether the writer of an owner file could open a socket; without one, that nobody answers says nothing. */
+/** Whether the writer of an owner file could open a socket; without one, a missing answer means nothing. */
 const hasSocket = (owner: string): boolean => (JSON.parse(owner) as { readonly answers?: unknown }).answers === true

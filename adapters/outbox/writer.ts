@@ -167,7 +167,7 @@ function takeGroup(waiting: readonly Waiting[]): readonly Waiting[] {
   return waiting.slice(0, count)
 }
 
-/** Says who writes, durably and before the first segment: a segment without an owner file counts as finished. */
+/** Records the writer durably, before the first segment: a segment without an owner file counts as finished. */
 async function claim(files: FileSystem, directory: string, writer: string, answers: boolean): Promise<void> {
   const path = join(directory, ownerName(writer))
   const file = await files.create(`${path}.tmp`)

@@ -15,8 +15,8 @@ export interface DirectoryAssetsOptions {
 }
 
 /**
- * Files in a directory, each named by its id with the extension of what it really is. Serve it with
- * `X-Content-Type-Options: nosniff`, from an origin of its own where you can: its files come from strangers.
+ * Files in a directory, each named by its id with the extension of its real type. Serve it with `X-Content-Type-Options:
+ * nosniff`, from a separate origin if you can: its files come from strangers.
  * @throws TypeError when an option is missing or malformed
  */
 export function directoryAssets({ directory, baseUrl }: DirectoryAssetsOptions): AssetStore {

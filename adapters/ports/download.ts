@@ -2,9 +2,12 @@ import type { LookupFunction } from 'node:net'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { Download, Downloader } from '../../lib/ports.ts'
 
-/** What keeps a download out of the operator's own network: both are needed, for addresses in the URL are never looked up. */
+/**
+ * The guard that keeps a download out of the operator's own network: both are needed, for addresses in the URL are never looked
+ * up.
+ */
 export interface DownloadGuard {
-  /** Whether a URL may be called, as far as it alone tells: its scheme, its port, an address in the place of a name. */
+  /** Whether a URL may be called, judged by itself: its scheme, its port, an address instead of a name. */
   allows(url: string): boolean
   /** Turns names into addresses, and hands on only those that may be dialled. */
   readonly lookup: LookupFunction

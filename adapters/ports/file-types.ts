@@ -5,7 +5,7 @@ import type { FileType, FileTypes } from '../../lib/ports.ts'
 const unknown: FileType = { content_type: 'application/octet-stream', extension: 'bin' }
 const plainText: FileType = { content_type: 'text/plain', extension: 'txt' }
 
-/** What a browser may run as a page of the origin that serves it: handed out as a download and as nothing else. */
+/** Types that a browser may run as a page of their origin: they are served only as downloads. */
 const runnable = /^(?:text\/(?:html|xml|javascript)|application\/(?:[\w.+-]*\+)?(?:xml|javascript)|image\/svg\+xml)\b/
 
 /** The port `fileTypes`. */

@@ -2,13 +2,13 @@
  * One count over many processes, kept in a database.
  *
  * Terms
- * - **Count**: the requests of one key in its minute, which begins with the first of them. The database says when it ends,
+ * - **Count**: the requests of one key in its minute, which begins with the first of them. The database decides when it ends,
  *   by its own clock, so that the clocks of the machines do not matter.
  * - **Batch**: requests that are counted in one go: those of one turn of the event loop, and those that came while the batch
- *   before was under way. So a busy process asks the database once for many requests, and still none is let through before
- *   it has been counted.
- * - **Spent**: a key whose count has reached its limit. It is refused from memory until its minute ends, so a flood of
- *   requests does not reach the database.
+ *   before was under way. So a busy process asks the database once for many requests, and still none is let through before it
+ *   has been counted.
+ * - **Spent**: a key whose count has reached its limit. It is refused from memory until its minute ends, so a flood of requests
+ *   does not reach the database.
  * - **Alone**: while the database does not answer, each process counts for itself, in memory.
  */
 import { createHash } from 'node:crypto'
@@ -17,7 +17,7 @@ import type { RateCount, RateLimiter } from '../../lib/index.ts'
 import { StorageError } from '../../lib/storage/contract.ts'
 import { rateLimits } from './flexible.ts'
 
-/** What a key has used. */
+/** The count of a key. */
 export interface Used {
   /** Requests in this minute, with those that have just been counted. */
   readonly requests: number
@@ -25,7 +25,7 @@ export interface Used {
   readonly millisecondsLeft: number
 }
 
-/** What a database does for rate limits. */
+/** The database's part of rate limits. */
 export interface Counts {
   /**
    * Counts requests of some keys, all of them or none.
@@ -133,7 +133,7 @@ export function sharedRateLimits(counts: Counts, { warn, retryMs }: SharedOption
       tell(batch, await counts.add(new Map([...batch].map(([key, { length }]) => [key, length]))))
     } catch (error) {
       tryAt = performance.now() + retryMs
-      // Whoever has come meanwhile would wait as long, and for nothing.
+      // A request that arrived meanwhile would wait as long, in vain.
       for (const resolve of [...batch.values(), ...gathering.values()].flat()) resolve(undefined)
       gathering = new Map()
       warn(`rate limits: each process counts alone for now: ${error instanceof Error ? error.message : String(error)}`)

@@ -1,8 +1,8 @@
 /**
  * Rate limits for one machine: a small SQLite file beside the one of the storage, which every process counts in.
  *
- * A file of its own, and never synced: a count is worth nothing after a minute, and in the storage's file each request, one that
- * only reads too, would have to wait for whoever writes there.
+ * A separate file, never synced: a count is worth nothing after a minute. In the storage's file each request, even a read,
+ * would wait for the writer.
  */
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ import { storageErrorOf } from '../sql/sqlite/errors.ts'
 import { type Counts, type SharedRateLimits, sharedRateLimits, type Used } from './shared.ts'
 
 export interface SqliteRateLimitOptions {
-  /** The file of the storage, as `sqliteStorage` has it. The counts stand beside it, in the directory `<path>-rate-limits`. */
+  /** The file of the storage, as `sqliteStorage` has it. The counts are beside it, in the directory `<path>-rate-limits`. */
   readonly path: string
   /** Milliseconds to wait while another process counts, before this one counts for itself. Default 1,000. */
   readonly timeoutMs?: number

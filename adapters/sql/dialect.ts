@@ -2,7 +2,7 @@
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { ColumnType } from '../../lib/storage/table.ts'
 
-/** What goes into a statement and comes out of it. */
+/** The values of statements and rows. */
 export type SqlValue = string | number | boolean | null
 /** A parameter; a list only where the dialect has arrays. */
 export type Parameter = SqlValue | readonly SqlValue[]
@@ -13,7 +13,7 @@ export interface Dialect {
   readonly engine: 'sqlite' | 'postgres'
   /** A table's full name, quoted. */
   table(name: string): string
-  /** An index's name as it stands in the catalogue, unquoted. */
+  /** An index's name as in the catalogue, unquoted. */
   indexName(name: string): string
   /** The n-th parameter of a statement, from 1. */
   parameter(place: number): string
@@ -28,9 +28,9 @@ export interface Dialect {
   list(values: readonly SqlValue[]): Parameter
   /** The type of a column as DDL, collation included. */
   readonly types: Readonly<Record<SqlType, string>>
-  /** What stands behind the closing parenthesis of a new table. */
+  /** The text after the closing parenthesis of a new table. */
   tableOptions(given: string | undefined): string
-  /** Says for an index or an order where nulls go; empty where they come first by themselves. */
+  /** The position of nulls in an index or an order; empty if they come first by themselves. */
   nulls(direction: 'asc' | 'desc'): string
   /** Whether every index ends in the row's id by itself. */
   readonly indexesEndInId: boolean
@@ -40,13 +40,13 @@ export interface Dialect {
   storesText(text: string): boolean
   /** A value on its way into a column. */
   encode(type: ColumnType, value: unknown): SqlValue
-  /** What a value that is not null becomes when it comes out of a column; types that are not here come as they are. */
+  /** Decodes a value of a column that is not null; other types are unchanged. */
   readonly decoders: Readonly<Partial<Record<ColumnType, (value: unknown) => unknown>>>
   /** Ends a SELECT that locks its row; empty where one transaction writes at a time. */
   lock(strength: LockStrength): string
-  /** A parameter as it stands behind LIMIT and OFFSET. */
+  /** A parameter after LIMIT and OFFSET. */
   bound(parameter: string): string
-  /** No row limit where there is an offset: SQLite knows no OFFSET without a LIMIT. */
+  /** No row limit beside an offset: SQLite has no OFFSET without a LIMIT. */
   readonly noLimit: string
   /** Milliseconds since 1970 by the database's clock. */
   readonly now: string

@@ -1,4 +1,4 @@
-/** What went wrong in a database, in words that are the same for both. Each engine has one table from its codes to these. */
+/** Faults of a database, in words that are the same for both. Each engine has one table from its codes to these. */
 import type { StorageErrorCode } from '../../lib/storage/contract.ts'
 
 export type Fault =
@@ -27,7 +27,7 @@ export type Fault =
   /** There is no transaction. */
   | 'outside'
 
-/** What a fault is in the contract of a storage; a fault that is not here is an error of ours. */
+/** The error of the storage contract for a fault; other faults are bugs of this package. */
 export const storageCodes: Readonly<Partial<Record<Fault, StorageErrorCode>>> = {
   busy: 'unavailable',
   race: 'conflict',
@@ -41,10 +41,10 @@ export const storageCodes: Readonly<Partial<Record<Fault, StorageErrorCode>>> = 
 }
 
 /**
- * Whether a record may be to blame for an error, so that others are stored without it. A database that is full, locked, broken or
- * away is never the record's fault: the same will work later.
+ * Whether a record may be to blame for an error, so that others are stored without it. A database that is full, locked, broken
+ * or away is never the record's fault: the same will work later.
  *
- * @param fault what the engine says of the error
+ * @param fault the engine's fault of the error
  */
 export function isRecordsFault(error: unknown, fault: Fault | undefined): boolean {
   if (fault !== undefined) return fault === 'value' || fault === 'unique'

@@ -1,10 +1,11 @@
 /**
- * What leads a database to the tables of a store.
+ * The migration of a database to the tables of a store.
  *
  * Terms
  * - **Addition**: a table, an index, or a column that may be null or has a default. It is found missing and made. An older
- *   program goes on working beside it, so it needs neither a version nor a step.
- * - **Step**: any other change. Its number is the version that it leads to, and a program of a lower version refuses the database.
+ *   program still works beside it, so it needs neither a version nor a step.
+ * - **Step**: any other change. Its number is the version that it leads to, and a program of a lower version refuses the
+ *   database.
  */
 import { StorageError } from '../../lib/storage/contract.ts'
 import type { Dialect } from './dialect.ts'
@@ -21,7 +22,7 @@ export interface Schema {
   readonly steps?: Readonly<Record<number, Step>>
 }
 
-/** What a database has already. */
+/** The present state of a database. */
 export interface Existing {
   /** The version that is written in it: undefined where there are no tables, 0 where there are some and no version. */
   readonly version: number | undefined
@@ -87,7 +88,7 @@ function additionsFor(dialect: Dialect, { version, tables }: Schema, existing: E
 }
 
 /**
- * What is missing. Additions can only be told where no step is pending.
+ * The missing parts. Additions can only be told where no step is pending.
  * @throws StorageError `newer`
  */
 async function missingIn({ dialect, where, existing }: MigratedDatabase, schema: Schema) {
@@ -100,7 +101,7 @@ async function missingIn({ dialect, where, existing }: MigratedDatabase, schema:
 /**
  * Brings a database to a schema. Does nothing when it is there: then it is only read.
  *
- * @param dryRun only say what would be done. What steps are pending is tried, and not committed.
+ * @param dryRun only say what would be done. Pending steps are tried, and not committed.
  * @returns the statements that were run, or would be
  * @throws StorageError `newer`
  * @throws TypeError when a new column of an existing table has neither null nor a default

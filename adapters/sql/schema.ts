@@ -5,13 +5,13 @@ export interface SqlColumn {
   readonly type: SqlType
   /** Default false. */
   readonly nullable?: boolean
-  /** What rows have that were there before the column was. */
+  /** The value of existing rows for a new column. */
   readonly default?: unknown
 }
 
 export interface SqlIndex {
   readonly name: string
-  /** What stands in the parentheses. */
+  /** The text in the parentheses. */
   readonly on: string
   readonly unique?: boolean
   /** The condition of a partial index. */
@@ -27,7 +27,7 @@ export interface SqlTable {
   readonly indexes?: readonly SqlIndex[]
   /** Constraints of a new table, as DDL. Nothing adds them to a table that exists. */
   readonly constraints?: readonly string[]
-  /** What one engine has behind the closing parenthesis. */
+  /** The text of one engine after the closing parenthesis. */
   readonly options?: { readonly sqlite?: string; readonly postgres?: string }
   /** Whether PostgreSQL need not log it: after a crash it is empty. */
   readonly unlogged?: boolean

@@ -24,7 +24,7 @@ const upwards = { by: 'id', direction: 'asc' } as const
 /** Values of a list that are sought one by one. */
 const maxBranches = 8
 
-/** What is made once for a table. */
+/** The parts that are made once for a table. */
 interface Prepared {
   /** The columns in their order, as a list for SELECT and RETURNING. */
   readonly list: string
@@ -105,7 +105,7 @@ export function statementsOf(dialect: Dialect) {
     return value
   }
 
-  /** What comes after a value. Null is before everything, so going down it comes last. */
+  /** The rows after a value. Null is before everything, so going down it comes last. */
   function beyond(table: TableShape, by: string, direction: 'asc' | 'desc', after: string | number, add: Add): string {
     const further = `${quoted(by)} ${direction === 'asc' ? '>' : '<'} ${add(placeIn(table, by, after))}`
     return direction === 'desc' && table.columns[by]?.nullable ? `(${further} OR ${quoted(by)} IS NULL)` : further
@@ -132,8 +132,8 @@ export function statementsOf(dialect: Dialect) {
   }
 
   /**
-   * One query per value of a list. No index has the rows of several values in one order: a page of them would cost as much
-   * as all of them. Each value by itself gives what could stand in the page.
+   * One query per value of a list. No index has the rows of several values in one order: a page of them would cost as much as
+   * all of them. Each value alone yields every row that could be on the page.
    */
   function branchesOf(table: TableShape, { where = {}, order, after, limit, offset = 0 }: RowQuery): readonly RowQuery[] {
     if (limit === undefined) return []
@@ -191,7 +191,7 @@ export function statementsOf(dialect: Dialect) {
   }
 
   /**
-   * Changes columns of a row. What changes nothing becomes a look at the row.
+   * Changes columns of a row. An update without changes becomes a read of the row.
    * @param assigned what a column is set to, by the text of its parameter
    */
   function change(

@@ -3,7 +3,7 @@ import { isStorableId } from '../../lib/base/ids.ts'
 import type { ColumnType } from '../../lib/storage/table.ts'
 import type { Dialect, SqlValue } from './dialect.ts'
 
-/** What a table needs to be for these adapters: no row types. */
+/** A table as these adapters need it: no row types. */
 export interface TableShape {
   readonly name: string
   readonly columns: Readonly<Record<string, ColumnShape>>
@@ -50,7 +50,7 @@ export function encodeWanted(dialect: Dialect, type: ColumnType, value: unknown)
   return isStorable(dialect, type, value) ? dialect.encode(type, value) : undefined
 }
 
-/** Makes rows of a table, each a copy of its own, from the values of its columns in their order. */
+/** Makes rows of a table, each a separate copy, from the values of its columns in their order. */
 export function rowReader(dialect: Dialect, columns: TableShape['columns']): (values: readonly unknown[]) => AnyRow {
   const names = Object.keys(columns)
   const decoders = Object.values(columns).map(({ type }) => dialect.decoders[type])

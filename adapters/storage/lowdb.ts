@@ -106,7 +106,7 @@ async function open(lock: ProcessLock, { outbox, warn, retryMs, files }: Require
   }
 
   warnOfSize()
-  // What a crash kept from the outbox, and perhaps what it did not: receivers know an event by its id.
+  // Records that a crash kept from the outbox, and perhaps others: receivers detect duplicates by event id.
   pending.add(low.data.pending)
   await pending.flush()
 

@@ -1,9 +1,9 @@
 /**
- * The storage for many machines: PostgreSQL, through `pg`. Rows stand in real columns of a schema of their own, events in a
- * table beside them, both in one transaction. Works unchanged on clusters that speak PostgreSQL.
+ * The storage for many machines: PostgreSQL, through `pg`. Rows are in real columns of a separate schema, events in a table
+ * beside them, both in one transaction. Works unchanged on clusters that speak PostgreSQL.
  *
- * Transactions that write run at READ COMMITTED: guards and unique keys are what keeps two of them apart, and a guard is
- * looked at again after waiting for a row. Those that only read have one snapshot for all that they read.
+ * Transactions that write run at READ COMMITTED. Guards and unique keys keep two of them apart, and a guard is checked again
+ * after waiting for a row. Those that only read have one snapshot for all that they read.
  */
 import '../node-version.ts'
 import * as v from 'valibot'
@@ -58,7 +58,7 @@ export interface PostgresOptions {
 
 export interface PostgresStorage extends Storage {
   /**
-   * A storage whose transactions are part of one that the host has open: its rows, the API's rows and the events commit
+   * A storage whose transactions are part of one that the host has open. The host's rows, the API's rows and the events commit
    * together, when the host commits. Each is a savepoint there, so one that throws undoes only itself. Closing it does nothing.
    *
    * @param client the host's connection, inside a transaction (`BEGIN`)
@@ -152,7 +152,7 @@ async function commit(transaction: Transaction): Promise<void> {
   if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
 }
 
-/** Undoes a transaction, and says whether the connection is of no more use. */
+/** Undoes a transaction, and returns whether the connection is unusable. */
 const isBrokenAfterUndoing = (client: PgClient): Promise<boolean> =>
   send(client, 'ROLLBACK').then(
     () => false,

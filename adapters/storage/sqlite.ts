@@ -1,6 +1,6 @@
 /**
- * The storage for one machine: a SQLite file, through `node:sqlite`. Rows stand in real columns, events in a table beside
- * them, both in one transaction. Any number of processes may open the file; one of them writes at a time.
+ * The storage for one machine: a SQLite file, through `node:sqlite`. Rows are in real columns, events in a table beside them,
+ * both in one transaction. Any number of processes may open the file; one of them writes at a time.
  */
 import '../node-version.ts'
 import { resolve } from 'node:path'
@@ -44,8 +44,8 @@ export interface SqliteOptions {
 
 export interface SqliteStorage extends Storage {
   /**
-   * A storage whose transactions are part of one that the host has open on its own connection: its rows, the API's rows and
-   * the events commit together, when the host commits. Each is a savepoint there, so one that throws undoes only itself.
+   * A storage whose transactions are part of one that the host has open on its own connection. The host's rows, the API's rows
+   * and the events commit together, when the host commits. Each is a savepoint there, so one that throws undoes only itself.
    * Closing it does nothing.
    *
    * @param database the host's connection to the same file, inside a transaction (`BEGIN IMMEDIATE`)
@@ -88,7 +88,7 @@ function writerOn(connection: Connection): Writer {
   }
 }
 
-/** What is committed now, as one connection goes on seeing it. */
+/** The committed state at one moment, as one connection keeps seeing it. */
 function snapshotOn(connection: Connection, readers: Readers): Snapshot {
   try {
     connection.run('BEGIN')

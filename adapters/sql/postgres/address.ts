@@ -16,7 +16,7 @@ export function postgresAddress(address: string): { readonly url: string; readon
 export const withoutPassword = (address: string): string =>
   address.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/([?&]password=)[^&]*/g, '$1***')
 
-/** An address without its password: what programs hand on. Whoever opens it gives the password as `PGPASSWORD`. */
+/** An address without its password: what programs hand on. The password is passed as `PGPASSWORD`. */
 export function withPasswordLeftOut(address: string): string {
   if (!isPostgresAddress(address)) return address
   const url = new URL(address)

@@ -1,4 +1,4 @@
-/** What these adapters use of `pg`, as types of their own: the package is optional, and a host brings its own pool. */
+/** The part of `pg` that these adapters use, as separate types: the package is optional, and a host brings its own pool. */
 import { createHash } from 'node:crypto'
 
 export interface PgQuery {
@@ -34,7 +34,7 @@ export interface PgPoolClient extends PgClient {
 export interface PgPool {
   connect(): Promise<PgPoolClient>
   end(): Promise<void>
-  /** What it was made with. */
+  /** Its options. */
   readonly options?: object
 }
 

@@ -1,4 +1,4 @@
-/** SQL as PostgreSQL speaks it. Everything of ours stands in a schema of its own, beside the host's tables. */
+/** SQL as PostgreSQL speaks it. All tables are in a separate schema, beside the host's tables. */
 import type { Dialect } from '../dialect.ts'
 import { quoted } from '../dialect.ts'
 

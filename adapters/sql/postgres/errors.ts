@@ -44,7 +44,7 @@ const faults: Readonly<Record<string, Fault>> = {
   ETIMEDOUT: 'lost',
 }
 
-/** What `pg` itself throws has no code. */
+/** Errors of `pg` itself have no code. */
 const messages: readonly (readonly [RegExp, Fault])[] = [
   [/^Query read timeout$/, 'silent'],
   [/timeout exceeded when trying to connect/, 'busy'],
@@ -54,7 +54,7 @@ const messages: readonly (readonly [RegExp, Fault])[] = [
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** What is wrong; `undefined` for errors that say nothing about the database. */
+/** The fault; `undefined` for errors that are not the database's. */
 export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof StorageError) return undefined
   const code = codeOf(error)

@@ -12,8 +12,8 @@ const connectTimeoutMs = 5_000
 const pause = 1_000
 
 /**
- * Listens on channels, on a connection of its own that is made anew whenever it breaks. What is called out in between is not
- * heard, and nothing is heard where PostgreSQL cannot be reached or knows no channels: hints, never promises.
+ * Listens on channels, on a separate connection that is reopened whenever it breaks. Notifications in between are lost. Nothing
+ * is heard while PostgreSQL is unreachable or has no channels: hints, never promises.
  *
  * @param heard is told the channel
  */

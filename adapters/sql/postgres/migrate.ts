@@ -25,7 +25,7 @@ export const requireMigratedOn = (pool: PgPool, dialect: PostgresDialect, schema
 
 /** Runs work in a transaction, which it ends. */
 async function within<T>(pool: PgPool, work: (client: PgClient) => Promise<T>): Promise<T> {
-  // Whatever the database's default: what another process has just made must be seen once the lock is there.
+  // For any default of the database: the changes of another process must be visible once the lock is held.
   const { client, release } = await beginOn(pool, 'BEGIN ISOLATION LEVEL READ COMMITTED', timeoutMs)
   let broken = true
   try {
@@ -65,7 +65,7 @@ const migrated = (client: PgClient, dialect: PostgresDialect): MigratedDatabase 
   },
 })
 
-/** What a database has of the tables of a dialect. */
+/** The tables of a dialect that a database has. */
 export async function existingIn(client: PgClient, dialect: PostgresDialect): Promise<Existing> {
   const { schema } = dialect
   const { rows: schemas } = await send(client, 'SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema])

@@ -12,7 +12,7 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number
   /** How PostgreSQL's own views name the connections. Default `folkmoot`. */
   readonly name?: string
-  /** Settings that every new connection begins with, as far as the database knows them. */
+  /** Settings of every new connection, as far as the database supports them. */
   readonly settings?: Readonly<Record<string, string>>
   /** Whether statements that do not need each other's answers travel together. */
   readonly pipeline?: boolean
@@ -81,7 +81,7 @@ export interface Held {
  *
  * @param begin the statement that begins it
  * @param connectTimeoutMs milliseconds, tries after a lost connection included
- * @throws StorageError `unavailable` when there is none in time
+ * @throws StorageError `unavailable` if none becomes free in time
  */
 export async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: number): Promise<Held> {
   const attempt = async (): Promise<Held> => {
@@ -110,7 +110,7 @@ export async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: num
 }
 
 /**
- * A client out of the pool; a host's pool may have no time limit of its own.
+ * A client out of the pool; a host's pool may have no time limit.
  * @throws StorageError `unavailable` when none is free in time; what `pg` throws when it cannot connect
  */
 export async function holdClient(pool: PgPool, connectTimeoutMs: number): Promise<Held> {

@@ -82,7 +82,7 @@ export function connectionOver(database: DatabaseSync, path: string, watch?: (st
 }
 
 /**
- * Opens a file. It is created with mode 0600 where there is none, and the files beside it take after it.
+ * Opens a file. It is created with mode 0600 if it is missing, and the files beside it get the same mode.
  * @throws StorageError `damaged` when it is no SQLite database, `unavailable`, `full`
  */
 export function openConnection(
@@ -99,7 +99,7 @@ export function openConnection(
       closeSync(openSync(path, 'a', 0o600))
     }
     database = new DatabaseSync(path, { timeout: briefly, readOnly })
-    // FULL: a commit is on the disk when it returns. WAL: readers go on while somebody writes.
+    // FULL: a commit is on the disk when it returns. WAL: readers are not blocked by a writer.
     if (!readOnly) database.exec('PRAGMA journal_mode = WAL')
     database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000')
     // The first look at the file itself: only now is it known to be a database.

@@ -6,7 +6,7 @@ export interface SqliteDialect extends Dialect {
   readonly prefix: string
 }
 
-/** @param prefix every name in the database begins with it, so that other tables may stand in the same file */
+/** @param prefix every name in the database begins with it, so that other tables can share the file */
 export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
   engine: 'sqlite',
   prefix,
@@ -56,5 +56,5 @@ export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 })
 
-/** The storage's: a host's own tables may stand beside them in one file. */
+/** The storage's: a host's own tables may be beside them in one file. */
 export const sqliteDialect = sqliteDialectOf('folkmoot_')

@@ -44,7 +44,7 @@ export function storageErrorOf(error: unknown, path: string): unknown {
   return new StorageError(code, `${path}: ${error.message}${remedy}`, { cause: error })
 }
 
-/** The violation that an error stands for. Which columns the key has, SQLite says in the message alone. */
+/** The violation that an error stands for. SQLite names the columns of the key only in the message. */
 export function uniqueViolationOf(error: unknown, table: TableShape): UniqueViolation | undefined {
   if (faultOf(error) !== 'unique' || !(error instanceof Error)) return undefined
   const columns = /failed: (.+)$/.exec(error.message)?.[1]?.split(', ')

@@ -53,7 +53,7 @@ const migrated = (database: DatabaseSync, dialect: SqliteDialect, path: string):
   rollback: async () => rollback(database),
 })
 
-/** What a file has of the tables of a dialect. */
+/** The tables of a dialect that a file has. */
 export function existingIn(database: DatabaseSync, dialect: SqliteDialect): Existing {
   const { prefix } = dialect
   const found = database

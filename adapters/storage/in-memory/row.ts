@@ -1,4 +1,4 @@
-/** What a table in memory needs to know of a row and of the values in it. */
+/** The row and the values of a table in memory. */
 import type { ColumnType, Id, Row } from '../../../lib/storage/table.ts'
 
 /** A row as it is kept: frozen all through, so that it can be handed out without a copy. */
@@ -13,7 +13,7 @@ export type Compare = (a: unknown, b: unknown) => number
  * A copy of a JSON value that nothing can change any more.
  *
  * A copy, because freezing the caller's own object would reach into their code. As in JSON, members that are `undefined` are
- * left out and an object with `toJSON` stands for what that returns, so that memory keeps what a file would keep.
+ * omitted, and `toJSON` of an object replaces it. So memory keeps the same values as a file.
  *
  * @param value anything that JSON can hold
  */

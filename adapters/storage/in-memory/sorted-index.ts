@@ -83,7 +83,7 @@ export function sortedIndex(columns: readonly string[], by: string, compare: Com
     find(conditions, range) {
       const found = [...groupsOf(conditions)]
       if (found.length === 1 && found[0]) return slice(found[0], range, beyond)
-      // Every group gives what could stand in the page. Sorting sorted pieces is a merge, so this stays linear.
+      // Every group yields the rows that could be on the page. Sorting sorted pieces is a merge, so this stays linear.
       const upTo = { ...range, offset: 0, limit: range.offset + range.limit }
       const merged = found.flatMap((group) => slice(group, upTo, beyond))
       merged.sort(range.descending ? (a, b) => order(b, a) : order)
@@ -127,7 +127,7 @@ export function slice(
   return rows.slice(start, start + limit)
 }
 
-/** The index of the first row for which `reached` holds, by binary search; the length when there is none. */
+/** The index of the first row for which `reached` holds, by binary search; the length without one. */
 function firstWhere(rows: readonly StoredRow[], reached: (row: StoredRow) => boolean): number {
   let low = 0
   let high = rows.length

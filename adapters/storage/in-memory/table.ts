@@ -6,7 +6,7 @@ import type { Id, Table } from '../../../lib/storage/table.ts'
 import { type Conditions, comparing, frozenCopy, keyOf, matches, type StoredRow } from './row.ts'
 import { orderBy, type Range, type SortedIndex, slice, sortedIndex } from './sorted-index.ts'
 
-/** What a table is, without the types of its rows. */
+/** A table without the types of its rows. */
 export type TableShape = Pick<Table, 'name' | 'columns' | 'unique'>
 
 export interface RowQuery {

@@ -1,6 +1,6 @@
 /**
- * All tables of one storage in memory, and the door of one transaction to them. What a transaction does is done to the
- * tables at once and written into a log, from which it can be taken back.
+ * All tables of one storage in memory, and the door of one transaction to them. The changes of a transaction are made to the
+ * tables at once, and written to a log from which they can be undone.
  */
 import { fitsLine, maxLineBytes } from '../../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
@@ -34,14 +34,14 @@ export function tablesInMemory(initial: (name: string) => Iterable<StoredRow> = 
   }
 }
 
-/** What one transaction has done so far. */
+/** The changes of one transaction so far. */
 export interface Session {
   readonly tx: Tx
   readonly changes: readonly Change[]
   readonly records: readonly OutboxRecord[]
   /**
-   * To be called when the work is done: an outbox could never take what does not fit into a line, and only the transaction
-   * that did it must fail of that.
+   * Call it when the work is done. An outbox could never take a record that does not fit into a line, and only its own
+   * transaction must fail because of it.
    * @throws RangeError when a record is too long for a line
    */
   checkRecords(): void

@@ -67,7 +67,7 @@ export function transactionsInMemory(
   let closing: Promise<void> | undefined
   let allDone: (() => void) | undefined
 
-  /** What becomes of the newest commit. Asked before the turn ends, so that an undo cannot overlook the one who asks. */
+  /** The outcome of the newest commit. Asked before the turn ends, so that an undo cannot overlook the one who asks. */
   function fateOfNewest(reader: boolean): Promise<Fate> | Fate {
     if (newest <= newestDurable) return durable
     return new Promise((settle) => waiters.push({ commit: newest, reader, settle }))
@@ -117,8 +117,8 @@ export function transactionsInMemory(
   async function persistAll(persist: Durability['persist']) {
     persisting = true
     while (unpersisted.length > 0) {
-      // A reader's turn: the tables stand between two commits while `persist` looks at them. Whoever asked for a turn
-      // before still gets into this group.
+      // A reader's turn: the tables stand between two commits while `persist` looks at them. Work that asked for a turn before
+      // still gets into this group.
       const turn = turns.shared()
       if (turn) await turn
       const group = unpersisted
@@ -146,7 +146,7 @@ export function transactionsInMemory(
     undo([...group, ...unpersisted].flatMap(({ changes }) => changes))
     unpersisted = []
     newestDurable = newest
-    // What was done on top of the group was never sent to the disk, so nothing of it can be there.
+    // Changes on top of the group were never sent to the disk, so nothing of them can be there.
     const errorOf = (commit: number) =>
       commit > last && error.code === 'unknown' ? new StorageError('unavailable', notKept, { cause }) : error
     // Readers run again before any writer does: on tables that are durable all through, so once more is enough.

@@ -1,8 +1,7 @@
 /**
- * Who may work on the tables now: one writer alone, or any number of readers together.
+ * The turns on the tables: one writer alone, or any number of readers together.
  *
- * Turns are given in the order in which they were asked for, so neither side waits for ever: readers that come after a
- * waiting writer wait behind it.
+ * Turns are given in the order of requests, so neither side waits for ever: readers after a waiting writer wait behind it.
  */
 export interface Turns {
   /** A reader's turn. `undefined` when it begins at once, else a promise for its beginning. */

@@ -1,4 +1,4 @@
-/** What stands in a lowdb file: `{ "folkmoot": 1, "tables": { name: [row, …] }, "pending": [[record, …], …] }`. */
+/** The content of a lowdb file: `{ "folkmoot": 1, "tables": { name: [row, …] }, "pending": [[record, …], …] }`. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import type { StoredRow } from '../in-memory/row.ts'
@@ -10,7 +10,7 @@ export interface Document {
   readonly folkmoot: typeof format
   /** The rows of each table, in no particular order. */
   readonly tables: Readonly<Record<string, readonly StoredRow[]>>
-  /** Records of commits that may not stand in the outbox yet; one list per commit, in order. */
+  /** Records of commits that may not be in the outbox yet; one list per commit, in order. */
   readonly pending: readonly (readonly OutboxRecord[])[]
 }
 

@@ -8,7 +8,7 @@ import type { OutboxWriter } from '../../../lib/storage/contract.ts'
 type Commits = readonly (readonly OutboxRecord[])[]
 
 export interface Pending {
-  /** What has not been appended yet, oldest first. */
+  /** Commits that are not appended yet, oldest first. */
   readonly commits: Commits
   /** Takes records that are durable in the document now. */
   add(commits: Commits): void

@@ -1,6 +1,6 @@
 /**
- * The file under lowdb. lowdb's own file adapter renames without syncing, so that a power cut may leave an empty file; this
- * one is durable when it says so, and the old content stands until the new one is.
+ * The file under lowdb. The file adapter of lowdb renames without syncing, so that a power cut may leave an empty file. This
+ * one is durable when it resolves, and keeps the old content until the new one is complete.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'

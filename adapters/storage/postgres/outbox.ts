@@ -9,7 +9,7 @@ import { loadPg } from '../../sql/postgres/pool.ts'
 import { outboxSource, parseCommit } from '../sql/outbox-source.ts'
 import { migratePostgres } from './migrate.ts'
 
-/** What a storage calls out after a commit. A hint: whoever misses it finds the rows by looking. */
+/** The notification of a storage after a commit. A hint: whoever misses it finds the rows by looking. */
 export const channelOf = (schema: string): string => `${schema}_outbox`
 
 export interface PostgresOutboxOptions {
@@ -23,8 +23,8 @@ const connectTimeoutMs = 5_000
 const statementTimeoutMs = 10_000
 
 /**
- * The outbox in a PostgreSQL database, for one relay that keeps what it takes over in a store of its own. An advisory lock
- * keeps a second one away for as long as the connection lasts. Relays that share a store use `claimOutbox` instead.
+ * The outbox in a PostgreSQL database, for one relay that ingests it into a separate store. An advisory lock keeps a second one
+ * away for as long as the connection lasts. Relays that share a store use `claimOutbox` instead.
  *
  * @throws StorageError `unavailable`, `newer`, `locked` when another relay reads it
  */
@@ -91,7 +91,7 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
 
   return outboxSource({
     async read(taken, rows) {
-      // What is there, whatever its number: a transaction that took a low number may commit last.
+      // All present rows, whatever their numbers: a transaction that took a low number may commit last.
       const sql = `SELECT "seq", "records" FROM ${outbox} WHERE "seq" <> ALL($1::bigint[]) ORDER BY "seq" LIMIT $2`
       return (await run(sql, [taken, rows])).map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
     },
@@ -122,8 +122,8 @@ export interface ClaimedCommits {
 }
 
 /**
- * Takes commits out of the outbox in the caller's transaction, for relays that share one store: what is claimed is gone for
- * the others when that transaction commits, and back when it does not. Rows that another relay is claiming are passed over.
+ * Takes commits out of the outbox in the caller's transaction, for relays that share one store. Claimed commits are gone for
+ * the others if that transaction commits, and back if it does not. Rows that another relay is claiming are passed over.
  *
  * @param client a connection inside a transaction
  * @param limit at most this many commits

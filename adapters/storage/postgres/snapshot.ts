@@ -11,7 +11,7 @@ import { type Language, senderOn } from './transaction.ts'
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 
 /**
- * Opens a snapshot on a connection of its own.
+ * Opens a snapshot on a separate connection.
  *
  * @param connectTimeoutMs milliseconds, tries after a lost connection included
  * @param ended is given the end of the snapshot, for which nobody has to wait: it changed nothing
@@ -66,7 +66,7 @@ async function beginEarly(pool: PgPool, connectTimeoutMs: number): Promise<Early
       throw unreachable(error)
     },
   )
-  // Whoever reads is told; without a read there is nobody to tell.
+  // Every reader gets the error; without a reader nobody handles it.
   const known = begun.catch(() => undefined)
   // A `pg` before 8.23 takes the option and does not know it.
   if (!held.client.pipeline) await known

@@ -10,7 +10,7 @@ import type { TableShape } from '../../sql/values.ts'
 import { keyOfIndex } from '../sql/schema.ts'
 import { inSession, type Writer } from '../sql/session.ts'
 
-/** What the statements of one storage have in common. */
+/** The common settings of one storage's statements. */
 export interface Language {
   readonly dialect: Dialect
   readonly statements: Statements

@@ -1,16 +1,15 @@
 /**
  * The read side of an outbox that is a table.
  *
- * A row is there until it is settled, and whatever is there has not been taken over for good. So nothing is skipped because
- * its number is lower than one that was read before: numbers are not given in the order of commits, and a restored backup
- * gives them again.
+ * A row is there until it is settled, and a present row is not finally ingested. So no row is skipped because its number is
+ * lower than one read before. Numbers are not given in the order of commits, and a restored backup gives them again.
  *
  * A large commit is several rows, of one transaction and in order: all of them are there, or none.
  *
  * Terms
- * - **Number**: the `seq` of a row. It only tells rows apart and puts those that are there in order.
- * - **Reading**: the rows of one call of `read`, counted. The position of the stream is the count of the last reading that
- *   was taken over, so a reading that was not is read again.
+ * - **Number**: the `seq` of a row. It only distinguishes and orders the present rows.
+ * - **Reading**: the rows of one call of `read`, counted. The position of the stream is the count of the last ingested reading,
+ *   so a failed reading is read again.
  */
 import { checkRecords } from '../../../lib/outbox/check.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
@@ -22,7 +21,7 @@ export interface OutboxRow {
   readonly records: string
 }
 
-/** What a database does for its outbox. */
+/** The database's part of an outbox. */
 export interface OutboxTable {
   /** Some rows in order, leaving out those with these numbers; `more` when there may be others. */
   read(taken: readonly number[], rows: number): Promise<readonly OutboxRow[]>
@@ -103,11 +102,11 @@ function upTo(rows: readonly OutboxRow[], limit: number): readonly OutboxRow[] {
 
 export interface ParsedCommit {
   readonly records: readonly OutboxRecord[]
-  /** What cannot be used of it. The first one has the whole row with it: the row itself will be gone. */
+  /** Its unusable part. The first one has the whole row with it: the row itself will be gone. */
   readonly damage: readonly Damage[]
 }
 
-/** What a row holds. */
+/** The content of a row. */
 export function parseCommit({ seq, records: text }: OutboxRow): ParsedCommit {
   const list = listOf(text)
   const { records, unusable } = checkRecords(list ?? [])

@@ -21,7 +21,7 @@ export interface Writer extends Reader {
    * @throws UniqueViolation of `table`
    */
   attempt(statement: Statement, table: TableShape): Rows | Promise<Rows>
-  /** Runs an insert, and says whether the row went in: a key that is taken fails no statement. */
+  /** Runs an insert, and returns whether the row went in: a taken key fails no statement. */
   insert(statement: Statement): boolean | Promise<boolean>
   /** Puts records into the outbox, before the commit at the latest. */
   append(records: readonly OutboxRecord[]): void | Promise<void>

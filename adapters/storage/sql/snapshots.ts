@@ -3,9 +3,9 @@
  *
  * Terms
  * - **Turn** of the event loop: reads that arrive in one begin together, at its end.
- * - **Snapshot**: a transaction that only reads, and so an unchanging state of the data. To begin and to end one costs about as much
- *   as a read. It is never older than any of the reads in it: a key that was revoked before a request arrived is revoked in
- *   the snapshot that the request is answered from.
+ * - **Snapshot**: a transaction that only reads, and so an unchanging state of the data. To begin and to end one costs about as
+ *   much as a read. It is never older than any of its reads: a key revoked before a request arrived is revoked in the snapshot
+ *   of that request.
  */
 import type { Tx } from '../../../lib/storage/contract.ts'
 import type { Statement, Statements } from '../../sql/statements.ts'
@@ -35,7 +35,7 @@ export interface SnapshotOptions {
 
 /** One read on its way. */
 interface Read {
-  /** Runs the work and tells whoever waits for it. It never rejects. */
+  /** Runs the work and settles the promise of its caller. It never rejects. */
   run(reader: Reader): Promise<void>
   reject(error: unknown): void
 }
@@ -86,8 +86,8 @@ export function sharedSnapshots({ open, maxReads, statements }: SnapshotOptions)
 const maxRemembered = 32
 
 /**
- * The same snapshot, which asks the database once for a row that several reads want. What many reads at once have in common is
- * little: who calls, and for which network; lists are not worth keeping.
+ * The same snapshot, which asks the database once for a row that several reads want. Concurrent reads share little: the caller
+ * and the network. Lists are not worth caching.
  */
 function remembering({ query, native }: Snapshot): Reader {
   const known = new Map<string, Map<string, ReturnType<Reader['query']>>>()

@@ -1,4 +1,4 @@
-/** What the storages over a database have in common: closing, and transactions inside of one that the host has open. */
+/** The common part of storages over a database: closing, and transactions inside one that the host has open. */
 import { type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import { type Nesting, nestingIn } from '../nesting.ts'
 import type { Snapshots } from './snapshots.ts'

@@ -16,7 +16,7 @@ import { faultOf, storageErrorOf } from '../../sql/sqlite/errors.ts'
 const maxInGroup = 128
 
 export interface GroupCommits {
-  /** Runs work in a transaction of its own; resolves when that is durable. @throws what `work` throws, StorageError */
+  /** Runs work in a separate transaction; resolves when that is durable. @throws the error of `work`, StorageError */
   transaction<T>(work: () => Promise<T>): Promise<T>
   /** Runs work while no transaction of this writer is open, so that somebody else in this process may begin one. */
   exclusive<T>(work: () => Promise<T>): Promise<T>
@@ -24,7 +24,7 @@ export interface GroupCommits {
 
 interface Job {
   readonly exclusive: boolean
-  /** Runs the work and says how to tell of its end. It never rejects. */
+  /** Runs the work and returns the function that reports its end. It never rejects. */
   run(): Promise<Ended>
   reject(error: unknown): void
 }
@@ -72,7 +72,7 @@ export function groupCommits(connection: Connection, path: string, busyTimeoutMs
     try {
       await whileBusy(busyTimeoutMs, () => connection.run('BEGIN IMMEDIATE'))
     } catch (error) {
-      // Whoever waits has waited as long; what comes later tries again.
+      // Waiting work has waited as long; later work tries again.
       for (const job of queue.splice(0)) job.reject(storageErrorOf(error, path))
       return
     }

@@ -14,7 +14,7 @@ import { migrateSqlite } from './migrate.ts'
 const busyTimeoutMs = 5_000
 
 /**
- * The outbox in a SQLite file that an API server uses. What is settled is deleted from it.
+ * The outbox in a SQLite file that an API server uses. Settled rows are deleted.
  *
  * @param path the file, as `--storage sqlite:` names it; it is made where there is none, so that either may start first
  * @param looking only to look: nothing is made or changed, and the file must be there
@@ -31,7 +31,7 @@ export async function sqliteOutbox(path: string, looking = false): Promise<Outbo
 
   return outboxSource({
     async read(taken, rows) {
-      // SQLite goes on with a file that was moved or deleted, and finds nothing new in it for ever.
+      // SQLite keeps a moved or deleted file open, and never finds anything new in it.
       if (!isThere()) throw new StorageError('unavailable', `${file} was moved, deleted or replaced while it was read`)
       const sql = `SELECT "seq", "records" FROM ${outbox} WHERE "seq" NOT IN (SELECT value FROM json_each(?)) ORDER BY "seq" LIMIT ?`
       const found = connection.query({ sql, values: [JSON.stringify(taken), rows] })
@@ -46,7 +46,7 @@ export async function sqliteOutbox(path: string, looking = false): Promise<Outbo
 
     async remove(numbers) {
       const sql = `DELETE FROM ${outbox} WHERE "seq" IN (SELECT value FROM json_each(?))`
-      // One statement is a transaction of its own.
+      // One statement is one transaction.
       await whileBusy(busyTimeoutMs, () => connection.query({ sql, values: [JSON.stringify(numbers)] }))
     },
 

@@ -1,4 +1,4 @@
-/** Readers of a file: each view has a connection of its own. */
+/** Readers of a file: each view has its own connection. */
 import type { Connection } from '../../sql/sqlite/connection.ts'
 
 /** Connections at once; a view holds one for some microtasks. */
