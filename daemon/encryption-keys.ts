@@ -7,7 +7,7 @@ export const encryptionKeysVariable = 'FOLKMOOT_ENCRYPTION_KEYS'
 /** How a command is given encryption keys. */
 export interface EncryptionFlags {
   readonly encryptionKeyFile?: string
-  /** What the variable holds; no option, so that it is never on a command line. */
+  /** The content of the variable; not an option, so that it is never on a command line. */
   readonly encryptionKeys?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * The one form of `--json` in both programs: a list is one object per line (nothing at all when it is empty), a single thing
- * is one object, and an error is `{"error": "…"}` on standard error.
+ * The one form of `--json` in both programs. A list is one object per line, nothing if it is empty. A single thing is one
+ * object, and an error is `{"error": "…"}` on standard error.
  */
 
 /** One object per line. */
@@ -13,6 +13,6 @@ export const errorLine = (program: string, message: string, json: boolean): stri
 /** Whether the command line asks for JSON; errors of the command line itself need to know it too. */
 export const wantsJson = (args: readonly string[]): boolean => args.includes('--json')
 
-/** What commander says of a wrong command line, in the form that was asked for. */
+/** The message of commander about a wrong command line, in the requested form. */
 export const usageLine = (program: string, text: string, json: boolean): string =>
   errorLine(program, text.trim().replace(/^error: /, ''), json)

@@ -7,7 +7,7 @@ import { UsageError } from './usage.ts'
 
 /**
  * The encryption keys, the one that encrypts first; none where neither a file nor the variable gives any.
- * @throws UsageError that names a key that is none by its place, never by its value
+ * @throws UsageError that names a malformed key by its position, never by its value
  */
 export function encryptionKeysOf({ encryptionKeyFile: file, encryptionKeys: variable = '' }: EncryptionFlags): readonly string[] {
   const source = file === undefined ? encryptionKeysVariable : `the encryption key file ${file}`

@@ -1,7 +1,7 @@
 /** Tables of both programs, for people: they fit a terminal, and say times as people do. */
 import Table from 'cli-table3'
 
-/** What stands in a cell; a Date is shown as the time from now, null as a dash. */
+/** The content of a cell; a Date is shown as the time from now, null as a dash. */
 export type Cell = string | number | Date | null
 
 export interface Column<Row> {

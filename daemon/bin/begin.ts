@@ -1,6 +1,6 @@
 /**
- * The first lines of both programs. They load nothing of ours, so that they run where the rest cannot: on a Node that is too
- * old they say so, and on any other they let Node keep what it compiles, TypeScript stripped, for the next start.
+ * The first lines of both programs. They load no other file of the project, so that they run on any Node. On a Node that is too
+ * old they print a sentence. On any other they let Node keep the compiled code for the next start.
  */
 import { lstatSync, mkdirSync } from 'node:fs'
 // Not by name: an old Node has no `enableCompileCache`, and would end on the import.
@@ -30,7 +30,7 @@ export function begin(name: string, program: () => Promise<unknown>): void {
   void program()
 }
 
-/** Without a directory of its own this is slower, and nothing else. `NODE_COMPILE_CACHE` names another one. */
+/** Without its directory this is only slower. `NODE_COMPILE_CACHE` names another one. */
 function keepCompiled(): void {
   if (process.env['NODE_COMPILE_CACHE'] || process.env['NODE_DISABLE_COMPILE_CACHE']) return
   const directory = [besidePackages(), ownTemporary()].find((path) => path !== undefined && isOurs(path))

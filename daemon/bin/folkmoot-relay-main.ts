@@ -17,7 +17,7 @@ output.on('error', () => undefined)
 
 const usage = ['locked', 'newer', 'damaged', 'unavailable', 'full']
 
-/** What a person can do something about, as opposed to a fault of ours. */
+/** Errors that a person can mend, as opposed to bugs. */
 const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError || error instanceof SettingsError || (isStorageError(error) && usage.includes(error.code))
 

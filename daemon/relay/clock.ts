@@ -22,9 +22,9 @@ export const systemClock: Clock = {
 }
 
 /**
- * The time that due times are measured in: the wall clock, except that it never goes back. A step back of the machine's
- * clock by an hour would otherwise hold every retry back by an hour; a step forward (or a suspended machine that wakes up)
- * only makes them early.
+ * The time that due times are measured in: the wall clock, except that it never goes back. Without it, a step back of the
+ * machine's clock by an hour would delay every retry by an hour. A step forward (or a suspended machine that wakes up) only
+ * makes them early.
  * @param from the latest time of an earlier run
  * @returns milliseconds since 1970
  */

@@ -1,4 +1,4 @@
-/** What the relay tells those who embed it. */
+/** The relay's events for a program that embeds it. */
 import type { Outcome } from './send/outcome.ts'
 import type { Notice } from './store/store.ts'
 
@@ -14,7 +14,7 @@ export interface AttemptReport {
   readonly status: number | null
   readonly reason: string
   readonly milliseconds: number
-  /** What becomes of the delivery now. */
+  /** The new state of the delivery. */
   readonly state: 'delivered' | 'pending' | 'dead'
   /** When it is tried again, ISO 8601; null when it is not. */
   readonly next_at: string | null
@@ -27,7 +27,7 @@ export interface AttemptReport {
 export interface RelayEvents {
   onAttempt?(report: AttemptReport): void
   onNotice?(notice: Notice): void
-  /** Something of ours failed (a full disk, an unreadable outbox); the relay goes on and tries again. */
+  /** The relay itself failed (a full disk, an unreadable outbox); it continues and retries. */
   onFault?(what: string, error: unknown): void
   /** Records were ingested from the outbox. */
   onIngested?(counts: { readonly events: number; readonly duplicates: number }): void

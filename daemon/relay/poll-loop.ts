@@ -5,7 +5,7 @@ export interface PollLoopParts {
   readonly clock: Clock
   /** Milliseconds of the pause. */
   readonly interval: number
-  /** Says whether there is more to do at once. */
+  /** Returns whether there is more to do at once. */
   readonly step: () => Promise<boolean>
   /** Told of each failure. */
   readonly failed: (error: unknown) => void

@@ -1,7 +1,7 @@
 /**
  * The relay: reads an outbox and delivers its events as webhooks, at least once (specification, section 6).
  *
- * It runs as a service of its own or inside of another process: it touches no signals, no exit codes and no streams.
+ * It runs as a separate service or inside another process: it touches no signals, no exit codes and no streams.
  */
 import { errorCode, fileError } from '../../adapters/files/errors.ts'
 import { keyRing } from '../../lib/outbox/encryption.ts'
@@ -25,8 +25,8 @@ export interface RelayOptions extends RelayEvents {
   /** Settings over the defaults; see `Settings`. */
   readonly settings?: Partial<Settings>
   /**
-   * What decrypts keys and signing secrets of endpoints: the `encryptionKeys` of the communities that write to the outbox, each 32
-   * bytes in base64. An endpoint that none of them decrypts is sent nothing, and its deliveries wait.
+   * The keys that decrypt keys and signing secrets of endpoints: the `encryptionKeys` of the communities that write to the
+   * outbox, each 32 bytes in base64. An endpoint that none of them decrypts is sent nothing, and its deliveries wait.
    */
   readonly encryptionKeys?: readonly string[]
   readonly userAgent?: string
@@ -50,7 +50,7 @@ export interface Relay {
   readonly ready: boolean
   /** Milliseconds since everything that stood in the outbox had been ingested; since the start, if it never had. */
   readonly behindFor: number
-  /** How much stands in the outbox and was not ingested. Fails when the outbox cannot be read. */
+  /** The amount in the outbox that is not ingested. Fails when the outbox cannot be read. */
   backlog(): Promise<Backlog>
   /** Milliseconds that the scheduler has been at one turn; small as long as all is well. For a watchdog. */
   readonly stuckFor: number
@@ -64,8 +64,8 @@ export interface Relay {
   /** Closes the circuit of an endpoint, as a probe that succeeded would. */
   closeCircuit(endpoint: number): Promise<void>
   /**
-   * Takes nothing more over, waits for what is in flight, and lets go of everything. What does not end in time is aborted,
-   * uses up no attempt and is sent again by the next relay. May be called again, with a shorter grace.
+   * Takes nothing more over, waits for what is in flight, and lets go of everything. An attempt that does not end in time is
+   * aborted. It uses up no attempt and is sent again by the next relay. May be called again, with a shorter grace.
    * @param grace milliseconds, 15 s by default
    */
   close(grace?: number): Promise<void>
@@ -80,9 +80,10 @@ export const stuckLimit = 30_000
 const isSystems = (error: unknown): boolean => /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.test(errorCode(error))
 
 /**
- * Starts a relay. Events that stood in the outbox before an endpoint are not sent to that endpoint: the order in the outbox
- * decides; where several processes write at once, the order in which their records are ingested.
- * @throws SettingsError, TypeError for an encryption key that is none, StorageError `locked` when another relay uses this outbox, `newer`, `damaged`, `unavailable`
+ * Starts a relay. Events before an endpoint in the outbox are not sent to it. If several processes write at once, the order in
+ * which their records are ingested decides.
+ * @throws SettingsError, TypeError for a malformed encryption key, StorageError `locked` when another relay uses this outbox,
+ * `newer`, `damaged`, `unavailable`
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { clock = systemClock, random = Math.random, userAgent = 'folkmoot-relay' } = options

@@ -1,4 +1,4 @@
-/** What `--storage` takes, for help and messages. */
+/** The forms of `--storage`, for help and messages. */
 export const storageForms = 'lowdb:PATH, memory:, sqlite:PATH or postgres://…'
 
 export const defaultStorage = 'lowdb:./data/db.json'

@@ -10,7 +10,7 @@ import { requireHttps } from '../../lib/http/https.ts'
 
 export const assetsPath = '/assets/'
 
-/** What browsers may show in place; everything else is offered for download, for it comes from strangers. */
+/** Types that browsers may show in place; others are offered for download, because they come from strangers. */
 const shown: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',

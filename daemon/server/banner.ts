@@ -1,6 +1,6 @@
 import type { Received } from './receiver.ts'
 
-/** What a person needs to know once the server listens. */
+/** The lines for a person once the server listens. */
 export interface BannerFacts {
   readonly url: string
   readonly network_id: string | null

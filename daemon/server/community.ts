@@ -16,7 +16,7 @@ export interface CommunityParts {
 
 export function communityOf(parts: CommunityParts, flags: ServeFlags): Community {
   const { storage, rateLimiter, assets, encryptionKeys, onError } = parts
-  // What is downloaded for strangers stays out of the operator's own network, as webhooks do.
+  // Downloads for strangers stay out of the operator's own network, as webhooks do.
   const guard: GuardSettings = { ...reach(flags), ports: [] }
   const download: DownloadGuard = {
     allows: (url) => checkUrl(url, guard).ok,
@@ -36,8 +36,8 @@ export function communityOf(parts: CommunityParts, flags: ServeFlags): Community
 }
 
 /**
- * What webhooks and downloads may reach. The demo's peers are on this machine, so with `--allow-http` they may be reached;
- * without the demo the guard stands as in `folkmoot-relay`.
+ * The addresses that webhooks and downloads may reach. The demo's peers are on this machine, so with `--allow-http` they may be
+ * reached; without the demo the guard stands as in `folkmoot-relay`.
  */
 export function reach(flags: ServeFlags): { readonly allowHttp: boolean; readonly allowPrivate: boolean } {
   const local = Boolean(flags.demo && flags.allowHttp)

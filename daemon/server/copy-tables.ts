@@ -1,8 +1,8 @@
 /**
  * Every row of one storage into another, table by table and in the order of the ids.
  *
- * How far it has come stands in the target, in the same transaction as the rows, so a copy that was interrupted goes on where
- * it was, and no row comes twice.
+ * The progress is kept in the target, in the same transaction as the rows. So an interrupted copy resumes, and no row comes
+ * twice.
  */
 import type { Storage, Tx } from '../../lib/storage/contract.ts'
 import type { Row, Table } from '../../lib/storage/table.ts'

@@ -14,7 +14,7 @@ export interface CopyFlags {
 }
 
 /**
- * `folkmoot copy`: everything of one storage into another, empty one. Goes on where it was when it was interrupted.
+ * `folkmoot copy`: everything of one storage into another, empty one. Resumes after an interruption.
  *
  * @param draw shows how far it is, over and over in one line; left out where nobody looks
  * @throws UsageError, StorageError

@@ -1,4 +1,4 @@
-/** What stands before the API in the server's process: health, the answer while it starts, and an eye on every request. */
+/** The front of the API in the server's process: health, the answer while it starts, and the count of every request. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
 /** Where a server is in its life. */

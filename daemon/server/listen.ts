@@ -65,7 +65,7 @@ export async function listen(
       : createHttpServer(bounds, listener)
   server.timeout = timeout
   server.maxConnections = maxConnections
-  // Node knows only those of its connections on which a request has begun.
+  // Node lists only connections on which a request has begun.
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)

@@ -1,4 +1,4 @@
-/** What a server tells its operator while it runs: sentences for people, with `--json` one object per line for programs. */
+/** The log of a running server: sentences for people, with `--json` one object per line for programs. */
 import { fault, type Output } from '../output.ts'
 
 /** A request that was answered, or given up. It holds no token, no query and no body. */
@@ -16,7 +16,7 @@ export interface Access {
 
 export interface Log {
   warn(sentence: string): void
-  /** A fault of ours or of what we stand on, with what is needed to find it. */
+  /** A fault of the server or of a part below it, with the details to find it. */
   fault(what: string, error: unknown, about?: Readonly<Record<string, unknown>>): void
   access(request: Access): void
 }

@@ -64,7 +64,7 @@ export async function startMetrics(port: number, phase: () => Phase): Promise<Me
   })
 
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-    // A page in the operator's browser may send requests here under a name of its own.
+    // A page in the operator's browser may send requests here under another host name.
     if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? '')) return void response.writeHead(403).end()
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
     registry.metrics().then(

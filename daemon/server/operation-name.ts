@@ -1,7 +1,7 @@
 import { routeTable } from '../../lib/http/routes.ts'
 import type { AnyOperation } from '../../lib/operation.ts'
 
-/** Says which operation a request names, for logs and figures: `tags.create`, or null for what is none. */
+/** The operation of a request, for logs and metrics: `tags.create`, or null for no operation. */
 export function operationNames(operations: readonly AnyOperation[]): (method: string, path: string) => string | null {
   const match = routeTable(operations)
   return (method, path) => {

@@ -16,7 +16,7 @@ import { fileOfStorage, openStorage } from './storage-address.ts'
 export interface StorageFlags extends EncryptionFlags {
   readonly storage: string
   readonly outbox?: string
-  /** The control file of a running server, in the place of a storage. */
+  /** The control file of a running server, instead of a storage. */
   readonly server?: string
   readonly json?: boolean
   readonly wide?: boolean
@@ -24,7 +24,7 @@ export interface StorageFlags extends EncryptionFlags {
 
 /**
  * Runs `work` on the community of a storage, and lets go of it whatever happens.
- * @param missing whether the storage is made where there is none
+ * @param missing whether a missing storage is created
  * @throws UsageError, StorageError, ApiError
  */
 export async function withOperator<T>(

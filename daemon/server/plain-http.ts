@@ -7,7 +7,7 @@ import { httpsRequired } from '../../lib/http/https.ts'
 /** The first byte of every TLS connection: a record of the kind `handshake`. */
 const handshake = 0x16
 
-/** How long a refused client may go on sending before its connection is cut, in milliseconds. */
+/** How long a refused client may continue sending before its connection is cut, in milliseconds. */
 const lingerMs = 2_000
 
 /**

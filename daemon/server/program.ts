@@ -1,4 +1,4 @@
-/** The command line of the server. What a command needs is loaded when it runs, so that help and mistakes come at once. */
+/** The command line of the server. A command's modules are loaded when it runs, so that help and mistakes come at once. */
 import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
 import { usageLine } from '../json.ts'
@@ -8,7 +8,7 @@ import { endpointCommands, keyCommands, memberCommands, networkCommands } from '
 import type { Running } from './serve.ts'
 import { serveCommand } from './serve-command.ts'
 
-/** What the commands may ask of the process. */
+/** The parts of the process that commands may use. */
 export interface Host {
   readonly out: Output
   /** Whether errors are JSON. */
@@ -16,7 +16,7 @@ export interface Host {
   /** Shows how far something is, over and over in one line; left out where nobody looks. */
   readonly draw?: ((line: string) => void) | undefined
   readonly version: string
-  /** What the variable of the encryption keys holds. */
+  /** The content of the variable of the encryption keys. */
   readonly encryptionKeys?: string | undefined
   /** Is given the server that runs, and ends it with the process. */
   readonly started: (running: Running) => void

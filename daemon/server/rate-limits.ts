@@ -3,8 +3,8 @@ import { isPostgresAddress, postgresAddress } from '../../adapters/sql/postgres/
 import type { RateLimiter } from '../../lib/index.ts'
 
 /**
- * Rate limits for the storage that a command line names: in its database where other processes may serve as well, in memory
- * where there is only this one.
+ * Rate limits for the storage of a command line. They are in its database if other processes may serve as well, and in memory
+ * for a single process.
  *
  * @param address a storage address that `openStorage` has taken
  * @param warn is told when the counts cannot be shared, and when they can again

@@ -59,9 +59,9 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
   const log = createLog(out, flags.json ?? false)
   const files = assetsDirectory(flags)
   const front = createFront()
-  // The port first: whoever finds it taken has touched nothing. What comes too early is told to come again.
+  // The port first: if it is taken, nothing else was touched. Early requests are asked to come again.
   const listening = await listen(front.listener, flags)
-  // What was opened is closed in the opposite order, also when a later step fails; first of all, nothing new comes in.
+  // Everything opened is closed in the opposite order, also when a later step fails. First of all, nothing new comes in.
   const opened: (() => Promise<unknown>)[] = []
   const close = async () => {
     front.phase = 'ending'

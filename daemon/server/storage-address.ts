@@ -17,9 +17,10 @@ export interface OpenStorage {
 /**
  * Opens the storage that a command line names. Only its own engine is loaded.
  * @param address `lowdb:PATH`, `memory:`, `sqlite:PATH` or `postgres://…` (`?schema=NAME` for another schema)
- * @param outboxDirectory where the outbox of a storage without one of its own is; beside the file by default
+ * @param outboxDirectory the outbox directory of a storage without an outbox table; beside the file by default
  * @param warn is told what the operator should know
- * @param missing what is done where there is no such storage: whoever only reads or changes one must not make one of a mistyped name
+ * @param missing what is done where there is no such storage: whoever only reads or changes one must not make one of a mistyped
+ * name
  * @throws UsageError when the address is not one of ours, or nothing is there
  * @throws StorageError when the storage refuses to open: `locked`, `damaged`, `newer`, `full`
  */
@@ -55,7 +56,7 @@ export async function openStorage(
   }
   const sql = (kind === 'sqlite' && file !== undefined) || isPostgresAddress(address)
   if (!sql) throw new UsageError(`--storage must be ${storageForms}, got ${JSON.stringify(withoutPassword(address))}`)
-  // Events stand in a table there, so that they commit with the rows.
+  // Events are in a table there, so that they commit with the rows.
   if (outboxDirectory !== undefined)
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
   if (kind === 'sqlite') {

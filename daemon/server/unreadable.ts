@@ -3,7 +3,7 @@ import { isEncryptionError, keyRing } from '../../lib/outbox/encryption.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { webhookEndpoints } from '../../lib/storage/tables.ts'
 
-/** Says how many there are and what is the matter with the first one; requests go on all the same. */
+/** Reports their number and the problem of the first one; requests are still served. */
 export async function warnOfUnreadable(
   storage: Storage,
   encryptionKeys: readonly string[],

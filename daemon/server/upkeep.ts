@@ -6,8 +6,8 @@ import type { Log } from './log.ts'
 const schedule = '*/15 * * * *'
 
 /**
- * What has to be done now and then and no request does: subscriptions whose last period is over end, and keys and secrets
- * of endpoints that were replaced go when their overlap is over.
+ * Regular maintenance outside of requests. Subscriptions whose last period is over end. Replaced keys and secrets of endpoints
+ * are removed when their overlap is over.
  * @returns ends it
  */
 export function startUpkeep(community: Pick<Community, 'endpoints' | 'networks' | 'notify'>, log: Log): () => Promise<void> {

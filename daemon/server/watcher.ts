@@ -1,4 +1,4 @@
-/** What is noted of each request: a line, and figures. */
+/** The notes of each request: a line, and metrics. */
 import type { AnyOperation } from '../../lib/operation.ts'
 import type { Watcher } from './front.ts'
 import type { Access } from './log.ts'

@@ -4,11 +4,11 @@ import type { Clock } from '../clock.ts'
 import type { Ingested, SeparateStore } from '../store/store.ts'
 import { piecesOf } from './pieces.ts'
 
-/** What one step came to. */
+/** The result of one step. */
 export interface Piece {
   /** `undefined` when nothing was there. */
   readonly ingested: Ingested | undefined
-  /** Whether there is more to take over at once. */
+  /** Whether there is more to ingest at once. */
   readonly more: boolean
 }
 
@@ -21,7 +21,7 @@ export interface Intake {
   next(now: number, firstDelay: number): Promise<Piece>
   /** Makes durable what was ingested, and lets the outbox throw it away: when that is due. */
   tidy(): Promise<void>
-  /** How much stands in the outbox and was not ingested. */
+  /** The amount in the outbox that is not ingested. */
   backlog(): Promise<Backlog>
   /** Calls back soon after something may have been added; a hint, never a promise. The result ends it. */
   watch(changed: () => void): () => void
@@ -44,7 +44,7 @@ export async function outboxIntake(source: OutboxSource, store: SeparateStore, c
   let moved = true
   let settledAt = Number.NEGATIVE_INFINITY
   let syncedAt = Number.NEGATIVE_INFINITY
-  /** What was read and not ingested. */
+  /** The records that were read and not ingested. */
   let pieces: readonly Reading[] = []
 
   async function sync(): Promise<void> {

@@ -1,4 +1,4 @@
-/** What `--outbox` may name: a directory, a SQLite file, a PostgreSQL database. */
+/** The forms of `--outbox`: a directory, a SQLite file, a PostgreSQL database. */
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { outboxDirectory } from '../../../adapters/outbox/file.ts'
@@ -9,7 +9,7 @@ import type { OutboxSource } from '../../../lib/outbox/source.ts'
 
 const sqlitePath = (address: string): string | undefined => /^sqlite:(.+)$/s.exec(address)?.[1]
 
-/** What an address names. */
+/** The outbox of an address. */
 export type Place =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -35,8 +35,8 @@ export async function openSource(address: string, looking = false): Promise<Outb
 }
 
 /**
- * The directory of a relay's own files. Inside an outbox directory, so that its writes wake nobody who watches that; beside a
- * SQLite file; and for a database that is elsewhere in `data`, under a name that is made of host, database and schema.
+ * The directory of a relay's own files. Inside an outbox directory, in a subdirectory, so that its writes wake no watcher of
+ * the outbox. Beside a SQLite file. For a database in `data/`, under a name made of host, database and schema.
  */
 export function relayHome(address: string): string {
   const path = sqlitePath(address)

@@ -5,7 +5,7 @@ import { relayHome } from '../ingest/outbox-address.ts'
 
 const portPath = (outbox: string): string => join(relayHome(outbox), 'control.port')
 
-/** Says where the control listens. Commands do without it, so a failure is none. */
+/** Records the port of the control. Commands work without it, so a failure is ignored. */
 export function announcePort(outbox: string, port: number): void {
   try {
     writeFileSync(portPath(outbox), `${port}\n`, { mode: 0o600 })
@@ -18,7 +18,7 @@ export function withdrawPort(outbox: string): void {
   try {
     rmSync(portPath(outbox), { force: true })
   } catch {
-    // Whoever asks at that port later is not answered.
+    // Later requests to that port are not answered.
   }
 }
 

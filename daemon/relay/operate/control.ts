@@ -43,7 +43,7 @@ interface Answer {
 
 const nothingHere: Answer = { status: 404, body: { error: 'there is nothing here' } }
 
-/** The address of a request; a caller may write there what is none, such as `//`. */
+/** The address of a request; `undefined` for a malformed one, such as `//`. */
 function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
   const base = 'http://127.0.0.1'
   return URL.canParse(url, base) ? new URL(url, base) : undefined
@@ -52,7 +52,7 @@ function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
 /** The key's file, among the relay's own files. */
 export const controlKeyPath = (outbox: string): string => join(relayHome(outbox), 'control.key')
 
-/** The key of an outbox's control; made when there is none yet. Whoever may read the outbox may read it. */
+/** The key of an outbox's control; made if it does not exist yet. Readers of the outbox may read it. */
 export function controlKey(outbox: string): string {
   const path = controlKeyPath(outbox)
   try {
@@ -197,7 +197,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   }
 
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-    // A page in the operator's browser may send requests here under a name of its own.
+    // A page in the operator's browser may send requests here under another host name.
     const host = request.headers.host ?? ''
     if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host)) return send(response, { status: 403, body: { error: 'wrong host' } })
     answer(request)

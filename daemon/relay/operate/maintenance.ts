@@ -1,4 +1,4 @@
-/** What has to be done now and then: throwing old things away, giving up on endpoints, giving space back. */
+/** Regular maintenance: deleting old rows, disabling failing endpoints, returning space. */
 import { schedule } from 'node-cron'
 import type { Clock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'

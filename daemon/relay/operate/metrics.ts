@@ -119,7 +119,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     try {
       return await Promise.race([asked, late])
     } catch {
-      // Whoever writes to the store finds the same, and says it.
+      // Writers to the store meet the same error, and report it.
       return undefined
     } finally {
       cancel()

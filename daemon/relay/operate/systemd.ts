@@ -1,4 +1,4 @@
-/** Tells systemd how the service is. Node cannot open its datagram socket, so the program of systemd does. */
+/** Reports the state of the service to systemd. Node cannot open its datagram socket, so the program of systemd does. */
 import { execFile } from 'node:child_process'
 import type { Clock } from '../clock.ts'
 
@@ -9,16 +9,14 @@ export interface Notifier {
   close(): void
 }
 
-/** What the service manager put into the environment; without `socket` there is none, and nothing is done. */
+/** The service manager's variables; without `socket` there is no service manager, and nothing is done. */
 export interface ServiceManager {
   readonly socket: string | undefined
   /** Microseconds within which it wants to hear of us. */
   readonly watchdog: number | undefined
 }
 
-/**
- * @param alive asked before each sign of life; no sign is given when it says no, so that the service is started anew
- */
+/** @param alive asked before each heartbeat; if it returns false, no heartbeat is sent, so that the service is restarted */
 export function createNotifier(manager: ServiceManager, clock: Clock, alive: () => boolean): Notifier {
   if (manager.socket === undefined)
     return { ready: () => undefined, stopping: () => undefined, reloading: () => undefined, close: () => undefined }

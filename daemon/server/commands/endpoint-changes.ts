@@ -33,7 +33,7 @@ function keyOf({ key, keyFile }: EndpointFlags): string | undefined {
   return given
 }
 
-/** What was named, and nothing else. */
+/** Only the named changes. */
 export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChanges {
   const { audience, unsigned, allEvents, event = [] } = flags
   oneOf(

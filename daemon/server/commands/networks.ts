@@ -22,7 +22,7 @@ export interface CreateFlags extends ChangeFlags {
   readonly ownerName: string
 }
 
-/** What was named, and nothing else. */
+/** Only the named changes. */
 const changesOf = ({ title, subtitle, purpose, description, plan, emailVisibility }: ChangeFlags): NetworkChanges => ({
   ...(title === undefined ? {} : { title }),
   ...(subtitle === undefined ? {} : { subtitle }),

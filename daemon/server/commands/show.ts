@@ -20,7 +20,7 @@ export function showList<Row extends object>(
   if (text !== '') out.line(text.replace(/\n$/, ''))
 }
 
-/** What is shown now and never again. */
+/** Values that are shown now and never again. */
 export const warnOnce = (out: Output, { json }: StorageFlags, what: string): void => {
   if (!json) out.warn(`Keep ${what} in a safe place: it is not shown again.`)
 }

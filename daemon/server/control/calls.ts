@@ -1,4 +1,4 @@
-/** What commands ask of a community, by name: in their own process, or of a server over its control. */
+/** The calls of commands to a community, by name: in their own process, or in a server over its control. */
 import type { Community } from '../../../lib/index.ts'
 
 /** The part of a community that commands use. */

@@ -39,7 +39,7 @@ export async function writeControlFile(file: string, control: ControlFile): Prom
 
 /**
  * Reads a control file.
- * @returns `undefined` when there is none
+ * @returns `undefined` if it does not exist
  * @throws UsageError when it belongs to somebody else, or is no such file
  */
 export async function readControlFile(file: string): Promise<ControlFile | undefined> {
@@ -73,7 +73,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What the kernel takes for the name of a socket: 104 bytes on some systems, 108 on others. */
+/** The longest name of a socket: 104 bytes on some systems, 108 on others. */
 const longestName = 100
 
 /** A socket's name for the kernel; `release` when it is no longer needed. */

@@ -1,4 +1,4 @@
-/** What every demo record is made of: ids and times that are always the same. */
+/** The parts of every demo record: ids and times that are always the same. */
 
 export const demoNetwork = { id: '1', subdomain: 'demo' } as const
 

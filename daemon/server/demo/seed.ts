@@ -11,8 +11,8 @@ import { seedPeople } from './people.ts'
 const keyName = 'folkmoot serve --demo'
 
 /**
- * Makes the demo network, always the same, unless the store holds it already; and a fresh token with every scope,
- * which takes the place of the one of the start before.
+ * Makes the demo network, always the same, unless the store holds it already. Makes a fresh token with every scope, which
+ * replaces the token of the previous start.
  * @param storage the community's own storage: the records are laid down as they are, without events
  * @returns the token
  */

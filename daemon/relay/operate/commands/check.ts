@@ -29,7 +29,7 @@ export interface Checked {
   readonly text: string
 }
 
-/** An endpoint as far as it matters here: as the relay knows it, or as the outbox will make it. */
+/** The relevant part of an endpoint: as in the relay's store, or as the outbox will make it. */
 interface Registered {
   readonly network_id: string
   readonly id: string
@@ -37,7 +37,7 @@ interface Registered {
   readonly credentials: Credentials
 }
 
-/** What was found. */
+/** The findings. */
 interface Findings {
   readonly endpoints: Map<string, Registered>
   readonly problems: string[]
@@ -47,11 +47,11 @@ interface Findings {
   fresh: boolean
 }
 
-/** What is looked at in one go. */
+/** The amount that is read at once. */
 const pieceBytes = 4 * 1024 * 1024
 
 /**
- * Reads the settings, the store and the outbox, and says what is wrong.
+ * Reads the settings, the store and the outbox, and reports every problem.
  * @throws UsageError for settings that cannot be used, StorageError for an outbox or a store that cannot be read
  */
 export async function check(flags: CheckFlags): Promise<Checked> {
@@ -118,7 +118,7 @@ function register({ endpoints }: Findings, { url, ...credentials }: Credentials 
   endpoints.set(keyOf(credentials), { network_id, id, url, credentials })
 }
 
-/** What a record that waits will do. */
+/** The effect of a waiting record. */
 function foresee(found: Findings, record: OutboxRecord): void {
   if (record.kind !== 'endpoint') return
   if (record.action === 'upsert') register(found, record)

@@ -1,4 +1,4 @@
-/** `folkmoot-relay close-circuit`: sending to an endpoint goes on at once. */
+/** `folkmoot-relay close-circuit`: resumes sending to an endpoint at once. */
 import { jsonLines } from '../../../json.ts'
 import { UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
@@ -14,7 +14,7 @@ export interface CircuitFlags {
   readonly json?: boolean
 }
 
-/** What became of it. */
+/** The result. */
 export interface CircuitClosed {
   readonly endpoint_id: string
   readonly network_id: string

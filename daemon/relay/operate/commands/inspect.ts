@@ -13,7 +13,7 @@ export interface InspectFlags {
   readonly wide?: boolean
 }
 
-/** What of the flags chooses deliveries. */
+/** The flags that select deliveries. */
 const choosing = <F extends InspectFlags>({ outbox: _outbox, json: _json, wide: _wide, ...rest }: F) => rest
 
 async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore) => Promise<T>): Promise<T> {
@@ -46,7 +46,7 @@ const stateOf = ({ disabled, state, circuit, unreadable }: EndpointStatus): stri
   return circuit === 'open' && state === 'active' ? 'circuit open' : state
 }
 
-/** The name of an endpoint; else its host, with the path in front where that tells it from another one. */
+/** The name of an endpoint; else its host, with the end of its path if another endpoint has the same host. */
 function nameOf({ name, origin, path }: EndpointStatus, all: readonly EndpointStatus[]): string {
   if (name !== null) return name
   const host = origin.replace(/^https?:\/\//, '')

@@ -1,4 +1,4 @@
-/** The command line of the relay. What a command needs is loaded when it runs, so that help and mistakes come at once. */
+/** The command line of the relay. A command's modules are loaded when it runs, so that help and mistakes come at once. */
 import { Command } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { usageLine } from '../../../json.ts'

@@ -21,7 +21,7 @@ export interface RunFlags extends SettingFlags {
   readonly json?: boolean
 }
 
-/** What a command may ask of the process that it runs in. */
+/** The parts of the process that a command may use. */
 export interface Host {
   /** Calls back at each of these signals. */
   onSignal(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP', done: () => void): void
@@ -32,7 +32,7 @@ export interface Host {
   failed(): void
   readonly serviceManager: ServiceManager
   readonly version: string
-  /** What the variable of the encryption keys holds. */
+  /** The content of the variable of the encryption keys. */
   readonly encryptionKeys?: string | undefined
   /** Whether errors are JSON. */
   readonly json: boolean

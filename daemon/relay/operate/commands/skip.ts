@@ -20,7 +20,7 @@ export interface SkipFlags {
 }
 
 /**
- * Skips what is chosen, and says how many deliveries that were.
+ * Skips the selected deliveries, and returns their number.
  * @throws UsageError when there is no such endpoint or event type
  */
 export async function skipIn(store: OperatorStore, { endpoint: id, network, selection }: Skip, now: number): Promise<number> {

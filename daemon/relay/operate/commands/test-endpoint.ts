@@ -27,13 +27,13 @@ interface Tested {
   readonly reason: string
   readonly milliseconds: number
   readonly closed_circuit: boolean
-  /** Whose settings held. */
+  /** The settings in force: the relay's or the command's. */
   readonly sent_by: 'relay' | 'command'
 }
 
 /**
- * Sends a `TestHook` with the rules of every delivery: by the relay that runs, where its control can be found, else by this command
- * with its own flags. Nothing is recorded but that an open circuit is closed when it was delivered.
+ * Sends a `TestHook` with the rules of every delivery. The running relay sends it, if its control port can be found; else this
+ * command does, with its own flags. Nothing is recorded but that an open circuit is closed when it was delivered.
  * @throws UsageError when there is no such endpoint
  */
 export async function testEndpoint(flags: TestFlags, version: string): Promise<Checked> {
@@ -102,7 +102,7 @@ function sentence({ outcome, reason, milliseconds, closed_circuit, sent_by }: Te
   return parts.filter((part) => part !== '').join('; ')
 }
 
-/** What lifts a rule of ours. */
+/** The option that lifts a rule. */
 function remedy(reason: string): string {
   if (reason.includes('http: is not allowed')) return '--allow-http, or the setting `allowHttp`, allows plain HTTP'
   if (reason.includes('public address')) return '--allow-private, or the setting `allowPrivate`, allows such addresses'
