@@ -133,10 +133,10 @@ export class EndpointRun {
     return Math.min(batch, 4 * this.#health.limit) + this.#inFlight.size + this.#unrecorded.size
   }
 
-  /** Whether a lane has to be read from the store before the next delivery can be picked. */
-  isHungry(lane: Lane, situation: Pick<Situation, 'now' | 'monotonic' | 'isOrdered'>): boolean {
-    if (this.endpoint.order === 'fifo' || this.circuit !== 'closed') return false
-    return this.#queue.isHungry(lane, situation.now) && this.#blockedUntil(situation) === undefined
+  /** Whether a lane has to be read from the store before the next delivery can be picked. Asked often: the cheapest question first. */
+  isHungry(lane: Lane, now: number, monotonic: number): boolean {
+    if (!this.#queue.isHungry(lane, now) || this.#state.kind !== 'active' || this.endpoint.order === 'fifo') return false
+    return this.circuit === 'closed' && this.#health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
   }
 
   /** Says that a lane is being read; `feed` brings what was found. */
@@ -167,7 +167,7 @@ export class EndpointRun {
     return { kind: 'send', waiting: found, ticket: circuit.begin(found.event, end) }
   }
 
-  #blockedUntil({ now, monotonic, isOrdered }: Pick<Situation, 'now' | 'monotonic' | 'isOrdered'>): number | undefined {
+  #blockedUntil({ now, monotonic, isOrdered }: Situation): number | undefined {
     if (this.#state.kind !== 'active') return Number.POSITIVE_INFINITY
     if (!isOrdered) return now + orderPause
     return this.#health.blockedUntil(now, monotonic, this.#inFlight.size)

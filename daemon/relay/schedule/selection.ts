@@ -58,7 +58,7 @@ export async function select(parts: SelectionParts, now: number): Promise<readon
 /** Reads in one go what the endpoints that come next need. */
 async function readAhead(parts: SelectionParts, lane: Lane, count: number, now: number, monotonic: number): Promise<void> {
   if (count < 1) return
-  const isHungry = (run: EndpointRun) => run.isHungry(lane, { now, monotonic, isOrdered: parts.order.isOrdered(run) })
+  const isHungry = (run: EndpointRun) => run.isHungry(lane, now, monotonic) && parts.order.isOrdered(run)
   const hungry = parts.ready.upcoming(count).filter(isHungry)
   if (hungry.length < 2) return
   const limit = Math.max(...hungry.map(({ reach }) => reach))
