@@ -159,23 +159,23 @@ export async function contestedNetwork<Made>(
   // Noted already: requests by key write nothing of their own beside what is tried.
   await client.query(`UPDATE ${at('api_keys')} SET "last_used_at" = $1`, [isoTime(clock.now())])
   for (const name of names) await client.query(`CREATE TABLE ${at(`seeded_${name}`)} AS SELECT * FROM ${at(name)}`)
-  const seeded = new Map([...(await rowsOf(client, names, at))].map(([name, all]) => [name, linesOf(all).join()]))
+  const seededLines = new Map([...(await rowsOf(client, names, at))].map(([name, all]) => [name, linesOf(all).join()]))
+  const asSeeded = await digestsOf(client, names, at)
   touched.written.clear()
 
   /** What has become of the network, which is put back. */
   async function outcome(answers: readonly [unknown, unknown]): Promise<Outcome> {
     const changed = [...touched.written].sort()
     touched.written.clear()
-    const found = await rowsOf(client, changed, at)
-    const statements = changed.flatMap((name) => [
+    const found = await rowsOf(client, changed, at, asSeeded)
+    const statements = [...found.keys()].flatMap((name) => [
       `DELETE FROM ${at(name)}`,
       ...(name === 'outbox' ? [] : [`INSERT INTO ${at(name)} SELECT * FROM ${at(`seeded_${name}`)}`]),
     ])
-    await client.query(['BEGIN', ...statements, 'COMMIT'].join(';'))
-    // What was only held is as it was.
+    if (statements.length > 0) await client.query(['BEGIN', ...statements, 'COMMIT'].join(';'))
     const rows = [...found].flatMap(([name, all]) => {
       const lines = linesOf(all)
-      return name === 'outbox' || lines.join() === seeded.get(name) ? [] : [[name, lines] as const]
+      return name === 'outbox' || lines.join() === seededLines.get(name) ? [] : [[name, lines] as const]
     })
     const records = (found.get('outbox') ?? []).flatMap(({ records }) => records as { body?: string }[])
     const events = records.map((record) => withoutNewIds(String(record.body ?? JSON.stringify(record))))
@@ -188,13 +188,13 @@ export async function contestedNetwork<Made>(
     const over = end.then(() => {
       ended = true
     })
-    while (!ended) {
+    for (let wait = 1; !ended; wait = Math.min(wait * 2, 16)) {
       const { rows } = await client.query(
         `SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`,
         [application],
       )
       if (rows.length > 0) return
-      await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 1))])
+      await Promise.race([over, new Promise((resolve) => setTimeout(resolve, wait))])
     }
   }
 
@@ -253,13 +253,31 @@ const linesOf = (rows: Rows): string[] => rows.map((row) => withoutNewIds(JSON.s
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
+const digest = (table: string) => `(SELECT md5(string_agg(t::text, '' ORDER BY id)) FROM ${table} t)`
+
+/** What tells the rows of a table from all others. */
+async function digestsOf(client: pg.Client, names: readonly string[], at: (name: string) => string) {
+  const { rows } = await client.query(
+    names.map((name) => `SELECT '${name}' AS name, ${digest(at(name))} AS digest`).join(' UNION ALL '),
+  )
+  return new Map<string, string | null>(rows.map((row) => [row.name, row.digest]))
+}
+
+/** The rows of tables; without those tables that are as `asBefore` has them. */
 async function rowsOf(
   client: pg.Client,
   names: readonly string[],
   at: (name: string) => string,
+  asBefore: ReadonlyMap<string, string | null> = new Map(),
 ): Promise<ReadonlyMap<string, Rows>> {
   if (names.length === 0) return new Map()
-  const each = names.map((name) => `SELECT '${name}' AS name, coalesce(json_agg(t), '[]') AS rows FROM ${at(name)} t`)
+  const each = names.map((name) => {
+    const all = `(SELECT coalesce(json_agg(t), '[]') FROM ${at(name)} t)`
+    const before = asBefore.get(name)
+    if (before === undefined) return `SELECT '${name}' AS name, ${all} AS rows`
+    const differs = `${digest(at(name))} IS DISTINCT FROM ${before === null ? 'NULL' : `'${before}'`}`
+    return `SELECT '${name}' AS name, CASE WHEN ${differs} THEN ${all} END AS rows`
+  })
   const { rows } = await client.query(each.join(' UNION ALL '))
-  return new Map(rows.map(({ name, rows }) => [String(name), rows as Rows]))
+  return new Map(rows.filter(({ rows }) => rows !== null).map(({ name, rows }) => [String(name), rows as Rows]))
 }

@@ -25,6 +25,16 @@ function isThere(pid: number): boolean {
   }
 }
 
+/** Nothing in a test has to survive the machine. */
+const nothingSurvives = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'max_wal_size=4GB',
+]
+
 export interface PostgresServer {
   readonly url: string
   /** Ends it; everything in it is gone. */
@@ -57,16 +67,15 @@ export async function startPostgres({
     // PostgreSQL refuses to run as root; in a container there may be no other user yet.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    // Nothing in a test has to survive the machine.
     postgresFlags: [
-      '-c',
-      `fsync=${synced ? 'on' : 'off'}`,
-      '-c',
+      ...(synced ? ['fsync=on'] : nothingSurvives),
       'listen_addresses=127.0.0.1',
-      '-c',
-      `unix_socket_directories=`,
-      ...flags,
-    ],
+      'unix_socket_directories=',
+      // Compiling a plan takes longer than any plan of ours.
+      'jit=off',
+    ]
+      .flatMap((flag) => ['-c', flag])
+      .concat(flags),
     onLog: (message) => {
       log = (log + String(message)).slice(-4000)
     },
