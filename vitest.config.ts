@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What is tested of every operation and of the host's calls. They run on the databases as well as in memory. */
 const generated = ['access', 'answers', 'bodies', 'contract', 'events', 'host-arguments', 'paging', 'paths', 'unchanged'].map(
@@ -23,6 +24,25 @@ const everyRelay = [
 /** Long, and one database at a time: so its pairs are shared out over three. */
 const interleavings = 'test/contract/interleavings.test.ts'
 
+/** Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`). */
+const soak = ['kills', 'kill-loop', 'lowdb-processes', 'postgres-processes', 'stopped-writer'].map(
+  (name) => `test/**/${name}.test.ts`,
+)
+
+/** The longest files of a project begin first, so that no worker is left alone with one at the end. */
+const long = /(?:kills|serve|package|kill-loop|operator|two-servers|bodies|files|network|leases|large-commits)\.test\.ts$/
+/** Those that mostly wait go before those that need the processor. */
+const order = (project: string): number =>
+  ['soak', 'interleavings', 'relay', 'postgres', 'sqlite', 'lowdb', ''].findIndex((name) => project.startsWith(name))
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const rank = ({ project, moduleId }: TestSpecification) => 2 * order(project.name) + (long.test(moduleId) ? 0 : 1)
+    return sorted.sort((one, other) => rank(one) - rank(other))
+  }
+}
+
 const project = (name: string, include: readonly string[], env: Readonly<Record<string, string>> = {}) => ({
   extends: true as const,
   test: {
@@ -45,10 +65,12 @@ export default defineConfig({
     pool: 'forks',
     // Most tests wait: for processes, disks and databases.
     maxWorkers: Math.max(4, availableParallelism()),
+    sequence: { sequencer: LongFirst },
     projects: [
       project('all', ['test/**/*.test.ts']),
       ...['lowdb', 'sqlite', 'postgres'].map((name) => project(name, generated, { FOLKMOOT_TEST_STORAGE: name })),
       project('relay-postgres', everyRelay, { FOLKMOOT_TEST_RELAY: 'postgres' }),
+      project('soak', soak, { FOLKMOOT_TEST_SOAK: 'yes' }),
       ...[1, 2, 3].map((part) => project(`interleavings-${part}`, [interleavings], { FOLKMOOT_TEST_PART: `${part}/3` })),
     ],
   },

@@ -20,7 +20,7 @@ export const defaultBounds: Bounds = {
   answerTimeoutMs: 300_000,
 }
 
-// The longest interval of `setInterval`.
+// What `setInterval` can hold.
 const longestMs = 2 ** 31 - 1
 
 /**

@@ -1,33 +1,15 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { execPath } from 'node:process'
 import { describe, expect, it } from 'vitest'
 import { outboxDirectory } from '../../../adapters/outbox/file.ts'
-import { environment, program } from '../../support/command.ts'
 import { readAll, temporaryDirectory } from './support.ts'
-
-/** Runs a writer until it has acknowledged at least this many events, kills it and gives what it acknowledged. */
-async function writeAndKill(directory: string, prefix: string, atLeast: number): Promise<string[]> {
-  const child = spawn(execPath, [program('append-for-ever'), directory, prefix], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: environment(),
-  })
-  let text = ''
-  child.stdout.setEncoding('utf8')
-  child.stdout.on('data', (chunk: string) => {
-    text += chunk
-    if (text.split('\n').length > atLeast) child.kill('SIGKILL')
-  })
-  await once(child, 'close')
-  return text.slice(0, text.lastIndexOf('\n')).split('\n')
-}
+import { writeUntilKilled } from './writer-process.ts'
 
 describe('an outbox with many processes', () => {
   it('holds everything that killed writers had acknowledged', { timeout: 60_000 }, async () => {
     const directory = temporaryDirectory()
     const acknowledged: string[] = []
-    for (let round = 0; round < 6; round++) acknowledged.push(...(await writeAndKill(directory, `w${round}`, 20 + round * 37)))
+    for (let round = 0; round < 6; round++)
+      acknowledged.push(...(await writeUntilKilled(directory, `w${round}`, 20 + round * 37)))
     const source = outboxDirectory(directory)
     const { ids, positions } = await readAll(source)
     expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([])
@@ -51,7 +33,7 @@ describe('an outbox with many processes', () => {
         for (const name of await source.settle(positions)) delete positions[name]
       }
     })()
-    const acknowledged = await Promise.all([writeAndKill(directory, 'a', 600), writeAndKill(directory, 'b', 600)])
+    const acknowledged = await Promise.all([writeUntilKilled(directory, 'a', 600), writeUntilKilled(directory, 'b', 600)])
     running = false
     await reading
     const missing = acknowledged.flat().filter((id) => !read.includes(id))

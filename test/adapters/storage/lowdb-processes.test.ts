@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { outboxDirectory } from '../../../adapters/outbox/file.ts'
+import { rounds as roundsOf } from '../../support/rounds.ts'
 import { startChild, temporaryDirectory } from '../child.ts'
 import { readAll } from '../outbox/support.ts'
 import { openLowdb, thingIds } from './lowdb-support.ts'
 import { recordingOutbox } from './recording-outbox.ts'
 
 const patience = { timeout: 180_000 }
-const rounds = 12
+const rounds = roundsOf(5, 12)
 
 describe('lowdb and processes', () => {
   test('kill -9 at any moment loses nothing acknowledged, row or event, and leaves a whole file', patience, async () => {

@@ -2,13 +2,14 @@
 import { expect, test } from 'vitest'
 import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { testPostgres } from '../../support/postgres.ts'
+import { rounds as roundsOf } from '../../support/rounds.ts'
 import { startChild } from '../child.ts'
 import { recordsOf } from './records-of.ts'
 import { insertAndTell, things } from './things.ts'
 
 const server = await testPostgres()
 const client = await server.client()
-const rounds = 15
+const rounds = roundsOf(5, 15)
 
 test('kill -9 at any moment loses nothing acknowledged, row or event, and leaves no lock behind', {
   timeout: 180_000,

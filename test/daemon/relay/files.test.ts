@@ -1,15 +1,13 @@
-import { spawn } from 'node:child_process'
 import { copyFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { execPath } from 'node:process'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { startRelay } from '../../../daemon/relay/relay.ts'
 import { storePath } from '../../../daemon/relay/store/backing.ts'
 import { failure } from '../../adapters/outbox/support.ts'
-import { environment, program } from '../../support/command.ts'
+import { startWriter } from '../../adapters/outbox/writer-process.ts'
 import { bench, endpoint, event, events, receiver, until } from './support.ts'
 
 const segments = (directory: string): string[] => readdirSync(directory).filter((name) => name.endsWith('.ndjson'))
@@ -19,23 +17,6 @@ function tamper(directory: string, sql: string): void {
   const database = new DatabaseSync(storePath(directory))
   database.exec(sql)
   database.close()
-}
-
-/** A writer in a process of its own; `ids` are those that it has acknowledged. */
-function writer(directory: string, prefix: string) {
-  const child = spawn(execPath, [program('append-for-ever'), directory, prefix], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: environment(),
-  })
-  const ids: string[] = []
-  let rest = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    ids.push(...lines)
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return { child, ids }
 }
 
 describe('the relay of a directory', () => {
@@ -186,7 +167,7 @@ describe('writers', () => {
     const all = await bench()
     await all.append(endpoint(hook.url))
     await until(() => all.relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
-    const writers = Array.from({ length: 16 }, (_, index) => writer(all.directory, `w${index}`))
+    const writers = Array.from({ length: 16 }, (_, index) => startWriter(all.directory, `w${index}`))
     for (const { child, ids } of writers) {
       await until(() => ids.length >= 10, 'each has written', 60)
       child.kill('SIGKILL')
@@ -203,39 +184,5 @@ describe('writers', () => {
     )
     expect(hook.received.length).toBe(seen().size)
     await until(() => segments(all.directory).length === 1, 'only the living writer’s segment is left')
-  })
-
-  it('one that is stopped for a minute keeps nobody waiting, and goes on where it was', { timeout: 240_000 }, async () => {
-    const hook = await receiver()
-    const all = await bench()
-    await all.append(endpoint(hook.url))
-    const stopped = writer(all.directory, 'stopped')
-    await until(() => stopped.ids.length > 20, 'it has written')
-    stopped.child.kill('SIGSTOP')
-    const before = stopped.ids.length
-    // A whole minute, in which nothing of the others may wait for the one that is stopped.
-    const minute = performance.now() + 60_000
-    for (let round = 0; performance.now() < minute; round++) {
-      const others = events(`other-${round}-`, 50)
-      await all.append(...others)
-      await until(
-        () => others.every(({ event_id }) => hook.received.some(({ id }) => id === event_id)),
-        'the others are delivered',
-      )
-      await new Promise((resolve) => setTimeout(resolve, 1000))
-    }
-    expect(segments(all.directory).length).toBeGreaterThanOrEqual(2)
-    stopped.child.kill('SIGCONT')
-    await until(() => stopped.ids.length > before + 20, 'it goes on')
-    stopped.child.kill('SIGKILL')
-    await until(
-      () => {
-        const found = new Set(hook.received.map(({ id }) => id))
-        return stopped.ids.every((id) => found.has(id))
-      },
-      'everything of it is delivered',
-      60,
-    )
-    expect(all.notices.filter(({ kind }) => kind === 'outbox.damaged').length).toBeLessThanOrEqual(1)
   })
 })

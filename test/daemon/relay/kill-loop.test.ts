@@ -1,32 +1,15 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { env, execPath } from 'node:process'
 import { expect, it } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
-import { environment, program, run } from '../../support/command.ts'
+import { writeUntilKilled } from '../../adapters/outbox/writer-process.ts'
+import { run } from '../../support/command.ts'
+import { rounds as roundsOf } from '../../support/rounds.ts'
 import { endpoint, receiver, until } from './support.ts'
 
-/** `FOLKMOOT_KILL_ROUNDS=100` for the long run. */
-const rounds = Number(env['FOLKMOOT_KILL_ROUNDS'] ?? 20)
-const maxInFlightPerEndpoint = 8
+const rounds = roundsOf(6, 20)
+const perEndpoint = 8
 
 const between = (least: number, most: number): number => least + Math.floor(Math.random() * (most - least + 1))
-
-/** Runs a writer until it has acknowledged so many events, kills it, and gives what it acknowledged. */
-async function writeUntilKilled(directory: string, prefix: string, count: number): Promise<readonly string[]> {
-  const child = spawn(execPath, [program('append-for-ever'), directory, prefix], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: environment(),
-  })
-  let text = ''
-  child.stdout.setEncoding('utf8').on('data', (more: string) => {
-    text += more
-    if (text.split('\n').length > count) child.kill('SIGKILL')
-  })
-  await once(child, 'close')
-  return text.split('\n').slice(0, -1)
-}
 
 it(`a writer and a relay that are killed at random, ${rounds} times each, lose no event and repeat at most what was in flight`, {
   timeout: 60_000 + rounds * 15_000,
@@ -49,9 +32,9 @@ it(`a writer and a relay that are killed at random, ${rounds} times each, lose n
       written = true
     })
     // Beyond what the last kill left in flight: a delivery that is there at three deaths would rightly be set aside.
-    const goal = before + 3 * maxInFlightPerEndpoint + between(0, 100)
+    const goal = before + 3 * perEndpoint + between(0, 100)
     await until(() => hook.received.length >= goal || written, 'some are delivered')
-    await until(() => hook.received.length >= before + 3 * maxInFlightPerEndpoint, 'what was in flight before is delivered')
+    await until(() => hook.received.length >= before + 3 * perEndpoint, 'what was in flight before is delivered')
     relay.child.kill('SIGKILL')
     await relay.ended
     kills++
@@ -67,5 +50,5 @@ it(`a writer and a relay that are killed at random, ${rounds} times each, lose n
   last.child.kill('SIGTERM')
   expect(await last.ended).toBe(0)
   expect(new Set(acknowledged).size).toBe(acknowledged.length)
-  expect(hook.received.length - ledger().size).toBeLessThanOrEqual(kills * maxInFlightPerEndpoint)
+  expect(hook.received.length - ledger().size).toBeLessThanOrEqual(kills * perEndpoint)
 })

@@ -6,11 +6,12 @@ import { recordsOf } from '../../adapters/storage/records-of.ts'
 import { type Command, run, scratch } from '../../support/command.ts'
 import type { Json } from '../../support/json.ts'
 import { testPostgres } from '../../support/postgres.ts'
+import { rounds as roundsOf } from '../../support/rounds.ts'
 
 const server = await testPostgres()
 const client = await server.client()
 
-const rounds = 8
+const rounds = roundsOf(3, 8)
 /** Requests under way at once. */
 const clients = 6
 const wait = { timeout: 300_000 }

@@ -16,10 +16,11 @@ import { checkUrl } from '../../send/guard.ts'
 import type { Settings } from '../../settings.ts'
 import { openOperatorStore } from '../../store/backing.ts'
 import type { OperatorStore, RunningRelay } from '../../store/operator.ts'
-import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
 
 export interface CheckFlags extends SettingFlags {
   readonly outbox?: string
+  readonly controlPort?: string
   readonly json?: boolean
 }
 
@@ -56,7 +57,7 @@ const pieceBytes = 4 * 1024 * 1024
 export async function check(flags: CheckFlags): Promise<Checked> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
-  const port = settings.controlPort
+  const port = controlPortOf(flags.controlPort, settings)
   const found: Findings = { endpoints: new Map(), problems: [], waiting_commits: 0, relays: [], fresh: true }
 
   const missing = await missingOutbox(outbox)

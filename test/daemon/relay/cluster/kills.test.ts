@@ -1,19 +1,18 @@
 /** Relays and API servers on one database that are killed at random, while requests go on. */
-import { env } from 'node:process'
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { createCommunity } from '../../../../lib/index.ts'
 import { type Command, run } from '../../../support/command.ts'
 import { testPostgres } from '../../../support/postgres.ts'
+import { rounds as roundsOf } from '../../../support/rounds.ts'
 import { endpoint, event, pass, until } from '../support.ts'
 import { type Cluster, cluster, clusterServer, type RelayProcess, times, untilShared, type Watched, watched } from './support.ts'
 
 const server = await clusterServer(await testPostgres())
 
-/** `FOLKMOOT_KILL_ROUNDS=100` for the long run. */
-const rounds = Number(env['FOLKMOOT_KILL_ROUNDS'] ?? 6)
+const rounds = roundsOf(3, 6)
 const deaths = Math.ceil(rounds / 2)
-const maxInFlightPerEndpoint = 8
+const perEndpoint = 8
 
 const below = (limit: number): number => Math.floor(Math.random() * limit)
 
@@ -142,7 +141,7 @@ test(`three relays and two servers, killed in ${rounds} rounds, deliver every ev
   }
   expect(await group.query('SELECT DISTINCT state FROM $relay.deliveries')).toEqual([{ state: 'delivered' }])
   expect(hook.twice).toEqual([])
-  for (const path of ['/1', '/2', '/posts']) expectFewRepeats(hook, path, kills * maxInFlightPerEndpoint)
+  for (const path of ['/1', '/2', '/posts']) expectFewRepeats(hook, path, kills * perEndpoint)
   expectFewRepeats(hook, '/fifo', kills)
   expect([...new Set(hook.ids('/fifo'))]).toEqual(await taken(group))
   for (const relay of relays) expect(await relay.stop()).toBe(0)
