@@ -72,15 +72,15 @@ export interface JoinedCommunity extends HostCalls {
 
 /** A community network's Admin API. */
 export interface Community extends HostCalls {
-  /** Answers any request; what is not ours gets a 404. Bound: it may be handed on as it is. */
+  /** Answers any request; a path that is not the API's gets a 404. Bound: it may be handed on as it is. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** Answers a request that is ours; `undefined` for any other, whose body is then untouched. */
+  /** Answers a request for the API; `undefined` for any other, whose body is then untouched. */
   readonly handle: (request: Request) => Promise<Response | undefined>
   /** The same as `fetch`, without a `Request` and a `Response`: for server adapters. Never rejects. */
   readonly serve: (incoming: Incoming) => Promise<Answer>
   /** How much is in flight now, for metrics. */
   readonly inFlight: () => InFlight
-  /** Whether a path is ours, decided by the path alone. */
+  /** Whether a path is the API's, decided by the path alone. */
   owns(pathname: string): boolean
   /**
    * The same community, with all of its options, inside a transaction that the host has open. The host's rows, the API's rows

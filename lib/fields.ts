@@ -140,7 +140,7 @@ export function atMost<Input extends string | readonly unknown[]>(limit: keyof T
 }
 
 /** A list is looked at up to so many wrong items: more problems than that are not told. */
-const mostWrongItems = 6
+const maxWrongItems = 6
 
 /**
  * A list in a request. Its length is checked before its items, and wrong items are not looked for without end: what is refused
@@ -165,7 +165,7 @@ export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'c
       const step: v.ArrayPathItem = { type: 'array', origin: 'value', input: items, key, value }
       for (const issue of item.issues ?? [])
         issues.push({ ...issue, path: [step, ...(issue.path ?? [])] } as unknown as v.InferIssue<S>)
-      if (item.issues && ++wrong === mostWrongItems) break
+      if (item.issues && ++wrong === maxWrongItems) break
       checked.push(item.value)
     }
     const result = issues.length === 0 ? { typed: true, value: checked } : { typed: false, value: checked, issues }
@@ -178,7 +178,7 @@ export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'c
 
 const listLimits = new WeakMap<object, unknown>()
 /** The maximum number of items of a list in a request: a number, or the name of a limit. */
-export const mostItemsOf = (schema: object): unknown => listLimits.get(schema)
+export const maxItemsOf = (schema: object): unknown => listLimits.get(schema)
 
 const text = (limit: 'title' | 'longText') =>
   publish(v.pipe(v.string('must be a text'), wellFormed, atMost<string>(limit, 'characters')), {
@@ -246,18 +246,18 @@ export const EmailFilter = publish(
   { type: 'string', maxLength: { limit: 'title' } },
 )
 
-const longestUrl = 2048
+const maxUrlLength = 2048
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
 /** An absolute http or https URL. */
 export const HttpUrl = publish(
   v.pipe(
     v.string('must be an http or https URL'),
-    v.maxLength(longestUrl, `must be an http or https URL of at most ${longestUrl} characters`),
+    v.maxLength(maxUrlLength, `must be an http or https URL of at most ${maxUrlLength} characters`),
     wellFormed,
     v.check(isHttpUrl, 'must be an http or https URL'),
   ),
-  { type: 'string', format: 'uri', maxLength: longestUrl },
+  { type: 'string', format: 'uri', maxLength: maxUrlLength },
 )
 
 const isDate = (text: string): boolean =>
@@ -374,12 +374,12 @@ export const optional = <S extends v.GenericSchema>(schema: S) =>
   )
 
 /** The field may be left out; null or an empty value clears it. */
-export const clearable = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
+export const optionalOrNull = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
 /**
  * The body of a request. Unknown fields are ignored (specification, section 4; design: settled gaps).
  * @param name its name in the interface description
- * @param fields its fields; those that may be left out are wrapped in `optional` or `clearable`
+ * @param fields its fields; those that may be left out are wrapped in `optional` or `optionalOrNull`
  */
 export function request<const F extends Fields>(name: string, fields: F) {
   const schema = v.object(fields, (issue) => (issue.path ? 'is required' : 'must be a JSON object'))

@@ -51,12 +51,12 @@ type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${i
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined
 type QueryOf<Q> = Q extends Fields ? v.InferOutput<v.ObjectSchema<Q, undefined>> : Record<never, never>
-type Perhaps<Nothing> = Nothing extends string ? undefined : never
+type OptionalResult<Nothing> = Nothing extends string ? undefined : never
 type Returned<R, Nothing> =
   R extends Paged<infer S>
     ? Promise<Page<v.InferInput<S>>>
     : R extends v.GenericSchema
-      ? Promise<v.InferInput<R> | Perhaps<Nothing>>
+      ? Promise<v.InferInput<R> | OptionalResult<Nothing>>
       : Promise<void>
 
 /** A page on its way out: its records, and where the next one begins. */
@@ -94,7 +94,7 @@ export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
    * Counts bytes that are held until the request is answered.
    * @throws ApiError 503 when too much is in flight
    */
-  hold(bytes: number): void
+  addBytes(bytes: number): void
 }
 
 /** A handler's argument: the request's parts, typed by its declaration, and the context. */
@@ -154,7 +154,7 @@ export interface Declaration<
   readonly form?: true
   readonly returns?: R
   /** When there may be nothing to return although `returns` is set, as a sentence; then `undefined` is answered with 204. */
-  readonly orNothing?: Nothing
+  readonly noContent?: Nothing
   /** The ways in which it fails, beside those that every operation has (401, 403, 429) and a body brings along (400, 413, 415, 422). */
   readonly errors?: readonly Failure[]
   readonly emits?: readonly E[]
@@ -181,11 +181,11 @@ export interface AnyOperation {
   readonly body?: v.GenericSchema
   readonly form?: true
   readonly returns?: v.GenericSchema | Paged
-  readonly orNothing?: string
+  readonly noContent?: string
   readonly errors: readonly Failure[]
   readonly emits: readonly EventName[]
   // Methods, so that those of a declaration, which ask for more than is known here, are assignable.
-  prepare?(call: Pick<AnyCall, 'body' | 'ports' | 'limits'> & { hold(bytes: number): void }): Promise<unknown>
+  prepare?(call: Pick<AnyCall, 'body' | 'ports' | 'limits'> & { addBytes(bytes: number): void }): Promise<unknown>
   discard?(prepared: unknown, call: Pick<AnyCall, 'ports'>): Promise<void>
   handle(call: AnyCall): Promise<unknown>
 }
@@ -209,7 +209,7 @@ type ResultOf<R, Nothing> =
       : R extends v.GenericSchema
         ? v.InferOutput<R>
         : undefined)
-  | Perhaps<Nothing>
+  | OptionalResult<Nothing>
 
 /**
  * Declares an operation. The compiler derives `params` from the path, `query` and `body` from their schemas, and the returned

@@ -18,7 +18,7 @@ export const shape = <const F extends Fields>(fields: F) =>
 export type Shape<F extends Fields> = ReturnType<typeof shape<F>>
 
 /** At most this many fields that do not exist are named. */
-const mostNamed = 5
+const maxNamed = 5
 
 /**
  * Checks the argument of a call.
@@ -34,16 +34,16 @@ export function checkArgument<S extends v.GenericSchema>(
   limits: TextLimits,
 ): v.InferOutput<S> {
   if (!isObject(given)) throw new TypeError(`${call}: the argument must be an object with ${namesOf(schema)}, got ${kind(given)}`)
-  const strange = unknownFields(schema, given, '').slice(0, mostNamed)
+  const unknownNames = unknownFields(schema, given, '').slice(0, maxNamed)
   let checked: v.InferOutput<S> | undefined
   let problems: string | undefined
   try {
     checked = parseInput(schema, given, limits)
   } catch (error) {
-    if (!isApiError(error) || strange.length === 0) throw error
+    if (!isApiError(error) || unknownNames.length === 0) throw error
     problems = error.message
   }
-  if (strange.length > 0) throw new TypeError(`${call}: ${[...strange, ...(problems ? [problems] : [])].join('; ')}`)
+  if (unknownNames.length > 0) throw new TypeError(`${call}: ${[...unknownNames, ...(problems ? [problems] : [])].join('; ')}`)
   return checked as v.InferOutput<S>
 }
 
@@ -70,9 +70,9 @@ const namesOf = (schema: v.GenericSchema): string => Object.keys(inner(schema).e
 function unknownFields(schema: v.GenericSchema, given: unknown, path: string): readonly string[] {
   const { entries, item } = inner(schema)
   if (item && Array.isArray(given)) {
-    for (const [place, value] of given.entries()) {
-      const strange = unknownFields(item, value, `${path}${place}.`)
-      if (strange.length > 0) return strange
+    for (const [index, value] of given.entries()) {
+      const unknownNames = unknownFields(item, value, `${path}${index}.`)
+      if (unknownNames.length > 0) return unknownNames
     }
     return []
   }

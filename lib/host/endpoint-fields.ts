@@ -45,8 +45,8 @@ const allOptional = <F extends v.ObjectEntries>(fields: F) =>
   }
 
 /** The most secrets that sign at once, and the most event types that can be told apart. */
-const mostSecrets = 10
-const mostEvents = 1000
+const maxSecrets = 10
+const maxEvents = 1000
 
 const rateRule = 'must be above 0 and at most 10000, or null for no limit'
 
@@ -55,11 +55,11 @@ const narrower = {
   url: Url,
   name: v.nullish(v.pipe(Title, v.maxLength(255, 'must have at most 255 characters'))),
   key: orMade(Key, keyRule),
-  events: v.nullish(listUpTo(v.string('must be an event type'), mostEvents, 'event types')),
+  events: v.nullish(listUpTo(v.string('must be an event type'), maxEvents, 'event types')),
   secrets: v.nullish(
     v.union(
-      [v.literal(true), v.pipe(v.array(Secret), v.maxLength(mostSecrets))],
-      `must each be whsec_ and 24 to 64 bytes in base64, ${mostSecrets} at most; or true to make one`,
+      [v.literal(true), v.pipe(v.array(Secret), v.maxLength(maxSecrets))],
+      `must each be whsec_ and 24 to 64 bytes in base64, ${maxSecrets} at most; or true to make one`,
     ),
   ),
   rate_per_second: v.nullish(

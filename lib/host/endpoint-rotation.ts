@@ -10,7 +10,7 @@ import type { EndpointUpsert } from '../outbox/record.ts'
 import type { EndpointRow } from '../storage/tables.ts'
 
 /** The most keys, and the most secrets, that hold beside the present ones. */
-const mostOld = 3
+const maxOld = 3
 
 /** Those whose time is not over; null for none. */
 export function live(old: readonly Replaced[] | null | undefined, now: number): readonly Replaced[] | null {
@@ -34,8 +34,8 @@ export function rotated(
     if (keepOldSeconds === 0) return null
     const kept = [...present.map((one) => ({ value: one, until })), ...(live(old, now) ?? [])]
     const others = kept.filter((one) => one.value !== value)
-    if (others.length > mostOld)
-      fail(invalid(noun), `${mostOld} old ${noun}s are still valid; wait for their end, or end them with keepOldSeconds: 0`)
+    if (others.length > maxOld)
+      fail(invalid(noun), `${maxOld} old ${noun}s are still valid; wait for their end, or end them with keepOldSeconds: 0`)
     return others.length > 0 ? others : null
   }
   return {

@@ -172,7 +172,7 @@ export function endpointsOf({ clock, limits, encryption }: Settings, transaction
         }
         const { url = '', key, ...rest } = columnsOf(fields)
         if (key === undefined)
-          return fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
+          fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
         await refuseUnencrypted(tx)
         const { secrets = [] } = rest
         const stamp = { id: transactions.newId(), created_at: now(), updated_at: now() }

@@ -9,11 +9,11 @@ import { paidPlans, restoreAccess } from '../rules/leaving.ts'
 import { emailKey, lockUnchanged, memberByAddress } from '../rules/members.ts'
 import { announceJoin } from '../rules/membership.ts'
 import { giveAccess, openPlan } from '../rules/plans.ts'
-import { profile } from '../rules/profile.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { NewIn } from '../storage/table.ts'
 import { type InviteRow, invites, type MemberRow, members } from '../storage/tables.ts'
 import type { MakeNotification, Plainly } from './notification.ts'
+import { profile } from './profile-fields.ts'
 
 export type AcceptInvite = Plainly<ReturnType<typeof acceptInviteOf>>
 

@@ -100,7 +100,7 @@ export function keysOf(
       const key = await transactions.write(network.id, created_at, async (tx) => {
         const owner = member_id ? await tx.get(members, member_id) : await tx.first(members, { state: 'active', role: 'host' })
         if (owner?.state !== 'active')
-          return fail(invalid('member_id'), 'member_id must name a member of the network, or the network must have a host')
+          fail(invalid('member_id'), 'member_id must name a member of the network, or the network must have a host')
         const row = await tx.insert(apiKeys, {
           id: transactions.newId(),
           created_at,
@@ -133,7 +133,7 @@ export function keysOf(
         const revoked = await tx.update(apiKeys, id, { revoked_at, updated_at: revoked_at }, { revoked_at: null })
         if (revoked) return withMember(tx, revoked)
         found(await tx.get(apiKeys, id), 'API key')
-        return fail(invalid('id'), 'The API key is revoked already')
+        fail(invalid('id'), 'The API key is revoked already')
       })
     },
   }

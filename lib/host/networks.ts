@@ -89,7 +89,7 @@ const Network = shape({
 export function networksOf({ storage, clock, limits, newMembersConsent }: Settings, transactions: Transactions): Networks {
   const find: Networks['find'] = async (given) => {
     if (typeof given !== 'string' && typeof given !== 'number')
-      return fail(invalid('network'), `network must be the id or subdomain of a network, got ${kind(given)}`)
+      fail(invalid('network'), `network must be the id or subdomain of a network, got ${kind(given)}`)
     const name = String(given)
     const look = async (tx: Tx) => {
       if (!isSubdomain(name)) return scoped(tx, name).get(networks, name)

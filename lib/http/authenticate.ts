@@ -70,7 +70,7 @@ export function authenticator(settings: Settings) {
     if (!host && !key) throw unauthorized('This API token is unknown.')
     if (key && (hasEnded(key, now) || isFormer)) throw expired()
     if (key) tokens.keep(token, { hash, network_id: key.network_id })
-    if (!network) return fail(notFound('Network'))
+    if (!network) fail(notFound('Network'))
     const isAddressed = names(networkName, network)
     if (key && isAddressed) noteUse(key, now)
     const principal: Principal = key
@@ -112,14 +112,14 @@ function rememberTokens(capacity: number) {
   }
 }
 
-const minuteMilliseconds = 60_000
+const minuteMs = 60_000
 
 /** Notes when a key was last used, to the minute, outside the request: nobody waits for it. */
 function noteUses({ storage, report }: Settings) {
   const noted = new Map<string, number>()
   const pending = new Set<Promise<void>>()
   const note = (key: ApiKeyRow, now: number): void => {
-    const time = now - (now % minuteMilliseconds)
+    const time = now - (now % minuteMs)
     if (noted.get(key.id) === time) return
     noted.set(key.id, time)
     const minute = isoTime(time)

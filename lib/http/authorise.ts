@@ -3,7 +3,7 @@ import type { Scope } from '../operation.ts'
 
 /** Whether these scopes allow what needs `scope`: the scope itself, `*:read` for every read, `*` for everything. */
 export function allows(scopes: readonly string[], scope: Scope): boolean {
-  return scopes.some((held) => held === '*' || held === scope || (held === '*:read' && scope.endsWith(':read')))
+  return scopes.some((granted) => granted === '*' || granted === scope || (granted === '*:read' && scope.endsWith(':read')))
 }
 
 /**

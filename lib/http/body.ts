@@ -1,4 +1,4 @@
-import { isDeep, mostLevels } from '../base/nesting.ts'
+import { isDeep, maxLevels } from '../base/nesting.ts'
 import { sha256 } from '../base/sha256.ts'
 import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
 import type { Limits } from '../limits.ts'
@@ -34,13 +34,13 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch {
-    return fail(badRequest('The body is not valid JSON'))
+    fail(badRequest('The body is not valid JSON'))
   }
 }
 
 /** Much that works on a body goes down into it, and would have no end of stack. */
 function refuseDeep(body: unknown): void {
-  if (isDeep(body)) fail(badRequest(`The body is nested more than ${mostLevels} levels deep`))
+  if (isDeep(body)) fail(badRequest(`The body is nested more than ${maxLevels} levels deep`))
 }
 
 /** A JSON body where one is only a courtesy: what is not JSON counts as none. */
@@ -113,7 +113,7 @@ function nested(form: Iterable<[string, unknown]>): Record<string, unknown> {
   const gathered = new Map<string, Record<string, unknown>>()
   let count = 0
   for (const [name, value] of form) {
-    if (++count > mostFields) fail(tooManyFields)
+    if (++count > maxFields) fail(tooManyFields)
     const [, outer, inner] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
     if (!outer || !inner) {
       fields.set(name, value)
@@ -130,8 +130,8 @@ function nested(form: Iterable<[string, unknown]>): Record<string, unknown> {
 }
 
 /** A form may have so many fields. */
-const mostFields = 1000
-const tooManyFields = tooLarge(`The form has more than ${mostFields} fields`)
+const maxFields = 1000
+const tooManyFields = tooLarge(`The form has more than ${maxFields} fields`)
 
 /** Whether a form has more parts than it may have, found out before any of them is made a field. */
 function hasTooManyParts(bytes: Uint8Array, type: string): boolean {
@@ -140,7 +140,7 @@ function hasTooManyParts(bytes: Uint8Array, type: string): boolean {
   let parts = 0
   for (let at = bytes.indexOf(dash); at !== -1; at = bytes.indexOf(dash, at + 1)) {
     if (!boundary.every((byte, index) => bytes[at + index] === byte)) continue
-    if (++parts > mostFields + 1) return true
+    if (++parts > maxFields + 1) return true
     at += boundary.length - 1
   }
   return false
@@ -160,7 +160,7 @@ async function parseForm(bytes: Uint8Array, type: string): Promise<FormData> {
   try {
     return await new Response(streamOf(bytes), { headers: { 'content-type': type } }).formData()
   } catch {
-    return fail(badRequest('The body is not a valid multipart/form-data form'))
+    fail(badRequest('The body is not a valid multipart/form-data form'))
   }
 }
 

@@ -17,14 +17,14 @@ export interface InFlight {
 }
 
 /** The bytes of one request. */
-export interface Held {
-  /** From now on what is held counts for this network. */
+export interface Usage {
+  /** From now on its bytes count for this network. */
   countFor(network: Id): void
   /**
    * Counts bytes that have arrived.
    * @throws ApiError 503 when they are more than the ceiling or the network's share allows
    */
-  take(bytes: number): void
+  add(bytes: number): void
   /**
    * Asks whether there is room, before anything is made.
    * @param bytes how many are expected, as far as anybody can tell
@@ -53,28 +53,28 @@ export function inFlightCounter({ inFlightBytes, assetBytes, bodyBytes }: Limits
   const add = (network: Id, count: number) => {
     bytes += count
     peakBytes = Math.max(peakBytes, bytes)
-    const held = (byNetwork.get(network) ?? 0) + count
-    if (held === 0) byNetwork.delete(network)
-    else byNetwork.set(network, held)
+    const sum = (byNetwork.get(network) ?? 0) + count
+    if (sum === 0) byNetwork.delete(network)
+    else byNetwork.set(network, sum)
   }
 
   /** @throws ApiError 503 when the ceiling is reached already */
-  function begin(): Held {
+  function begin(): Usage {
     if (bytes >= inFlightBytes) throw full()
     requests += 1
     let network: Id = ''
-    let held = 0
+    let own = 0
     let ended = false
     const change = (count: number) => {
       if (count === 0) return
-      held += count
+      own += count
       add(network, count)
     }
     return {
       countFor(id) {
         network = id
       },
-      take(count) {
+      add(count) {
         // A reader that continues after its request was answered.
         if (ended) throw full()
         if (bytes + count > inFlightBytes) throw full()
@@ -85,12 +85,12 @@ export function inFlightCounter({ inFlightBytes, assetBytes, bodyBytes }: Limits
         if (bytes + count > inFlightBytes) throw full()
         if ((byNetwork.get(network) ?? 0) + count > share) throw shareTaken()
       },
-      becomeAnswer: (count) => change(count - held),
+      becomeAnswer: (count) => change(count - own),
       end() {
         if (ended) return
         ended = true
         requests -= 1
-        change(-held)
+        change(-own)
       },
     }
   }
@@ -99,24 +99,24 @@ export function inFlightCounter({ inFlightBytes, assetBytes, bodyBytes }: Limits
 }
 
 /** A request whose body is counted while it arrives. */
-export const countedBody = (incoming: Incoming, held: Held): Incoming => ({
+export const countedBody = (incoming: Incoming, usage: Usage): Incoming => ({
   method: incoming.method,
   path: incoming.path,
   search: incoming.search,
   secure: incoming.secure,
   header: (name) => incoming.header(name),
-  read: (limit) => readCounted(incoming, limit, held),
+  read: (limit) => readCounted(incoming, limit, usage),
   ...(incoming.parsedBody === undefined ? {} : { parsedBody: incoming.parsedBody }),
 })
 
-async function readCounted(incoming: Incoming, limit: number, held: Held): Promise<Uint8Array | undefined> {
-  held.requireRoom(Math.min(Number(incoming.header('content-length') ?? 1) || 1, limit))
+async function readCounted(incoming: Incoming, limit: number, usage: Usage): Promise<Uint8Array | undefined> {
+  usage.requireRoom(Math.min(Number(incoming.header('content-length') ?? 1) || 1, limit))
   let counted = 0
   const body = await incoming.read(limit, (bytes) => {
-    held.take(bytes)
+    usage.add(bytes)
     counted += bytes
   })
   // A reader that reports nothing while it reads.
-  if (body && body.length > counted) held.take(body.length - counted)
+  if (body && body.length > counted) usage.add(body.length - counted)
   return body
 }

@@ -11,17 +11,17 @@ const segmentsOf = (path: string): string[] => path.split('/').filter((segment) 
 
 // A router scans its routes one by one. So there is one small router for each first segment and depth, and the cost does not
 // grow with the number of operations.
-function shelf(path: string): string {
+function bucket(path: string): string {
   let depth = 0
   let firstEnd = 0
   // Split by hand: this runs for every request. Empty segments, as in a trailing slash, do not count.
-  for (let place = 0, inSegment = false; place <= path.length; place++) {
-    const isSlash = place === path.length || path.charCodeAt(place) === 47
+  for (let index = 0, inSegment = false; index <= path.length; index++) {
+    const isSlash = index === path.length || path.charCodeAt(index) === 47
     if (!isSlash) inSegment = true
     else if (inSegment) {
       inSegment = false
       depth += 1
-      if (depth === 1) firstEnd = place
+      if (depth === 1) firstEnd = index
     }
   }
   return `${depth}${path.slice(0, firstEnd).replace(/^\/*/, '/')}`
@@ -53,15 +53,15 @@ const noParams = {}
  * @returns finds what a path below the network leads to; HEAD is answered as GET
  */
 export function routeTable(operations: readonly AnyOperation[]): (method: string, path: string) => Match {
-  const shelves = new Map<string, Route[]>()
+  const buckets = new Map<string, Route[]>()
   for (const route of routesOf(operations)) {
-    const name = shelf(route.operation.path)
-    shelves.set(name, [...(shelves.get(name) ?? []), route])
+    const name = bucket(route.operation.path)
+    buckets.set(name, [...(buckets.get(name) ?? []), route])
   }
-  const tables = new Map([...shelves].map(([name, routes]) => [name, compile(routes.sort(bySpecificity))]))
+  const tables = new Map([...buckets].map(([name, routes]) => [name, compile(routes.sort(bySpecificity))]))
 
   return (method, path) => {
-    const table = tables.get(shelf(path)) ?? []
+    const table = tables.get(bucket(path)) ?? []
     const wanted = method === 'HEAD' ? 'GET' : method
     for (const { route, pattern } of table) {
       const found = route.method === wanted ? pattern.exec(path) : null

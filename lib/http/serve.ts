@@ -10,7 +10,7 @@ import { authorise } from './authorise.ts'
 import { printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
 import { publicAddress, requireHttps, requireOneHost } from './https.ts'
-import { countedBody, type Held, inFlightCounter } from './in-flight.ts'
+import { countedBody, inFlightCounter, type Usage } from './in-flight.ts'
 import { limitRate } from './rate-limit.ts'
 import { routeTable } from './routes.ts'
 
@@ -45,25 +45,25 @@ export function server(
   /** Answers any request; never rejects. */
   async function serve(incoming: Incoming): Promise<Answer> {
     const headers: Record<string, string> = {}
-    let held: Held | undefined
+    let usage: Usage | undefined
     let operation: string | undefined
     let answered: Answer
     try {
-      held = inFlight.begin()
+      usage = inFlight.begin()
       const target = targetOf(incoming)
       if ('text' in target) {
-        held.requireRoom()
+        usage.requireRoom()
         answered = readDocument(incoming, target.text)
       } else {
         operation = target.route.id
-        answered = await answerRoute(incoming, target, headers, held)
+        answered = await answerRoute(incoming, target, headers, usage)
       }
     } catch (error) {
       answered = failureAnswer(error, headers, operation)
     }
-    held?.becomeAnswer(answered.body?.length ?? 0)
-    if (held && incoming.whenSent) incoming.whenSent(held.end)
-    else held?.end()
+    usage?.becomeAnswer(answered.body?.length ?? 0)
+    if (usage && incoming.whenSent) incoming.whenSent(usage.end)
+    else usage?.end()
     return answered
   }
 
@@ -78,7 +78,7 @@ export function server(
     const matched = address && match(incoming.method, address.below)
     if (!address || matched?.kind === 'unknown') fail({ status: 404, error: `There is no path ${shown(incoming.path)}` })
     if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
-    if (matched?.kind !== 'route') return fail(notFound('Path'))
+    if (matched?.kind !== 'route') fail(notFound('Path'))
     return { route: matched.route, params: matched.params, network: address.network }
   }
 
@@ -86,18 +86,18 @@ export function server(
     incoming: Incoming,
     { route, params, network: networkName }: Target,
     headers: Record<string, string>,
-    held: Held,
+    usage: Usage,
   ): Promise<Answer> {
     const { operation, id, method } = route
     const caller = await authenticate(bearerToken(incoming.header('authorization')), networkName)
-    held.countFor(caller.network.id)
+    usage.countFor(caller.network.id)
     await limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
     // Counted first: who tries other networks' addresses uses up the limit of the key.
     if (!caller.isAddressed) fail(notFound('Network'))
     authorise(caller.principal.scopes, operation.scope)
 
     const writes = method !== 'GET'
-    const sent = writes ? countedBody(incoming, held) : incoming
+    const sent = writes ? countedBody(incoming, usage) : incoming
     const body = operation.form
       ? await readForm(sent, limits)
       : operation.body
@@ -123,7 +123,7 @@ export function server(
       body,
       address: { ...publicAddress(incoming, settings), search: incoming.search },
       ...(key === null ? {} : { repeat: () => repeat(key) }),
-      held,
+      usage,
     })
     if (outcome.kind === 'kept')
       return answer(outcome.answer, outcome.isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { ApiError } from '../errors.ts'
 import type { Fields, TextLimits } from '../fields.ts'
 
-/** At most this many problems are told at once. */
-const mostProblems = 5
+/** At most this many problems are named at once. */
+const maxProblems = 5
 
 /**
  * Checks a body or a query against its schema.
@@ -17,10 +17,10 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
   const dataset = schema['~run']({ value: input ?? {} }, { limits } as v.Config<v.InferIssue<S>>)
   if (!dataset.issues) return dataset.value
   const problems = [...new Set(dataset.issues.map((issue) => sentence(v.getDotPath(issue), messageOf(issue))))]
-  const told = problems.slice(0, mostProblems)
+  const named = problems.slice(0, maxProblems)
   // The number of further problems is unknown, because lists are not read to their end.
-  const more = problems.length > told.length ? ['and more'] : []
-  throw new ApiError(422, { error: [...told, ...more].join('; ') })
+  const more = problems.length > named.length ? ['and more'] : []
+  throw new ApiError(422, { error: [...named, ...more].join('; ') })
 }
 
 // Schemas are made once, not for every request.

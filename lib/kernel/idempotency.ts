@@ -4,9 +4,9 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { idempotencyKeys } from '../storage/tables.ts'
 
-const keptMilliseconds = 24 * 60 * 60 * 1000
+const keptMs = 24 * 60 * 60 * 1000
 /** How many expired keys one request clears away; more than it adds, so that they never pile up. */
-const clearedAtOnce = 4
+const clearedBatch = 4
 
 /** The identity of a repeated request. */
 export interface Repeatable {
@@ -58,9 +58,9 @@ export async function keepAnswer(
   answer: FirstAnswer,
   stamp: { id: Id; created_at: string; updated_at: string },
 ): Promise<void> {
-  const oldest = await tx.find(idempotencyKeys, { limit: clearedAtOnce })
+  const oldest = await tx.find(idempotencyKeys, { limit: clearedBatch })
   for (const row of oldest) if (isExpired(row.created_at, stamp.created_at)) await tx.remove(idempotencyKeys, row.id)
   await tx.insert(idempotencyKeys, { ...stamp, ...repeatable, status: answer.status, body: answer.body })
 }
 
-const isExpired = (created_at: string, now: string): boolean => Date.parse(now) - Date.parse(created_at) >= keptMilliseconds
+const isExpired = (created_at: string, now: string): boolean => Date.parse(now) - Date.parse(created_at) >= keptMs

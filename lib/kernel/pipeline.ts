@@ -50,7 +50,7 @@ export interface OperationRequest {
   /** Reads what a repeated request is recognised by. */
   readonly repeat?: () => Promise<Repeatable>
   /** Counts the bytes that the request holds; both throw ApiError 503 when too much is in flight. */
-  readonly held?: { take(bytes: number): void; requireRoom(): void }
+  readonly usage?: { add(bytes: number): void; requireRoom(): void }
 }
 
 /** The result of a request: its JSON value, or the text of a kept answer for an `Idempotency-Key`. */
@@ -68,7 +68,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
   const { newId } = transactions
 
   return async function runOperation(request) {
-    const { operation, network, params, address, held } = request
+    const { operation, network, params, address, usage } = request
     const api = 'isNotification' in operation ? undefined : operation
     const reads = operation.method === 'GET'
     const paging = isPaged(operation.returns) ? readPaging(request.query) : onlyPage
@@ -78,7 +78,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     const now = isoTime(clock.now())
     const at = { now, origin: address.origin }
     const stamp = () => ({ id: newId(), created_at: now, updated_at: now })
-    const prepared = await api?.prepare?.({ body, ports, limits, hold: (bytes) => held?.take(bytes) })
+    const prepared = await api?.prepare?.({ body, ports, limits, addBytes: (bytes) => usage?.add(bytes) })
 
     const jsonOf = (result: unknown): unknown =>
       present(operation.returns, result, ids, (after) => pageLinks(address, paging, after), address.origin)
@@ -92,7 +92,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     const work = async (tx: ScopedTx): Promise<Worked<{ result: unknown } | { kept: FirstAnswer; isReplay: boolean }>> => {
       refusal = undefined
       // A read asks at the moment in which it gets its connection: what others have made meanwhile counts.
-      if (reads) held?.requireRoom()
+      if (reads) usage?.requireRoom()
       const principal = 'scopes' in request.caller ? request.caller : await actorOf(tx, request.caller)
       const admitted = keyStillWorks(tx, reads ? null : principal.key_id, () => clock.now())
       const earlier = repeat && (await firstAnswer(tx, repeat, now))
@@ -204,6 +204,6 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
 /** @throws ApiError 404 when the member is not there, or no longer active */
 async function actorOf(tx: ScopedTx, { as }: Actor): Promise<Principal> {
   const member = as === undefined ? await tx.first(members, { state: 'active', role: 'host' }) : await tx.get(members, as)
-  if (member?.state !== 'active') return fail(notFound('Member'))
+  if (member?.state !== 'active') fail(notFound('Member'))
   return { key_id: null, member_id: member.id, scopes: ['*'] }
 }

@@ -18,7 +18,7 @@ export interface PublicAddress {
 }
 
 /**
- * A path of ours below a public URL.
+ * A path of the API below a public URL.
  * @param publicUrl an origin, or an origin with the path at which callers find the API
  */
 export function below(publicUrl: string, basePath: string, path: string): PublicAddress {

@@ -126,13 +126,13 @@ const bodyContent = ({ form }: AnyOperation, schema: JsonSchema) =>
 const requiresBody = (body: v.GenericSchema): boolean =>
   Object.values((body as { entries?: v.ObjectEntries }).entries ?? {}).some((field) => !isOptional(field as v.GenericSchema))
 
-function successResponses({ status, returns, orNothing }: AnyOperation, writer: SchemaWriter): [string, unknown][] {
+function successResponses({ status, returns, noContent }: AnyOperation, writer: SchemaWriter): [string, unknown][] {
   if (!returns) return [[String(status), { description: 'Done.' }]]
   const schema = isPaged(returns) ? pageOf(writer.of(returns.paged)) : writer.of(returns)
   const description = isPaged(returns) ? 'A page of records.' : 'The record.'
   return [
     [String(status), { description, content: json(schema) }],
-    ...(orNothing ? [['204', { description: orNothing }] as [string, unknown]] : []),
+    ...(noContent ? [['204', { description: noContent }] as [string, unknown]] : []),
   ]
 }
 

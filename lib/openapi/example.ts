@@ -1,4 +1,4 @@
-/** Example values for a JSON Schema of ours: what a webhook body or a record may look like. The same each time. */
+/** Example values for a JSON Schema of the library: what a webhook body or a record may look like. The same each time. */
 import type { JsonSchema } from '../fields.ts'
 
 const byName: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { isIdInput, isIdSchema, type JsonSchema, mostItemsOf, nameOf, publishedAs, type TextLimits } from '../fields.ts'
+import { isIdInput, isIdSchema, type JsonSchema, maxItemsOf, nameOf, publishedAs, type TextLimits } from '../fields.ts'
 
 /** The options of a community that shape the documents. */
 export interface SchemaSettings {
@@ -43,7 +43,7 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
     if (published) return withLimits(published)
     if (schema.entries) return object(schema.entries)
     if (schema.item) {
-      const maxItems = mostItemsOf(schema)
+      const maxItems = maxItemsOf(schema)
       return withLimits({ type: 'array', items: of(schema.item), ...(maxItems === undefined ? {} : { maxItems }) })
     }
     if (schema.wrapped) return leavesOutNull(schema) ? of(schema.wrapped) : orNull(of(schema.wrapped))

@@ -76,9 +76,9 @@ interface RingKey {
  * @throws TypeError that names the malformed key
  */
 export function keyRing(keys: readonly string[]): KeyRing {
-  const bytes = keys.map((text, place) => {
+  const bytes = keys.map((text, index) => {
     const found = encryptionKeyBytes(text)
-    if (!found) throw new TypeError(`encryption key ${place + 1} of ${keys.length} ${encryptionKeyRule}`)
+    if (!found) throw new TypeError(`encryption key ${index + 1} of ${keys.length} ${encryptionKeyRule}`)
     return found
   })
   let loading: Promise<readonly RingKey[]> | undefined

@@ -62,12 +62,12 @@ export function* encodeCommit(records: readonly OutboxRecord[]): Generator<Uint8
 }
 
 /** The maximum size of a record: an escaped character has six bytes, and the other members are short. */
-const mostBytesOf = (record: OutboxRecord): number => 6 * (record.kind === 'event' ? record.body.length + 1_000 : 20_000)
+const maxBytesOf = (record: OutboxRecord): number => 6 * (record.kind === 'event' ? record.body.length + 1_000 : 20_000)
 
 /** Whether a line can hold a record. */
 export function fitsLine(record: OutboxRecord): boolean {
   // Measuring costs, so it is done when the most that it can come to is too much.
-  if (mostBytesOf(record) <= maxLineBytes) return true
+  if (maxBytesOf(record) <= maxLineBytes) return true
   return encoder.encode(JSON.stringify(record)).length + 2 * partBytes <= maxLineBytes
 }
 

@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, Id, Integer, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
 import { type EventRow, members, type PostRow, posts, spaces } from '../storage/tables.ts'
-import { Member, makers, presentMember, User } from './member.ts'
+import { creatorsOf, Member, presentMember, User } from './member.ts'
 import { Space } from './space.ts'
 
 export const EventType = oneOf('local', 'live_chat', 'online_meeting', 'zoom_meeting', 'zoom_webinar', 'webinar', 'local_meetup')
@@ -69,18 +69,18 @@ export const EventInstance = record('EventInstanceResponse', {
   instance_index: Integer,
 })
 
-/** The records of some events, with their posts and makers looked up together. */
+/** The records of some events, with their posts and creators looked up together. */
 export async function presentEvents(context: Context, rows: readonly EventRow[]): Promise<EventRecord[]> {
   const eventPosts = await context.tx.find(posts, { where: { id: rows.map((row) => row.id) } })
   const postOf = new Map(eventPosts.map((post) => [post.id, post]))
-  const creators = await makers(
+  const creators = await creatorsOf(
     context,
     eventPosts.map((post) => post.creator_id),
   )
   return rows.map((row) => {
     const post = postOf.get(row.id)
     const creator = post && creators.get(post.creator_id)
-    if (!post || !creator) throw new Error(`event ${row.id} has lost its post or its maker`)
+    if (!post || !creator) throw new Error(`event ${row.id} has lost its post or its creator`)
     return {
       ...shared(context, row, post),
       creator,
@@ -96,7 +96,7 @@ export async function eventPayload(context: Context, row: EventRow): Promise<Eve
   const post = await context.tx.get(posts, row.id)
   const creator = post && (await context.tx.get(members, post.creator_id))
   const space = post && (await context.tx.get(spaces, post.space_id))
-  if (!post || !creator || !space) throw new Error(`event ${row.id} has lost its post, its maker or its space`)
+  if (!post || !creator || !space) throw new Error(`event ${row.id} has lost its post, its creator or its space`)
   return {
     ...shared(context, row, post),
     space_id: post.space_id,

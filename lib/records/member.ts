@@ -2,13 +2,13 @@ import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import {
   Bool,
-  clearable,
   Email,
   Id,
   Integer,
   listOf,
   oneOf,
   optional,
+  optionalOrNull,
   orNull,
   record,
   request,
@@ -50,7 +50,7 @@ export const MemberUpdate = request('MemberUpdateRequest', {
   role: optional(MemberRole),
   email: optional(Email),
   first_name: optional(Title),
-  last_name: clearable(ShortText),
+  last_name: optionalOrNull(ShortText),
 })
 
 /** A member in the short form inside other records: the creator. */
@@ -76,7 +76,7 @@ export function presentMember(context: Pick<Context, 'network' | 'permalink'>, r
   }
 }
 
-/** A member as the maker of something. */
+/** A member as the creator of something. */
 export function presentUser(context: Pick<Context, 'network'>, row: MemberRow): UserRecord {
   return {
     ...row,
@@ -90,9 +90,9 @@ export function presentUser(context: Pick<Context, 'network'>, row: MemberRow): 
 export const fullName = (row: Pick<MemberRow, 'first_name' | 'last_name'>): string => `${row.first_name} ${row.last_name}`.trim()
 
 /**
- * The makers of some content, by id. They may have left; their row stays.
+ * The creators of some content, by id. They may have left; their row stays.
  */
-export async function makers(
+export async function creatorsOf(
   context: Pick<Context, 'tx' | 'network'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, UserRecord>> {

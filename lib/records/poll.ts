@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, describe, Id, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
 import { type PostRow, spaces } from '../storage/tables.ts'
-import { makers, User } from './member.ts'
+import { creatorsOf, User } from './member.ts'
 import { PostStatus } from './post.ts'
 import { Space } from './space.ts'
 
@@ -47,18 +47,18 @@ export const MultipleChoicePollPayload = record('MultipleChoicePollCreatePayload
   choice_5: Choice,
 })
 
-/** The records of some polls and questions, with their makers and spaces looked up together. */
+/** The records of some polls and questions, with their creators and spaces looked up together. */
 export async function presentPolls(context: Context, rows: readonly PostRow[]): Promise<PollRecord[]> {
-  const creators = await makers(
+  const creators = await creatorsOf(
     context,
     rows.map((row) => row.creator_id),
   )
-  const places = await context.tx.find(spaces, { where: { id: [...new Set(rows.map((row) => row.space_id))] } })
-  const spaceOf = new Map(places.map((place) => [place.id, place]))
+  const postedIn = await context.tx.find(spaces, { where: { id: [...new Set(rows.map((row) => row.space_id))] } })
+  const spaceOf = new Map(postedIn.map((space) => [space.id, space]))
   return rows.map((row) => {
     const creator = creators.get(row.creator_id)
     const space = spaceOf.get(row.space_id)
-    if (!creator || !space) throw new Error(`poll ${row.id} has lost its maker or its space`)
+    if (!creator || !space) throw new Error(`poll ${row.id} has lost its creator or its space`)
     return {
       ...row,
       creator,

@@ -1,4 +1,4 @@
-/** Tags, badges and the options of a dropdown are values of a custom field that members carry; here are their forms. */
+/** Tags, badges and the options of a dropdown are values of a custom field that members have; here are their forms. */
 import { Bool, FileUrl, Id, Integer, orNull, record, Text, Timestamp } from '../fields.ts'
 
 const common = {

@@ -3,13 +3,13 @@ import { compareIds } from '../base/ids.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import {
   BoolInput,
-  clearable,
   DateInput,
   HttpUrl,
   IdInput,
   integerBetween,
   LongText,
   listUpTo,
+  optionalOrNull,
   paged,
   publish,
   request,
@@ -35,8 +35,8 @@ import {
   segments,
 } from '../storage/tables.ts'
 
-const mostChoices = 100
-const mostLocations = 100
+const maxChoices = 100
+const maxLocations = 100
 
 const between = (least: number, most: number) => {
   const sentence = `must be a number from ${least} to ${most}`
@@ -51,22 +51,22 @@ const Longitude = between(-180, 180)
 const Location = request('LocationValueRequest', { label: Title, latitude: Latitude, longitude: Longitude })
 
 const AnswerUpsert = request('CustomFieldAnswerRequest', {
-  text: clearable(LongText),
-  segment_ids: clearable(listUpTo(IdInput, mostChoices, 'ids')),
-  number: clearable(integerBetween(0, Number.MAX_SAFE_INTEGER)),
-  boolean_value: clearable(BoolInput),
-  date: clearable(DateInput),
-  start_date: clearable(DateInput),
-  end_date: clearable(DateInput),
-  month: clearable(integerBetween(1, 12)),
-  day: clearable(integerBetween(1, 31)),
-  url: clearable(
+  text: optionalOrNull(LongText),
+  segment_ids: optionalOrNull(listUpTo(IdInput, maxChoices, 'ids')),
+  number: optionalOrNull(integerBetween(0, Number.MAX_SAFE_INTEGER)),
+  boolean_value: optionalOrNull(BoolInput),
+  date: optionalOrNull(DateInput),
+  start_date: optionalOrNull(DateInput),
+  end_date: optionalOrNull(DateInput),
+  month: optionalOrNull(integerBetween(1, 12)),
+  day: optionalOrNull(integerBetween(1, 31)),
+  url: optionalOrNull(
     publish(v.union([v.literal(''), HttpUrl], 'must be an http or https URL'), { type: 'string', description: 'Empty clears.' }),
   ),
-  phone_number: clearable(ShortText),
-  latitude: clearable(Latitude),
-  longitude: clearable(Longitude),
-  locations: clearable(listUpTo(Location, mostLocations, 'places')),
+  phone_number: optionalOrNull(ShortText),
+  latitude: optionalOrNull(Latitude),
+  longitude: optionalOrNull(Longitude),
+  locations: optionalOrNull(listUpTo(Location, maxLocations, 'places')),
 })
 type AnswerInput = v.InferOutput<typeof AnswerUpsert>
 
@@ -99,7 +99,7 @@ export const upsertAnswer = operation({
   summary: 'Set the answer of a member to a custom field, replace it, or clear it with an empty value.',
   body: AnswerUpsert,
   returns: Answer,
-  orNothing: 'The answer was cleared.',
+  noContent: 'The answer was cleared.',
   errors: [...missing, notAllowed, invalid('custom_field_id', ...Object.keys(AnswerUpsert.entries))],
   emits: ['CustomFieldResponseCreated', 'CustomFieldResponseUpdated', 'CustomFieldResponseRemoved'],
   async handle(call) {
@@ -242,7 +242,7 @@ async function choicesIn(
   const title = text?.trim() ?? ''
   const own = title === '' ? undefined : await adHocOption(call, field, member, title)
   const choices = own && !known.some((option) => option.id === own.id) ? [...known, own] : known
-  const most = field.response_type === 'dropdown_single_select' ? 1 : (field.max_responses ?? mostChoices)
+  const most = field.response_type === 'dropdown_single_select' ? 1 : (field.max_responses ?? maxChoices)
   if (choices.length > most) fail(invalid('segment_ids'), `segment_ids must have at most ${most} of the field’s options`)
   return choices
 }
@@ -261,7 +261,7 @@ async function adHocOption(
   return known ?? addOption(call, field, { title, is_ad_hoc: true, creator_id: member.id })
 }
 
-/** Makes a member carry these options of a field and no others. */
+/** Assigns these options of a field to a member and no others. */
 async function choose(
   call: Pick<AnswerCall, 'tx' | 'stamp'>,
   { field, member }: Parties,

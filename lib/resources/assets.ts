@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isDeep, mostLevels } from '../base/nesting.ts'
+import { isDeep, maxLevels } from '../base/nesting.ts'
 import { badRequest, fail, invalid, tooLarge } from '../errors.ts'
 import { HttpUrl, limitsIn, optional, publish, request, ShortText } from '../fields.ts'
 import { operation, type Preparation } from '../operation.ts'
@@ -27,7 +27,7 @@ const Metadata = publish(
       (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
       'must be an object',
     ),
-    v.check((value) => !isDeep(value), `must not be nested more than ${mostLevels} levels deep`),
+    v.check((value) => !isDeep(value), `must not be nested more than ${maxLevels} levels deep`),
     v.rawCheck(({ dataset, config, addIssue }) => {
       if (!dataset.typed || dataset.issues) return
       const { longText } = limitsIn(config)
@@ -68,7 +68,7 @@ export const createAsset = operation({
   errors: [missingParameter, tooLargeFile, invalid('asset_style', 'asset_file', 'source_url', 'metadata')],
   async prepare(call) {
     const { asset_style } = call.body
-    if (!asset_style) return fail(missingParameter, 'asset_style is required')
+    if (!asset_style) fail(missingParameter, 'asset_style is required')
     const store = port(call, 'assets', 'asset_file')
     const { bytes, name } = await fileOf(call)
     const type = await port(call, 'fileTypes', 'asset_file').sniff(bytes)
@@ -97,21 +97,21 @@ async function fileOf(call: Preparation<typeof AssetUpload>): Promise<{ bytes: U
     if (asset_file.size === 0) fail(invalid('asset_file'), 'asset_file is empty')
     return { bytes: new Uint8Array(await asset_file.arrayBuffer()), name: asset_file.name }
   }
-  if (!source_url) return fail(missingParameter, 'asset_file or source_url is required')
+  if (!source_url) fail(missingParameter, 'asset_file or source_url is required')
   let counted = 0
   const download = await port(call, 'download', 'source_url').get(source_url, most, (bytes) => {
-    call.hold(bytes)
+    call.addBytes(bytes)
     counted += bytes
   })
   // For a downloader that reports nothing while it reads.
-  if (download.ok && download.bytes.length > counted) call.hold(download.bytes.length - counted)
-  if (!download.ok && download.reason === 'too large') return fail(tooLargeFile, tooLargeBy)
+  if (download.ok && download.bytes.length > counted) call.addBytes(download.bytes.length - counted)
+  if (!download.ok && download.reason === 'too large') fail(tooLargeFile, tooLargeBy)
   // One sentence for an address that is refused and one that is not there: who asks must not learn which names are inside.
-  if (!download.ok) return fail(invalid('source_url'), 'source_url could not be downloaded from the public internet')
+  if (!download.ok) fail(invalid('source_url'), 'source_url could not be downloaded from the public internet')
   return download.bytes.length > 0 ? download : fail(invalid('source_url'), 'source_url leads to an empty file')
 }
 
-const longestName = 255
+const maxNameLength = 255
 
 /** A file's name without the folders that a client may have put before it, and without what no name should hold. */
 function plainName(name: string | null): string | null {
@@ -120,7 +120,7 @@ function plainName(name: string | null): string | null {
     last
       .replace(/\p{Cc}/gu, '')
       .trim()
-      .slice(0, longestName)
+      .slice(0, maxNameLength)
       .toWellFormed() || null
   )
 }

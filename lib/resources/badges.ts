@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { Colour, clearable, IdInput, LongText, optional, paged, request, Title } from '../fields.ts'
+import { Colour, IdInput, LongText, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Badge } from '../records/segment.ts'
@@ -11,15 +11,15 @@ import { assets, type SegmentRow, segments } from '../storage/tables.ts'
 
 const BadgeCreate = request('BadgeRequest', {
   title: Title,
-  description: clearable(LongText),
-  color: clearable(Colour),
+  description: optionalOrNull(LongText),
+  color: optionalOrNull(Colour),
   avatar_id: IdInput,
 })
 
 const BadgeUpdate = request('BadgeUpdateRequest', {
   title: optional(Title),
-  description: clearable(LongText),
-  color: clearable(Colour),
+  description: optionalOrNull(LongText),
+  color: optionalOrNull(Colour),
   avatar_id: optional(IdInput),
 })
 
@@ -100,6 +100,6 @@ export const deleteBadge = operation({
 /** @throws ApiError 422 when the network has no such asset */
 async function imageOf({ tx }: Pick<Context, 'tx'>, avatar_id: Id): Promise<Pick<SegmentRow, 'avatar_id' | 'avatar_url'>> {
   const asset = await tx.get(assets, avatar_id)
-  if (!asset) return fail(invalid('avatar_id'), `avatar_id: there is no asset ${avatar_id} in this network`)
+  if (!asset) fail(invalid('avatar_id'), `avatar_id: there is no asset ${avatar_id} in this network`)
   return { avatar_id: asset.id, avatar_url: asset.url }
 }

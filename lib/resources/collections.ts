@@ -4,13 +4,13 @@ import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   Bool,
   BoolInput,
-  clearable,
   Id,
   IdInput,
   Integer,
   LongText,
   listUpTo,
   optional,
+  optionalOrNull,
   orNull,
   paged,
   publish,
@@ -27,7 +27,7 @@ import type { Id as IdText } from '../storage/table.ts'
 import { collections, spaces } from '../storage/tables.ts'
 
 /** How many collections a network may have. */
-const mostCollections = 1000
+const maxCollections = 1000
 
 const Collection = record('CollectionResponse', {
   id: Id,
@@ -44,26 +44,26 @@ const OrderItem = record('CollectionOrderItemResponse', { id: Id, name: Text, po
 
 const CollectionCreate = request('CollectionCreateRequest', {
   name: Title,
-  description: clearable(LongText),
+  description: optionalOrNull(LongText),
   visible_to_members: optional(BoolInput),
 })
 
 const CollectionUpdate = request('CollectionUpdateRequest', {
   name: optional(Title),
-  description: clearable(LongText),
+  description: optionalOrNull(LongText),
   visible_to_members: optional(BoolInput),
 })
 
-const Place = publish(
+const Position = publish(
   v.pipe(v.number('must be a whole number'), v.safeInteger('must be a whole number'), v.minValue(1, 'must be 1 or more')),
   { type: 'integer', minimum: 1, description: 'The position in the collection, from 1.' },
 )
 
 /** More places than a body of the default size can name. */
-const mostPlaces = 20_000
+const maxPositions = 20_000
 
 const CollectionOrder = request('CollectionOrderRequest', {
-  spaces: listUpTo(request('CollectionSpacePosition', { space_id: IdInput, position: Place }), mostPlaces, 'places'),
+  spaces: listUpTo(request('CollectionSpacePosition', { space_id: IdInput, position: Position }), maxPositions, 'places'),
 })
 
 export const listCollections = operation({
@@ -90,8 +90,8 @@ export const createCollection = operation({
     const { tx, body } = call
     const name_key = await freeName(call, body.name)
     await lockNetwork(tx)
-    if ((await tx.count(collections, {})) >= mostCollections)
-      fail(invalid('name'), `A network has at most ${mostCollections} collections. Delete one first`)
+    if ((await tx.count(collections, {})) >= maxCollections)
+      fail(invalid('name'), `A network has at most ${maxCollections} collections. Delete one first`)
     const [last] = await tx.find(collections, { order: { by: 'position', direction: 'desc' }, limit: 1 })
     return tx.insert(collections, { ...call.stamp(), ...body, name_key, position: (last?.position ?? 0) + 1 })
   },

@@ -1,7 +1,7 @@
 import { compareIds } from '../base/ids.ts'
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { clearable, IdInput, LongText, oneOf, optional, paged, request, ShortText } from '../fields.ts'
+import { IdInput, LongText, oneOf, optional, optionalOrNull, paged, request, ShortText } from '../fields.ts'
 import { operation } from '../operation.ts'
 import {
   CompletionCriteria,
@@ -12,7 +12,7 @@ import {
   presentCoursework,
   UnlockingCriteria,
 } from '../records/coursework.ts'
-import { closeGap } from '../rules/places.ts'
+import { closeGap } from '../rules/positions.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -20,12 +20,12 @@ import type { Id } from '../storage/table.ts'
 import { type CourseworkRow, courseworks, type SpaceRow, spaces } from '../storage/tables.ts'
 
 /** The maximum depth of sections. */
-const mostLevels = 10
+const maxLevels = 10
 
 const changeable = {
   parent_id: optional(IdInput),
   title: optional(ShortText),
-  description: clearable(LongText),
+  description: optionalOrNull(LongText),
   status: optional(CourseworkStatus),
   completion_criteria: optional(CompletionCriteria),
   unlocking_criteria: optional(UnlockingCriteria),
@@ -92,7 +92,7 @@ export const createCoursework = operation({
       status,
       completion_criteria,
       unlocking_criteria,
-      position: await lastPlace(call, parent),
+      position: await lastPosition(call, parent),
     })
     return presentCoursework(call, item, parent)
   },
@@ -196,7 +196,7 @@ function checkParent(type: CourseworkRow['type'], parent: CourseworkRow): void {
 
 /** @throws ApiError 422 */
 function checkDepth(levels: number): void {
-  if (levels > mostLevels) fail(invalid('parent_id'), `parent_id: sections nest at most ${mostLevels} levels deep`)
+  if (levels > maxLevels) fail(invalid('parent_id'), `parent_id: sections nest at most ${maxLevels} levels deep`)
 }
 
 /** A section and the sections that hold it, nearest first; none for the overview. */
@@ -224,15 +224,15 @@ async function levelsOf({ tx }: Pick<Context, 'tx'>, item: CourseworkRow): Promi
  * into each other the second one sees the first.
  * @throws ApiError 422
  */
-async function checkPlace(context: Pick<Context, 'tx'>, item: CourseworkRow, parent: CourseworkRow): Promise<void> {
+async function checkPosition(context: Pick<Context, 'tx'>, item: CourseworkRow, parent: CourseworkRow): Promise<void> {
   const above = await sectionsAbove(context, parent)
   if (above.some(({ id }) => id === item.id))
     fail(invalid('parent_id'), 'parent_id must not name the section itself or anything under it')
   checkDepth(above.length + (await levelsOf(context, item)))
 }
 
-/** Counts one child more; its place is the last. */
-async function lastPlace({ tx }: Pick<Context, 'tx'>, parent: CourseworkRow): Promise<number> {
+/** Counts one child more; its position is the last. */
+async function lastPosition({ tx }: Pick<Context, 'tx'>, parent: CourseworkRow): Promise<number> {
   const counted = await tx.increment(courseworks, parent.id, { children_count: 1 })
   return orConflict(counted, `courseworks ${parent.id}`).children_count
 }
@@ -244,10 +244,10 @@ async function move(context: Pick<Context, 'tx' | 'touch'>, space: SpaceRow, ite
   const parent =
     (await itemOf(context, space.id, parent_id)) ?? fail(invalid('parent_id'), 'parent_id: there is no such item in this space')
   checkParent(item.type, parent)
-  if (item.type === 'section') await checkPlace(context, item, parent)
+  if (item.type === 'section') await checkPosition(context, item, parent)
   // Both parents in one order: another item may be moving the other way.
   for (const id of [parent.id, item.parent_id ?? parent.id].sort(compareIds)) await tx.lock(courseworks, id, 'update')
-  const position = await lastPlace(context, parent)
+  const position = await lastPosition(context, parent)
   if (item.parent_id) await tx.increment(courseworks, item.parent_id, { children_count: -1 })
   const stillThere = { parent_id: item.parent_id, position: item.position }
   orConflict(

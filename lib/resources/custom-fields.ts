@@ -3,12 +3,12 @@ import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import {
   BoolInput,
-  clearable,
   integerBetween,
   LongText,
   listUpTo,
   oneOf,
   optional,
+  optionalOrNull,
   paged,
   publish,
   request,
@@ -22,22 +22,22 @@ import { fieldOf, isDropdown, lockField, titleKey } from '../rules/options.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { askable, type CustomFieldRow, customFields, segments } from '../storage/tables.ts'
 
-const mostOptions = 500
+const maxOptions = 500
 
 const CustomFieldCreate = request('CustomFieldRequest', {
   title: Title,
-  description: clearable(LongText),
-  placeholder: clearable(LongText),
+  description: optionalOrNull(LongText),
+  placeholder: optionalOrNull(LongText),
   response_type: oneOf(...askable),
   privacy: oneOf('public', 'private', 'admin'),
   response_by: oneOf('hosts_only', 'individual_member'),
   allow_ad_hoc: optional(BoolInput),
   max_responses: optional(integerBetween(2, 40)),
   options: optional(
-    publish(listUpTo(Title, mostOptions, 'texts'), {
+    publish(listUpTo(Title, maxOptions, 'texts'), {
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
-      maxItems: mostOptions,
+      maxItems: maxOptions,
       description: 'The texts of the options of a dropdown.',
     }),
   ),
@@ -48,8 +48,8 @@ const CustomFieldCreate = request('CustomFieldRequest', {
 
 const CustomFieldUpdate = request('CustomFieldUpdateRequest', {
   title: optional(Title),
-  description: clearable(LongText),
-  placeholder: clearable(LongText),
+  description: optionalOrNull(LongText),
+  placeholder: optionalOrNull(LongText),
   status: optional(oneOf('visible', 'hidden', 'billing_disabled')),
   notify_all_members: optional(BoolInput),
   primary: optional(BoolInput),

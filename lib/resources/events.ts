@@ -3,12 +3,12 @@ import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   BoolInput,
-  clearable,
   HttpUrl,
   IdInput,
   integerBetween,
   LongText,
   optional,
+  optionalOrNull,
   paged,
   publish,
   request,
@@ -58,20 +58,20 @@ const MonthDays = commaList(
 )
 
 const details = {
-  description: clearable(LongText),
-  link: clearable(HttpUrl),
-  location: clearable(ShortText),
+  description: optionalOrNull(LongText),
+  link: optionalOrNull(HttpUrl),
+  location: optionalOrNull(ShortText),
   time_zone: optional(TimeZone),
   rsvp_enabled: optional(BoolInput),
   rsvp_closed: optional(BoolInput),
   restricted_event: optional(BoolInput),
   post_in_feed: optional(BoolInput),
-  frequency: clearable(Frequency),
-  interval: clearable(integerBetween(1, 1_000)),
-  by_days: clearable(Weekdays),
-  by_month_days: clearable(MonthDays),
-  recurrence_count: clearable(integerBetween(1, 10_000)),
-  recur_until: clearable(ZonedTimestampInput),
+  frequency: optionalOrNull(Frequency),
+  interval: optionalOrNull(integerBetween(1, 1_000)),
+  by_days: optionalOrNull(Weekdays),
+  by_month_days: optionalOrNull(MonthDays),
+  recurrence_count: optionalOrNull(integerBetween(1, 10_000)),
+  recur_until: optionalOrNull(ZonedTimestampInput),
 }
 
 const EventCreate = request('EventCreateRequest', {
@@ -119,7 +119,7 @@ export const createEvent = operation({
     const { title, description, space_id, ...timed } = call.body
     const columns = { ...timed, ...timesOf(timed, timed.time_zone) }
     const space = await call.tx.lock(spaces, space_id, 'share')
-    if (!space) return fail(invalid('space_id'), `space_id: there is no space ${space_id} in this network`)
+    if (!space) fail(invalid('space_id'), `space_id: there is no space ${space_id} in this network`)
     const schedule = { ...once, ...withoutUndefined(columns), time_zone: columns.time_zone ?? 'UTC' }
     const rule = checkedRule(call, schedule)
     const post = await call.tx.insert(posts, {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { clearable, LongText, optional, paged, request, ShortText, Title } from '../fields.ts'
+import { LongText, optional, optionalOrNull, paged, request, ShortText, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Option } from '../records/segment.ts'
@@ -11,9 +11,9 @@ import { removeWithDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
 import { answers, type CustomFieldRow, type SegmentRow, segments } from '../storage/tables.ts'
 
-const OptionCreate = request('CustomFieldOptionRequest', { title: Title, description: clearable(LongText) })
+const OptionCreate = request('CustomFieldOptionRequest', { title: Title, description: optionalOrNull(LongText) })
 
-const OptionUpdate = request('CustomFieldOptionUpdateRequest', { title: optional(Title), description: clearable(LongText) })
+const OptionUpdate = request('CustomFieldOptionUpdateRequest', { title: optional(Title), description: optionalOrNull(LongText) })
 
 export const listOptions = operation({
   id: 'options.list',
@@ -80,9 +80,9 @@ export const updateOption = operation({
     if (namesake && namesake.id !== option.id) fail(invalid('title'), 'title is already an option of this field')
     // Members show the titles of what they have chosen in the primary field.
     const isShown = field.primary && title !== undefined && title !== option.title
-    const choosers = isShown ? await lockRespondents(call.tx, { segment_id: option.id }) : []
+    const respondents = isShown ? await lockRespondents(call.tx, { segment_id: option.id }) : []
     const changed = found(await call.tx.update(segments, option.id, { ...call.body, ...call.touch() }), 'Option')
-    for (const member_id of choosers) await updateCategories(call.tx, member_id)
+    for (const member_id of respondents) await updateCategories(call.tx, member_id)
     return changed
   },
 })
@@ -98,7 +98,7 @@ export const deleteOption = operation({
   async handle(call) {
     await lockField(call, call.params.custom_field_id, 'update')
     const { field, option } = await optionOf(call, call.params)
-    const choosers = option.kind === 'option' ? await lockRespondents(call.tx, { segment_id: option.id }) : []
+    const respondents = option.kind === 'option' ? await lockRespondents(call.tx, { segment_id: option.id }) : []
     orConflict(await call.tx.lock(segments, option.id, 'update'), `segments ${option.id}`)
     await forEachHolder(call, option.id, (member) => {
       const loss = { member: presentMember(call, member), network_id: call.network.id }
@@ -106,7 +106,7 @@ export const deleteOption = operation({
       if (option.kind === 'badge') call.emit('MemberBadgeRemoved', { ...loss, badge: option })
     })
     await removeWithDependents(call.tx, segments, option.id)
-    for (const member_id of choosers) await dropEmptyAnswer(call, field, member_id)
+    for (const member_id of respondents) await dropEmptyAnswer(call, field, member_id)
   },
 })
 

@@ -76,7 +76,7 @@ export const resendPlanInvite = operation({
     await openPlan(call, call.params.plan_id)
     const { id } = await planInvite(call, call.params)
     const sent = await call.tx.update(invites, id, { sent_at: call.now, ...call.touch() }, { accepted_at: null })
-    if (!sent) return fail(invalid('id'), 'The invite is accepted already and cannot be sent again')
+    if (!sent) fail(invalid('id'), 'The invite is accepted already and cannot be sent again')
     requestInviteMail(call, sent)
     return presentInvite(call, sent)
   },
@@ -110,9 +110,9 @@ async function recipientOf(
     return { recipient_email, recipient_id: null }
   }
   const member = await tx.get(members, user_id)
-  if (member?.state !== 'active') return fail(invalid('user_id'), `user_id: there is no member ${user_id} in this network`)
+  if (member?.state !== 'active') fail(invalid('user_id'), `user_id: there is no member ${user_id} in this network`)
   if (email !== undefined && emailKey(email) !== member.email_key)
-    return fail(invalid('email'), 'email is not the address of the member in user_id. Send only one of the two')
+    fail(invalid('email'), 'email is not the address of the member in user_id. Send only one of the two')
   return email === undefined
     ? { recipient_email: member.email, recipient_id: member.id }
     : { recipient_email: email, recipient_id: null }

@@ -1,6 +1,18 @@
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { BoolInput, clearable, IdInput, LongText, listUpTo, oneOf, optional, paged, publish, request, Title } from '../fields.ts'
+import {
+  BoolInput,
+  IdInput,
+  LongText,
+  listUpTo,
+  oneOf,
+  optional,
+  optionalOrNull,
+  paged,
+  publish,
+  request,
+  Title,
+} from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/poll.ts'
 import { postPayload } from '../records/post.ts'
@@ -12,7 +24,7 @@ import { type PostRow, posts, spaces } from '../storage/tables.ts'
 const PollCreate = request('PollRequest', {
   space_id: IdInput,
   title: Title,
-  description: clearable(LongText),
+  description: optionalOrNull(LongText),
   poll_type: oneOf('multiple_choice', 'hot_cold', 'percentage', 'question'),
   choices: optional(
     publish(listUpTo(Title, 'choices', 'choices'), {
@@ -25,7 +37,7 @@ const PollCreate = request('PollRequest', {
   notify: optional(BoolInput),
 })
 
-const PollUpdate = request('PollUpdateRequest', { title: optional(Title), description: clearable(LongText) })
+const PollUpdate = request('PollUpdateRequest', { title: optional(Title), description: optionalOrNull(LongText) })
 
 const created = {
   multiple_choice: 'MultipleChoicePollCreated',

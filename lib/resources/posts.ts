@@ -1,5 +1,5 @@
 import { found, invalid, notFound } from '../errors.ts'
-import { BoolQuery, clearable, IdInput, LongText, oneOf, optional, paged, request, Title } from '../fields.ts'
+import { BoolQuery, IdInput, LongText, oneOf, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Post, postPayload, presentPost } from '../records/post.ts'
 import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
@@ -9,11 +9,11 @@ import { posts, spaces } from '../storage/tables.ts'
 const PostCreate = request('PostRequest', {
   space_id: IdInput,
   title: Title,
-  description: clearable(LongText),
+  description: optionalOrNull(LongText),
   post_type: optional(oneOf('post', 'article', 'announcement', 'introduction')),
 })
 
-const PostUpdate = request('PostUpdateRequest', { title: optional(Title), description: clearable(LongText) })
+const PostUpdate = request('PostUpdateRequest', { title: optional(Title), description: optionalOrNull(LongText) })
 
 const notify = { notify: optional(BoolQuery) }
 

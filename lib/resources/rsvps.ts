@@ -117,10 +117,10 @@ export const updateRsvp = operation({
     const { rsvp } = await rsvpOf(call, call.params)
     const guest = await guestOf(call, rsvp.event_id, member_id ?? rsvp.member_id)
     const event = await openEvent(call, rsvp.event_id, 'update')
-    const place = instance_at === undefined ? rsvp.instance_at : await occurrenceOf(call, event, instance_at)
-    const other = await call.tx.first(rsvps, { event_id: event.id, member_id: guest.id, instance_at: place })
+    const occurrence = instance_at === undefined ? rsvp.instance_at : await occurrenceOf(call, event, instance_at)
+    const other = await call.tx.first(rsvps, { event_id: event.id, member_id: guest.id, instance_at: occurrence })
     if (other && other.id !== rsvp.id) fail(invalid('member_id'), 'member_id has answered already')
-    const changes = { status, member_id: guest.id, instance_at: place, ...call.touch() }
+    const changes = { status, member_id: guest.id, instance_at: occurrence, ...call.touch() }
     const unchanged = { member_id: rsvp.member_id, instance_at: rsvp.instance_at }
     const row = orConflict(await call.tx.update(rsvps, rsvp.id, changes, unchanged), `rsvps ${rsvp.id}`)
     const changed = await presentRsvp(call, event, row)

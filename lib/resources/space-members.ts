@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
-import { clearable, IdInput, LongText, paged, request } from '../fields.ts'
+import { IdInput, LongText, optionalOrNull, paged, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Empty } from '../records/empty.ts'
 import { Member, MemberUpdate, presentMember } from '../records/member.ts'
@@ -11,7 +11,7 @@ import { joinSpace, leaveSpace } from '../rules/membership.ts'
 import type { Id } from '../storage/table.ts'
 import { members, planMemberships, planSpaces, plans, type SpaceRow, spaceMemberships, spaces } from '../storage/tables.ts'
 
-const Ban = request('BanRequest', { ban_reason: clearable(LongText) })
+const Ban = request('BanRequest', { ban_reason: optionalOrNull(LongText) })
 
 const paid = refused('The member holds a paid plan of this space. Take them off the plan first')
 

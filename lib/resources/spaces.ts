@@ -1,8 +1,8 @@
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { clearable, IdInput, optional, paged, request, Title } from '../fields.ts'
+import { IdInput, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Space } from '../records/space.ts'
-import { changePlace, moveToCollection } from '../rules/collections.ts'
+import { changePosition, moveToCollection } from '../rules/collections.ts'
 import { activeMember } from '../rules/members.ts'
 import { spacesOf } from '../rules/membership.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
@@ -10,7 +10,7 @@ import { posts, spaceMemberships, spaces } from '../storage/tables.ts'
 
 const SpaceCreate = request('SpaceRequest', { name: Title })
 
-const SpaceUpdate = request('SpaceUpdateRequest', { name: optional(Title), collection_id: clearable(IdInput) })
+const SpaceUpdate = request('SpaceUpdateRequest', { name: optional(Title), collection_id: optionalOrNull(IdInput) })
 
 export const listMemberSpaces = operation({
   id: 'member_spaces.list',
@@ -95,7 +95,7 @@ export const deleteSpace = operation({
   async handle({ tx, params }) {
     const space = found(await tx.get(spaces, params.id), 'Space')
     // This locks it: nobody writes in it from here on.
-    await changePlace(tx, space, { collection_id: null, position: null })
+    await changePosition(tx, space, { collection_id: null, position: null })
     if (await tx.first(posts, { space_id: space.id }))
       fail(invalid('id'), 'The space still holds posts, polls or events. Delete them first')
     await removeWithDependents(tx, spaces, space.id)

@@ -61,7 +61,7 @@ export const cancelSubscription = operation({
   async handle(call) {
     const { when } = call.query
     if (when !== 'now' && when !== 'end_of_billing_cycle')
-      return fail(badRequest(`when must be now or end_of_billing_cycle, got ${JSON.stringify(when.slice(0, 100))}`))
+      fail(badRequest(`when must be now or end_of_billing_cycle, got ${JSON.stringify(when.slice(0, 100))}`))
     const subscriber = await lockPayer(call, found(await call.tx.get(subscriptions, call.params.id), 'Subscription'))
     const row = found(await call.tx.get(subscriptions, call.params.id), 'Subscription')
     const already = () => fail(invalid('id'), 'The subscription is canceled already')

@@ -1,5 +1,5 @@
 import { found, invalid, notFound } from '../errors.ts'
-import { Colour, clearable, LongText, optional, paged, request, Title } from '../fields.ts'
+import { Colour, LongText, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Tag } from '../records/segment.ts'
@@ -7,12 +7,12 @@ import { forEachHolder, lockSegment, ownField, segmentOf } from '../rules/segmen
 import { removeWithDependents } from '../storage/cascade.ts'
 import { segments } from '../storage/tables.ts'
 
-const TagCreate = request('TagRequest', { title: Title, description: clearable(LongText), color: clearable(Colour) })
+const TagCreate = request('TagRequest', { title: Title, description: optionalOrNull(LongText), color: optionalOrNull(Colour) })
 
 const TagUpdate = request('TagUpdateRequest', {
   title: optional(Title),
-  description: clearable(LongText),
-  color: clearable(Colour),
+  description: optionalOrNull(LongText),
+  color: optionalOrNull(Colour),
 })
 
 export const listTags = operation({

@@ -76,7 +76,7 @@ export function readAnswer(
   given: Given,
 ): AnswerValue | undefined {
   const { response_type } = field
-  if (!hasParts(response_type)) return fail(invalid('custom_field_id'), unsupported(field))
+  if (!hasParts(response_type)) fail(invalid('custom_field_id'), unsupported(field))
   const parts = partsOf[response_type]
   if (parts.every((part) => given[part] === undefined))
     fail(

@@ -1,4 +1,4 @@
-/** How spaces come into collections, leave them and take their places there, counted from 1. */
+/** How spaces come into collections, leave them, and their positions there, counted from 1. */
 
 import { compareIds } from '../base/ids.ts'
 import type { Context } from '../context.ts'
@@ -7,10 +7,10 @@ import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type CollectionRow, collections, type SpaceRow, spaces } from '../storage/tables.ts'
-import { closeGap } from './places.ts'
+import { closeGap } from './positions.ts'
 
 /**
- * Moves a space to the end of a collection, or out of every collection; those behind its old place move up.
+ * Moves a space to the end of a collection, or out of every collection; those behind its old position move up.
  * @param collection_id the collection; null for none
  * @throws ApiError 422 when the network has no such collection
  */
@@ -31,14 +31,14 @@ export async function moveToCollection(
     const [last] = await tx.find(spaces, { where: { collection_id }, order, limit: 1 })
     position = (last?.position ?? 0) + 1
   }
-  await changePlace(tx, space, { collection_id, position, ...touch() })
+  await changePosition(tx, space, { collection_id, position, ...touch() })
 }
 
 /**
- * Gives a space another place, or none, and closes the gap that it leaves in its collection.
+ * Gives a space another position, or none, and closes the gap that it leaves in its collection.
  * @throws Conflict when the space has moved since it was read; the kernel runs the work again
  */
-export async function changePlace(
+export async function changePosition(
   tx: ScopedTx,
   space: SpaceRow,
   to: Pick<SpaceRow, 'collection_id' | 'position'> & Partial<Pick<SpaceRow, 'updated_at'>>,
@@ -49,15 +49,15 @@ export async function changePlace(
   if (collection && position !== null) await closeGap(tx, spaces, { collection_id: collection.id }, position)
 }
 
-/** The place that a space is to take. */
+/** The new position of a space. */
 export interface Assignment {
   readonly space_id: Id
   readonly position: number
 }
 
 /**
- * Gives spaces of a collection other places, all or none. Those that are not named keep their order in the places left.
- * @throws ApiError 422 when a space is not in the collection or named twice, or a place is beyond its end or taken twice
+ * Gives spaces of a collection other positions, all or none. The others keep their order in the positions left.
+ * @throws ApiError 422 when a space is not in the collection or named twice, or a position is beyond its end or given twice
  */
 export async function orderSpaces(tx: ScopedTx, collection: CollectionRow, assignments: readonly Assignment[]): Promise<void> {
   orConflict(await tx.lock(collections, collection.id, 'update'), `collections ${collection.id}`)

@@ -25,15 +25,15 @@ export async function checkInvitable(
   field: string,
   target: Pick<InviteRow, 'recipient_email' | 'plan_id'>,
 ): Promise<MemberRow | undefined> {
-  const place = target.plan_id === null ? 'network' : 'plan'
+  const scope = target.plan_id === null ? 'network' : 'plan'
   const member = await memberByAddress(call.tx, target.recipient_email)
   if (member?.state === 'banned') fail(invalid(field), `${field} belongs to a member who is banned from this network`)
   const isIn =
     member?.state === 'active' &&
     (target.plan_id === null || (await accessTo(call, { plan_id: target.plan_id, member_id: member.id })))
-  if (isIn) fail(invalid(field), `${field} is already a member of this ${place}`)
+  if (isIn) fail(invalid(field), `${field} is already a member of this ${scope}`)
   if (await call.tx.first(invites, { open_key: openKey(target) }))
-    fail(invalid(field), `${field} is already invited to this ${place}`)
+    fail(invalid(field), `${field} is already invited to this ${scope}`)
   return member
 }
 

@@ -59,11 +59,11 @@ export async function grantAccess(
   const access = await call.tx.insert(planMemberships, { ...call.stamp(), ...key, source })
   const order = { by: 'space_id', direction: 'asc' } as const
   const opened = await call.tx.find(planSpaces, { where: { plan_id: plan.id }, order })
-  const places = await spacesOf(
+  const included = await spacesOf(
     call.tx,
     opened.map((row) => row.space_id),
   )
-  for (const space of places) await joinSpace(call, member, space)
+  for (const space of included) await joinSpace(call, member, space)
   return access
 }
 

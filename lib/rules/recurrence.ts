@@ -10,7 +10,7 @@ import { canceledInstances, type EventRow, rsvps } from '../storage/tables.ts'
 import { port } from './ports.ts'
 
 /** No series is looked into further than this many occurrences. */
-const mostOccurrences = 10_000
+const maxOccurrences = 10_000
 
 /** The columns of an event that say when it takes place. */
 export type Schedule = Pick<
@@ -31,7 +31,7 @@ export interface Occurrence {
   readonly post_id: string
   readonly starts_at: string
   readonly ends_at: string
-  /** Its place in the series, from 0. */
+  /** Its position in the series, from 0. */
   readonly instance_index: number
 }
 
@@ -43,8 +43,7 @@ export interface Occurrence {
  */
 export function inZone<T extends string | null | undefined>(field: string, time: T, zone: string | undefined): T | string {
   if (!time || time.endsWith('Z')) return time
-  if (zone === undefined)
-    return fail(invalid(field), `${field} must have an offset, such as ${time}Z, or the request a time_zone`)
+  if (zone === undefined) fail(invalid(field), `${field} must have an offset, such as ${time}Z, or the request a time_zone`)
   return utcOf(time, zone) ?? fail(invalid(field), `${field} must be a date and time that exists`)
 }
 
@@ -69,8 +68,8 @@ export const once = {
 export function checkedRule(context: Pick<Context, 'ports'>, schedule: Schedule): Pick<EventRow, keyof typeof once> {
   if (schedule.starts_at >= schedule.ends_at) fail(invalid('ends_at'), 'ends_at must be after starts_at')
   if (schedule.frequency === null) {
-    const stray = dependent.find((name) => schedule[name] !== null)
-    return stray ? fail(invalid(stray), `${stray} needs a frequency`) : once
+    const unexpected = dependent.find((name) => schedule[name] !== null)
+    return unexpected ? fail(invalid(unexpected), `${unexpected} needs a frequency`) : once
   }
   const rule = { ...schedule, frequency: schedule.frequency, interval: schedule.interval ?? 1 }
   if (rule.recurrence_count !== null && rule.recur_until !== null)
@@ -140,7 +139,7 @@ export function occurrencesAt(
   const to = [...timestamps].sort().at(-1)
   if (!series || to === undefined) return new Map()
   const wanted = new Set(timestamps)
-  const starts = ports.recurrence?.expand(series, { to, limit: mostOccurrences }) ?? []
+  const starts = ports.recurrence?.expand(series, { to, limit: maxOccurrences }) ?? []
   const length = Date.parse(event.ends_at) - Date.parse(event.starts_at)
   return new Map(
     starts.flatMap((starts_at, instance_index) => {
@@ -160,18 +159,18 @@ export async function moveOccurrences(context: Pick<Context, 'tx' | 'ports'>, be
   if (isSame || before.frequency === null) return
   const answers = await allOf(context.tx, rsvps, before.id)
   const cancellations = await allOf(context.tx, canceledInstances, before.id)
-  const placeOf = occurrencesAt(
+  const occurrenceOf = occurrencesAt(
     context,
     before,
     [...answers, ...cancellations].map((row) => row.instance_at),
   )
   const series = seriesOf(after)
-  const last = Math.max(-1, ...[...placeOf.values()].map(({ instance_index }) => instance_index))
+  const last = Math.max(-1, ...[...occurrenceOf.values()].map(({ instance_index }) => instance_index))
   // An event that takes place once has no occurrences to tell apart; what was said of the first one is said of it.
   const starts = series ? (context.ports.recurrence?.expand(series, { limit: last + 1 }) ?? []) : ['']
   const targetOf = (instance_at: string): string | undefined => {
-    const place = placeOf.get(instance_at)
-    return place && starts[place.instance_index]
+    const occurrence = occurrenceOf.get(instance_at)
+    return occurrence && starts[occurrence.instance_index]
   }
   await move(context.tx, rsvps, answers, targetOf)
   await move(context.tx, canceledInstances, cancellations, targetOf)

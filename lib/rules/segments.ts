@@ -29,7 +29,7 @@ export async function lockSegment({ tx }: Pick<Context, 'tx'>, kind: SegmentRow[
 }
 
 /**
- * Gives a segment to a member, unless they carry it; its `member_count` goes up. The caller has locked the member.
+ * Assigns a segment to a member, unless they have it; its `member_count` goes up. The caller has locked the member.
  * @returns whether they got it now
  * @throws Conflict when the segment has gone since it was read; the kernel runs the work again
  */
@@ -59,7 +59,7 @@ export async function takeSegment({ tx }: Pick<Context, 'tx'>, member_id: Id, se
   return true
 }
 
-/** Does something for every member who carries a segment, in ascending order of their ids. */
+/** Does something for every holder of a segment, in ascending order of their ids. */
 export async function forEachHolder(
   { tx }: Pick<Context, 'tx'>,
   segment_id: Id,
@@ -81,7 +81,7 @@ export async function ownField({ tx }: Pick<Context, 'tx'>, kind: 'tag' | 'badge
 }
 
 /**
- * The tag, badge or option with this id, if the member carries it.
+ * The tag, badge or option with this id, if the member has it.
  * @throws ApiError 404
  */
 export async function assignedSegment(
@@ -94,7 +94,7 @@ export async function assignedSegment(
   return found((await context.tx.first(memberSegments, { member_id, segment_id: segment.id })) && segment, recordNames[kind])
 }
 
-/** One page of the tags or badges that a member carries, in ascending order of their ids. */
+/** One page of the tags or badges of a member, in ascending order of their ids. */
 export function assignedSegments(call: Pager, member_id: Id, kind: SegmentRow['kind']): Promise<Page<SegmentRow>> {
   const order = { by: 'segment_id', direction: 'asc' } as const
   return call.page(memberSegments, { where: { member_id, kind }, order }, (rows) =>

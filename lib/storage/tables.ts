@@ -37,7 +37,7 @@ export const pricingTypes = [
 
 // ---- The network and who may speak for it ----------------------------------------------------------------------------
 
-/** A network's own row carries its own id as `network_id`. */
+/** A network's own row has its own id as `network_id`. */
 export const networks = table(
   'networks',
   {
@@ -140,7 +140,7 @@ export const spaces = table(
   {
     name: text(),
     collection_id: nullable(reference('collections', 'restrict')),
-    /** Place in its collection, from 1. */
+    /** Position in its collection, from 1. */
     position: nullable(integer()),
   },
   { indexes: [['collection_id', 'position']] },
@@ -185,7 +185,7 @@ export const customFields = table(
   { indexes: [['response_type'], ['primary']] },
 )
 
-/** A value of a custom field that members carry: a tag, a badge, or a dropdown's option. */
+/** A value of a custom field that is assigned to members: a tag, a badge, or a dropdown's option. */
 export const segments = table(
   'segments',
   {
@@ -322,7 +322,7 @@ export const courseworks = table(
     title: text(),
     description: nullable(text()),
     status: text<'posted' | 'hidden' | 'pending'>(),
-    /** Place among its siblings, from 1. */
+    /** Position among its siblings, from 1. */
     position: integer(),
     completion_criteria: text<'none' | 'visited' | 'button' | 'video' | 'minimum_correct_percentage'>(),
     unlocking_criteria: text<'none' | 'sequential' | 'time_from_course_join' | 'scheduled_date'>(),

@@ -75,7 +75,7 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   if (unknown.length > 0) throw new TypeError(`there are no tables ${unknown.join(', ')} that a host could provide`)
 
   return {
-    transaction: (work, options) => storage.transaction((tx) => work(doorOf(tx, byName)), options),
+    transaction: (work, options) => storage.transaction((tx) => work(wrapped(tx, byName)), options),
     close: () => storage.close(),
     ...(storage.using ? { using: (native: unknown) => withTables(joinedTo(storage, native), hostTables) } : {}),
   }
@@ -88,11 +88,11 @@ export function joinedTo(storage: Storage, native: unknown): Storage {
   return storage.using(native)
 }
 
-function doorOf(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
+function wrapped(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
   const { native } = tx
   const own = (table: Pick<Table, 'name'>) => byName.get(table.name)
   // An async function, so that a refusal is a rejection as everywhere else.
-  const door = {
+  const wrapper = {
     native,
     append: (records: Parameters<Tx['append']>[0]) => tx.append(records),
 
@@ -132,7 +132,7 @@ function doorOf(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
       return host ? required(table, host.lock ?? host.get)(native, id, strength) : tx.lock(table, id, strength)
     },
   }
-  return door as unknown as Tx
+  return wrapper as unknown as Tx
 }
 
 /** The sums as a patch: nobody else changes a row that is locked. */

@@ -6,7 +6,6 @@ import {
   BoolInput,
   BoolQuery,
   Colour,
-  clearable,
   DateInput,
   defaultTextLimits,
   Email,
@@ -17,6 +16,7 @@ import {
   listOf,
   oneOf,
   optional,
+  optionalOrNull,
   request,
   type Schema,
   ShortText,
@@ -229,10 +229,10 @@ test('an optional field may be left out, and null counts as left out', () => {
   expect(read(optional(Title), '')).toMatchObject({ status: 422 })
 })
 
-test('a clearable field may be left out, and null clears it', () => {
-  expect(read(clearable(LongText), undefined)).toEqual({ ok: undefined })
-  expect(read(clearable(LongText), null)).toEqual({ ok: null })
-  expect(read(clearable(LongText), '')).toEqual({ ok: '' })
+test('a optionalOrNull field may be left out, and null clears it', () => {
+  expect(read(optionalOrNull(LongText), undefined)).toEqual({ ok: undefined })
+  expect(read(optionalOrNull(LongText), null)).toEqual({ ok: null })
+  expect(read(optionalOrNull(LongText), '')).toEqual({ ok: '' })
 })
 
 test("a community's limits count instead of the defaults", () => {

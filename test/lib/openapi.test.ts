@@ -2,13 +2,13 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { notFound, refused } from '../../lib/errors.ts'
 import {
-  clearable,
   defaultTextLimits,
   Id,
   IdInput,
   listOf,
   oneOf,
   optional,
+  optionalOrNull,
   orNull,
   paged,
   record,
@@ -96,7 +96,7 @@ const Thing = record('Thing', {
   colour: orNull(Colour),
   parts: listOf(record('Part', { id: orNull(Id) })),
 })
-const ThingRequest = request('ThingRequest', { title: Title, colour: optional(Colour), parent_id: clearable(IdInput) })
+const ThingRequest = request('ThingRequest', { title: Title, colour: optional(Colour), parent_id: optionalOrNull(IdInput) })
 
 test('records and requests become components, with null where null may come', () => {
   const writer = schemaWriter(settings)

@@ -14,7 +14,7 @@ import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
 import { tables } from '../../lib/storage/tables.ts'
 import { postgresAddress } from './postgres.ts'
-import { bentStorage } from './storage.ts'
+import { wrappedStorage } from './storage.ts'
 
 export const engine = process.env['FOLKMOOT_TEST_STORAGE'] ?? 'memory'
 const directories: string[] = []
@@ -124,7 +124,7 @@ async function copiesOnPostgres(fill: (storage: Storage) => Promise<void>): Prom
     const schema = newSchema()
     const database = await postgresStorage({ ...(await server()), schema })
     const written = new Set(tables.map(({ name }) => name))
-    const storage = bentStorage(database, {
+    const storage = wrappedStorage(database, {
       tx: (tx) => ({
         insert: (table, row) => tx.insert(noted(table), row),
         update: (table, id, patch, guard) => tx.update(noted(table), id, patch, guard),

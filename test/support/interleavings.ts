@@ -14,7 +14,7 @@ import { manualClock } from './clock.ts'
 import { testPorts } from './ports.ts'
 import type { TestPostgres } from './postgres.ts'
 import { createSeededCommunity } from './seed.ts'
-import { bentStorage } from './storage.ts'
+import { wrappedStorage } from './storage.ts'
 
 /** Something that is asked of a community. */
 export type Act = (community: Community) => Promise<unknown>
@@ -84,7 +84,7 @@ function stoppable(database: Storage, touched: Touched) {
   }
 
   return {
-    storage: bentStorage(database, {
+    storage: wrappedStorage(database, {
       async transaction(work, options) {
         const stop = options?.readOnly ? undefined : next
         if (stop) next = undefined

@@ -1,9 +1,9 @@
 import type { Storage, Tx } from '../../lib/storage/contract.ts'
 
-/** A storage of which a test bends some methods; the rest goes to the one behind it. */
-export function bentStorage(
+/** A storage whose methods a test replaces; the others are those of the storage behind it. */
+export function wrappedStorage(
   storage: Storage,
-  bend: { readonly transaction?: Storage['transaction']; readonly tx?: (tx: Tx) => Partial<Tx> },
+  changes: { readonly transaction?: Storage['transaction']; readonly tx?: (tx: Tx) => Partial<Tx> },
 ): Storage {
   const whole = (tx: Tx): Tx => ({
     get: (table, id) => tx.get(table, id),
@@ -16,10 +16,10 @@ export function bentStorage(
     lock: (table, id, strength) => tx.lock(table, id, strength),
     append: (records) => tx.append(records),
     native: tx.native,
-    ...bend.tx?.(tx),
+    ...changes.tx?.(tx),
   })
   return {
-    transaction: bend.transaction ?? ((work, options) => storage.transaction((tx) => work(whole(tx)), options)),
+    transaction: changes.transaction ?? ((work, options) => storage.transaction((tx) => work(whole(tx)), options)),
     close: () => storage.close(),
   }
 }

@@ -60,7 +60,7 @@ export const courseNotifications = (notification: MakeNotification) => ({
 })
 
 const stepAt = (percent: number | undefined): keyof typeof events => {
-  if (percent === undefined) return fail(invalid('progress_percent'), 'progress_percent or progress is required')
+  if (percent === undefined) fail(invalid('progress_percent'), 'progress_percent or progress is required')
   if (percent === 0) return 'started'
   return percent === 100 ? 'completed' : 'updated'
 }

@@ -5,13 +5,13 @@ import { BoolInput, IdInput, integerBetween, listUpTo, oneOf, optional, request,
 import type { Emitter } from '../../operation.ts'
 import { Member, type MemberRecord, presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
-import { profile } from '../../rules/profile.ts'
 import { differs } from '../../storage/changes.ts'
 import type { Patch } from '../../storage/contract.ts'
 import { orConflict } from '../../storage/lock.ts'
 import type { Id } from '../../storage/table.ts'
 import { type MemberRow, members } from '../../storage/tables.ts'
 import type { MakeNotification } from '../notification.ts'
+import { profile } from '../profile-fields.ts'
 
 const levels = { 1: 'Bronze', 2: 'Silver', 3: 'Gold' } as const
 const counted = integerBetween(0, Number.MAX_SAFE_INTEGER)

@@ -158,7 +158,7 @@ export const paymentNotifications = (notification: MakeNotification) => ({
     async (call, { member_id, plan_id, purchased_at = call.now, ...fields }) => {
       const plan = await openPlan(call, plan_id)
       const { type, ...snapshot } = snapshotOf(plan)
-      if (type === 'subscription') return fail(invalid('plan_id'), 'The plan is sold by subscription: record a subscription')
+      if (type === 'subscription') fail(invalid('plan_id'), 'The plan is sold by subscription: record a subscription')
       const member = await lockMember(call, member_id)
       const row = await call.tx.insert(purchases, {
         ...call.stamp(),
@@ -186,10 +186,7 @@ async function uncanceled({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Subscrip
   const row = found(await tx.get(subscriptions, id), 'Subscription')
   const isLive = liveStates.some((state) => state === row.status)
   if (row.status === 'active') return row
-  return fail(
-    invalid('subscription_id'),
-    `The subscription is canceled${isLive ? ' to the end of its period' : ''}: record a new one`,
-  )
+  fail(invalid('subscription_id'), `The subscription is canceled${isLive ? ' to the end of its period' : ''}: record a new one`)
 }
 
 /** Changes a live subscription. One that is canceled or moves to another plan at this moment is looked at again. */

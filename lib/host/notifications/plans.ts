@@ -2,13 +2,13 @@
 import { fail, invalid } from '../../errors.ts'
 import {
   BoolInput,
-  clearable,
   IdInput,
   integerBetween,
   LongText,
   listUpTo,
   oneOf,
   optional,
+  optionalOrNull,
   ShortText,
   Title,
 } from '../../fields.ts'
@@ -27,7 +27,7 @@ export const planNotifications = (notification: MakeNotification) => ({
   plan: notification(
     {
       name: Title,
-      description: clearable(LongText),
+      description: optionalOrNull(LongText),
       status: optional(oneOf('visible', 'hidden', 'pending', 'rejected', 'legacy')),
       pricing_type: optional(PricingType),
       visible_to_members: optional(BoolInput),

@@ -3,7 +3,7 @@
 import type { Context } from '../../context.ts'
 import { fail, found, invalid } from '../../errors.ts'
 import { catalogue, type PayloadOf } from '../../events/catalogue.ts'
-import { clearable, IdInput, LongText, oneOf, optional } from '../../fields.ts'
+import { IdInput, LongText, oneOf, optional, optionalOrNull } from '../../fields.ts'
 import type { Emitter } from '../../operation.ts'
 import { AbuseReport, ReportType } from '../../records/abuse-report.ts'
 import { lockMember } from '../../rules/members.ts'
@@ -25,7 +25,7 @@ export const reportNotifications = (notification: MakeNotification) => ({
       targetable_type: oneOf('Post', 'Comment', 'User', 'Space'),
       targetable_id: IdInput,
       report_type: ReportType,
-      reason: clearable(LongText),
+      reason: optionalOrNull(LongText),
       context_id: optional(IdInput),
       context_type: optional(oneOf('Post', 'Comment', 'Space')),
     },
@@ -58,7 +58,7 @@ export const reportNotifications = (notification: MakeNotification) => ({
       targetable_type: oneOf('Post', 'Comment', 'Chat'),
       targetable_id: IdInput,
       blacklist_type: oneOf('spam', 'offensive', 'other', 'not_interesting'),
-      reason: clearable(LongText),
+      reason: optionalOrNull(LongText),
       space_id: optional(IdInput),
     },
     catalogue.ReportedContentCreated,

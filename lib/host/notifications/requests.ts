@@ -18,7 +18,12 @@ const asker = {
   first_name: optional(ShortText),
   last_name: optional(ShortText),
 }
-const withPlace = { ...asker, location: optional(ShortText), avatar: optional(ShortText), referred_by_user_id: optional(IdInput) }
+const withLocation = {
+  ...asker,
+  location: optional(ShortText),
+  avatar: optional(ShortText),
+  referred_by_user_id: optional(IdInput),
+}
 
 export const requestNotifications = (notification: MakeNotification) => ({
   /**
@@ -49,7 +54,7 @@ export const requestNotifications = (notification: MakeNotification) => ({
    * @throws ApiError 404 for the space or a member, 422 when neither `member_id` nor `email` is given
    */
   inviteRequest: notification(
-    { ...withPlace, space_id: optional(IdInput) },
+    { ...withLocation, space_id: optional(IdInput) },
     catalogue.InviteRequested,
     async (call, { space_id, ...given }) => {
       if (space_id !== undefined) found(await call.tx.get(spaces, space_id), 'Space')
@@ -64,7 +69,7 @@ export const requestNotifications = (notification: MakeNotification) => ({
    * @throws ApiError 404 for the plan or a member, 422 when it is archived, or neither `member_id` nor `email` is given
    */
   purchaseRequested: notification(
-    { ...withPlace, plan_id: IdInput },
+    { ...withLocation, plan_id: IdInput },
     catalogue.MemberPurchaseRequested,
     async (call, { plan_id, ...given }) => {
       const plan = await openPlan(call, plan_id)
@@ -76,11 +81,11 @@ export const requestNotifications = (notification: MakeNotification) => ({
 })
 
 type Asker = v.InferOutput<v.ObjectSchema<typeof asker, undefined>>
-type Placed = v.InferOutput<v.ObjectSchema<typeof withPlace, undefined>>
+type AskerWithLocation = v.InferOutput<v.ObjectSchema<typeof withLocation, undefined>>
 
 async function pending(
   call: Context,
-  { referred_by_user_id, location, avatar, ...given }: Placed,
+  { referred_by_user_id, location, avatar, ...given }: AskerWithLocation,
   target: Pick<PayloadOf<'InviteRequested'>, 'space_id' | 'plan_id'>,
 ): Promise<PayloadOf<'InviteRequested'>> {
   const { member_location, member_avatar, ...who } = await person(call, given)
@@ -99,7 +104,7 @@ async function pending(
 
 /** A member as their record shows them, by id or by address; anybody else as they gave themselves. */
 async function person(call: Context, { member_id, email, first_name = '', last_name = '' }: Asker) {
-  if (member_id === undefined && email === undefined) return fail(invalid('email'), 'email is required unless member_id is given')
+  if (member_id === undefined && email === undefined) fail(invalid('email'), 'email is required unless member_id is given')
   const known = member_id === undefined ? await memberByAddress(call.tx, email ?? '') : await activeMember(call, member_id)
   if (known?.state !== 'active')
     return { member_id: null, member_email: email ?? '', member_first_name: first_name, member_last_name: last_name }

@@ -4,7 +4,7 @@ import { postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import { spaces } from '../../../lib/storage/tables.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { bentStorage } from '../../support/storage.ts'
+import { wrappedStorage } from '../../support/storage.ts'
 
 const server = await testPostgres()
 
@@ -24,7 +24,7 @@ async function network() {
   const database = await postgresStorage({ url: server.url, schema: server.newSchema(), statementTimeoutMs: 10_000 })
   let contested: string | undefined
   let meet = meetingOfTwo()
-  const storage = bentStorage(database, {
+  const storage = wrappedStorage(database, {
     tx: (tx) => ({
       insert: (table, row) => (table.name === contested ? meet() : Promise.resolve()).then(() => tx.insert(table, row)),
     }),

@@ -13,7 +13,7 @@ import { recordsOf } from '../../adapters/storage/records-of.ts'
 import { run, scratch } from '../../support/command.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { createSeededCommunity } from '../../support/seed.ts'
-import { bentStorage } from '../../support/storage.ts'
+import { wrappedStorage } from '../../support/storage.ts'
 
 const server = await testPostgres()
 
@@ -47,7 +47,7 @@ test('an interrupted copy goes on where it was, and brings no row twice', async 
   const { storage: from } = await createSeededCommunity({ storage: memoryStorage() })
   const to = await emptySqlite()
   let writes = 0
-  const breaking = bentStorage(to, {
+  const breaking = wrappedStorage(to, {
     transaction: (work, options) => {
       if (!options?.readOnly && ++writes === 8) throw new Error('the power went')
       return to.transaction(work, options)
@@ -78,7 +78,7 @@ test('an empty source is refused: most likely its name is wrong', async () => {
 
 test('counts that differ in the end are told', async () => {
   const { storage: from } = await createSeededCommunity({ storage: memoryStorage() })
-  const losing = bentStorage(from, { tx: (tx) => ({ find: async (table, query) => (await tx.find(table, query)).slice(1) }) })
+  const losing = wrappedStorage(from, { tx: (tx) => ({ find: async (table, query) => (await tx.find(table, query)).slice(1) }) })
   await expect(copyTables(losing, await emptySqlite(), 'memory')).rejects.toThrow(
     /counts of source and target differ \(networks 1 and 0/,
   )

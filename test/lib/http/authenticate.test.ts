@@ -5,7 +5,7 @@ import type { HostPrincipal } from '../../../lib/index.ts'
 import { Conflict } from '../../../lib/storage/contract.ts'
 import { apiKeys } from '../../../lib/storage/tables.ts'
 import { createTestCommunity, request } from '../../support/community.ts'
-import { bentStorage } from '../../support/storage.ts'
+import { wrappedStorage } from '../../support/storage.ts'
 
 const me = '/admin/v1/networks/1/me'
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
@@ -171,7 +171,7 @@ test('a look at the key that loses a race is taken again', async () => {
   const storage = memoryStorage()
   let losing = 0
   const { send } = await createTestCommunity({
-    storage: bentStorage(storage, {
+    storage: wrappedStorage(storage, {
       transaction: async (work, options) => {
         if (losing-- > 0) throw new Conflict('lost')
         return storage.transaction(work, options)

@@ -3,7 +3,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { ApiError } from '../../../lib/index.ts'
 import { idempotencyKeys } from '../../../lib/storage/tables.ts'
 import { createTestCommunity } from '../../support/community.ts'
-import { bentStorage } from '../../support/storage.ts'
+import { wrappedStorage } from '../../support/storage.ts'
 
 const hour = 60 * 60 * 1000
 const once = { 'idempotency-key': 'once' }
@@ -60,7 +60,7 @@ test('duplicates that come at once run once', async () => {
 test('a duplicate that another process has just answered gets that answer', async () => {
   // The second one does not see the first one's key yet, as in a database where both transactions run at once.
   let blind = false
-  const storage = bentStorage(memoryStorage(), {
+  const storage = wrappedStorage(memoryStorage(), {
     tx: (tx) => ({
       async find(table, query) {
         if (!blind || table.name !== idempotencyKeys.name) return tx.find(table, query)

@@ -7,7 +7,7 @@ import type { FaultContext, Hooks, Options } from '../../../lib/index.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { apiKeys } from '../../../lib/storage/tables.ts'
 import { createTestCommunity } from '../../support/community.ts'
-import { bentStorage } from '../../support/storage.ts'
+import { wrappedStorage } from '../../support/storage.ts'
 
 const member = { email: 'new@example.org', first_name: 'New', last_name: 'Member', send_welcome_email: false }
 
@@ -76,7 +76,7 @@ test.each([
 test('a fault of noting when a key was used names the key, not a request', async () => {
   const faults: FaultContext[] = []
   const trouble = new StorageError('unavailable', 'down')
-  const storage = bentStorage(memoryStorage(), {
+  const storage = wrappedStorage(memoryStorage(), {
     tx: (tx) => ({
       update: (table, ...rest) => (table.name === apiKeys.name ? Promise.reject(trouble) : tx.update(table, ...rest)),
     }),

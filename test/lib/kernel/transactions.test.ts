@@ -4,13 +4,13 @@ import { ApiError } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { Conflict, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import { createTestCommunity } from '../../support/community.ts'
-import { bentStorage } from '../../support/storage.ts'
+import { wrappedStorage } from '../../support/storage.ts'
 
 const member = { email: 'new@example.org', first_name: 'New', last_name: 'Member' }
 
 /** A storage whose next inserts into a table throw what the list holds, one after the other. */
 function troubled(table: string, troubles: (() => unknown)[]): Storage {
-  return bentStorage(memoryStorage(), {
+  return wrappedStorage(memoryStorage(), {
     tx: (tx: Tx) => ({
       async insert(into, row) {
         const trouble = into.name === table ? troubles.shift() : undefined
@@ -85,7 +85,7 @@ test('of many who want the same address at once one gets it, and the others a 42
 test('who read before the other one committed gets the same 422 from the unique key', async () => {
   // Of the two transactions neither sees the other's row, as in a database that runs both at once.
   let blind = false
-  const storage = bentStorage(memoryStorage(), {
+  const storage = wrappedStorage(memoryStorage(), {
     tx: (tx) => ({ find: async (table, query) => (blind && table.name === 'members' ? [] : tx.find(table, query)) }),
   })
   const { send, newEvents } = await createTestCommunity({ storage })
@@ -171,11 +171,11 @@ test.each([
 test('a fault while the token is looked up is a 500 or 503 as well, and never lets anybody in', async () => {
   const storage = memoryStorage()
   let down = false
-  const bent = bentStorage(storage, {
+  const wrapped = wrappedStorage(storage, {
     transaction: (work, options) =>
       down ? Promise.reject(new StorageError('unavailable', 'down')) : storage.transaction(work, options),
   })
-  const { send } = await createTestCommunity({ storage: bent })
+  const { send } = await createTestCommunity({ storage: wrapped })
   down = true
   expect((await send('tags.list')).status).toBe(503)
   down = false
@@ -185,13 +185,13 @@ test('a fault while the token is looked up is a 500 or 503 as well, and never le
 test('reads are announced as read-only, writes are not', async () => {
   const storage = memoryStorage()
   const seen: (boolean | undefined)[] = []
-  const bent = bentStorage(storage, {
+  const wrapped = wrappedStorage(storage, {
     transaction(work, options) {
       seen.push(options?.readOnly)
       return storage.transaction(work, options)
     },
   })
-  const { send } = await createTestCommunity({ storage: bent })
+  const { send } = await createTestCommunity({ storage: wrapped })
   await send('tags.list')
   seen.length = 0
   await send('tags.list')

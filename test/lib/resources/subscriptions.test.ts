@@ -3,7 +3,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { subscriptions } from '../../../lib/storage/tables.ts'
 import { createTestCommunity, nobody } from '../../support/community.ts'
 import { createMembers } from '../../support/members.ts'
-import { bentStorage } from '../../support/storage.ts'
+import { wrappedStorage } from '../../support/storage.ts'
 
 const day = 24 * 60 * 60 * 1000
 const periodEnd = '2026-12-01T00:00:00.000Z'
@@ -158,7 +158,7 @@ test('access that something else gives as well outlives the subscription', async
 
 test('many subscriptions end some hundreds at a time: a fault undoes its own part alone, and the next call goes on', async () => {
   let left = 300
-  const storage = bentStorage(memoryStorage(), {
+  const storage = wrappedStorage(memoryStorage(), {
     tx: (tx) => ({
       async update(table, ...rest) {
         if (table.name === subscriptions.name && 'status' in rest[1] && left-- === 0) throw new Error('pulled the plug')

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { runStorageCase, type StorageUnderTest, storageCases, testStorage } from '../../../lib/testing/index.ts'
-import { honest, liars } from './liars.ts'
+import { faultyAdapters, rightAdapter } from './faulty-adapters.ts'
 
-const patience = { timeout: 120_000 }
+const slow = { timeout: 120_000 }
 
 /** The titles of the cases that a storage fails. */
 async function failures(open: () => StorageUnderTest): Promise<string[]> {
@@ -14,11 +14,11 @@ async function failures(open: () => StorageUnderTest): Promise<string[]> {
 }
 
 describe('the storage suite', () => {
-  test('lets a right storage pass', patience, async () => {
-    expect(await failures(honest)).toEqual([])
+  test('lets a right storage pass', slow, async () => {
+    expect(await failures(rightAdapter)).toEqual([])
   })
 
-  test.for(liars)('catches the lie that $lie', patience, async ({ caughtBy, open }) => {
+  test.for(faultyAdapters)('catches the defect that $defect', slow, async ({ caughtBy, open }) => {
     const failed = await failures(open)
     expect(failed).toEqual(expect.arrayContaining([...caughtBy]))
   })
@@ -29,6 +29,8 @@ describe('the storage suite', () => {
 
   test('refuses to skip a case that does not exist', () => {
     const misspelt = { skip: [{ title: 'count counts', reason: 'no count' }] }
-    expect(() => testStorage('any', async () => honest(), misspelt)).toThrow('`skip` names no case of the suite: count counts')
+    expect(() => testStorage('any', async () => rightAdapter(), misspelt)).toThrow(
+      '`skip` names no case of the suite: count counts',
+    )
   })
 })

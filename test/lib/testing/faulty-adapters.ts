@@ -9,29 +9,29 @@ import type { Row, Table } from '../../../lib/storage/table.ts'
 import type { StorageUnderTest } from '../../../lib/testing/index.ts'
 import { recordingOutbox } from '../../adapters/storage/recording-outbox.ts'
 
-export interface Liar {
-  readonly lie: string
+export interface FaultyAdapter {
+  readonly defect: string
   /** The titles of cases that have to fail. */
   readonly caughtBy: readonly string[]
   open(): StorageUnderTest
 }
 
 /** A right storage, whose transactions or storage functions are replaced by wrong ones. */
-function lying(wrong: { tx?: (tx: Tx) => Partial<Tx>; storage?: (storage: Storage) => Partial<Storage> }): StorageUnderTest {
+function faulty(wrong: { tx?: (tx: Tx) => Partial<Tx>; storage?: (storage: Storage) => Partial<Storage> }): StorageUnderTest {
   const outbox = recordingOutbox()
-  const honest = memoryStorage({ outbox })
+  const rightAdapter = memoryStorage({ outbox })
   const half: Storage = {
-    close: () => honest.close(),
-    transaction: (work, options) => honest.transaction((tx) => work({ ...tx, ...wrong.tx?.(tx) }), options),
+    close: () => rightAdapter.close(),
+    transaction: (work, options) => rightAdapter.transaction((tx) => work({ ...tx, ...wrong.tx?.(tx) }), options),
   }
   return { storage: { ...half, ...wrong.storage?.(half) }, records: outbox.records }
 }
 
 /** One that does what it says, to show that the wrapping alone fails nothing. */
-export const honest = () => lying({})
+export const rightAdapter = () => faulty({})
 
 const withQuery = (change: <R extends Row>(query: Query<R>) => Query<R>) => () =>
-  lying({ tx: (tx) => ({ find: (table, query) => tx.find(table, change(query)) }) })
+  faulty({ tx: (tx) => ({ find: (table, query) => tx.find(table, change(query)) }) })
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
@@ -41,77 +41,78 @@ const withoutEmptyLists = <R>(where: Where<R> = {}): Where<R> =>
 /** Same name, same rows, but nothing has to be unique. */
 const withoutKeys = <R extends Row, N>(table: Table<R, N>): Table<R, N> => ({ ...table, name: `${table.name}_free`, unique: [] })
 
-export const liars: readonly Liar[] = [
+export const faultyAdapters: readonly FaultyAdapter[] = [
   {
-    lie: 'count is always -1',
+    defect: 'count is always -1',
     caughtBy: ['count is how many rows find finds'],
-    open: () => lying({ tx: () => ({ count: async () => -1 }) }),
+    open: () => faulty({ tx: () => ({ count: async () => -1 }) }),
   },
   {
-    lie: 'the guard of an update is ignored',
+    defect: 'the guard of an update is ignored',
     caughtBy: ['an update whose guard no longer holds gives undefined and changes nothing'],
-    open: () => lying({ tx: (tx) => ({ update: (table, id, patch) => tx.update(table, id, patch) }) }),
+    open: () => faulty({ tx: (tx) => ({ update: (table, id, patch) => tx.update(table, id, patch) }) }),
   },
   {
-    lie: 'the guard is looked at first and the update comes later',
+    defect: 'the guard is looked at first and the update comes later',
     caughtBy: ['50 guarded decrements at once never go below zero'],
-    open: () => lying({ storage: (storage) => ({ transaction: (work) => work(looksFirst(everyCallAlone(storage))) }) }),
+    open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(looksFirst(everyCallAlone(storage))) }) }),
   },
   {
-    lie: 'the guard of a removal is ignored',
+    defect: 'the guard of a removal is ignored',
     caughtBy: ['a removal whose guard does not hold gives undefined and removes nothing'],
-    open: () => lying({ tx: (tx) => ({ remove: (table, id) => tx.remove(table, id) }) }),
+    open: () => faulty({ tx: (tx) => ({ remove: (table, id) => tx.remove(table, id) }) }),
   },
   {
-    lie: 'the guard of an increment is ignored',
+    defect: 'the guard of an increment is ignored',
     caughtBy: ['an increment whose guard does not hold gives undefined and changes nothing'],
-    open: () => lying({ tx: (tx) => ({ increment: (table, id, by) => tx.increment(table, id, by) }) }),
+    open: () => faulty({ tx: (tx) => ({ increment: (table, id, by) => tx.increment(table, id, by) }) }),
   },
   {
-    lie: 'an increment stores the number that is to be added',
+    defect: 'an increment stores the number that is to be added',
     caughtBy: ['increment adds to the columns that are named and leaves the others', 'of 50 increments at once none is lost'],
-    open: () => lying({ tx: (tx) => ({ increment: (table, id, by, guard) => tx.update(table, id, by as Patch<never>, guard) }) }),
+    open: () =>
+      faulty({ tx: (tx) => ({ increment: (table, id, by, guard) => tx.update(table, id, by as Patch<never>, guard) }) }),
   },
   {
-    lie: 'an increment reads the row first and writes the sum later',
+    defect: 'an increment reads the row first and writes the sum later',
     caughtBy: ['of 50 increments at once none is lost'],
-    open: () => lying({ storage: (storage) => ({ transaction: (work) => work(addsLater(everyCallAlone(storage))) }) }),
+    open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(addsLater(everyCallAlone(storage))) }) }),
   },
   {
-    lie: 'a lock gives the row and locks nothing',
+    defect: 'a lock gives the row and locks nothing',
     caughtBy: [
       'a row that is locked is neither changed nor removed before the end',
       '50 changes at once that each depend on a locked row never go below zero',
     ],
-    open: () => lying({ storage: (storage) => ({ transaction: (work) => work(everyCallAlone(storage)) }) }),
+    open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(everyCallAlone(storage)) }) }),
   },
   {
-    lie: 'a lock gives the row as it was when the transaction began',
+    defect: 'a lock gives the row as it was when the transaction began',
     caughtBy: ['lock gives the row as it is in this transaction, and changes nothing'],
-    open: () => lying({ tx: remembersLocked }),
+    open: () => faulty({ tx: remembersLocked }),
   },
   {
-    lie: 'a lock takes the row away',
+    defect: 'a lock takes the row away',
     caughtBy: ['lock gives the row as it is in this transaction, and changes nothing'],
-    open: () => lying({ tx: (tx) => ({ lock: (table, id) => tx.remove(table, id) }) }),
+    open: () => faulty({ tx: (tx) => ({ lock: (table, id) => tx.remove(table, id) }) }),
   },
   {
-    lie: 'a transaction inside of another one waits for it',
+    defect: 'a transaction inside of another one waits for it',
     caughtBy: ['a transaction inside of another one is refused at once, and the outer one goes on'],
     open: () =>
-      lying({
+      faulty({
         storage: (storage) => ({
           transaction: (work, options) => outsideOfAll(() => storage.transaction(work, options)),
         }),
       }),
   },
   {
-    lie: 'what was begun in a transaction is refused after its end as well',
+    defect: 'what was begun in a transaction is refused after its end as well',
     caughtBy: ['what was begun in a transaction may begin another one after its end'],
-    open: () => lying({ storage: refusesForEver }),
+    open: () => faulty({ storage: refusesForEver }),
   },
   {
-    lie: 'every call is a transaction of its own',
+    defect: 'every call is a transaction of its own',
     caughtBy: [
       'a transaction that throws leaves every row as it was',
       'a transaction that throws leaves no records',
@@ -121,23 +122,23 @@ export const liars: readonly Liar[] = [
       'a reader never sees what a transaction undoes',
       'close waits for transactions that run',
     ],
-    open: () => lying({ storage: (storage) => ({ transaction: (work) => work(everyCallAlone(storage)) }) }),
+    open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(everyCallAlone(storage)) }) }),
   },
   {
-    lie: 'an update writes null over the columns that the patch leaves out',
+    defect: 'an update writes null over the columns that the patch leaves out',
     caughtBy: ['update changes the columns of the patch and leaves the others'],
     open: () =>
-      lying({
+      faulty({
         tx: (tx) => ({
           update: (table, id, patch, guard) => tx.update(table, id, { slug: null, folder: null, ...patch }, guard),
         }),
       }),
   },
   {
-    lie: 'undefined in a patch clears the column',
+    defect: 'undefined in a patch clears the column',
     caughtBy: ['undefined in a patch leaves a column as it is, null is stored'],
     open: () =>
-      lying({
+      faulty({
         tx: (tx) => ({
           update: (table, id, patch, guard) =>
             tx.update(
@@ -150,30 +151,30 @@ export const liars: readonly Liar[] = [
       }),
   },
   {
-    lie: 'a transaction that throws keeps its rows',
+    defect: 'a transaction that throws keeps its rows',
     caughtBy: ['a transaction that throws leaves every row as it was'],
-    open: () => lying({ storage: keepsRows }),
+    open: () => faulty({ storage: keepsRows }),
   },
   {
-    lie: 'a transaction that throws keeps its records',
+    defect: 'a transaction that throws keeps its records',
     caughtBy: ['a transaction that throws leaves no records'],
     open: appendsAtOnce,
   },
   {
-    lie: 'records are dropped',
+    defect: 'records are dropped',
     caughtBy: ['committed records are in the outbox, unchanged and in the order of the calls'],
-    open: () => lying({ tx: () => ({ append: async () => {} }) }),
+    open: () => faulty({ tx: () => ({ append: async () => {} }) }),
   },
   {
-    lie: 'the records of one call are appended in reverse',
+    defect: 'the records of one call are appended in reverse',
     caughtBy: ['committed records are in the outbox, unchanged and in the order of the calls'],
-    open: () => lying({ tx: (tx) => ({ append: (records) => tx.append(records.toReversed()) }) }),
+    open: () => faulty({ tx: (tx) => ({ append: (records) => tx.append(records.toReversed()) }) }),
   },
   {
-    lie: 'ids sort as text',
+    defect: 'ids sort as text',
     caughtBy: ['ids compare as numbers, not as text'],
     open: () =>
-      lying({
+      faulty({
         tx: (tx) => ({
           find: async (table, query) => {
             const rows = await tx.find(table, query)
@@ -183,10 +184,10 @@ export const liars: readonly Liar[] = [
       }),
   },
   {
-    lie: 'text sorts as in a dictionary',
+    defect: 'text sorts as in a dictionary',
     caughtBy: ['text orders by code unit, not by language'],
     open: () =>
-      lying({
+      faulty({
         tx: (tx) => ({
           find: async (table, query) => {
             const by = query.order?.by ?? 'id'
@@ -197,10 +198,10 @@ export const liars: readonly Liar[] = [
       }),
   },
   {
-    lie: 'rows with the same value follow each other upwards in both directions',
+    defect: 'rows with the same value follow each other upwards in both directions',
     caughtBy: ['rows with the same value follow each other by id in the same direction'],
     open: () =>
-      lying({
+      faulty({
         tx: (tx) => ({
           find: async (table, query) => {
             const rows = await tx.find(table, query)
@@ -212,11 +213,11 @@ export const liars: readonly Liar[] = [
       }),
   },
   {
-    lie: 'rows are shared with the caller and can be changed',
+    defect: 'rows are shared with the caller and can be changed',
     caughtBy: ['a row that went in or came out cannot be used to change the store'],
     open: () => {
       const share = sharing()
-      return lying({
+      return faulty({
         tx: (tx) => ({
           get: async (table, id) => share(await tx.get(table, id)),
           find: async (table, query) => (await tx.find(table, query)).map(share),
@@ -225,10 +226,10 @@ export const liars: readonly Liar[] = [
     },
   },
   {
-    lie: 'unique keys are ignored',
+    defect: 'unique keys are ignored',
     caughtBy: ['a taken unique key is a unique violation that names its columns, on insert and on update'],
     open: () =>
-      lying({
+      faulty({
         tx: (tx) => ({
           get: (table, id) => tx.get(withoutKeys(table), id),
           find: (table, query) => tx.find(withoutKeys(table), query),
@@ -242,10 +243,10 @@ export const liars: readonly Liar[] = [
       }),
   },
   {
-    lie: 'null counts as a value in a unique key',
+    defect: 'null counts as a value in a unique key',
     caughtBy: ['a null in a unique key never collides'],
     open: () =>
-      lying({
+      faulty({
         tx: (tx) => ({
           insert: async (table, row) => {
             const taken =
@@ -259,12 +260,12 @@ export const liars: readonly Liar[] = [
       }),
   },
   {
-    lie: '`after` is ignored',
+    defect: '`after` is ignored',
     caughtBy: ['after leaves out everything up to that value, whether a row has it or not'],
     open: withQuery(({ after: _, ...query }) => query),
   },
   {
-    lie: '`after` takes the row itself in again',
+    defect: '`after` takes the row itself in again',
     caughtBy: ['four pages one after another, each sought by its key, are one big find'],
     open: withQuery((query) =>
       typeof query.after === 'string' && query.order?.direction !== 'desc' && /^\d+$/.test(query.after)
@@ -273,10 +274,10 @@ export const liars: readonly Liar[] = [
     ),
   },
   {
-    lie: 'an empty list filters nothing',
+    defect: 'an empty list filters nothing',
     caughtBy: ['an empty list matches no row'],
     open: () =>
-      lying({
+      faulty({
         tx: (tx) => ({
           find: (table, query) => tx.find(table, { ...query, where: withoutEmptyLists(query.where) }),
           count: (table, where) => tx.count(table, withoutEmptyLists(where)),
@@ -284,25 +285,25 @@ export const liars: readonly Liar[] = [
       }),
   },
   {
-    lie: 'the limit is applied before the offset',
+    defect: 'the limit is applied before the offset',
     caughtBy: ['offset leaves rows out first, limit counts from there'],
     open: () =>
-      lying({
+      faulty({
         tx: (tx) => ({
           find: async (table, { offset = 0, ...query }) => (await tx.find(table, query)).slice(offset),
         }),
       }),
   },
   {
-    lie: 'half of a surrogate pair is stored as a replacement character',
+    defect: 'half of a surrogate pair is stored as a replacement character',
     caughtBy: ['half of a surrogate pair or a zero character comes back unchanged or is refused, never stored as something else'],
-    open: () => lying({ tx: (tx) => ({ insert: (table, row) => tx.insert(table, wellFormed(row)) }) }),
+    open: () => faulty({ tx: (tx) => ({ insert: (table, row) => tx.insert(table, wellFormed(row)) }) }),
   },
   {
-    lie: 'what work throws is wrapped',
+    defect: 'what work throws is wrapped',
     caughtBy: ['what work returns or throws comes through unchanged'],
     open: () =>
-      lying({
+      faulty({
         storage: (storage) => ({
           transaction: (work, options) =>
             storage.transaction(work, options).catch((cause: unknown) => {
@@ -312,23 +313,23 @@ export const liars: readonly Liar[] = [
       }),
   },
   {
-    lie: 'it works on after it was closed',
+    defect: 'it works on after it was closed',
     caughtBy: ['close may be called again, and nothing works afterwards'],
-    open: () => lying({ storage: () => ({ close: async () => {} }) }),
+    open: () => faulty({ storage: () => ({ close: async () => {} }) }),
   },
   {
-    lie: 'it does not wait for running transactions when it closes',
+    defect: 'it does not wait for running transactions when it closes',
     caughtBy: ['close waits for transactions that run'],
-    open: () => lying({ storage: (storage) => ({ close: () => Promise.race([storage.close(), Promise.resolve()]) }) }),
+    open: () => faulty({ storage: (storage) => ({ close: () => Promise.race([storage.close(), Promise.resolve()]) }) }),
   },
   {
-    lie: 'what was stored is gone after opening again',
+    defect: 'what was stored is gone after opening again',
     caughtBy: ['what was committed is there after opening again, and keys hold'],
-    open: () => ({ ...lying({}), reopen: async () => memoryStorage() }),
+    open: () => ({ ...faulty({}), reopen: async () => memoryStorage() }),
   },
 ]
 
-// ---- How the longer lies are told -------------------------------------------------------------------------------------
+// ---- The longer defects -------------------------------------------------------------------------------------
 
 /** A door to data that commits every call at once. */
 function everyCallAlone(storage: Storage): Tx {
