@@ -40,5 +40,5 @@ export const outboxWriter = v.custom<OutboxWriter>(
     `${kind(input).startsWith('a Promise') ? 'must be awaited' : 'must be an outbox, as in await openOutbox({ directory })'}, got ${shown(input)}`,
 )
 
-/** Whatever it is: for tests, and for what is checked elsewhere. */
+/** Any value: for tests, and for options that are checked elsewhere. */
 export const anything = <T>() => v.custom<T>(() => true)

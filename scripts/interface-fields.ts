@@ -1,4 +1,4 @@
-/** Reads the fields of an interface, with their doc comments, from its source. For reference pages. */
+/** Reads the fields of an interface, or of an object of schemas, with their doc comments, from its source. For reference pages. */
 
 export interface Field {
   readonly name: string
@@ -9,15 +9,15 @@ export interface Field {
 }
 
 /**
- * The fields of an interface, in their order.
+ * The fields of an interface, or of an object of schemas, in their order.
  * @param source TypeScript as this project formats it: one field begins on each line
- * @param name the interface's name
+ * @param name the name of the interface or constant
  * @throws Error when the source has no such interface, or a field without a doc comment
  */
 export function fieldsOf(source: string, name: string): readonly Field[] {
   const lines = source.split('\n')
-  const start = lines.findIndex((line) => line.startsWith(`export interface ${name} `))
-  if (start === -1) throw new Error(`there is no interface ${name}`)
+  const start = lines.findIndex((line) => line.startsWith(`export interface ${name} `) || line === `export const ${name} = {`)
+  if (start === -1) throw new Error(`there is no interface or constant ${name}`)
   const fields: Field[] = []
   let comment: string[] = []
   for (let at = start + 1; lines[at] !== '}'; at++) {

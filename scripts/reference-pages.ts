@@ -4,7 +4,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { defaultSettings } from '../daemon/relay/settings.ts'
+import type * as v from 'valibot'
+import { defaultSettings, settingRules } from '../daemon/relay/settings.ts'
 import { catalogue, type EventName, hostCatalogue, payloadSchema } from '../lib/events/catalogue.ts'
 import { defaultTextLimits } from '../lib/fields.ts'
 import { defaultLimits } from '../lib/limits.ts'
@@ -82,6 +83,8 @@ interface OptionSource {
   readonly file: string
   readonly name: string
   readonly defaults?: object
+  /** The schemas of the fields, which say the types. */
+  readonly rules?: v.ObjectEntries
 }
 
 /** The interfaces whose fields are options. */
@@ -137,22 +140,35 @@ const optionSources: readonly OptionSource[] = [
     title: 'The relay',
     use: 'Settings of `folkmoot-relay run --config FILE`, as one JSON object.',
     file: 'daemon/relay/settings.ts',
-    name: 'Settings',
+    name: 'settingRules',
+    rules: settingRules,
     defaults: defaultSettings,
   },
 ]
+
+/** The TypeScript type of a schema, without what lets it be left out. */
+function typeOf(schema: unknown): string {
+  const { type, wrapped, item } = schema as { readonly type: string; readonly wrapped?: unknown; readonly item?: unknown }
+  if (wrapped) return typeOf(wrapped)
+  return type === 'array' ? `readonly ${typeOf(item)}[]` : type
+}
 
 const isForTests = /^For tests\.$|, for tests\.$/
 
 /** Every option of the library and every setting of the relay. */
 export function optionsPage(): string {
-  const sections = optionSources.map(({ title, use, file, name, defaults }) => {
+  const sections = optionSources.map(({ title, use, file, name, defaults, rules }) => {
     const fields = fieldsOf(readFileSync(new URL(file, root), 'utf8'), name).filter(({ text }) => !isForTests.test(text))
     const rows = fields.map((field) => {
       const standard = defaults
         ? [code(JSON.stringify(Object.entries(defaults).find(([name]) => name === field.name)?.[1]) ?? 'none')]
         : []
-      return row(code(field.name), field.type === '' ? 'function' : code(field.type), ...standard, field.text)
+      return row(
+        code(field.name),
+        rules ? code(typeOf(rules[field.name])) : field.type === '' ? 'function' : code(field.type),
+        ...standard,
+        field.text,
+      )
     })
     return `## ${title}\n\n${use}\n\n${tableOf(['option', 'type', ...(defaults ? ['default'] : []), 'meaning'], rows)}\n`
   })

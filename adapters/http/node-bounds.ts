@@ -20,7 +20,7 @@ export const defaultBounds: Bounds = {
   answerTimeoutMs: 300_000,
 }
 
-// What `setInterval` can hold.
+// The longest interval of `setInterval`.
 const longestMs = 2 ** 31 - 1
 
 /**

@@ -30,8 +30,8 @@ interface Piece {
  * An outbox directory for reading; any number of writers may be appending to it. Commits of one writer come in its order.
  * Writers that are done come whole, in the order in which they began; writers that live come side by side.
  *
- * `read` and `settle` throw StorageError `unavailable` or `full` when the directory cannot be read, or damaged bytes cannot
- * be copied aside: then nothing was passed over, and the same call may be made again.
+ * `read` and `settle` throw StorageError `unavailable` or `full` if the directory cannot be read, or damaged bytes cannot be
+ * copied. Nothing was skipped then, and the same call may be repeated.
  * @param directory the one that `openOutbox` writes; it may be created later
  */
 export function outboxDirectory(directory: string, options: OutboxDirectoryOptions = {}): OutboxSource {

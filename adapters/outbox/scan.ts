@@ -31,8 +31,8 @@ const mark = Buffer.from('{"crc":"')
 const maxMarks = 64
 
 /**
- * What follows the scanned bytes: `more` of the segment, the end of a `finished` segment, where an unfinished line is damage,
- * or the present end of one that its writer may be `growing` at this moment, where an unfinished line is waited for.
+ * The bytes after the scanned ones: `more` of the segment, the end of a `finished` segment, or the present end of a `growing`
+ * one. An unfinished line at the end of a finished segment is damage; in a growing one the reader waits for it.
  */
 export type Next = 'more' | 'finished' | 'growing'
 

@@ -10,8 +10,8 @@ export interface Segment {
   readonly length: number
   /**
    * Appends lines, one after the other, and makes all of them durable at once. After a failure the segment accepts nothing
-   * more. The effect of a failed sync is unknown, and a second sync of the same file may report success for pages that the
-   * kernel has dropped.
+   * more. The effect of a failed sync is unknown. A second sync of the same file may report success for pages that the kernel
+   * has dropped.
    * @throws StorageError `full` or `unavailable`
    */
   append(lines: Iterable<Uint8Array>): Promise<void>

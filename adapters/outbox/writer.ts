@@ -47,9 +47,9 @@ const rules = {
 /**
  * Opens an outbox directory for writing. Any number of writers, in any number of processes, may have it open at once.
  *
- * `append` resolves when its lines are on disk (one write and one fdatasync for all that waited meanwhile). When it rejects
- * with `full` or `unavailable`, none of them may be taken for durable; a line that was whole before its sync failed may
- * still be read, and the same events may be appended again.
+ * `append` resolves when its lines are on disk (one write and one fdatasync for all that waited meanwhile). If it rejects with
+ * `full` or `unavailable`, none of them counts as durable. A line that was complete before its sync failed may still be read,
+ * and the same events may be appended again.
  *
  * @throws StorageError `unavailable` or `full` when the directory cannot be written; its message names it
  */

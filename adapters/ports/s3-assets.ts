@@ -1,7 +1,7 @@
 import type { AssetStore } from '../../lib/ports.ts'
 import { baseOf, nameOf } from './directory-assets.ts'
 
-/** What an S3 client must be able to do; the `S3` of `@aws-sdk/client-s3` fits as it is, for any compatible service. */
+/** The required methods of an S3 client; the `S3` of `@aws-sdk/client-s3` fits, for any compatible service. */
 export interface S3Client {
   putObject(input: {
     Bucket: string

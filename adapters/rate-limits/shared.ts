@@ -4,9 +4,9 @@
  * Terms
  * - **Count**: the requests of one key in its minute, which begins with the first of them. The database decides when it ends,
  *   by its own clock, so that the clocks of the machines do not matter.
- * - **Batch**: requests that are counted in one go: those of one turn of the event loop, and those that came while the batch
- *   before was under way. So a busy process asks the database once for many requests, and still none is let through before it
- *   has been counted.
+ * - **Batch**: requests that are counted together: those of one turn of the event loop, and those that arrived during the
+ *   previous batch. So a busy process asks the database once for many requests, and still none is let through before it has
+ *   been counted.
  * - **Spent**: a key whose count has reached its limit. It is refused from memory until its minute ends, so a flood of requests
  *   does not reach the database.
  * - **Alone**: while the database does not answer, each process counts for itself, in memory.
@@ -75,7 +75,7 @@ export function sharedRateLimits(counts: Counts, { warn, retryMs }: SharedOption
   const spent = new Map<string, Spent>()
   let gathering = new Map<string, Waiting[]>()
   let isCounting = false
-  // What `close` waits for.
+  // `close` waits for these.
   let counting: Promise<void> | undefined
   let trying: Promise<void> | undefined
   let sweeping: Promise<void> | undefined

@@ -47,9 +47,9 @@ const rules = {
 /**
  * Opens a lowdb file, or begins an empty one. The file belongs to this process until the storage is closed.
  *
- * @throws StorageError `locked` when another process has it open, `damaged` when it is not ours or not whole (it is left
- *   alone), `newer` when a newer version wrote it, `full` or `unavailable` when it cannot be opened. The outbox then stays
- *   the caller's.
+ * @throws StorageError `locked` if another process has it open, `newer` if a newer version wrote it. `damaged` if it is not a
+ * folkmoot file or not whole; it is left alone. `full` or `unavailable` if it cannot be opened. The outbox then stays the
+ * caller's.
  */
 export async function lowdbStorage(given: LowdbOptions): Promise<Storage> {
   const options = checkOptions('lowdbStorage', rules, given, "{ path: './data/db.json', outbox }")

@@ -119,8 +119,8 @@ const rules = {
 /**
  * Opens a SQLite file, and makes what is missing in it.
  *
- * @throws StorageError `damaged` when it is no SQLite database or not whole (it is left as it is), `newer` when a newer version
- *   has migrated it, `full`, `unavailable`
+ * @throws StorageError `damaged` if it is not a whole SQLite database (it is left alone), `newer` if a newer version has
+ * migrated it, `full`, `unavailable`
  * @throws TypeError when neither `path` nor a `database` in a file is given
  */
 export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {

@@ -10,7 +10,7 @@ const endpoints = 16
 
 await asSender(async ({ count, url, keptAt, inFlight }) => {
   // What each relay may have in flight is the limit, however few endpoints are its share.
-  const settings = { allowHttp: true, allowPrivate: true, perEndpoint: inFlight, maxInFlight: inFlight }
+  const settings = { allowHttp: true, allowPrivate: true, maxInFlightPerEndpoint: inFlight, maxInFlight: inFlight }
   const start = async () => {
     await startRelay({ outbox: keptAt, settings, onFault: (what, error) => console.error(what, error) })
   }

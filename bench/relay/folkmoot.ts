@@ -18,7 +18,8 @@ await asSender(async ({ count, url, keptAt, inFlight, perSecond }) => {
   await outbox.append([[{ ...endpoint, audience: 'integration', enabled: true, order: 'none', rate_per_second: null }]])
   const add = (places: readonly number[]) => outbox.append(places.map((place) => [eventOf(place)]))
   if (perSecond === null) await inGroups(count, add)
-  const start = () => startRelay({ outbox: keptAt, settings: { allowHttp: true, allowPrivate: true, perEndpoint: inFlight } })
+  const start = () =>
+    startRelay({ outbox: keptAt, settings: { allowHttp: true, allowPrivate: true, maxInFlightPerEndpoint: inFlight } })
   if (perSecond === null) return async () => void (await start())
   await start()
   return () => atRate(count, perSecond, add)

@@ -6,7 +6,7 @@ import { isStorageError } from '../../lib/storage/contract.ts'
 import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { errorLine, wantsJson } from '../json.ts'
 import { createProgram } from '../relay/operate/commands/program.ts'
-import { SettingsError } from '../relay/settings.ts'
+import { SettingsError } from '../relay/settings-error.ts'
 import { UsageError } from '../usage.ts'
 import { packageVersion } from './version.ts'
 

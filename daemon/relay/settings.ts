@@ -1,115 +1,12 @@
 /** What an operator can set. */
 import { X509Certificate } from 'node:crypto'
+import * as v from 'valibot'
+import { checkedOptions } from '../../lib/base/options.ts'
 import { shortestLease } from './schedule/lease.ts'
 import { defaultSchedule } from './schedule/retry-schedule.ts'
+import { SettingsError } from './settings-error.ts'
 
-export interface Settings {
-  /** Seconds before each attempt; as many attempts as numbers. */
-  readonly retrySchedule: readonly number[]
-  /** Seconds for a whole attempt: name, connection, TLS, request and answer. */
-  readonly timeout: number
-  /** Seconds from the opening of a circuit to the first probe. */
-  readonly breakerCooldown: number
-  /** Consecutive failures that open a circuit. */
-  readonly breakerThreshold: number
-  /** Attempts in flight, over all endpoints. */
-  readonly maxInFlight: number
-  /** Attempts in flight to one endpoint. */
-  readonly perEndpoint: number
-  /** Allow `http:` besides `https:`. */
-  readonly allowHttp: boolean
-  /** Allow private, loopback and link-local addresses. */
-  readonly allowPrivate: boolean
-  /** Ports up to 1024 that are allowed besides 443. */
-  readonly ports: readonly number[]
-  /** Days to keep dead deliveries, deliveries of disabled endpoints, and notices. */
-  readonly keepDead: number
-  /** Days to keep delivered events, for replays and to detect duplicates. */
-  readonly keepDelivered: number
-  /** Days of failed attempts without a success, after which an endpoint is disabled. */
-  readonly disableAfter: number
-  /**
-   * Seconds for which a relay keeps its endpoints after its last heartbeat, if several relays share a database. At least twice
-   * `timeout`, and a second more than it; by default that or 30, whichever is more. After a crash other relays take the
-   * endpoints when the lease expires.
-   */
-  readonly lease: number
-  /** PEM certificates to trust besides the system's. */
-  readonly ca?: string
-  /** Health, metrics and control on this port of the loopback address; read when the relay starts. */
-  readonly controlPort?: number
-  /** The file of the encryption keys, one per line; read when the relay starts and at SIGHUP. */
-  readonly encryptionKeyFile?: string
-}
-
-export const defaultSettings: Settings = {
-  retrySchedule: defaultSchedule,
-  timeout: 10,
-  breakerCooldown: 30,
-  breakerThreshold: 5,
-  maxInFlight: 256,
-  perEndpoint: 8,
-  allowHttp: false,
-  allowPrivate: false,
-  ports: [],
-  keepDead: 30,
-  keepDelivered: 7,
-  disableAfter: 5,
-  lease: 30,
-}
-
-/** Settings that cannot be used; `problems` names every one of them. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('; '))
-    this.problems = problems
-  }
-}
-
-type Check = (value: unknown) => string | undefined
-
-const seconds =
-  (least: number, most: number): Check =>
-  (value) =>
-    typeof value === 'number' && value >= least && value <= most
-      ? undefined
-      : `must be a number ${least === Number.MIN_VALUE ? 'above 0, up' : `from ${least}`} to ${most}`
-const count =
-  (least: number, most: number): Check =>
-  (value) =>
-    Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
-      ? undefined
-      : `must be a whole number from ${least} to ${most}`
-const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
-const list =
-  (each: Check, least: number, most: number): Check =>
-  (value) =>
-    Array.isArray(value) && value.length >= least && value.length <= most && value.every((item) => each(item) === undefined)
-      ? undefined
-      : `must be a list of ${least} to ${most} values, each of which ${each(undefined)}`
-
-const year = 366 * 86_400
-const checks: { readonly [K in keyof Required<Settings>]: Check } = {
-  retrySchedule: list(seconds(0, year), 1, 100),
-  timeout: seconds(0.01, 300),
-  breakerCooldown: seconds(0.01, 86_400),
-  breakerThreshold: count(1, 1000),
-  maxInFlight: count(1, 10_000),
-  perEndpoint: count(1, 1000),
-  allowHttp: flag,
-  allowPrivate: flag,
-  ports: list(count(1, 65_535), 0, 100),
-  keepDead: seconds(Number.MIN_VALUE, 3660),
-  keepDelivered: seconds(Number.MIN_VALUE, 3660),
-  disableAfter: seconds(Number.MIN_VALUE, 3660),
-  lease: seconds(0.5, 3600),
-  ca: (value) => (typeof value === 'string' && areCertificates(value) ? undefined : 'must be PEM text of certificates'),
-  controlPort: count(0, 65_535),
-  encryptionKeyFile: (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be the path of a file'),
-}
+export { SettingsError } from './settings-error.ts'
 
 function areCertificates(text: string): boolean {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
@@ -120,11 +17,75 @@ function areCertificates(text: string): boolean {
   }
 }
 
-/** Names that look like one are named; neither they nor values may carry a secret into a log, or a line break. */
-function noSuchSetting(name: string): string {
-  if (!/^[\w-]{1,40}$/.test(name)) return 'a setting does not exist'
-  const meant = name.replaceAll(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase())
-  return `there is no setting \`${name}\`${Object.hasOwn(checks, meant) ? `: write \`${meant}\`` : ''}`
+const year = 366 * 86_400
+
+/** The messages hold no value: one that stands in the wrong place may be a secret. */
+const between = (unit: string, least: number, most: number) => {
+  const rule = `must be a number of ${unit} ${least === Number.MIN_VALUE ? 'above 0, up' : `from ${least}`} to ${most}`
+  return v.pipe(v.number(rule), v.minValue(least, rule), v.maxValue(most, rule))
+}
+const seconds = (least: number, most: number) => between('seconds', least, most)
+const days = between('days', Number.MIN_VALUE, 3660)
+const wholeFrom = (least: number, most: number) => {
+  const rule = `must be a whole number from ${least} to ${most}`
+  return v.pipe(v.number(rule), v.safeInteger(rule), v.minValue(least, rule), v.maxValue(most, rule))
+}
+const listOf = (item: v.GenericSchema<number>, least: number, most: number) =>
+  v.pipe(
+    v.array(item, 'must be a list'),
+    v.minLength(least, `must have at least ${least} value`),
+    v.maxLength(most, `must have at most ${most} values`),
+    v.readonly(),
+  )
+const onOff = v.boolean('must be true or false')
+const pem = v.pipe(v.string('must be PEM text of certificates'), v.check(areCertificates, 'must be PEM text of certificates'))
+
+/** Every setting: its rule, and its default. */
+export const settingRules = {
+  /** Seconds before each attempt; as many attempts as numbers. */
+  retrySchedule: v.optional(listOf(seconds(0, year), 1, 100), defaultSchedule),
+  /** Seconds for a whole attempt: name, connection, TLS, request and answer. */
+  timeout: v.optional(seconds(0.01, 300), 10),
+  /** Seconds from the opening of a circuit to the first probe. */
+  breakerCooldown: v.optional(seconds(0.01, 86_400), 30),
+  /** Consecutive failures that open a circuit. */
+  breakerThreshold: v.optional(wholeFrom(1, 1000), 5),
+  /** Attempts in flight, over all endpoints. */
+  maxInFlight: v.optional(wholeFrom(1, 10_000), 256),
+  /** Attempts in flight to one endpoint. */
+  maxInFlightPerEndpoint: v.optional(wholeFrom(1, 1000), 8),
+  /** Allow `http:` besides `https:`. */
+  allowHttp: v.optional(onOff, false),
+  /** Allow private, loopback and link-local addresses. */
+  allowPrivate: v.optional(onOff, false),
+  /** Ports up to 1024 that are allowed besides 443. */
+  ports: v.optional(listOf(wholeFrom(1, 65_535), 0, 100), []),
+  /** Days to keep dead deliveries, deliveries of disabled endpoints, and notices. */
+  keepDead: v.optional(days, 30),
+  /** Days to keep delivered events, for replays and to detect duplicates. */
+  keepDelivered: v.optional(days, 7),
+  /** Days of failed attempts without a success, after which an endpoint is disabled. */
+  disableAfter: v.optional(days, 5),
+  /**
+   * Seconds for which a relay keeps its endpoints after its last heartbeat, if several relays share a database. At least twice
+   * `timeout`, and a second more than it; by default that or 30, whichever is more. After a crash other relays take the
+   * endpoints when the lease expires.
+   */
+  lease: v.optional(seconds(0.5, 3600)),
+  /** PEM certificates to trust besides the system's. */
+  ca: v.optional(pem),
+  /** Health, metrics and control on this port of the loopback address; read when the relay starts. */
+  controlPort: v.optional(wholeFrom(0, 65_535)),
+  /** The file of the encryption keys, one per line; read when the relay starts and at SIGHUP. */
+  encryptionKeyFile: v.optional(v.pipe(v.string('must be the path of a file'), v.nonEmpty('must be the path of a file'))),
+}
+
+type Value<Name extends keyof typeof settingRules> = v.InferOutput<(typeof settingRules)[Name]>
+type Defaulted = { [Name in keyof typeof settingRules]: undefined extends Value<Name> ? never : Name }[keyof typeof settingRules]
+
+/** The settings with every default filled in. */
+export type Settings = { readonly [Name in Defaulted | 'lease']: Exclude<Value<Name>, undefined> } & {
+  readonly [Name in Exclude<keyof typeof settingRules, Defaulted | 'lease'>]?: Exclude<Value<Name>, undefined>
 }
 
 /**
@@ -133,20 +94,14 @@ function noSuchSetting(name: string): string {
  * @throws SettingsError naming every problem
  */
 export function checkSettings(given: Readonly<Record<string, unknown>>): Settings {
-  const problems = Object.entries(given).flatMap(([name, value]) => {
-    if (value === undefined) return []
-    const check = Object.hasOwn(checks, name) ? checks[name as keyof Settings] : undefined
-    if (!check) return [noSuchSetting(name)]
-    const problem = check(value)
-    return problem === undefined ? [] : [`setting \`${name}\` ${problem}`]
-  })
+  const { problems, options } = checkedOptions('setting', settingRules, given)
   if (problems.length > 0) throw new SettingsError(problems)
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  // Each value was checked above.
-  const checked = { ...defaultSettings, ...(set as Partial<Settings>) }
-  const least = shortestLease(checked.timeout)
-  const settings = { ...checked, lease: (set as Partial<Settings>).lease ?? Math.max(defaultSettings.lease, least) }
-  if (settings.lease < least)
+  const least = shortestLease(options.timeout)
+  const { lease = Math.max(30, least), ...rest } = options
+  if (lease < least)
     throw new SettingsError([`setting \`lease\` must be at least ${least}: twice \`timeout\`, and a second more than it`])
-  return settings
+  // An option without a default is left out where it is not given.
+  return { ...rest, lease } as Settings
 }
+
+export const defaultSettings: Settings = checkSettings({})

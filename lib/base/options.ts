@@ -13,7 +13,7 @@ export const must =
   ({ input }: v.BaseIssue<unknown>): string =>
     `must ${rule}, got ${shown(input)}`
 
-/** What options hold once they are checked. */
+/** Checked options. */
 export type Checked<E extends v.ObjectEntries> = { readonly [K in keyof E]: v.InferOutput<E[K]> }
 
 /** At most this many names that do not exist are told, and this many problems of one option. */
@@ -86,7 +86,7 @@ export function checkedOptions<const E extends v.ObjectEntries>(
 ): { readonly problems: readonly string[]; readonly options: Checked<E> } {
   const { values, issues } = check(entries, given, {})
   const problems = issues.map((issue) => `${noun} \`${v.getDotPath(issue)}\` ${issue.message}`)
-  // Whoever gets problems does not use the options.
+  // With problems the options are not used.
   return { problems, options: values as Checked<E> }
 }
 

@@ -180,7 +180,7 @@ export const hostCatalogue = {
     message: orNull(Text),
     network_id: Id,
   }),
-  /** `muted_member_ids`: who has switched off the notifications of this post. */
+  /** `muted_member_ids`: the members who have switched off the notifications of this post. */
   PostNotificationRequested: record('PostNotificationPayload', {
     post_id: Id,
     space_id: Id,
@@ -195,7 +195,7 @@ export type WebhookName = keyof typeof catalogue
 export type HostEventName = keyof typeof hostCatalogue
 export type EventName = WebhookName | HostEventName
 
-/** What `emit` takes for an event. */
+/** The payload that `emit` takes for an event. */
 export type PayloadOf<Name extends EventName> = v.InferInput<(typeof everything)[Name]>
 
 /** An event as a receiver gets it, by its name without `Hook`. */

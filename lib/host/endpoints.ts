@@ -14,7 +14,7 @@ import { Changes, eventTypes, type Given, newEndpointKey, newSecret, Rotation, U
 import { live, rotated, upsertOf } from './endpoint-rotation.ts'
 import type { Networks } from './networks.ts'
 
-/** What may be said of a webhook endpoint (specification, section 6, setup). What is left out stays as it is. */
+/** The changes of a webhook endpoint (specification, section 6, setup). Omitted fields stay as they are. */
 export interface EndpointChanges extends AttributeChanges {
   /** Sent as `Authorization: Bearer <key>`. `true`: made here, unless there is one. */
   readonly key?: string | true

@@ -46,8 +46,8 @@ const hostPattern = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/
 const prefixPattern = /^(?:\/[\w.~-]{1,100}){1,10}$/
 
 /**
- * Where a path of the API is for its callers, for links (design: settled gaps, list envelope). `publicUrl` with a path, or
- * `X-Forwarded-Prefix` of a trusted proxy, stands in the place of the base path.
+ * The public address of a path, for links (design: settled gaps, list envelope). `publicUrl` with a path, or
+ * `X-Forwarded-Prefix` of a trusted proxy, replaces the base path.
  */
 export function publicAddress(
   incoming: Incoming,

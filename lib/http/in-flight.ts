@@ -31,7 +31,7 @@ export interface Usage {
    * @throws ApiError 503
    */
   requireRoom(bytes?: number): void
-  /** The answer takes the place of the body. It is never refused: what it tells of has been done. */
+  /** The answer takes the place of the body. It is never refused, because its work is done. */
   becomeAnswer(bytes: number): void
   end(): void
 }

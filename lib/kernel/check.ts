@@ -12,8 +12,8 @@ const maxProblems = 5
  */
 export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown, limits: TextLimits): v.InferOutput<S> {
   if (Array.isArray(input)) throw new ApiError(422, { error: 'The body must be a JSON object, not a list' })
-  // The limits ride in Valibot's configuration, to which it lets each schema's checks look. Not by `safeParse`: that takes over
-  // only the keys that it knows, and the limits would never arrive.
+  // The limits ride in Valibot's configuration, to which it lets each schema's checks look. Not by `safeParse`: that copies
+  // only its own keys, and the limits would be lost.
   const dataset = schema['~run']({ value: input ?? {} }, { limits } as v.Config<v.InferIssue<S>>)
   if (!dataset.issues) return dataset.value
   const problems = [...new Set(dataset.issues.map((issue) => sentence(v.getDotPath(issue), messageOf(issue))))]

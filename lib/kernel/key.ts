@@ -14,8 +14,8 @@ export const hasEnded = (key: Pick<ApiKeyRow, 'revoked_at' | 'expires_at'>, now:
   key.revoked_at !== null || (key.expires_at !== null && Date.parse(key.expires_at) <= now)
 
 /**
- * Looks at a key once more, inside the transaction that writes: it may have been revoked while the body was on its way. The
- * look travels with the first statements of the work, so it costs no round trip of its own.
+ * Reads a key again, inside the transaction that writes: it may have been revoked while the body arrived. The read travels with
+ * the first statements of the work, so it costs no extra round trip.
  * @param key_id null for a caller without a key of ours
  * @returns throws ApiError 401 `token_expired` when it is awaited
  */

@@ -20,7 +20,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 /** The largest line that is written or read, in bytes; a longer one is damage, never an allocation. */
 export const maxLineBytes = 16 * 1024 * 1024
 
-/** A line that is not what a writer wrote. `reason` says in words what is wrong with it. */
+/** A line that is not what a writer wrote. `reason` describes the damage in words. */
 export interface DamagedLine {
   readonly damaged: true
   readonly reason: string

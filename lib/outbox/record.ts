@@ -16,7 +16,7 @@ export interface EventRecord {
   /** ISO 8601, UTC. */
   readonly event_timestamp: string
   readonly audience: Audience
-  /** What it is about (`member:1001`): see `order`. Missing in what earlier versions wrote, and where a payload names nothing. */
+  /** The subject (`member:1001`): see `order`. Missing in records of earlier versions, and if a payload names none. */
   readonly subject?: string
   /** The whole webhook body, exactly as it goes over the wire. Never parsed and written again. */
   readonly body: string

@@ -60,7 +60,7 @@ export interface OutboxSource {
    */
   read(positions: Positions, limit: number): Promise<Reading>
   /**
-   * Says that everything before `positions` is ingested durably, so that the source may throw it away.
+   * Confirms that everything before `positions` is ingested durably, so that the source may delete it.
    * @returns the streams that no longer exist; their positions may be forgotten
    */
   settle(positions: Positions): Promise<readonly string[]>

@@ -141,10 +141,13 @@ export type StorageErrorCode =
 const brand = Symbol.for('folkmoot.StorageError')
 
 /**
- * What a storage throws of its own accord. `code` says which: `unique`, `conflict` (run it again), `full` (no space left),
- * `unavailable` (the database cannot be reached or is out of connections: try again later), `unknown` (the commit was sent and
- * its outcome is not known: never thrown when it is certain that nothing was written), `damaged` (a file that is not
- * ours or not whole; it was left alone), `locked` (another process holds it), `newer` (written by a newer version), `closed`.
+ * An error of a storage. Its `code` names the kind:
+ *
+ * - `unique`: a key is taken. `conflict`: run the transaction again.
+ * - `full`: no space is left. `unavailable`: the database is unreachable or out of connections; retry later.
+ * - `unknown`: the commit was sent and its outcome is unknown. It is never thrown if nothing was written.
+ * - `damaged`: a file is incomplete or not folkmoot's; it was left alone. `newer`: a newer version wrote it.
+ * - `locked`: another process holds it. `closed`: the storage was closed.
  */
 export class StorageError extends Error {
   readonly [brand] = true

@@ -2,9 +2,8 @@
  * When rows are locked. On PostgreSQL transactions that write run concurrently. A guard or a unique key keeps two of them apart
  * only if both write the same row. Where they do not, one rule does it:
  *
- * - To add to a row, or to decide by it, take a `share` lock on it: the row stays, and others may add to it at the same time.
- * - Changing or removing a row, or whatever allows one at a time, takes an `update` lock on it, before looking at what belongs
- *   to it.
+ * - To add to a row, or to decide by it, take a `share` lock on it. The row stays, and others may add to it at the same time.
+ * - To change or remove a row, or to let one in at a time, take an `update` lock first, then read what belongs to it.
  * - A transaction takes the strongest lock that it needs of a row at once. Two that exchange `share` for `update` deadlock.
  *
  * So nothing is ever added to a space, a post or a member that is being removed. Locks are taken in one order, so that no two

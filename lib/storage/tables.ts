@@ -93,7 +93,7 @@ export const idempotencyKeys = table(
 
 // ---- Members and where they belong -----------------------------------------------------------------------------------
 
-/** A member is never taken out of the table: content keeps its author. `state` says whether they are still there. */
+/** A member is never taken out of the table: content keeps its author. `state` shows whether they are still there. */
 export const members = table(
   'members',
   {

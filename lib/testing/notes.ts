@@ -25,7 +25,7 @@ export const suiteTables = [notes]
 
 const at = '2026-11-20T10:00:00.000Z'
 
-/** A whole note. What `values` leaves out is null, zero or empty; the title is made of the id, so that it is unique. */
+/** A whole note. Omitted values are null, zero or empty; the title is made of the id, so that it is unique. */
 export function note(values: Partial<Note> & Pick<Note, 'id'>): Note {
   return {
     network_id: '1',

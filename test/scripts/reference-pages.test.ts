@@ -58,6 +58,6 @@ describe('the fields of an interface', () => {
     expect(() => fieldsOf('export interface Lamp {\n  readonly on: boolean\n}\n', 'Lamp')).toThrow('Lamp.on has no doc comment')
   })
   test('must be there', () => {
-    expect(() => fieldsOf(source, 'Door')).toThrow('there is no interface Door')
+    expect(() => fieldsOf(source, 'Door')).toThrow('there is no interface or constant Door')
   })
 })

@@ -26,7 +26,7 @@ const faults: Readonly<Record<number, Fault>> = {
 /** Errors of the file system, where a file was not even opened. */
 const systemFaults: Readonly<Record<string, Fault>> = { ENOSPC: 'full', EDQUOT: 'full' }
 
-/** What is wrong, also of a `StorageError` that an error of SQLite was made into; `undefined` for errors of anybody else. */
+/** The fault, also of a `StorageError` made from an error of SQLite; `undefined` for other errors. */
 export function faultOf(error: unknown): Fault | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof StorageError) return faultOf(error.cause)

@@ -1,7 +1,7 @@
 /**
- * A **sorted index** keeps the rows of one table sorted for one kind of query: rows with the same values in `columns` stand in one
- * **group**, and a group is an array in the order of the column `by`, then of the id. A page is then a binary search and a
- * slice, wherever in the list it stands.
+ * A **sorted index** keeps the rows of one table sorted for one kind of query. Rows with the same values in `columns` form one
+ * **group**, an array in the order of the column `by`, then of the id. A page is then a binary search and a slice, at any
+ * position of the list.
  */
 import { type Compare, type Conditions, compareIds, keyOf, type StoredRow } from './row.ts'
 

@@ -110,7 +110,7 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
     return candidates.filter((row) => row !== undefined).filter((row) => matches(row, where))
   }
 
-  /** Whose row has the unique key that the conditions spell out: an id, null for nobody's, `undefined` when they name no key. */
+  /** The id of the row with the unique key in the conditions; null if no row has it, `undefined` if they name no key. */
   function holderOf(where: Conditions): Id | null | undefined {
     for (const { columns, taken } of keys) {
       const values = columns.map((column) => where[column])

@@ -47,8 +47,8 @@ const notKept = 'the commit could not be made durable; nothing of it was kept'
  * A storage over tables in memory.
  *
  * @param tables where the rows are
- * @param options `persist`: how a group of commits becomes durable, left out when memory is all there is; `close`: frees
- *   what the storage holds, called once, when all work is done
+ * @param options `persist` makes a group of commits durable; without it, memory is all there is. `close` frees the storage's
+ * resources, once, when all work is done
  */
 export function transactionsInMemory(
   tables: TablesInMemory,

@@ -23,9 +23,9 @@ export interface SyncedFile<T> extends Adapter<T> {
  * @param path the file, without symbolic links: a rename would replace the link
  * @param parse makes the content of the bytes
  * @param files the file system
- * @returns an adapter whose `write` takes the content before it first awaits, and whose methods reject with StorageError
- *   `full` or `unavailable`, or with what `parse` throws. A `write` that rejects has left the old content, unless it rejects
- *   with `unknown`: the last step failed, the sync of the directory. Then the next write settles which content it is.
+ * @returns an adapter whose `write` takes the content before it first awaits. Its methods reject with StorageError `full` or
+ * `unavailable`, or with an error of `parse`. A `write` that rejects has left the old content, unless it rejects with
+ * `unknown`: the last step failed, the sync of the directory. Then the next write settles which content it is.
  */
 export function syncedFile<T>(path: string, parse: (bytes: Uint8Array) => T, files: FileSystem): SyncedFile<T> {
   const temporary = `${path}.tmp`

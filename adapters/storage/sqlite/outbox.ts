@@ -16,7 +16,7 @@ const busyTimeoutMs = 5_000
 /**
  * The outbox in a SQLite file that an API server uses. Settled rows are deleted.
  *
- * @param path the file, as `--storage sqlite:` names it; it is made where there is none, so that either may start first
+ * @param path the file, as `--storage sqlite:` names it; it is created if it is missing, so that either may start first
  * @param looking only to look: nothing is made or changed, and the file must be there
  * @throws StorageError `damaged`, `newer`, `full`, `unavailable`
  */

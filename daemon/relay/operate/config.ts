@@ -5,34 +5,11 @@ import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import type { EncryptionFlags } from '../../encryption-keys.ts'
 import { UsageError } from '../../usage.ts'
 import { checkSettings, type Settings, SettingsError } from '../settings.ts'
-
-/**
- * The port of the control, if there is to be one: the flag goes before the setting.
- * @throws UsageError
- */
-export function controlPortOf(flag: string | undefined, { controlPort }: Settings): number | undefined {
-  if (flag === undefined) return controlPort
-  const port = Number(flag)
-  if (!/^\d+$/.test(flag) || port > 65_535) throw new UsageError(`--control-port takes a port, got ${JSON.stringify(flag)}`)
-  return port
-}
+import { flaggedSettings, type SettingTexts } from './setting-flags.ts'
 
 /** The flags that are settings, as the command line gives them. */
-export interface SettingFlags extends EncryptionFlags {
+export interface SettingFlags extends EncryptionFlags, Omit<SettingTexts, 'encryptionKeyFile'> {
   readonly config?: string
-  readonly retrySchedule?: string
-  readonly timeout?: string
-  readonly breakerCooldown?: string
-  readonly lease?: string
-  readonly allowHttp?: boolean
-  readonly allowPrivate?: boolean
-}
-
-/** Seconds, fractions allowed. */
-function secondsOf(flag: string, text: string): number {
-  const value = text.trim() === '' ? Number.NaN : Number(text)
-  if (!Number.isFinite(value) || value < 0) throw new UsageError(`${flag} takes seconds, got ${JSON.stringify(text)}`)
-  return value
 }
 
 async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
@@ -58,19 +35,8 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
  */
 export async function readSettings(flags: SettingFlags): Promise<Settings> {
   const file = flags.config === undefined ? {} : await readConfig(flags.config)
-  const { retrySchedule, timeout, breakerCooldown, lease, allowHttp, allowPrivate, encryptionKeyFile } = flags
-  const given = {
-    ...file,
-    ...(retrySchedule === undefined
-      ? {}
-      : { retrySchedule: retrySchedule.split(',').map((each) => secondsOf('--retry-schedule', each)) }),
-    ...(timeout === undefined ? {} : { timeout: secondsOf('--timeout', timeout) }),
-    ...(breakerCooldown === undefined ? {} : { breakerCooldown: secondsOf('--breaker-cooldown', breakerCooldown) }),
-    ...(lease === undefined ? {} : { lease: secondsOf('--lease', lease) }),
-    ...(allowHttp === undefined ? {} : { allowHttp }),
-    ...(allowPrivate === undefined ? {} : { allowPrivate }),
-    ...(encryptionKeyFile === undefined ? {} : { encryptionKeyFile }),
-  }
+  const { encryptionKeyFile } = flags
+  const given = { ...file, ...flaggedSettings(flags), ...(encryptionKeyFile === undefined ? {} : { encryptionKeyFile }) }
   try {
     return checkSettings(given)
   } catch (error) {

@@ -167,6 +167,6 @@ export class EndpointHealth {
   }
 
   #newLimiter({ order, rate_per_second }: Endpoint): ConcurrencyLimiter {
-    return createConcurrencyLimiter(() => (order === 'fifo' ? 1 : this.#settings().perEndpoint), rate_per_second)
+    return createConcurrencyLimiter(() => (order === 'fifo' ? 1 : this.#settings().maxInFlightPerEndpoint), rate_per_second)
   }
 }

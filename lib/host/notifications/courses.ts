@@ -16,8 +16,8 @@ const events = {
 
 export const courseNotifications = (notification: MakeNotification) => ({
   /**
-   * A member has got on with a course, which is a space: `MemberCourseProgressStarted` at 0 percent, `…Completed` at 100,
-   * `…Updated` between; `progress` says it outright. Without a percentage a start counts as 0 and a completion as 100.
+   * A member has made progress in a course, which is a space. Sends `MemberCourseProgressStarted` at 0 percent, `…Completed` at
+   * 100, `…Updated` between; `progress` overrides that. Without a percentage a start counts as 0 and a completion as 100.
    * @throws ApiError 404 for the member or the space, 422 when neither `progress` nor `progress_percent` is given
    */
   courseProgress: notification(

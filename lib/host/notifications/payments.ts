@@ -119,9 +119,9 @@ export const paymentNotifications = (notification: MakeNotification) => ({
   }),
 
   /**
-   * Ends the subscriptions that were canceled to the end of a billing period that is over by now, and the access that they
-   * gave. To be called now and then: nothing else ends them. No event: that they are canceled was said when they were. Some
-   * hundreds share a transaction: what ended before a fault has ended, and the next call goes on.
+   * Ends the subscriptions whose last billing period is over, and the access that they gave. Call it regularly: nothing else
+   * ends them. It sends no event, because the cancellation has sent one. Some hundreds share a transaction. After a fault the
+   * ended ones stay ended, and the next call continues.
    * @returns those that ended
    */
   subscriptionsEnded: allPages(

@@ -11,7 +11,7 @@ import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { type CheckFlags, check } from '../../../daemon/relay/operate/commands/check.ts'
-import { controlPortOf, outboxOf, readSettings } from '../../../daemon/relay/operate/config.ts'
+import { outboxOf, readSettings } from '../../../daemon/relay/operate/config.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 import { run } from '../../support/command.ts'
@@ -169,8 +169,8 @@ it.each(['./data/outbox', '/var/lib/x:y', 'C:\\outbox', './mysql:'])('%s names a
 
 it.each([
   [{ ca: 'not PEM' }, /setting `ca` must be PEM text of certificates/],
-  [{ json: true }, /there is no setting `json`/],
-  [{ 'control-port': 9464 }, /there is no setting `control-port`: write `controlPort`/],
+  [{ json: true }, /setting `json` does not exist; allowed: retrySchedule, timeout/],
+  [{ 'control-port': 9464 }, /setting `control-port` does not exist; did you mean controlPort/],
   [{ controlPort: '9464' }, /setting `controlPort` must be a whole number/],
 ])('a configuration with %j is refused, by run and check alike', async (settings, sentence) => {
   const config = join(temporaryDirectory(), 'relay.json')
@@ -183,7 +183,8 @@ it('the port of the control may be a setting; the flag goes before it', async ()
   const config = join(temporaryDirectory(), 'relay.json')
   writeFileSync(config, '{"controlPort": 9464}')
   const settings = await readSettings({ config })
-  expect([controlPortOf(undefined, settings), controlPortOf('9000', settings)]).toEqual([9464, 9000])
+  const flagged = await readSettings({ config, controlPort: '9000' })
+  expect([settings.controlPort, flagged.controlPort]).toEqual([9464, 9000])
 })
 
 it('a relay says that its outbox was not there, makes it, and delivers what comes', async () => {

@@ -7,7 +7,7 @@ const quick = { retrySchedule: Array.from({ length: 100 }, () => 0.02), breakerC
 describe('a circuit', () => {
   it('opens after five failures in a row, lets one probe through, closes on its success and then begins slowly', async () => {
     const hook = await receiver(status(500))
-    const { append, notices } = await bench({ ...quick, breakerCooldown: 2, perEndpoint: 1 })
+    const { append, notices } = await bench({ ...quick, breakerCooldown: 2, maxInFlightPerEndpoint: 1 })
     await append(endpoint(hook.url), ...events('e', 20))
     await until(() => notices.some(({ kind }) => kind === 'endpoint.opened'), 'it is open')
     expect(hook.received).toHaveLength(5)
@@ -33,7 +33,7 @@ describe('a circuit', () => {
     const { append, attempts } = await bench({
       ...quick,
       retrySchedule: [0, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02],
-      perEndpoint: 2,
+      maxInFlightPerEndpoint: 2,
       breakerCooldown: 2,
     })
     await append(endpoint(hook.url), ...events('e', 4))
@@ -76,7 +76,7 @@ describe('a circuit', () => {
 
   it('waits twice as long after each probe that fails', async () => {
     const hook = await receiver(status(500))
-    const { append, attempts } = await bench({ ...quick, breakerCooldown: 0.2, perEndpoint: 1 })
+    const { append, attempts } = await bench({ ...quick, breakerCooldown: 0.2, maxInFlightPerEndpoint: 1 })
     await append(endpoint(hook.url), ...events('e', 10))
     await until(() => attempts.length === 8, 'three probes have failed')
     const times = hook.received.slice(4).map(({ at }) => at)
@@ -86,7 +86,7 @@ describe('a circuit', () => {
 
   it('is still open after a restart, with the rest of its cooldown', async () => {
     const hook = await receiver(status(500))
-    const all = await bench({ ...quick, breakerCooldown: 5, perEndpoint: 1 })
+    const all = await bench({ ...quick, breakerCooldown: 5, maxInFlightPerEndpoint: 1 })
     await all.append(endpoint(hook.url), ...events('e', 10))
     await until(() => all.notices.some(({ kind }) => kind === 'endpoint.opened'), 'it is open')
     hook.answer = status(204)

@@ -145,7 +145,7 @@ it('probes take the oldest and the newest due event in turn, never one of them t
   const { append } = await bench({
     retrySchedule: Array.from({ length: 100 }, () => 0),
     breakerCooldown: 0.05,
-    perEndpoint: 1,
+    maxInFlightPerEndpoint: 1,
   })
   await append(endpoint(hook.url), ...Array.from({ length: 6 }, (_, index) => event(`e${index}`)))
   await until(() => hook.received.length >= 9, 'four probes are sent')

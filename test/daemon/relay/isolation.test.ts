@@ -14,7 +14,7 @@ import { bench, endpoint, event, events, receiver, status, until } from './suppo
 describe('one endpoint', () => {
   it('that hangs, or many of them, do not keep the others waiting', async () => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
-    const { append, attempts } = await bench({ timeout: 60, maxInFlight: 100, perEndpoint: 8 })
+    const { append, attempts } = await bench({ timeout: 60, maxInFlight: 100, maxInFlightPerEndpoint: 8 })
     const dead = Array.from({ length: 10 }, (_, index) => endpoint(hanging.url, { id: `${100 + index}` }))
     const alive = Array.from({ length: 10 }, (_, index) => endpoint(healthy.url, { id: `${200 + index}` }))
     await append(...dead, ...alive, ...events('e', 50))
@@ -60,7 +60,7 @@ describe('one endpoint', () => {
     const { append, attempts } = await bench({
       retrySchedule: Array.from({ length: 100 }, () => 0.001),
       breakerThreshold: 1000,
-      perEndpoint: 2,
+      maxInFlightPerEndpoint: 2,
     })
     await append(endpoint(hook.url), ...events('old', 200))
     await until(() => attempts.length > 300, 'the mountain is there')

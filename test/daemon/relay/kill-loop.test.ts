@@ -7,7 +7,7 @@ import { rounds as roundsOf } from '../../support/rounds.ts'
 import { endpoint, receiver, until } from './support.ts'
 
 const rounds = roundsOf(6, 20)
-const perEndpoint = 8
+const maxInFlightPerEndpoint = 8
 
 const between = (least: number, most: number): number => least + Math.floor(Math.random() * (most - least + 1))
 
@@ -32,9 +32,9 @@ it(`a writer and a relay that are killed at random, ${rounds} times each, lose n
       written = true
     })
     // Beyond what the last kill left in flight: a delivery that is there at three deaths would rightly be set aside.
-    const goal = before + 3 * perEndpoint + between(0, 100)
+    const goal = before + 3 * maxInFlightPerEndpoint + between(0, 100)
     await until(() => hook.received.length >= goal || written, 'some are delivered')
-    await until(() => hook.received.length >= before + 3 * perEndpoint, 'what was in flight before is delivered')
+    await until(() => hook.received.length >= before + 3 * maxInFlightPerEndpoint, 'what was in flight before is delivered')
     relay.child.kill('SIGKILL')
     await relay.ended
     kills++
@@ -50,5 +50,5 @@ it(`a writer and a relay that are killed at random, ${rounds} times each, lose n
   last.child.kill('SIGTERM')
   expect(await last.ended).toBe(0)
   expect(new Set(acknowledged).size).toBe(acknowledged.length)
-  expect(hook.received.length - ledger().size).toBeLessThanOrEqual(kills * perEndpoint)
+  expect(hook.received.length - ledger().size).toBeLessThanOrEqual(kills * maxInFlightPerEndpoint)
 })

@@ -85,7 +85,7 @@ describe('order by subject', () => {
     const hook = await receiver((_, response) => {
       if (++answered <= 3) response.writeHead(204).end()
     })
-    const { append } = await bench({ perEndpoint: 4 })
+    const { append } = await bench({ maxInFlightPerEndpoint: 4 })
     await append(endpoint(hook.url, { order: 'subject' }))
     await append(...Array.from({ length: 40 }, (_, index) => about(`s${index % 20}`, `e${index}`)))
     await until(() => hook.received.length === 7, 'four are on their way')

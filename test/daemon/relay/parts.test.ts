@@ -155,7 +155,7 @@ describe('checkSettings', () => {
   })
 
   it('names every problem at once', () => {
-    const given = { timeout: 0, retrySchedule: [], perEndpoint: 1.5, allowHttp: 'yes', nonsense: 1, constructor: 2 }
+    const given = { timeout: 0, retrySchedule: [], maxInFlightPerEndpoint: 1.5, allowHttp: 'yes', nonsense: 1, constructor: 2 }
     const problems = (() => {
       try {
         checkSettings(given)
@@ -163,7 +163,28 @@ describe('checkSettings', () => {
         return error instanceof SettingsError ? error.problems : undefined
       }
     })()
-    expect(problems).toHaveLength(6)
+    expect(problems).toEqual([
+      expect.stringMatching(/^setting `nonsense` does not exist; allowed: retrySchedule, /),
+      expect.stringMatching(/^setting `constructor` does not exist; /),
+      'setting `retrySchedule` must have at least 1 value',
+      'setting `timeout` must be a number of seconds from 0.01 to 300',
+      'setting `maxInFlightPerEndpoint` must be a whole number from 1 to 1000',
+      'setting `allowHttp` must be true or false',
+    ])
+  })
+
+  it('repeats no value: it may be a secret in the wrong place', () => {
+    const secret = 'whsec_abc'
+    const values = { timeout: secret, ca: secret, ports: [secret], controlPort: secret, [`${secret}\n`]: secret }
+    const message = (() => {
+      try {
+        return checkSettings(values) && ''
+      } catch (error) {
+        return String(error)
+      }
+    })()
+    expect(message).toContain('setting `ports.0` must be a whole number from 1 to 65535')
+    expect(message).not.toContain(secret)
   })
 })
 

@@ -300,7 +300,7 @@ describe('endpoints', () => {
 
   it('get at most so many at once', async () => {
     const hook = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 20))
-    const { append } = await bench({ perEndpoint: 3 })
+    const { append } = await bench({ maxInFlightPerEndpoint: 3 })
     await append(endpoint(hook.url), ...events('e', 30))
     await until(() => hook.received.length === 30, 'all are delivered')
     expect(hook.peak()).toBe(3)

@@ -16,11 +16,10 @@ import { checkUrl } from '../../send/guard.ts'
 import type { Settings } from '../../settings.ts'
 import { openOperatorStore } from '../../store/backing.ts'
 import type { OperatorStore, RunningRelay } from '../../store/operator.ts'
-import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
 
 export interface CheckFlags extends SettingFlags {
   readonly outbox?: string
-  readonly controlPort?: string
   readonly json?: boolean
 }
 
@@ -57,7 +56,7 @@ const pieceBytes = 4 * 1024 * 1024
 export async function check(flags: CheckFlags): Promise<Checked> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
-  const port = controlPortOf(flags.controlPort, settings)
+  const port = settings.controlPort
   const found: Findings = { endpoints: new Map(), problems: [], waiting_commits: 0, relays: [], fresh: true }
 
   const missing = await missingOutbox(outbox)

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { usageLine } from '../../../json.ts'
+import { withSettingFlags } from '../setting-flags.ts'
 import type { CheckFlags } from './check.ts'
 import type { CircuitFlags } from './close-circuit.ts'
 import type { InspectFlags } from './inspect.ts'
@@ -37,17 +38,7 @@ export function createProgram(host: Host): Command {
     command(name, description).option('--wide', 'every column, nothing shortened, times as ISO 8601')
 
   const withSettings = (made: Command): Command =>
-    withEncryptionKeys(
-      made
-        .option('--config <file>', 'settings as JSON; flags override them')
-        .option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas')
-        .option('--timeout <seconds>', 'for a whole attempt')
-        .option('--breaker-cooldown <seconds>', 'from the opening of a circuit to the first probe')
-        .option('--lease <seconds>', 'how long a relay keeps its endpoints without a heartbeat, if several share a database')
-        .option('--allow-http', 'allow http: URLs')
-        .option('--allow-private', 'allow private and loopback addresses, for development')
-        .option('--control-port <port>', 'health, metrics and control on this port of the loopback address'),
-    )
+    withEncryptionKeys(withSettingFlags(made.option('--config <file>', 'settings as JSON; flags override them')))
 
   const withSelection = (made: Command): Command =>
     made

@@ -8,7 +8,7 @@ import { combine } from '../../events.ts'
 import { placeOf } from '../../ingest/outbox-address.ts'
 import { missingOutbox } from '../../ingest/outbox-presence.ts'
 import { type Relay, startRelay, stuckLimit } from '../../relay.ts'
-import { controlPortOf, outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
 import { type Control, startControl } from '../control.ts'
 import { withdrawPort } from '../control-port.ts'
 import { createLog, type Log } from '../log.ts'
@@ -17,7 +17,6 @@ import { createNotifier, type ServiceManager } from '../systemd.ts'
 
 export interface RunFlags extends SettingFlags {
   readonly outbox?: string
-  readonly controlPort?: string
   readonly json?: boolean
 }
 
@@ -63,7 +62,7 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
   const encryptionKeys = encryptionKeysOf({ ...flags, ...settings })
-  const port = controlPortOf(flags.controlPort, settings)
+  const port = settings.controlPort
   const log = createLog(host.output, flags.json === true)
   await expectOutbox(outbox, log)
   let started: Relay | undefined

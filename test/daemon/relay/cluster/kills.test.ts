@@ -12,7 +12,7 @@ const server = await clusterServer(await testPostgres())
 
 const rounds = roundsOf(3, 6)
 const deaths = Math.ceil(rounds / 2)
-const perEndpoint = 8
+const maxInFlightPerEndpoint = 8
 
 const below = (limit: number): number => Math.floor(Math.random() * limit)
 
@@ -141,7 +141,7 @@ test(`three relays and two servers, killed in ${rounds} rounds, deliver every ev
   }
   expect(await group.query('SELECT DISTINCT state FROM $relay.deliveries')).toEqual([{ state: 'delivered' }])
   expect(hook.twice).toEqual([])
-  for (const path of ['/1', '/2', '/posts']) expectFewRepeats(hook, path, kills * perEndpoint)
+  for (const path of ['/1', '/2', '/posts']) expectFewRepeats(hook, path, kills * maxInFlightPerEndpoint)
   expectFewRepeats(hook, '/fifo', kills)
   expect([...new Set(hook.ids('/fifo'))]).toEqual(await taken(group))
   for (const relay of relays) expect(await relay.stop()).toBe(0)

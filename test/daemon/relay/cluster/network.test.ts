@@ -104,7 +104,7 @@ test('without the database nothing is sent for longer than what was in flight, a
   const group = await cluster(server)
   await group.append(...six(hook))
   const proxy = await proxyTo(server.url)
-  const relay = await group.start({ proxy, settings: { lease: 2, timeout: 1, perEndpoint: 2 } })
+  const relay = await group.start({ proxy, settings: { lease: 2, timeout: 1, maxInFlightPerEndpoint: 2 } })
   await untilShared(group, [relay], [6])
   const sent = events('e', 100).map(({ event_id }) => event_id)
   await group.append(...events('e', 100))
