@@ -124,12 +124,19 @@ export async function migrate(database: MigratedDatabase, schema: Schema, dryRun
   return [...steps, ...additions]
 }
 
-/** @throws StorageError `unavailable` when something is missing, `newer` */
-export async function requireMigrated(database: MigratedDatabase, schema: Schema): Promise<void> {
+/**
+ * @param remedy what migrates the database
+ * @throws StorageError `unavailable` when something is missing, `newer`
+ */
+export async function requireMigrated(
+  database: MigratedDatabase,
+  schema: Schema,
+  remedy = 'run `folkmoot migrate` first',
+): Promise<void> {
   const { found, steps, additions } = await missingIn(database, schema)
   await database.rollback()
   const missing = steps.length + additions.length
   if (missing === 0) return
   const lack = steps.length > 0 ? `has version ${found.version}, not ${schema.version},` : `lacks ${missing} changes`
-  throw new StorageError('unavailable', `${database.where} ${lack} of its tables: run \`folkmoot migrate\` first`)
+  throw new StorageError('unavailable', `${database.where} ${lack} of its tables: ${remedy}`)
 }

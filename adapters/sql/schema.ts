@@ -9,6 +9,11 @@ export interface SqlColumn {
   readonly default?: unknown
 }
 
+/** What stands behind the name of a column, for both engines or for each. */
+export type ColumnDdl = string | Readonly<Record<Dialect['engine'], string>>
+
+const isDdl = (column: SqlColumn | ColumnDdl): column is ColumnDdl => typeof column === 'string' || !('type' in column)
+
 export interface SqlIndex {
   readonly name: string
   /** The text in the parentheses. */
@@ -20,8 +25,7 @@ export interface SqlIndex {
 
 export interface SqlTable {
   readonly name: string
-  /** By name; a text is the DDL behind the name of the column. */
-  readonly columns: Readonly<Record<string, SqlColumn | string>>
+  readonly columns: Readonly<Record<string, SqlColumn | ColumnDdl>>
   /** The columns of the primary key. None where a column has its own. */
   readonly key?: readonly string[]
   readonly indexes?: readonly SqlIndex[]
@@ -39,8 +43,8 @@ function defaultOf(dialect: Dialect, { type, default: value }: SqlColumn): strin
   return ` DEFAULT ${typeof encoded === 'string' ? literal(encoded) : String(encoded)}`
 }
 
-function columnDdl(dialect: Dialect, { key = [] }: SqlTable, name: string, column: SqlColumn | string): string {
-  if (typeof column === 'string') return `${quoted(name)} ${column}`
+function columnDdl(dialect: Dialect, { key = [] }: SqlTable, name: string, column: SqlColumn | ColumnDdl): string {
+  if (isDdl(column)) return `${quoted(name)} ${typeof column === 'string' ? column : column[dialect.engine]}`
   const type = `${quoted(name)} ${dialect.types[column.type]}`
   if (key.length === 1 && key[0] === name) return `${type} PRIMARY KEY`
   return `${type}${column.nullable || column.type === 'identity' ? '' : ' NOT NULL'}${defaultOf(dialect, column)}`
@@ -64,8 +68,8 @@ export function createIndex(dialect: Dialect, table: SqlTable, { name, on, uniqu
 }
 
 /** @throws TypeError when the rows that are there would have no value for it */
-export function addColumn(dialect: Dialect, table: SqlTable, name: string, column: SqlColumn | string): string {
-  if (typeof column !== 'string' && !column.nullable && column.default === undefined)
+export function addColumn(dialect: Dialect, table: SqlTable, name: string, column: SqlColumn | ColumnDdl): string {
+  if (!isDdl(column) && !column.nullable && column.default === undefined)
     throw new TypeError(`${table.name}.${name} is new: existing rows need a default, or null, for it`)
   return `ALTER TABLE ${dialect.table(table.name)} ADD COLUMN ${columnDdl(dialect, table, name, column)}`
 }

@@ -62,7 +62,7 @@ async function openSeparate({ outbox, clock, source, store: given }: BackingOpti
   const lock = await lockRelay(lockPath(outbox))
   let store: SeparateStore | undefined
   try {
-    store = given ?? openSqliteStore(storePath(outbox))
+    store = given ?? (await openSqliteStore(storePath(outbox)))
     const intake = await outboxIntake(source ?? (await openSource(outbox)), store, clock)
     return { store, intake, close: () => closeAll(store, lock) }
   } catch (error) {

@@ -15,7 +15,11 @@ type SqlValue = string | number | boolean | null
 const { old_keys: _keys, old_secrets: _secrets, ...columns } = columnsOf(attributes, attributeDefaults)
 
 /** The columns of the attributes, by name. */
-const attributeColumns = Object.entries(columns).map(([name, { type }]) => ({ name: name as keyof typeof columns, type }))
+export const attributeColumns = Object.entries(columns).map(([name, { type, nullable }]) => ({
+  name: name as keyof typeof columns,
+  type,
+  nullable,
+}))
 
 const quoted = (name: string): string => (name === 'order' ? '"order"' : name)
 

@@ -1,11 +1,9 @@
-/**
- * The relay store for an operator: looking and replaying, while a relay works on it or not.
- *
- * Its statements are for SQLite and PostgreSQL alike: tables are named `$schema.deliveries`, parameters `?1`.
- */
+/** The relay store for an operator: looking, replaying and skipping, while a relay works on it or not. */
 import type { Positions } from '../../../lib/outbox/source.ts'
-import { endpointOf } from './endpoint-row.ts'
-import { arriving, isOpen, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
+import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, row, rows, type SqlValue } from './database.ts'
+import { endpointColumns, endpointOf } from './endpoint-row.ts'
+import { keepNotices } from './notices.ts'
+import { arriving, behind, isOpen, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
 import type { DeliveryState, Endpoint, Notice } from './store.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */
@@ -133,101 +131,96 @@ export interface OperatorStore {
   close(): Promise<void>
 }
 
-/** What an engine does for an operator. */
-export interface OperatorDatabase extends Pick<OperatorStore, 'relays' | 'startAfresh' | 'positions' | 'problems' | 'close'> {
-  rows(sql: string, values?: readonly (string | number)[]): Promise<readonly SqlRow[]>
-  /** Skips those of these deliveries that wait, in one transaction with a notice, and says how many. */
-  skip(deliveries: readonly number[], now: number, noticeOf: (count: number) => Notice): Promise<number>
-  /** Makes some deliveries due, in one transaction, and says how many were not due before. */
-  makeDue(deliveries: readonly Due[]): Promise<number>
-}
+/** What only the engine of a store can say. */
+export type EngineStatus = Pick<OperatorStore, 'relays' | 'positions' | 'problems'>
 
 const ordered = (column: string) =>
   `CASE (SELECT p."order" FROM $schema.endpoints p WHERE p.ref = endpoint) WHEN 'subject' THEN ${column}`
 
 /** Where a delivery stands that is due again: it is in order only when the relay that sends has put it there. */
-export const laneAgain = `lane = ${ordered(String(arriving))} ELSE 0 END,
+const laneAgain = `lane = ${ordered(String(arriving))} ELSE 0 END,
   subject = ${ordered(`coalesce((SELECT e.subject FROM $schema.events e WHERE e.seq = event), '')`)} END`
 
-export interface Due {
+interface Due {
   readonly delivery: number
-  readonly endpoint: number
   readonly due: number
 }
 
 const iso = (milliseconds: number | null): string | null => (milliseconds === null ? null : new Date(milliseconds).toISOString())
 
 /** The store of an operator over a database. */
-export function operatorStore(database: OperatorDatabase): OperatorStore {
-  const { relays, startAfresh, positions, problems, close } = database
+export function operatorStore(database: RelayDatabase, status: EngineStatus): OperatorStore {
+  const query = (sql: string, values?: readonly SqlValue[]): Promise<Rows> => database.read(() => rows(sql, values))
   return {
-    relays,
-    startAfresh,
-    positions,
-    problems,
-    close,
-    endpoints: () => endpoints(database),
-    knownEndpoints: async () => (await allEndpoints(database)).map(endpointOf),
-    deliveries: async (selection) => (await select(database, selection, 'DESC')).map(deliveryOf),
+    ...status,
+    endpoints: () => database.read(endpointsStatus),
+    knownEndpoints: async () => (await query(allEndpoints)).map(endpointOf),
+    deliveries: async (selection) => (await database.read(() => select(selection, 'DESC'))).map(deliveryOf),
     async hasEventType(type) {
-      const rows = await database.rows('SELECT 1 FROM $schema.events WHERE event_type = ?1 LIMIT 1', [type])
-      return rows.length > 0
+      const found = await query('SELECT 1 FROM $schema.events WHERE event_type = ?1 LIMIT 1', [type])
+      return found.length > 0
     },
     async attempts(delivery) {
-      const rows = await database.rows('SELECT * FROM $schema.attempts WHERE delivery = ?1 ORDER BY at, number', [delivery])
-      return rows.map((row) => ({
-        number: number(row, 'number'),
-        at: iso(number(row, 'at')) ?? '',
-        outcome: text(row, 'outcome'),
-        status: numberOrNull(row, 'status'),
-        milliseconds: number(row, 'milliseconds'),
-        answer: textOrNull(row, 'answer'),
+      const found = await query('SELECT * FROM $schema.attempts WHERE delivery = ?1 ORDER BY at, number', [delivery])
+      return found.map((each) => ({
+        number: number(each, 'number'),
+        at: iso(number(each, 'at')) ?? '',
+        outcome: text(each, 'outcome'),
+        status: numberOrNull(each, 'status'),
+        milliseconds: number(each, 'milliseconds'),
+        answer: textOrNull(each, 'answer'),
       }))
     },
     async notices(limit) {
-      const rows = await database.rows('SELECT * FROM $schema.notices ORDER BY seq DESC LIMIT ?1', [limit])
-      return rows.map((row) => ({
-        at: iso(number(row, 'at')) ?? '',
-        kind: text(row, 'kind'),
-        network_id: textOrNull(row, 'network_id'),
-        endpoint_id: textOrNull(row, 'endpoint_id'),
-        event_id: textOrNull(row, 'event_id'),
-        text: text(row, 'text'),
+      const found = await query('SELECT * FROM $schema.notices ORDER BY seq DESC LIMIT ?1', [limit])
+      return found.map((each) => ({
+        at: iso(number(each, 'at')) ?? '',
+        kind: text(each, 'kind'),
+        network_id: textOrNull(each, 'network_id'),
+        endpoint_id: textOrNull(each, 'endpoint_id'),
+        event_id: textOrNull(each, 'event_id'),
+        text: text(each, 'text'),
       }))
     },
     async count(selection) {
       const { sql, values } = whereOf(selection, 0)
-      const [row = {}] = await database.rows(`SELECT count(*) AS n FROM ${joined} WHERE ${sql}`, values)
-      return number(row, 'n')
+      const [found = {}] = await query(`SELECT count(*) AS n FROM ${joined} WHERE ${sql}`, values)
+      return number(found, 'n')
     },
     skip: (endpoint, selection, now) => skip(database, endpoint, selection, now),
     replay: (selection, now, pace) => replay(database, selection, now, pace),
+    startAfresh: (ref, now, notice) =>
+      database.transaction(function* () {
+        yield* startAfresh(database, ref, false)
+        yield* keepNotices(database, notice ? [notice] : [], now)
+      }, true),
+    close: () => database.close(),
   }
 }
 
-const allEndpoints = (database: OperatorDatabase) =>
-  database.rows('SELECT * FROM $schema.endpoints WHERE removed_at IS NULL ORDER BY ref')
+const allEndpoints = `SELECT ${endpointColumns} FROM $schema.endpoints WHERE removed_at IS NULL ORDER BY ref`
 
-async function endpoints(database: OperatorDatabase): Promise<readonly EndpointStatus[]> {
-  const byEndpoint = async (sql: string): Promise<ReadonlyMap<number, SqlRow>> =>
-    new Map((await database.rows(sql)).map((row) => [number(row, 'endpoint'), row]))
+function* byEndpoint(sql: string): Plan<ReadonlyMap<number, SqlRow>> {
+  return new Map((yield* rows(sql)).map((each) => [number(each, 'endpoint'), each]))
+}
+
+function* endpointsStatus(): Plan<readonly EndpointStatus[]> {
   // Deliveries are numbered in the order in which their events were ingested. States are written out, so that each uses
   // the index of its state: a parameter could not.
-  const waiting = await byEndpoint(
-    `SELECT w.endpoint, w.n, w.due, e.taken
+  const waiting = yield* byEndpoint(
+    `SELECT w.endpoint, w.n, w.due, e.received_at
      FROM (SELECT endpoint, count(*) AS n, min(id) AS oldest, min(due) AS due FROM $schema.deliveries WHERE state = 'pending'
            GROUP BY endpoint) w
      JOIN $schema.deliveries d ON d.id = w.oldest JOIN $schema.events e ON e.seq = d.event`,
   )
-  const dead = await byEndpoint(`SELECT endpoint, count(*) AS n FROM $schema.deliveries WHERE state = 'dead' GROUP BY endpoint`)
+  const dead = yield* byEndpoint(`SELECT endpoint, count(*) AS n FROM $schema.deliveries WHERE state = 'dead' GROUP BY endpoint`)
   // An endpoint that never failed has no state of its own yet: its last delivery tells.
-  const delivered = await byEndpoint(
+  const delivered = yield* byEndpoint(
     `SELECT endpoint, max(at) AS at FROM (SELECT at, endpoint, state FROM $schema.deliveries ORDER BY id DESC LIMIT 1000) r
      WHERE state = 'delivered' GROUP BY endpoint`,
   )
-  const rows = await allEndpoints(database)
-  return rows.map((row) => {
-    const { endpoint, state } = storedEndpointOf(row)
+  return (yield* rows(allEndpoints)).map((found) => {
+    const { endpoint, state } = storedEndpointOf(found)
     const waits = waiting.get(endpoint.ref)
     const last = delivered.get(endpoint.ref)
     const unreadable = state?.unreadable ?? null
@@ -247,7 +240,7 @@ async function endpoints(database: OperatorDatabase): Promise<readonly EndpointS
       dead: number(dead.get(endpoint.ref) ?? { n: 0 }, 'n'),
       last_success_at: iso(state?.lastSuccess ?? (last ? numberOrNull(last, 'at') : null)),
       failing_since: iso(state?.failingSince ?? null),
-      oldest_pending_at: iso(waits ? number(waits, 'taken') : null),
+      oldest_pending_at: iso(waits ? number(waits, 'received_at') : null),
       next_attempt_at: iso(waits && sent ? Math.max(number(waits, 'due'), state?.pausedUntil ?? 0, probe ?? 0) : null),
       next_probe_at: iso(probe),
       last_error: state?.lastError ?? null,
@@ -271,8 +264,8 @@ function whereOf(selection: Selection, after: number) {
     ...(network === undefined ? [] : [['p.network_id =', network] as const]),
     ...(event === undefined ? [] : [['e.event_id =', event] as const]),
     ...(type === undefined ? [] : [['e.event_type =', type] as const]),
-    ...(since === undefined ? [] : [['e.taken >=', since] as const]),
-    ...(until === undefined ? [] : [['e.taken <', until] as const]),
+    ...(since === undefined ? [] : [['e.received_at >=', since] as const]),
+    ...(until === undefined ? [] : [['e.received_at <', until] as const]),
   ]
   const written = conditions.map(([condition], place) => `${condition} ?${place + 1}`)
   return {
@@ -281,14 +274,9 @@ function whereOf(selection: Selection, after: number) {
   }
 }
 
-function select(
-  database: OperatorDatabase,
-  selection: Selection,
-  direction: 'ASC' | 'DESC',
-  after = 0,
-): Promise<readonly SqlRow[]> {
+function* select(selection: Selection, direction: 'ASC' | 'DESC', after = 0): Plan<Rows> {
   const { sql, values } = whereOf(selection, after)
-  return database.rows(
+  return yield* rows(
     `SELECT d.*, e.event_id, e.event_type, e.event_timestamp, p.id AS endpoint_id, p.network_id
      FROM ${joined} WHERE ${sql} ORDER BY d.id ${direction} LIMIT ?${values.length + 1}`,
     [...values, selection.limit],
@@ -314,38 +302,84 @@ function deliveryOf(row: SqlRow): DeliveryStatus {
   }
 }
 
-/** Deliveries that are made due in one transaction. */
+/** Deliveries that are made due, or skipped, in one transaction. */
 const part = 1000
 
+/** The deliveries of a selection in parts, the oldest first. */
+async function* partsOf(database: RelayDatabase, selection: Selection): AsyncGenerator<Rows> {
+  let after = 0
+  for (let left = selection.limit; left > 0; ) {
+    const some = await database.read(() => select({ ...selection, limit: Math.min(part, left) }, 'ASC', after))
+    if (some.length === 0) return
+    yield some
+    left -= some.length
+    after = Math.max(...some.map((each) => number(each, 'id')))
+  }
+}
+
+const endpointsOf = (deliveries: Rows): readonly number[] => [...new Set(deliveries.map((each) => number(each, 'endpoint')))]
+
+/** @returns how many were not due before */
+function* makeDue(database: RelayDatabase, deliveries: readonly Due[]): Plan<number> {
+  const version = yield* nextVersion()
+  const again = yield* rows(
+    `UPDATE $schema.deliveries AS d SET state = 'pending', due = g.due, attempts = 0, interruptions = 0, ${laneAgain}
+     FROM ${given(database, '?1', { delivery: 'bigint', due: 'bigint' })} AS g WHERE d.id = g.delivery AND d.state <> 'pending'
+     RETURNING endpoint`,
+    [JSON.stringify(deliveries.map(({ delivery, due }) => [delivery, due]))],
+  )
+  yield* database.touch(endpointsOf(again), version)
+  return again.length
+}
+
 async function replay(
-  database: OperatorDatabase,
+  database: RelayDatabase,
   selection: Selection,
   now: number,
   { perSecond, progress }: ReplayPace = {},
 ): Promise<number> {
   const dueOf = (place: number): number => Math.floor(now + (perSecond === undefined ? 0 : (place / perSecond) * 1000))
   let replayed = 0
-  let looked = 0
-  for (let after = 0; looked < selection.limit; ) {
-    const rows = await select(database, { ...selection, limit: Math.min(part, selection.limit - looked) }, 'ASC', after)
-    if (rows.length === 0) break
-    replayed += await database.makeDue(
-      rows.map((row, place) => ({
-        delivery: number(row, 'id'),
-        endpoint: number(row, 'endpoint'),
-        due: dueOf(replayed + place),
-      })),
-    )
-    looked += rows.length
-    after = Math.max(...rows.map((row) => number(row, 'id')))
+  for await (const some of partsOf(database, selection)) {
+    const deliveries = some.map((each, place) => ({ delivery: number(each, 'id'), due: dueOf(replayed + place) }))
+    replayed += await database.transaction(() => makeDue(database, deliveries), true)
     progress?.(replayed)
   }
   return replayed
 }
 
-async function skip(database: OperatorDatabase, endpoint: Endpoint, selection: Selection, now: number): Promise<number> {
+/** Skips those of these deliveries that wait, with a notice, and says how many. */
+function* skipSome(
+  database: RelayDatabase,
+  deliveries: readonly number[],
+  now: number,
+  noticeOf: (count: number) => Notice,
+): Plan<number> {
+  const version = yield* nextVersion()
+  // A relay that puts deliveries in order at this moment would still take these for the first ones of their subjects.
+  yield* database.holdRelays()
+  const skipped = yield* rows(
+    `UPDATE $schema.deliveries SET state = 'skipped', at = ?2, outcome = 'skipped' WHERE ${among(database, 'id', '?1')}
+       AND state = 'pending' RETURNING endpoint, subject, event`,
+    [database.dialect.list(deliveries), now],
+  )
+  if (skipped.length === 0) return 0
+  const ordered = skipped.filter((each) => each['subject'] != null)
+  // The relay that sends finds out whether these are the first ones of their subjects now.
+  yield* rows(
+    `UPDATE $schema.deliveries SET lane = ${arriving} WHERE lane = ${behind} AND state = 'pending' AND id IN (
+       SELECT (SELECT d.id FROM $schema.deliveries d WHERE d.endpoint = g.endpoint AND d.subject = g.subject AND d.state = 'pending'
+         AND d.event > g.event ORDER BY d.event LIMIT 1)
+       FROM ${given(database, '?1', { endpoint: 'bigint', subject: 'text', event: 'bigint' })} AS g)`,
+    [JSON.stringify(ordered.map((each) => [number(each, 'endpoint'), text(each, 'subject'), number(each, 'event')]))],
+  )
+  yield* database.touch(endpointsOf(skipped), version)
+  yield* keepNotices(database, [noticeOf(skipped.length)], now)
+  return skipped.length
+}
+
+async function skip(database: RelayDatabase, endpoint: Endpoint, selection: Selection, now: number): Promise<number> {
   const { network_id, id } = endpoint
-  const chosen: Selection = { ...selection, state: 'pending', endpoint: id, network: network_id }
   const noticeOf = (count: number): Notice => ({
     kind: 'operator.skipped',
     network_id,
@@ -354,14 +388,21 @@ async function skip(database: OperatorDatabase, endpoint: Endpoint, selection: S
     text: `an operator skipped ${count} waiting ${count === 1 ? 'delivery' : 'deliveries'}`,
   })
   let skipped = 0
-  let looked = 0
-  for (let after = 0; looked < chosen.limit; ) {
-    const rows = await select(database, { ...chosen, limit: Math.min(part, chosen.limit - looked) }, 'ASC', after)
-    if (rows.length === 0) break
-    const ids = rows.map((row) => number(row, 'id'))
-    skipped += await database.skip(ids, now, noticeOf)
-    looked += rows.length
-    after = Math.max(...ids)
+  for await (const some of partsOf(database, { ...selection, state: 'pending', endpoint: id, network: network_id })) {
+    const deliveries = some.map((each) => number(each, 'id'))
+    skipped += await database.transaction(() => skipSome(database, deliveries, now, noticeOf), true)
   }
   return skipped
+}
+
+/** Gives an endpoint a fresh start; the relay that sends to it learns of it. */
+export function* startAfresh(database: RelayDatabase, ref: number, enable: boolean): Plan<Endpoint | undefined> {
+  const version = yield* nextVersion()
+  const found = yield* row(
+    `UPDATE $schema.endpoints SET fresh_starts = fresh_starts + 1, defined = ?2${enable ? ', disabled = NULL' : ''}
+     WHERE ref = ?1 AND removed_at IS NULL RETURNING ${endpointColumns}`,
+    [ref, version],
+  )
+  yield* database.touch([ref], version)
+  return found && endpointOf(found)
 }

@@ -33,7 +33,7 @@ export const waitingOf = (row: SqlRow): Waiting => ({
   lane: number(row, 'lane') === 0 ? 'first' : 'retry',
   due: number(row, 'due'),
   attempts: number(row, 'attempts'),
-  interruptions: number(row, 'starts'),
+  interruptions: number(row, 'interruptions'),
 })
 
 export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
@@ -45,7 +45,7 @@ export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
     event_id: text(row, 'event_id'),
     event_type: text(row, 'event_type'),
     network_id: text(row, 'network_id'),
-    received_at: number(row, 'taken'),
+    received_at: number(row, 'received_at'),
     body,
     // Earlier versions kept none.
     intact: sum === null || sum === crc32(body),

@@ -151,10 +151,12 @@ it('a store of the first version is migrated, with what it holds', async () => {
   await all.relay.close()
   tamper(
     all.directory,
-    'ALTER TABLE attempts DROP COLUMN answer; ALTER TABLE events DROP COLUMN crc; DROP TABLE set_aside; ' +
+    'ALTER TABLE events RENAME COLUMN received_at TO taken; ALTER TABLE deliveries RENAME COLUMN interruptions TO starts; ' +
+      'ALTER TABLE attempts DROP COLUMN answer; ALTER TABLE events DROP COLUMN crc; DROP TABLE set_aside; ' +
       'DROP INDEX deliveries_subject; DROP INDEX deliveries_skipped; ALTER TABLE endpoints DROP COLUMN fresh_starts; ' +
       'ALTER TABLE endpoints DROP COLUMN name; ALTER TABLE endpoints DROP COLUMN old; ' +
-      'ALTER TABLE endpoints DROP COLUMN old_until; ALTER TABLE events DROP COLUMN subject; ALTER TABLE deliveries DROP COLUMN subject; PRAGMA user_version = 1',
+      'ALTER TABLE endpoints DROP COLUMN old_until; ALTER TABLE events DROP COLUMN subject; ALTER TABLE deliveries DROP COLUMN subject; PRAGMA user_version = 1; ' +
+      `DELETE FROM meta WHERE name = 'schema_version'`,
   )
   await all.restart()
   await all.append(endpoint(hook.url))

@@ -84,7 +84,7 @@ async function withStore(change: (store: SeparateStore) => Partial<SeparateStore
   const relay = await startRelay({
     outbox: directory,
     settings: { allowHttp: true, allowPrivate: true },
-    store: faulty(openSqliteStore(storePath(directory)), change),
+    store: faulty(await openSqliteStore(storePath(directory)), change),
     onFault: (what) => faults.push(what),
   })
   const close = async () => {
@@ -163,7 +163,7 @@ describe('a store that fails', () => {
     const other = temporaryDirectory()
     mkdirSync(dirname(storePath(other)))
     const newer = new DatabaseSync(storePath(other))
-    newer.exec('PRAGMA user_version = 99')
+    newer.exec(`CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY); INSERT INTO meta VALUES ('schema_version', 99)`)
     newer.close()
     await expect(startRelay({ outbox: other })).rejects.toMatchObject({ code: 'newer' })
   })

@@ -47,7 +47,7 @@ describe('what was read of the outbox', () => {
 describe('an event for many endpoints', () => {
   it('is ingested in pieces, once each, though the relay dies between two of them', async () => {
     const path = join(temporaryDirectory(), 'relay.sqlite')
-    const store = openSqliteStore(path)
+    const store = await openSqliteStore(path)
     onTestFinished(() => store.close())
     await store.recover(0)
     const endpoints = Array.from({ length: 300 }, (_, index) => endpoint('https://example.org/', { id: String(index + 1) }))

@@ -47,7 +47,7 @@ describe('folkmoot-relay run', () => {
     await until(() => lines(relay).some(({ message }) => message === 'relay.stopping'), 'it is stopping')
     relay.child.kill('SIGTERM')
     expect(await relay.ended).toBe(0)
-    const store = openSqliteStore(storePath(directory))
+    const store = await openSqliteStore(storePath(directory))
     const recovered = await store.recover(0)
     const { ref = 0 } = recovered.endpoints[0]?.endpoint ?? {}
     const waiting = (await store.peek([ref], 'first', 10)).get(ref) ?? []

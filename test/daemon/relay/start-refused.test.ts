@@ -35,7 +35,7 @@ it.for(['for the first time', 'again'])(
     const outbox = await openOutbox({ directory })
     await outbox.append([[event('a')]])
     await outbox.close()
-    if (when === 'again') await openSqliteStore(storePath(directory)).close()
+    if (when === 'again') await (await openSqliteStore(storePath(directory))).close()
     // Some pages, none, and a few in between: it gets farther each time.
     for (const leave of [0, 4096, 12_288, 49_152]) {
       fill(disk, leave)
@@ -64,7 +64,7 @@ it('a relay that may not write says so in one sentence', async ({ skip }) => {
   const outbox = await openOutbox({ directory })
   await outbox.append([[event('a')]])
   await outbox.close()
-  await openSqliteStore(storePath(directory)).close()
+  await (await openSqliteStore(storePath(directory))).close()
   expect(spawnSync('mount', ['-o', 'remount,ro', disk]).status).toBe(0)
   expect(await refusal(directory)).toMatch(/read-only|EROFS|readonly/)
 })

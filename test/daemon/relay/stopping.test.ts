@@ -42,7 +42,7 @@ test('a relay that is asked twice to stop sends nothing more, though the outbox 
   await closed
   await outbox.close()
 
-  const store = openSqliteStore(storePath(directory))
+  const store = await openSqliteStore(storePath(directory))
   const { ref = 0 } = (await store.recover(0)).endpoints[0]?.endpoint ?? {}
   const waiting = (await store.peek([ref], 'first', 10)).get(ref) ?? []
   await store.close()

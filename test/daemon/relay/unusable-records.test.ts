@@ -214,14 +214,23 @@ describe.each([
     expect([all.faults, all.relay.ready]).toEqual([[], true])
   })
 
-  it('takes over a store of an earlier version, in place', async () => {
+  it('migrates a store of an earlier version, in place', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await all.append(endpoint(hook.url, { enabled: false }), event('old'))
     await until(async () => (await all.relay.store.counts()).pending === 1, 'it waits')
     await all.relay.close(0)
-    const version = name === 'SQLite' ? 'PRAGMA user_version = 2' : `UPDATE $meta SET value = 1 WHERE name = 'schema_version'`
-    const since = ['DROP INDEX $deliveries_subject', 'DROP INDEX $deliveries_skipped', 'DROP TABLE $set_aside']
+    const version =
+      name === 'SQLite'
+        ? `DELETE FROM $meta WHERE name = 'schema_version'`
+        : `UPDATE $meta SET value = 1 WHERE name = 'schema_version'`
+    const since = [
+      'ALTER TABLE $events RENAME COLUMN received_at TO taken',
+      'ALTER TABLE $deliveries RENAME COLUMN interruptions TO starts',
+      'DROP INDEX $deliveries_subject',
+      'DROP INDEX $deliveries_skipped',
+      'DROP TABLE $set_aside',
+    ]
     const columns = ['name', 'old', 'old_until', 'fresh_starts'].map((column) => `endpoints DROP COLUMN ${column}`)
     for (const column of [...columns, 'events DROP COLUMN crc', 'events DROP COLUMN subject', 'deliveries DROP COLUMN subject'])
       since.push(`ALTER TABLE $${column}`)

@@ -14,7 +14,7 @@ async function figures(change: (store: SeparateStore) => Partial<SeparateStore> 
   const directory = temporaryDirectory()
   const hook = await receiver()
   const outbox = await openOutbox({ directory })
-  const store = openSqliteStore(storePath(directory))
+  const store = await openSqliteStore(storePath(directory))
   let relay: Relay | undefined
   const metrics = createMetrics(() => relay, '1.2.3')
   const settings = { allowHttp: true, allowPrivate: true }

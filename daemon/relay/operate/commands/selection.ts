@@ -7,7 +7,7 @@
 import * as v from 'valibot'
 import { hostEventName, webhookName } from '../../../../lib/events/catalogue.ts'
 import { UsageError } from '../../../usage.ts'
-import { isNoticeType } from '../../store/notice-event.ts'
+import { isNoticeType } from '../../store/notices.ts'
 import type { OperatorStore, Selection } from '../../store/operator.ts'
 
 /** The conditions as the command line gives them. */

@@ -1,35 +1,41 @@
-/** The connections of a relay to the PostgreSQL database that it shares with others. */
+/** The PostgreSQL database that relays share. */
 import pRetry from 'p-retry'
+import { quoted } from '../../../../adapters/sql/dialect.ts'
+import { isRecordsFault } from '../../../../adapters/sql/faults.ts'
 import { nameOf, type PgClient, type PgPool, send } from '../../../../adapters/sql/postgres/client.ts'
-import { defaultSchema } from '../../../../adapters/sql/postgres/dialect.ts'
-import { commitError, endsConnection, storageErrorOf, unreachable } from '../../../../adapters/sql/postgres/errors.ts'
+import { defaultSchema, type PostgresDialect, postgresDialect } from '../../../../adapters/sql/postgres/dialect.ts'
+import { commitError, endsConnection, faultOf, storageErrorOf, unreachable } from '../../../../adapters/sql/postgres/errors.ts'
+import { migrateOn, requireMigratedOn } from '../../../../adapters/sql/postgres/migrate.ts'
 import { beginOn, type Held, holdClient, openPool } from '../../../../adapters/sql/postgres/pool.ts'
 import { migratePostgres } from '../../../../adapters/storage/postgres/migrate.ts'
-
 import { isStorageError, StorageError } from '../../../../lib/storage/contract.ts'
 import { NoRelayYet } from '../../../usage.ts'
-import type { SqlRow } from '../rows.ts'
-import { migrations, relaySchemaOf, schemaVersion, tables } from './schema.ts'
+import { begin, type Plan, rows as planned, type RelayDatabase, type Rows, runStepwise } from '../database.ts'
+import { remedy, schemaOf } from '../schema.ts'
+import { insertEvents } from './events.ts'
 
-/** Runs statements; `$schema` in them stands for the schema of the relays. */
+/** Runs statements in a transaction. In those that are for PostgreSQL alone, parameters are named `$1`. */
 export interface Session {
   /** The connection itself, in its transaction. */
   readonly client: PgClient
-  rows(text: string, values?: readonly unknown[]): Promise<readonly SqlRow[]>
+  rows(text: string, values?: readonly unknown[]): Promise<Rows>
+  /** Runs a plan in the transaction. */
+  run<T>(plan: Plan<T>): Promise<T>
 }
 
-export interface Database {
-  readonly url: string
+export interface PostgresDatabase extends RelayDatabase {
   /** The schema of the outbox. */
   readonly schema: string
   readonly pool: PgPool
   /** Runs one statement by itself. It may run twice when the connection breaks: it must bear that. */
-  rows(text: string, values?: readonly unknown[]): Promise<readonly SqlRow[]>
-  /** Runs work in one transaction; again when it lost a race or its connection before the end. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
+  rows(text: string, values?: readonly unknown[]): Promise<Rows>
+  /**
+   * Runs work in one transaction; again when it lost a race or its connection before the end.
+   * @param durable whether its commit waits for the disk
+   */
+  session<T>(work: (session: Session) => Promise<T>, durable?: boolean): Promise<T>
   /** How many connections have broken so far. What the database had promised on them may be gone with it. */
   readonly broken: number
-  close(): Promise<void>
 }
 
 export interface DatabaseOptions {
@@ -52,11 +58,20 @@ const settings = {
   enable_seqscan: 'off',
 }
 
+/** The schema of the relays that share an outbox. */
+export const relaySchemaOf = (schema: string): string => `${schema}_relay`
+
+/** SQL for a schema of relays: its name may be longer than that of a storage. */
+function dialectOf(schema: string): PostgresDialect {
+  const own = relaySchemaOf(postgresDialect(schema).schema)
+  return { ...postgresDialect(schema), schema: own, table: (name) => `${quoted(own)}.${quoted(name)}` }
+}
+
 /**
- * Opens the database of an outbox, and makes the tables of its relays where they are missing.
+ * Opens the database of an outbox, makes the tables of its relays where they are missing, and migrates those of earlier versions.
  *
  * Its commits do not wait for the disk: results of the last moments before a crash of the database are undone, and made again.
- * Whoever needs more says so (`durable`). That is who gives numbers to events and deliveries: a number that was forgotten is
+ * Whoever needs more says so (`durable`): whoever gives numbers to events and deliveries. A number that was forgotten is
  * given again, and the answer to the one delivery would count for the other.
  *
  * @throws UsageError when tables are missing and are not to be made; StorageError `unavailable`, `newer` when a newer version has made the tables
@@ -67,9 +82,10 @@ export async function openDatabase({
   poolSize = 4,
   make = true,
   looking = false,
-}: DatabaseOptions): Promise<Database> {
+}: DatabaseOptions): Promise<PostgresDatabase> {
   if (make) await migratePostgres({ url, schema, tables: [] })
-  const own = `"${relaySchemaOf(schema)}"`
+  const dialect = dialectOf(schema)
+  const own = quoted(dialect.schema)
   let broken = 0
   const pool = await openPool({
     url,
@@ -81,18 +97,31 @@ export async function openDatabase({
     broke: () => void broken++,
   })
 
+  /** Statements as PostgreSQL takes them, by their text. */
+  const written = new Map<string, string>()
+  function sqlOf(text: string): string {
+    const known = written.get(text)
+    if (known !== undefined) return known
+    const sql = text.replaceAll('$schema', own).replaceAll(/\?(\d+)/g, '$$$1')
+    written.set(text, sql)
+    return sql
+  }
+
+  async function rowsOn(client: PgClient, text: string, values: readonly unknown[] = []): Promise<Rows> {
+    const sql = sqlOf(text)
+    try {
+      const result = await send(client, sql, values, nameOf(sql))
+      const names = result.fields.map(({ name }) => name)
+      return result.rows.map((row) => Object.fromEntries(names.map((name, place) => [name, row[place] ?? null])))
+    } catch (error) {
+      throw storageErrorOf(error)
+    }
+  }
+
   const sessionOn = (client: PgClient): Session => ({
     client,
-    async rows(text, values = []) {
-      const sql = text.replaceAll('$schema', own)
-      try {
-        const result = await send(client, sql, values, nameOf(sql))
-        const names = result.fields.map(({ name }) => name)
-        return result.rows.map((row) => Object.fromEntries(names.map((name, place) => [name, row[place] ?? null])))
-      } catch (error) {
-        throw storageErrorOf(error)
-      }
-    },
+    rows: (text, values) => rowsOn(client, text, values),
+    run: (plan) => runStepwise(plan, ({ sql, values }) => rowsOn(client, sql, values)),
   })
 
   async function within<T>(held: Held, work: (session: Session) => Promise<T>): Promise<T> {
@@ -110,16 +139,17 @@ export async function openDatabase({
     }
   }
 
-  async function one(text: string, values: readonly unknown[]): Promise<readonly SqlRow[]> {
+  async function one(text: string, values: readonly unknown[]): Promise<Rows> {
     const held = await holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
       throw unreachable(error)
     })
     return within(held, (session) => session.rows(text, values))
   }
 
-  async function whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async function whole<T>(work: (session: Session) => Promise<T>, durable: boolean): Promise<T> {
     return within(await beginOn(pool, 'BEGIN', connectTimeoutMs), async (session) => {
       try {
+        if (durable) await waitForDisk(session)
         const value = await work(session)
         await commit(session.client)
         return value
@@ -142,19 +172,40 @@ export async function openDatabase({
       shouldRetry: ({ error }) => isStorageError(error) && error.code === 'conflict',
     })
 
-  const database: Database = {
-    url,
+  const rows = (text: string, values: readonly unknown[] = []) => retrying(() => one(text, values))
+  const session = <T>(work: (session: Session) => Promise<T>, durable = false) => retrying(() => whole(work, durable))
+  const database: PostgresDatabase = {
+    dialect,
     schema,
     pool,
-    rows: (text, values = []) => retrying(() => one(text, values)),
-    transaction: (work) => retrying(() => whole(work)),
+    rows,
+    session,
+    transaction: (plan, durable) => session((within) => within.run(plan()), durable),
+    read: (plan) => runStepwise(plan(), ({ sql, values }) => rows(sql, values)),
+    isRecordsFault: (error) => isRecordsFault(error, faultOf(error)),
+    insertEvents,
+    touch,
+    *defined(endpoint, version) {
+      yield* planned(
+        `INSERT INTO $schema.leases (endpoint, touched) VALUES (?1, ?2)
+         ON CONFLICT (endpoint) DO UPDATE SET touched = excluded.touched`,
+        [endpoint, version],
+      )
+    },
+    *removed(endpoint, version) {
+      yield* planned('DELETE FROM $schema.leases WHERE endpoint = ?1 AND relay IS NULL', [endpoint])
+      yield* touch([endpoint], version)
+    },
+    *holdRelays() {
+      yield* planned('SELECT id FROM $schema.relays ORDER BY id FOR UPDATE')
+    },
     get broken() {
       return broken
     },
     close: () => pool.end(),
   }
   try {
-    await prepare(database, own, make, looking)
+    await prepare(database, dialect, make, looking)
     return database
   } catch (error) {
     await pool.end()
@@ -162,8 +213,13 @@ export async function openDatabase({
   }
 }
 
-/** In a transaction: its commit waits until it is on the disk. */
-export const durable = (session: Session) => session.rows('SET LOCAL synchronous_commit = on')
+function* touch(endpoints: readonly number[], version: number): Plan<void> {
+  if (endpoints.length > 0)
+    yield* planned('UPDATE $schema.leases SET touched = ?2 WHERE endpoint = ANY(?1::bigint[])', [endpoints, version])
+}
+
+/** The commit of this transaction waits until it is on the disk. */
+export const waitForDisk = (session: Session) => session.rows('SET LOCAL synchronous_commit = on')
 
 async function commit(client: PgClient): Promise<void> {
   const { command } = await send(client, 'COMMIT').catch((error: unknown) => {
@@ -172,28 +228,13 @@ async function commit(client: PgClient): Promise<void> {
   if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
 }
 
-/** Makes the tables, or brings them to this version. */
-async function prepare(database: Database, own: string, make: boolean, looking: boolean): Promise<void> {
-  await database.transaction(async (session) => {
-    await durable(session)
-    // Of two relays that start at once the second one finds everything made.
-    await session.rows('SELECT pg_advisory_xact_lock(hashtext($1))', [`folkmoot relay ${own}`])
-    const [made] = await session.rows(`SELECT to_regclass($1) AS meta`, [`${own}.meta`])
-    if (made?.['meta'] == null && !make)
-      throw new NoRelayYet(`no relay has run on this outbox yet: there is no schema ${own} in the database`)
-    if (made?.['meta'] == null) {
-      // Several statements at once cannot be prepared under a name.
-      await send(session.client, `CREATE SCHEMA IF NOT EXISTS ${own}; ${tables(own)}`)
-      return
-    }
-    const [row] = await session.rows(`SELECT value FROM $schema.meta WHERE name = 'schema_version'`)
-    const version = Number(row?.['value'])
-    if (version > schemaVersion) {
-      const text = `the relay tables in ${own} were made by a newer version (${version}, this one supports ${schemaVersion})`
-      throw new StorageError('newer', text)
-    }
-    if (version === schemaVersion || looking) return
-    for (let from = version; from < schemaVersion; from++) await send(session.client, migrations[from]?.(own) ?? '')
-    await session.rows(`UPDATE $schema.meta SET value = $1 WHERE name = 'schema_version'`, [schemaVersion])
-  })
+/** Makes the tables, or migrates them. */
+async function prepare(database: PostgresDatabase, dialect: PostgresDialect, make: boolean, looking: boolean): Promise<void> {
+  const { pool } = database
+  const [there] = await database.rows('SELECT to_regclass($1) AS meta', [dialect.table('meta')])
+  if (!make && there?.['meta'] == null)
+    throw new NoRelayYet(`no relay has run on this outbox yet: there is no schema ${quoted(dialect.schema)} in the database`)
+  if (looking) return requireMigratedOn(pool, dialect, schemaOf(dialect), remedy)
+  await migrateOn(pool, dialect, schemaOf(dialect))
+  await database.transaction(begin)
 }

@@ -4,7 +4,7 @@
  * Terms
  * - **Lease**: the row of a relay in `relays`, for as long as it is there. The endpoints that name it are that relay's.
  * - **Renewal**: moves the end of a lease. Every turn of the scheduler renews it, and `tend` does at a sixth of its time.
- * - **Burial**: the removal of a lease that is over, by another relay. It happens in the transaction that frees its endpoints;
+ * - **Reaping**: the removal of a lease that is over, by another relay. It happens in the transaction that frees its endpoints;
  *   so a relay whose row is still there may go on, however late it is, and one whose row is gone has lost everything.
  * - **Quota**: how many endpoints a relay should have. All relays reckon with the same list and come to the same quotas.
  *
@@ -16,10 +16,11 @@ import { hostname } from 'node:os'
 import { isAlive, type Owner, thisProcess } from '../../../../adapters/files/owner.ts'
 import type { Clock } from '../../clock.ts'
 import { endpointColumns } from '../endpoint-row.ts'
-import { poisonInterruptions, poisonNotice } from '../poison.ts'
+import type { Ingester } from '../ingest.ts'
+import { type Interrupted, interrupt } from '../interruptions.ts'
 import { number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
 import { LeaseLost, type Notice, type StoredEndpoint } from '../store.ts'
-import { type Database, durable, type Session } from './database.ts'
+import type { PostgresDatabase, Session } from './database.ts'
 
 /** What one tending brought. */
 export interface Tended {
@@ -45,13 +46,13 @@ export interface Leases {
   /** Begins a lease, without any endpoint. */
   begin(): Promise<void>
   /**
-   * Renews the lease, buries those that are over, and takes endpoints up to the quota. What it brought is brought again until
-   * `told` is called. Never while `release` runs: it would bring what is being released.
+   * Renews the lease, reaps those that are over, and claims endpoints up to the quota. What it brought is brought again until
+   * `accepted` is called. Never while `release` runs: it would bring what is being released.
    * @throws LeaseLost
    */
   tend(now: number): Promise<Tended>
   /** Says that the relay knows by now that it has these endpoints, and no others. */
-  told(endpoints: readonly number[]): void
+  accepted(endpoints: readonly number[]): void
   /**
    * Says that the lease was renewed by a statement.
    * @param asked when that was asked for, as `moment` gave it
@@ -75,20 +76,12 @@ export const renewal = `expires_at = clock_timestamp() + $2::double precision * 
 /** A round trip longer than this, in milliseconds, tells nothing about the difference of two clocks. */
 const longestRoundTrip = 2000
 
-/**
- * @param length milliseconds; asked for anew at each renewal
- * @param tell makes notices into events for the host, in the same transaction; the versions are locked for it
- */
-export function createLeases(
-  database: Database,
-  clock: Clock,
-  length: () => number,
-  tell: (session: Session, notices: readonly Notice[], now: number) => Promise<unknown>,
-): Leases {
+/** @param length milliseconds; asked for anew at each renewal */
+export function createLeases(database: PostgresDatabase, clock: Clock, length: () => number, ingester: Ingester): Leases {
   let id = ''
   let until: Moment = { monotonic: 0, wall: 0 }
   let skew = 0
-  /** The endpoints of this lease, as far as the relay was told. */
+  /** The endpoints of this lease, as far as the relay has accepted them. */
   let held = new Set<number>()
   /** Earlier leases of this relay, which may still be there: nobody sends to their endpoints. */
   const former = new Set<string>()
@@ -112,7 +105,7 @@ export function createLeases(
       `UPDATE $schema.relays SET ${renewal} WHERE id = $1 RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
       [id, length()],
     )
-    if (!row) throw new LeaseLost(`relay ${id} was buried`)
+    if (!row) throw new LeaseLost(`relay ${id} was reaped`)
     compare(asked, number(row, 'time'))
     renewed(asked)
   }
@@ -134,32 +127,16 @@ export function createLeases(
     return rows.map((row) => text(row, 'id'))
   }
 
-  async function bury(session: Session, dead: readonly string[], now: number): Promise<Pick<Tended, 'interrupted' | 'notices'>> {
-    const rows = await session.rows(
-      `WITH buried AS (DELETE FROM $schema.relays WHERE id = ANY($1::text[]) RETURNING in_flight)
-       UPDATE $schema.deliveries SET starts = starts + 1 WHERE state = 'pending'
-         AND id IN (SELECT unnest(in_flight) FROM buried) RETURNING id, starts`,
+  async function reap(session: Session, dead: readonly string[], now: number): Promise<Interrupted> {
+    const reaped = await session.rows(
+      'DELETE FROM $schema.relays WHERE id = ANY($1::text[]) RETURNING array_to_json(in_flight) AS in_flight',
       [dead],
     )
+    const inFlight = reaped.flatMap((row) => JSON.parse(text(row, 'in_flight')) as readonly number[])
+    const interrupted = await session.run(interrupt(database, inFlight, now))
     await free(session, 'relay = ANY($1::text[])', [dead])
-    const poisonous = rows.filter((row) => number(row, 'starts') >= poisonInterruptions).map((row) => number(row, 'id'))
-    if (poisonous.length === 0) return { interrupted: rows.length, notices: [] }
-    const notices = (
-      await session.rows(
-        `UPDATE $schema.deliveries d SET state = 'dead', at = $2, outcome = 'poison' FROM $schema.events e, $schema.endpoints p
-         WHERE d.id = ANY($1::bigint[]) AND e.seq = d.event AND p.ref = d.endpoint
-         RETURNING e.event_id, e.network_id, p.id AS endpoint_id`,
-        [poisonous, now],
-      )
-    ).map((row) =>
-      poisonNotice({
-        network_id: text(row, 'network_id'),
-        endpoint_id: text(row, 'endpoint_id'),
-        event_id: text(row, 'event_id'),
-      }),
-    )
-    await tell(session, notices, now)
-    return { interrupted: rows.length, notices }
+    await session.run(ingester.notify(interrupted.notices, now))
+    return interrupted
   }
 
   /** How many endpoints this relay should have; with as many more as divide unevenly, for the first relays of the list. */
@@ -215,15 +192,14 @@ export function createLeases(
       // Until it is known to be there it may be there all the same.
       former.add(next)
       const asked = moment()
-      const [row = {}] = await database.transaction(async (session) => {
-        await durable(session)
+      const [row = {}] = await database.session(async (session) => {
         return session.rows(
           `INSERT INTO $schema.relays (id, host, process, expires_at)
            VALUES ($1, $3, $4, clock_timestamp() + $2::double precision * interval '1 millisecond')
            RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
           [next, length(), hostname(), JSON.stringify(thisProcess())],
         )
-      })
+      }, true)
       compare(asked, number(row, 'time'))
       former.delete(next)
       id = next
@@ -233,11 +209,10 @@ export function createLeases(
 
     tend: (now) =>
       database
-        .transaction(async (session) => {
-          await durable(session)
+        .session(async (session) => {
           await renew(session)
           const dead = await overdue(session)
-          const buried = dead.length > 0 ? await bury(session, dead, now) : { interrupted: 0, notices: [] }
+          const reaped = dead.length > 0 ? await reap(session, dead, now) : { interrupted: 0, notices: [] }
           const owned = await ownedBy(session)
           const due = await quota(session)
           const claimed = owned.length < due ? await claim(session, due - owned.length) : []
@@ -251,33 +226,31 @@ export function createLeases(
               all.filter((ref) => !held.has(ref)),
             ),
             wanted: owned.slice(due),
-            ...buried,
+            ...reaped,
           }
-        })
+        }, true)
         .then(({ dead, ...tended }) => {
-          for (const buried of dead) former.delete(buried)
+          for (const reaped of dead) former.delete(reaped)
           return tended
         }),
 
-    told(endpoints) {
+    accepted(endpoints) {
       held = new Set(endpoints)
     },
 
     async release(refs) {
       for (const ref of refs) held.delete(ref)
-      await database.transaction(async (session) => {
-        await durable(session)
+      await database.session(async (session) => {
         await free(session, 'relay = $1 AND endpoint = ANY($2::bigint[])', [id, refs])
-      })
+      }, true)
     },
 
     async end() {
       if (id === '') return
-      await database.transaction(async (session) => {
-        await durable(session)
+      await database.session(async (session) => {
         await session.rows('DELETE FROM $schema.relays WHERE id = $1', [id])
         await free(session, 'relay = $1', [id])
-      })
+      }, true)
       id = ''
       held = new Set()
     },

@@ -1,7 +1,7 @@
 /** Keeps the order of subjects in the store on PostgreSQL: of each subject the oldest waiting delivery stands in a lane, the others behind. */
 import { arriving, behind, number, text } from '../rows.ts'
 import { type Endpoint, LeaseLost } from '../store.ts'
-import { type Database, durable, type Session } from './database.ts'
+import type { PostgresDatabase, Session } from './database.ts'
 
 /** Deliveries put in order at once, for each endpoint. */
 const part = 1000
@@ -17,7 +17,7 @@ interface Reached {
 /** By the definition for which they are looked through: a new one begins from the start. */
 export type Progress = WeakMap<Endpoint, Reached>
 
-/** $1: endpoints with arrivals. $2: what is in flight. $3: what has landed. */
+/** $1: endpoints with arrivals. $2: what is in flight. $3: what has a result. */
 const arranging = `
   WITH seeds AS (
     SELECT d.* FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL (
@@ -46,24 +46,28 @@ const arranging = `
   SELECT endpoint, count(*) AS n FROM seeds GROUP BY endpoint`
 
 /** In the transaction that records their results: lets the next ones of their subjects go. */
-export async function landed(session: Session, deliveries: readonly number[], inFlight: ReadonlySet<number>): Promise<void> {
+export async function settleResults(
+  session: Session,
+  deliveries: readonly number[],
+  inFlight: ReadonlySet<number>,
+): Promise<void> {
   if (deliveries.length > 0) await session.rows(arranging, [[], [...inFlight], deliveries])
 }
 
-/** Only the relay that has the endpoints puts their deliveries in order: whoever buries it waits for the end of this. */
+/** Only the relay that has the endpoints puts their deliveries in order: whoever reaps it waits for the end of this. */
 async function hold(session: Session, relay: string): Promise<void> {
   const [row] = await session.rows('SELECT id FROM $schema.relays WHERE id = $1 FOR UPDATE', [relay])
-  if (!row) throw new LeaseLost(`relay ${relay} was buried`)
+  if (!row) throw new LeaseLost(`relay ${relay} was reaped`)
 }
 
 /** @returns the endpoints of which more has come than was put in order now */
 export function arrange(
-  database: Database,
+  database: PostgresDatabase,
   relay: string,
   endpoints: readonly number[],
   inFlight: ReadonlySet<number>,
 ): Promise<readonly number[]> {
-  return database.transaction(async (session) => {
+  return database.session(async (session) => {
     await hold(session, relay)
     const rows = await session.rows(arranging, [endpoints, [...inFlight], []])
     return rows.filter((row) => number(row, 'n') >= part).map((row) => number(row, 'endpoint'))
@@ -163,7 +167,7 @@ async function sort(
  * @returns the endpoints that are not in order yet
  */
 export async function arrangeAll(
-  database: Database,
+  database: PostgresDatabase,
   relay: string,
   endpoints: readonly Endpoint[],
   inFlight: ReadonlySet<number>,
@@ -172,15 +176,14 @@ export async function arrangeAll(
   const others = endpoints.filter(({ order }) => order !== 'subject')
   const ordered = endpoints.filter(({ order }) => order === 'subject')
   const now = ordered.slice(0, endpointsAtOnce)
-  const { freed, named, sorted, unfinished } = await database.transaction(async (session) => {
-    await durable(session)
+  const { freed, named, sorted, unfinished } = await database.session(async (session) => {
     await hold(session, relay)
     const freed = await free(session, refsOf(others))
     const named = now.length === 0 ? [] : (await session.rows(naming, [refsOf(now)])).map((row) => number(row, 'endpoint'))
     const sorted = now.filter(({ ref }) => !named.includes(ref))
     const unfinished = sorted.length === 0 ? new Map<number, Reached>() : await sort(session, sorted, inFlight, progress)
     return { freed, named, sorted, unfinished }
-  })
+  }, true)
   for (const each of sorted) {
     const reached = unfinished.get(each.ref)
     if (reached) progress.set(each, reached)

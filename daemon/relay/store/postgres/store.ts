@@ -3,19 +3,20 @@
 import { listenOn } from '../../../../adapters/sql/postgres/listen.ts'
 import { notifierOver } from '../../../../adapters/sql/postgres/notifier.ts'
 import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
-import { maxCounted } from '../../../../lib/outbox/source.ts'
 import type { Clock } from '../../clock.ts'
 import type { Intake } from '../../ingest/intake.ts'
 import { endpointColumns, endpointOf } from '../endpoint-row.ts'
-import { laneNumber, number, numberOrNull, outgoingOf, storedEndpointOf, waitingOf } from '../rows.ts'
+import { createIngester } from '../ingest.ts'
+import { countsOf, purge } from '../maintenance.ts'
+import { startAfresh } from '../operator.ts'
+import { laneNumber, number, numberOrNull, outgoingOf, waitingOf } from '../rows.ts'
 import { type Endpoint, LeaseLost, type RelayStore, type StoreChanges } from '../store.ts'
+import { eventColumns, isEnabled, outgoing, readingOf, waitingColumns } from '../waiting.ts'
 import { createBodies } from './bodies.ts'
-import { openDatabase } from './database.ts'
+import { openDatabase, relaySchemaOf } from './database.ts'
+import { outboxTable } from './intake.ts'
 import { createLeases } from './leases.ts'
-import { counts, purge } from './maintenance.ts'
 import { arrange, arrangeAll, type Progress } from './order.ts'
-import { relaySchemaOf } from './schema.ts'
-import { createTaker, startAfresh } from './take.ts'
 import { recordTurn } from './turn.ts'
 
 export interface PostgresStoreOptions {
@@ -32,7 +33,7 @@ export interface SharedStore {
   readonly intake: Intake
 }
 
-/** What a relay calls out when it has changed something for others. */
+/** The channel on which a relay notifies others that it has changed something for them. */
 export const relayChannelOf = (schema: string): string => relaySchemaOf(schema)
 
 /** Runs one work after the other: what one of them finds in the database the next one must not have changed meanwhile. */
@@ -50,24 +51,12 @@ const renewals = 6
 /** Endpoints that are nobody's are looked for at most this often, in milliseconds: another relay may be about to take them. */
 const claimInterval = 250
 
-const waiting = 'id, event, lane, due, attempts, starts'
-/** Another relay may have ingested that it is disabled, and events after that, before this one learns of it. */
-const isEnabled = (ref: string) => `(SELECT p.enabled FROM $schema.endpoints p WHERE p.ref = ${ref})`
 const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL
-    (SELECT ${waiting}, endpoint FROM $schema.deliveries
+    (SELECT ${waitingColumns}, endpoint FROM $schema.deliveries
      WHERE endpoint = ref AND lane = $2 AND state = 'pending' AND ${isEnabled('ref.ref')} ORDER BY due, id LIMIT $3) AS d`
 const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
 /** First attempts are due at once, as a rule, so what is to be sent is read with them. */
-const peekingBodies = `${next('d.*, e.event_id, e.event_type, e.network_id, e.taken, e.body, e.crc')}
-  JOIN $schema.events e ON e.seq = d.event ORDER BY endpoint, due, id`
-/** Looked for among the next thousand of each lane: the first lane is in order anyway. */
-const lane = (number: number, order: string) => `(SELECT ${waiting} FROM $schema.deliveries
-  WHERE endpoint = $1 AND lane = ${number} AND state = 'pending' AND due <= $2 AND ${isEnabled('$1')} ORDER BY ${order} LIMIT 1000)`
-const lanes = (order: string) => `${lane(0, order)} UNION ALL ${lane(1, order)}`
-const oldest = `SELECT ${waiting} FROM (${lanes('due, id')}) AS d WHERE event <> $3 ORDER BY event LIMIT 1`
-const newest = `SELECT ${waiting} FROM (${lanes('due DESC, id DESC')}) AS d WHERE event <> $3 ORDER BY event DESC LIMIT 1`
-const newestFirst = `SELECT ${waiting} FROM $schema.deliveries
-  WHERE endpoint = $1 AND lane = 0 AND state = 'pending' AND due <= $2 AND ${isEnabled('$1')} ORDER BY due DESC, id DESC LIMIT $3`
+const peekingBodies = `${next(`d.*, ${eventColumns}`)} JOIN $schema.events e ON e.seq = d.event ORDER BY endpoint, due, id`
 
 /**
  * Opens the store that the relays of an outbox share. Events go from the outbox into it in one transaction of the database.
@@ -75,8 +64,9 @@ const newestFirst = `SELECT ${waiting} FROM $schema.deliveries
  */
 export async function openPostgresStore({ url, schema, clock, lease }: PostgresStoreOptions): Promise<SharedStore> {
   const database = await openDatabase({ url, ...(schema === undefined ? {} : { schema }) })
-  const taker = createTaker(database)
-  const leases = createLeases(database, clock, lease, taker.tell)
+  const ingester = createIngester(database)
+  const outbox = outboxTable(database, ingester)
+  const leases = createLeases(database, clock, lease, ingester)
   const notifier = notifierOver(database.pool, relayChannelOf(database.schema))
   const outboxHints = new Set<() => void>()
   const storeHints = new Set<() => void>()
@@ -88,11 +78,11 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   const alone = oneAtATime()
   let lost = false
   let tendedAt = Number.NEGATIVE_INFINITY
-  /** Everything up to this version has been told. */
+  /** Everything up to this version has been given to the relay. */
   let seen = 0
   let broken = 0
-  /** How many relays there were at the last look. */
-  let company = 0
+  /** How many relays there were at the last poll. */
+  let relayCount = 0
   /** As it was recorded last. */
   let inFlight: ReadonlySet<number> | undefined
 
@@ -136,12 +126,12 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     }
   }
 
-  async function look(): Promise<StoreChanges | undefined> {
+  async function poll(): Promise<StoreChanges | undefined> {
     const { id } = leases
     const { version, free, relays } = await state()
     const since = clock.monotonic() - tendedAt
     // When a relay comes or goes, the shares are others.
-    const due = since >= leases.length / renewals || relays !== company || (free && since >= claimInterval)
+    const due = since >= leases.length / renewals || relays !== relayCount || (free && since >= claimInterval)
     const now = Math.floor(clock.now() + leases.skew)
     const tended = due ? await tend(now) : undefined
     const changed = version > seen ? await changes() : undefined
@@ -149,11 +139,11 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     if (!tended && !changed && !shaken) return undefined
     const removed = changed?.removed ?? []
     if (removed.length > 0) await leases.release(removed)
-    // Nothing fails from here on: what is not told now would never be.
+    // Nothing fails from here on: what is not given now would never be.
     broken = database.broken
     seen = version
-    company = relays
-    if (tended) leases.told(tended.all.filter((ref) => !removed.includes(ref)))
+    relayCount = relays
+    if (tended) leases.accepted(tended.all.filter((ref) => !removed.includes(ref)))
     return {
       lease: id,
       lost: false,
@@ -173,6 +163,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   }
 
   const store: RelayStore = {
+    ...readingOf(database),
     recover: (now) =>
       alone(async () => {
         await leases.begin()
@@ -180,15 +171,13 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
         inFlight = undefined
         const { version, relays } = await state()
         const tended = await tend(now)
-        leases.told(tended.all)
+        leases.accepted(tended.all)
         seen = version
-        company = relays
+        relayCount = relays
         broken = database.broken
         const time = Math.floor(clock.now() + leases.skew)
         return { endpoints: tended.gained, time, interrupted: tended.interrupted, notices: tended.notices }
       }),
-    endpoints: async () =>
-      (await database.rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE removed_at IS NULL`)).map(storedEndpointOf),
     async peek(endpoints, which, limit) {
       const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit])
       if (which === 'first') for (const row of rows) bodies.keep(outgoingOf(row, number(row, 'id')))
@@ -197,26 +186,13 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     },
     arrange: (endpoints, inFlight) => arrange(database, leases.id, endpoints, inFlight).catch(loses),
     arrangeAll: (endpoints, inFlight) => arrangeAll(database, leases.id, endpoints, inFlight, progress).catch(loses),
-    async oldestDue(endpoint, now, except) {
-      const [row] = await database.rows(oldest, [endpoint, now, except ?? -1])
-      return row && waitingOf(row)
-    },
-    async newestDue(endpoint, now, except) {
-      const [row] = await database.rows(newest, [endpoint, now, except ?? -1])
-      return row && waitingOf(row)
-    },
-    newestFirst: async (endpoint, now, limit) => (await database.rows(newestFirst, [endpoint, now, limit])).map(waitingOf),
-    async head(endpoint) {
-      const [row] = await database.rows(oldest, [endpoint, Number.MAX_SAFE_INTEGER, -1])
-      return row && waitingOf(row)
-    },
     async commit(turn, now) {
       if (lost) throw new LeaseLost('the lease is over')
       if (turn.results.length + turn.states.size + turn.notices.length === 0 && turn.inFlight === inFlight) return []
-      const told = await recordTurn(database, leases, taker, turn, now).catch(loses)
+      const refs = await recordTurn(database, leases, ingester, turn, now).catch(loses)
       inFlight = turn.inFlight
-      if (told.length > 0) notifier.notify()
-      return told
+      if (refs.length > 0) notifier.notify()
+      return refs
     },
     async outgoing(deliveries) {
       const found = new Map(
@@ -224,22 +200,13 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       )
       const missing = deliveries.filter(({ delivery }) => !found.has(delivery))
       if (missing.length === 0) return found
-      const rows = await database.rows(
-        'SELECT seq, event_id, event_type, network_id, taken, body, crc FROM $schema.events WHERE seq = ANY($1::bigint[])',
-        [missing.map(({ event }) => event)],
-      )
-      const bySeq = new Map(rows.map((row) => [number(row, 'seq'), row]))
-      for (const { delivery, event } of missing) {
-        const row = bySeq.get(event)
-        if (row) found.set(delivery, outgoingOf(row, delivery))
-      }
-      return found
+      return new Map([...found, ...(await database.read(() => outgoing(database, missing)))])
     },
     poll: () =>
       alone(async () => {
         if (lost || leases.id === '') return undefined
-        return look().catch((error: unknown) => {
-          // What was claimed by then has not been told: that comes soon.
+        return poll().catch((error: unknown) => {
+          // What was claimed by then has not been given: that comes soon.
           tendedAt = Number.NEGATIVE_INFINITY
           if (!(error instanceof LeaseLost)) throw error
           lost = true
@@ -261,12 +228,12 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     get skew() {
       return leases.skew
     },
-    counts: () => counts(database),
+    counts: () => countsOf(database),
     purge: (before) => purge(database, before),
     // PostgreSQL gives space back by itself.
     compact: async () => {},
     async startAfresh(ref, enable) {
-      const endpoint = await database.transaction((session) => startAfresh(session, ref, enable))
+      const endpoint = await database.transaction(() => startAfresh(database, ref, enable), true)
       notifier.notify()
       return endpoint
     },
@@ -281,17 +248,17 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
 
   const intake: Intake = {
     async next(now, firstDelay) {
-      const taking = await taker.take(now, firstDelay)
-      if (!taking) return { ingested: undefined, more: false }
-      const { taken, version, more } = taking
-      // The scheduler is told of this at once, so it need not find it out.
-      if (seen === version - 1 && taken.changed.length + taken.removed.length === 0) seen = version
+      const piece = await outbox.ingest(now, firstDelay)
+      if (!piece) return { ingested: undefined, more: false }
+      const { ingested, version, more } = piece
+      // The scheduler learns of this at once, so `poll` need not find it.
+      if (seen === version - 1 && ingested.changed.length + ingested.removed.length === 0) seen = version
       notifier.notify()
-      // Endpoints are told to whoever has them by `look`.
-      return { ingested: { ...taken, changed: [], removed: [] }, more }
+      // Endpoints are given to the relays that have them by `poll`.
+      return { ingested: { ...ingested, changed: [], removed: [] }, more }
     },
     tidy: async () => {},
-    backlog: async () => ({ unit: 'commits', count: await taker.waiting(maxCounted) }),
+    backlog: async () => ({ unit: 'commits', count: await outbox.waiting() }),
     watch: watching(outboxHints),
     close: async () => {},
   }

@@ -1,9 +1,10 @@
 /** Records turns of the scheduler: one statement, which holds only as long as the lease does. */
+
+import type { Ingester } from '../ingest.ts'
 import { LeaseLost, type Result, type Turn } from '../store.ts'
-import { type Database, durable, type Session } from './database.ts'
+import type { PostgresDatabase, Session } from './database.ts'
 import { type Leases, renewal } from './leases.ts'
-import { landed } from './order.ts'
-import type { Taker } from './take.ts'
+import { settleResults } from './order.ts'
 
 /** The lease is checked and renewed by the statement that records results: no moment lies between. */
 const recording = `
@@ -11,13 +12,13 @@ const recording = `
   given AS (
     SELECT g.* FROM lease, unnest($4::bigint[], $5::text[], $6::bigint[], $7::int[], $8::bigint[], $9::int[], $10::int[],
       $11::text[], $12::text[]) AS g (id, state, due, attempts, at, milliseconds, status, outcome, answer)),
-  landed AS (
-    UPDATE $schema.deliveries d SET state = g.state, lane = 1, due = g.due, attempts = g.attempts, starts = 0, at = g.at,
+  recorded AS (
+    UPDATE $schema.deliveries d SET state = g.state, lane = 1, due = g.due, attempts = g.attempts, interruptions = 0, at = g.at,
       milliseconds = g.milliseconds, status = g.status, outcome = g.outcome
     FROM given g WHERE d.id = g.id AND (d.state = 'pending' OR (d.state = 'skipped' AND g.state = 'delivered')) RETURNING d.id),
   kept AS (
     INSERT INTO $schema.attempts (delivery, number, at, milliseconds, status, outcome, answer)
-    SELECT id, attempts, at, milliseconds, status, outcome, answer FROM given JOIN landed USING (id)
+    SELECT id, attempts, at, milliseconds, status, outcome, answer FROM given JOIN recorded USING (id)
     -- Of what was delivered at once the delivery itself says everything.
     WHERE state <> 'delivered' OR attempts > 1
     ON CONFLICT DO NOTHING),
@@ -38,9 +39,9 @@ function endpointsOf({ states, disable }: Turn): readonly (readonly [number, str
 
 /** @returns the refs of the endpoints that have more to be sent by the notices of the turn */
 export async function recordTurn(
-  database: Database,
+  database: PostgresDatabase,
   leases: Leases,
-  taker: Taker,
+  ingester: Ingester,
   turn: Turn,
   now: number,
 ): Promise<readonly number[]> {
@@ -55,19 +56,21 @@ export async function recordTurn(
   ]
   const record = async (runner: Pick<Session, 'rows'>): Promise<void> => {
     const [lease] = await runner.rows(recording, values)
-    if (!lease) throw new LeaseLost(`relay ${leases.id} was buried`)
+    if (!lease) throw new LeaseLost(`relay ${leases.id} was reaped`)
   }
 
-  let told: readonly number[] = []
-  if (turn.notices.length + turn.ordered.length === 0) await record(database)
-  else
-    await database.transaction(async (session) => {
-      if (turn.notices.length > 0) await durable(session)
-      // First: whoever takes over holds the versions, and waits for rows of the turn.
-      told = await taker.tell(session, turn.notices, now)
-      await record(session)
-      await landed(session, turn.ordered, turn.inFlight)
-    })
+  if (turn.notices.length + turn.ordered.length === 0) {
+    await record(database)
+    leases.renewed(asked)
+    return []
+  }
+  const refs = await database.session(async (session) => {
+    // First: a relay that ingests holds the version, and waits for rows of the turn.
+    const notified = await session.run(ingester.notify(turn.notices, now))
+    await record(session)
+    await settleResults(session, turn.ordered, turn.inFlight)
+    return notified
+  }, turn.notices.length > 0)
   leases.renewed(asked)
-  return told
+  return refs
 }

@@ -1,67 +1,124 @@
-/** Opens the SQLite file of the relay store. */
+/** The SQLite file of a relay's store. */
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { StatementSync } from 'node:sqlite'
+import { isRecordsFault } from '../../../../adapters/sql/faults.ts'
+import { refuseNewer } from '../../../../adapters/sql/migrations.ts'
+import { sqliteDialectOf } from '../../../../adapters/sql/sqlite/dialect.ts'
+import { faultOf, storageErrorOf } from '../../../../adapters/sql/sqlite/errors.ts'
+import { existingIn, migrateFile, requireMigratedFile } from '../../../../adapters/sql/sqlite/migrate.ts'
 import { DatabaseSync } from '../../../../adapters/sql/sqlite/module.ts'
-import { StorageError } from '../../../../lib/storage/contract.ts'
-import { migrations, schema, schemaVersion } from './schema.ts'
+import { openReadOnly } from '../../../../adapters/sql/sqlite/read-only.ts'
+import { begin, type Plan, type RelayDatabase, type Rows, runAtOnce, type Statement } from '../database.ts'
+import { remedy, schemaOf } from '../schema.ts'
+import { insertEventsInto } from './events.ts'
 
 /** Milliseconds to wait while another process (a replay from the command line) writes. */
-const patience = 5000
+const timeoutMs = 5000
+const dialect = sqliteDialectOf('')
+const schema = schemaOf(dialect)
+
+export interface SqliteDatabase extends RelayDatabase {
+  readonly connection: DatabaseSync
+  /** Does work in one transaction, at once. */
+  transactionNow<T>(work: () => T): T
+  /** Runs a plan inside of such work. */
+  run<T>(plan: Plan<T>): T
+}
 
 /**
- * Opens or creates the file, with mode 0600; the write-ahead files beside it take after it.
- * @throws StorageError `newer` when a later version wrote it, `damaged` when it is not a relay store, `unavailable`
+ * Opens or creates the file, with mode 0600; the write-ahead files beside it take after it. Tables of earlier versions are migrated.
+ * @throws StorageError `newer` when a later version wrote it, `damaged` when it is not a relay store, `unavailable`, `full`
  */
-export function openDatabase(path: string): DatabaseSync {
-  let database: DatabaseSync | undefined
+export async function openDatabase(path: string): Promise<SqliteDatabase> {
+  let connection: DatabaseSync | undefined
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     closeSync(openSync(path, 'a', 0o600))
-    database = new DatabaseSync(path, { timeout: patience })
-    prepare(database, path)
+    connection = new DatabaseSync(path, { timeout: timeoutMs })
+    refuseNewer(schema, existingIn(connection, dialect), `the relay's store ${path}`)
+    // It counts for a file that has no tables yet, and changes no other.
+    connection.exec('PRAGMA auto_vacuum = INCREMENTAL')
+    connection.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000',
+    )
+    await migrateFile(connection, dialect, schema, `the relay's store ${path}`)
+    // Programs before version 6 look for the version here, and nowhere else.
+    if (userVersion(connection) < schema.version) connection.exec(`PRAGMA user_version = ${schema.version}`)
+    const database = databaseOver(connection)
+    await database.transaction(begin)
     return database
   } catch (error) {
-    database?.close()
-    if (error instanceof StorageError) throw error
-    const message = error instanceof Error ? error.message : String(error)
-    const damaged = message.includes('not a database') || message.includes('malformed')
-    throw new StorageError(damaged ? 'damaged' : 'unavailable', `relay store ${path} cannot be opened: ${message}`, {
-      cause: error,
-    })
+    connection?.close()
+    throw storageErrorOf(error, `the relay's store ${path}`)
   }
 }
 
-/** The version of the tables. @throws StorageError `newer` */
-export function checkVersion(database: DatabaseSync, path: string): number {
-  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
-  if (version <= schemaVersion) return version
-  const text = `relay store ${path} was written by a newer version (${version}, this one supports ${schemaVersion})`
-  throw new StorageError('newer', text)
-}
-
-function prepare(database: DatabaseSync, path: string): void {
-  const version = checkVersion(database, path)
-  if (version === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL')
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000')
-  if (version < schemaVersion)
-    inTransaction(database, () => {
-      // Another process may have been quicker.
-      const now = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
-      if (now === 0) database.exec(schema)
-      else for (let from = now; from < schemaVersion; from++) database.exec(migrations[from] ?? '')
-      database.exec(`PRAGMA user_version = ${schemaVersion}`)
-    })
-}
-
-/** Runs work in one transaction, or in none at all. */
-export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE')
+/** Opens the file to read alone: nothing is made or changed. @throws StorageError `newer`, `unavailable` when it is to be migrated first */
+export async function openDatabaseReadOnly(path: string): Promise<SqliteDatabase> {
+  let connection: DatabaseSync | undefined
   try {
-    const result = work()
-    database.exec('COMMIT')
-    return result
+    connection = openReadOnly(path)
+    await requireMigratedFile(connection, dialect, schema, `the relay's store ${path}`, remedy)
+    return databaseOver(connection)
   } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
+    connection?.close()
+    throw storageErrorOf(error, `the relay's store ${path}`)
+  }
+}
+
+const userVersion = (connection: DatabaseSync): number =>
+  Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
+
+function databaseOver(connection: DatabaseSync): SqliteDatabase {
+  const prepared = new Map<string, StatementSync>()
+
+  function prepare(sql: string): StatementSync {
+    const known = prepared.get(sql)
+    if (known) return known
+    const statement = connection.prepare(sql.replaceAll('$schema.', ''))
+    prepared.set(sql, statement)
+    return statement
+  }
+
+  function answer({ sql, values }: Statement): Rows {
+    // Lists are one text: see `Dialect.list`.
+    return prepare(sql).all(
+      ...values.map((value) => (typeof value === 'boolean' ? Number(value) : (value as string | number | null))),
+    )
+  }
+
+  const run = <T>(plan: Plan<T>): T => runAtOnce(plan, answer)
+
+  function transactionNow<T>(work: () => T): T {
+    connection.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      connection.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (connection.isTransaction) connection.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  return {
+    dialect,
+    connection,
+    transactionNow,
+    run,
+    transaction: async (plan) => transactionNow(() => run(plan())),
+    read: async (plan) => run(plan()),
+    isRecordsFault: (error) => isRecordsFault(error, faultOf(error)),
+    insertEvents: insertEventsInto(connection),
+    // The one relay of this file finds changes of others by themselves.
+    *touch() {},
+    *defined() {},
+    *removed() {},
+    // And one transaction writes at a time.
+    *holdRelays() {},
+    async close() {
+      if (connection.isOpen) connection.close()
+    },
   }
 }

@@ -48,7 +48,7 @@ export function createOrder(database: DatabaseSync) {
     return new Set(rows.flatMap((row) => (row ? [keyOf(number(row, 'endpoint'), text(row, 'subject'))] : [])))
   }
 
-  /** Puts one subject in order after some of its deliveries have come, landed or left. */
+  /** Puts one subject in order after some of its deliveries have come, ended or left. */
   function settle(endpoint: number, subject: string, seeds: readonly number[], busy: ReadonlySet<string>): void {
     const head = heads.get(endpoint, subject)
     if (!head) return
@@ -77,8 +77,8 @@ export function createOrder(database: DatabaseSync) {
         return rows.length === part
       })
     },
-    /** Lets the next ones of their subjects go, after these have landed. */
-    landed(deliveries: readonly number[], inFlight: ReadonlySet<number>): void {
+    /** Lets the next deliveries of their subjects go, after the results of these. */
+    settleResults(deliveries: readonly number[], inFlight: ReadonlySet<number>): void {
       if (deliveries.length === 0) return
       const busy = busySubjects(inFlight)
       for (const id of deliveries) {

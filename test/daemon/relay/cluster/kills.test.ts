@@ -19,7 +19,7 @@ const below = (limit: number): number => Math.floor(Math.random() * limit)
 /** A delivery that is in flight at a third death would rightly be set aside: those of two are let through first. */
 const untilNoneIsSuspect = (group: Cluster) =>
   until(async () => {
-    const rows = await group.query(`SELECT 1 FROM $relay.deliveries WHERE state = 'pending' AND starts > 1`)
+    const rows = await group.query(`SELECT 1 FROM $relay.deliveries WHERE state = 'pending' AND interruptions > 1`)
     return rows.length === 0
   }, 'what was in flight at two deaths is delivered')
 

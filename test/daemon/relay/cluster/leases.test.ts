@@ -98,11 +98,11 @@ test('a delivery that was in flight at three deaths is set aside, whichever rela
   await until(async () => (await group.pending()) === 0, 'everything is recorded')
   expect(hook.ids('/poisoned')).toEqual(['poison', 'poison', 'poison', 'good'])
   expect(
-    await group.query(`SELECT e.event_id, d.state, d.outcome, d.starts FROM $relay.deliveries d
+    await group.query(`SELECT e.event_id, d.state, d.outcome, d.interruptions FROM $relay.deliveries d
       JOIN $relay.events e ON e.seq = d.event JOIN $relay.endpoints p ON p.ref = d.endpoint WHERE p.id = '1' ORDER BY d.id`),
   ).toEqual([
-    { event_id: 'poison', state: 'dead', outcome: 'poison', starts: 3 },
-    { event_id: 'good', state: 'delivered', outcome: 'delivered', starts: 0 },
+    { event_id: 'poison', state: 'dead', outcome: 'poison', interruptions: 3 },
+    { event_id: 'good', state: 'delivered', outcome: 'delivered', interruptions: 0 },
   ])
   const notices = relays.flatMap((relay) => relay.log().filter(({ kind }) => kind === 'delivery.poisoned'))
   expect(notices).toMatchObject([{ event_id: 'poison', endpoint_id: '1' }])

@@ -53,6 +53,15 @@ test('a store that is closed as soon as it is open lets go of everything', async
   await expect(store.counts()).rejects.toThrow()
 })
 
+test('the backlog of a table is counted in commits', async () => {
+  const group = await cluster(server)
+  await group.append(endpoint('http://127.0.0.1:1/0'), ...events('e', 2))
+  const { intake, takeAll } = await member(group.schema)
+  expect(await intake.backlog()).toEqual({ unit: 'commits', count: 3 })
+  await takeAll()
+  expect(await intake.backlog()).toEqual({ unit: 'commits', count: 0 })
+})
+
 const owned = async (group: Awaited<ReturnType<typeof cluster>>, store: RelayStore): Promise<ReadonlySet<number>> => {
   const rows = await group.query('SELECT endpoint::int AS ref FROM $relay.leases WHERE relay = $1', [store.lease])
   return new Set(rows.map(({ ref }) => Number(ref)))
@@ -196,7 +205,7 @@ test('whatever waits is put in order in parts, so that no statement takes longer
   const { endpoint: defined } = known
   await group.query(
     `WITH recorded AS (
-       INSERT INTO $relay.events (event_id, network_id, event_type, event_timestamp, taken, body, subject)
+       INSERT INTO $relay.events (event_id, network_id, event_type, event_timestamp, received_at, body, subject)
        SELECT 'e' || n, '1', 'PostCreatedHook', '', 0, '{}', CASE WHEN n % 50 = 0 THEN 's' || n % 400 ELSE 'bad' END
        FROM generate_series(1, 5000) AS n RETURNING seq)
      INSERT INTO $relay.deliveries (event, endpoint, state, lane, due) SELECT seq, $1, 'pending', 0, 1 FROM recorded ORDER BY seq`,

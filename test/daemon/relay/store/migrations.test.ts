@@ -56,7 +56,10 @@ function sqlitePlace(): Place {
           )
           .all()
           .map((row) => ({ ...row, condition: String(row['condition']).replaceAll(/^CREATE.*$|"/gs, '') })),
-        version: database.prepare('PRAGMA user_version').all(),
+        version: [
+          database.prepare('PRAGMA user_version').get(),
+          database.prepare(`SELECT value FROM meta WHERE name = 'schema_version'`).get(),
+        ],
       })),
   }
 }
@@ -100,7 +103,13 @@ function postgresPlace(): Place {
 }
 
 const engines = [
-  { name: 'SQLite, version 5', place: sqlitePlace, schema: sqliteVersion5, rows: sqliteRows, newer: 'PRAGMA user_version = 99' },
+  {
+    name: 'SQLite, version 5',
+    place: sqlitePlace,
+    schema: sqliteVersion5,
+    rows: sqliteRows,
+    newer: `INSERT INTO meta VALUES ('schema_version', 99)`,
+  },
   {
     name: 'PostgreSQL, version 4',
     place: postgresPlace,
@@ -235,6 +244,17 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     const described = await earlier.described()
     await (await backing(earlier.outbox)).close()
     expect(await earlier.described()).toEqual(described)
+  })
+
+  it('is not migrated by a look at it, which says what migrates it', async () => {
+    const { outbox, run, described } = place()
+    await run(`${schema}${rows}`)
+    const before = await described()
+    await expect(openOperatorStore(outbox, true)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('start the relay first, which migrates them'),
+    })
+    expect(await described()).toEqual(before)
   })
 
   it('is refused, and left as it is, when a newer version has made it', async () => {

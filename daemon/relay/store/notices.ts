@@ -1,6 +1,8 @@
-/** Notices as webhooks for the host: the same envelope, the same promises as any other event. */
+/** Notices: kept for people, and sent to the host as webhooks: the same envelope, the same promises as any other event. */
 import { randomUUID } from 'node:crypto'
 import type { EventRecord } from '../../../lib/outbox/record.ts'
+import { given, type Plan, type RelayDatabase, rows } from './database.ts'
+import type { Addressed, EndpointIndex } from './endpoint-index.ts'
 import type { Notice } from './store.ts'
 
 /** The event type of each kind of notice that the host is told; of the other kinds it is the reason itself, or they are the operator's. */
@@ -35,4 +37,36 @@ export function noticeEvent(notice: Notice, now: number): EventRecord | undefine
     subject: `endpoint:${endpoint_id}`,
     body: JSON.stringify({ ...head, payload }),
   }
+}
+
+/**
+ * The events that notices are for the host's own endpoints of their network. Never about such an endpoint itself: one that
+ * fails would be sent that for ever.
+ */
+export function noticeEvents(notices: readonly Notice[], index: EndpointIndex, now: number): readonly Addressed[] {
+  return notices.flatMap((notice) => {
+    const about = index.get(notice.network_id, notice.endpoint_id)
+    const record = about?.audience === 'integration' ? noticeEvent(notice, now) : undefined
+    const receivers = record ? index.receiversOf(record) : []
+    return record && receivers.length > 0 ? [{ record, receivers }] : []
+  })
+}
+
+const columns = { kind: 'text', network_id: 'text', endpoint_id: 'text', event_id: 'text', text: 'text' } as const
+
+/** Keeps notices for people. */
+export function* keepNotices(database: RelayDatabase, notices: readonly Notice[], now: number): Plan<void> {
+  if (notices.length === 0) return
+  const values = notices.map(({ kind, network_id, endpoint_id, event_id, text }) => [
+    kind,
+    network_id,
+    endpoint_id,
+    event_id,
+    text,
+  ])
+  yield* rows(
+    `INSERT INTO $schema.notices (at, kind, network_id, endpoint_id, event_id, text)
+     SELECT CAST(?1 AS bigint), g.* FROM ${given(database, '?2', columns)} AS g`,
+    [now, JSON.stringify(values)],
+  )
 }

@@ -1,0 +1,35 @@
+/** The endpoints that are there, by network: what decides where an event goes. */
+import type { EventRecord } from '../../../lib/outbox/record.ts'
+import type { Endpoint } from './store.ts'
+
+/** An event and the endpoints that it goes to. */
+export interface Addressed {
+  readonly record: EventRecord
+  readonly receivers: readonly Endpoint[]
+}
+
+/** Whether an event is for an endpoint: for its audience, and of a type that it wants. A disabled one's events wait. */
+const wants = (endpoint: Endpoint, event: EventRecord): boolean =>
+  endpoint.audience === event.audience && (endpoint.events === null || endpoint.events.includes(event.event_type))
+
+export class EndpointIndex {
+  readonly #networks = new Map<string, Map<string, Endpoint>>()
+
+  get(network_id: string | null, id: string | null): Endpoint | undefined {
+    return this.#networks.get(network_id ?? '')?.get(id ?? '')
+  }
+
+  set(endpoint: Endpoint): void {
+    const network = this.#networks.get(endpoint.network_id) ?? new Map<string, Endpoint>()
+    network.set(endpoint.id, endpoint)
+    this.#networks.set(endpoint.network_id, network)
+  }
+
+  delete({ network_id, id }: Pick<Endpoint, 'network_id' | 'id'>): void {
+    this.#networks.get(network_id)?.delete(id)
+  }
+
+  receiversOf(record: EventRecord): readonly Endpoint[] {
+    return [...(this.#networks.get(record.network_id)?.values() ?? [])].filter((endpoint) => wants(endpoint, record))
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * Ingests records of the outbox: writes endpoints, and each event with a delivery for each endpoint that it goes to.
+ *
+ * One relay at a time does so. So deliveries are numbered in the order in which their events were ingested, an endpoint is known
+ * to all events after it, and what has changed is found by its version.
+ */
+import { subjectOf } from '../../../lib/events/subjects.ts'
+import { refused, type Unusable } from '../../../lib/outbox/check.ts'
+import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
+import { type Damage, damageText } from '../../../lib/outbox/source.ts'
+import { given, nextVersion, type Plan, type RelayDatabase, row, rows } from './database.ts'
+import { type Addressed, EndpointIndex } from './endpoint-index.ts'
+import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, recordedValues } from './endpoint-row.ts'
+import { keepNotices, noticeEvents } from './notices.ts'
+import { number, numberOrNull } from './rows.ts'
+import type { Endpoint, Ingested, Notice, SetAside } from './store.ts'
+
+/** Deliveries of a removed endpoint that one statement drops: far from the time-out of a statement. */
+const droppedAtOnce = 10_000
+
+export interface Load {
+  readonly records: readonly OutboxRecord[]
+  readonly damage: readonly Damage[]
+}
+
+export interface Ingester {
+  /** Learns which endpoints are there. The version is held, or nobody else writes. */
+  load(): Plan<void>
+  /**
+   * Ingests records in their order.
+   * @param oneByOne after an error that is a record's fault: each record by itself, so that only those to blame are set aside
+   */
+  ingest(load: Load, now: number, due: number, oneByOne: boolean): Plan<Ingested & { readonly version: number }>
+  /**
+   * Keeps notices, and makes events for the host of them.
+   * @returns the refs of the endpoints that have something to be sent by that
+   */
+  notify(notices: readonly Notice[], now: number): Plan<readonly number[]>
+  /** How many endpoints an event goes to, as far as is known. */
+  fanOut(event: EventRecord): number
+  /** Forgets what was learned in a transaction that was undone. */
+  forget(): void
+}
+
+export function createIngester(database: RelayDatabase): Ingester {
+  let index = new EndpointIndex()
+  /** The version up to which the index goes. */
+  let known = -1
+
+  function* load(): Plan<void> {
+    const found = yield* rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE defined > ?1`, [known])
+    for (const each of found) {
+      const endpoint = endpointOf(each)
+      if (numberOrNull(each, 'removed_at') === null) index.set(endpoint)
+      else index.delete(endpoint)
+      known = Math.max(known, number(each, 'defined'))
+    }
+  }
+
+  function* upsert(record: EndpointUpsert, version: number): Plan<Endpoint> {
+    const written = yield* row(upserting, [...recordedValues(record), version])
+    const endpoint = endpointOf(written ?? {})
+    yield* database.defined(endpoint.ref, version)
+    return endpoint
+  }
+
+  /** @returns how many waiting deliveries were dropped */
+  function* remove({ ref }: Endpoint, now: number, version: number): Plan<number> {
+    yield* rows(removing, [ref, now, version])
+    yield* database.removed(ref, version)
+    for (let dropped = 0; ; ) {
+      const some = yield* rows(dropping, [ref])
+      dropped += some.length
+      if (some.length < droppedAtOnce) return dropped
+    }
+  }
+
+  /** Does a step wholly or not at all, or says that its record is to blame. */
+  function* attempt<T>(oneByOne: boolean, step: () => Plan<T>): Plan<T | RefusedRecord> {
+    if (!oneByOne) return yield* step()
+    yield* rows('SAVEPOINT step')
+    try {
+      const value = yield* step()
+      yield* rows('RELEASE SAVEPOINT step')
+      return value
+    } catch (error) {
+      if (!database.isRecordsFault(error)) throw error
+      yield* rows('ROLLBACK TO SAVEPOINT step')
+      yield* rows('RELEASE SAVEPOINT step')
+      return new RefusedRecord(error)
+    }
+  }
+
+  function* keepAside(pieces: readonly SetAside[], now: number): Plan<void> {
+    if (pieces.length === 0) return
+    const values = pieces.map(({ reason, network_id, endpoint_id, event_id, content }) => [
+      reason,
+      network_id,
+      endpoint_id,
+      event_id,
+      content,
+    ])
+    const columns = { reason: 'text', network_id: 'text', endpoint_id: 'text', event_id: 'text', content: 'text' } as const
+    yield* rows(
+      `INSERT INTO $schema.set_aside (at, reason, network_id, endpoint_id, event_id, content)
+       SELECT CAST(?1 AS bigint), g.* FROM ${given(database, '?2', columns)} AS g`,
+      [now, JSON.stringify(values)],
+    )
+  }
+
+  function* notify(notices: readonly Notice[], now: number): Plan<readonly number[]> {
+    if (notices.length === 0) return []
+    const version = yield* nextVersion()
+    yield* load()
+    const events = noticeEvents(notices, index, now)
+    if (events.length > 0) yield* database.insertEvents(events, now, now)
+    const refs = events.flatMap(({ receivers }) => receivers.map(({ ref }) => ref))
+    yield* database.touch(refs, version)
+    yield* keepNotices(database, notices, now)
+    return refs
+  }
+
+  function* ingest(
+    { records, damage }: Load,
+    now: number,
+    due: number,
+    oneByOne: boolean,
+  ): Plan<Ingested & { readonly version: number }> {
+    const version = yield* nextVersion()
+    yield* load()
+    const deliveries = new Map<number, number>()
+    const changed = new Map<number, Endpoint>()
+    const removed = new Map<number, Endpoint>()
+    const notices: Notice[] = []
+    const setAside: SetAside[] = []
+    let events = 0
+    let duplicates = 0
+    /** Events that go together: no endpoint changes between them. */
+    let batch: Addressed[] = []
+
+    function passOver({ reason, network_id = null, endpoint_id = null, event_id = null }: Passed, content?: string): void {
+      notices.push({ kind: 'outbox.damaged', network_id, endpoint_id, event_id, text: reason })
+      if (content !== undefined) setAside.push({ reason, network_id, endpoint_id, event_id, content })
+    }
+
+    const refuse = (record: OutboxRecord, why: RefusedRecord) => passOver(refused(record, why.reason), written(record))
+
+    function* insertBatch(): Plan<void> {
+      const [first] = batch
+      if (!first) return
+      const together = batch
+      batch = []
+      const inserted = yield* attempt(oneByOne, () => database.insertEvents(together, now, due))
+      if (inserted instanceof RefusedRecord) return refuse(first.record, inserted)
+      const fresh = new Set(inserted)
+      for (const { record, receivers } of together) {
+        // An event that stands twice among them was inserted once.
+        if (!fresh.delete(record.event_id)) duplicates++
+        else for (const { ref } of receivers) deliveries.set(ref, (deliveries.get(ref) ?? 0) + 1)
+      }
+    }
+
+    for (const record of records) {
+      if (record.kind === 'event') {
+        const receivers = index.receiversOf(record)
+        events++
+        if (receivers.length > 0) batch.push({ record, receivers })
+        if (oneByOne) yield* insertBatch()
+        continue
+      }
+      yield* insertBatch()
+      if (record.action === 'upsert') {
+        const endpoint = yield* attempt(oneByOne, () => upsert(record, version))
+        if (endpoint instanceof RefusedRecord) {
+          refuse(record, endpoint)
+          continue
+        }
+        index.set(endpoint)
+        changed.set(endpoint.ref, endpoint)
+        removed.delete(endpoint.ref)
+        continue
+      }
+      const endpoint = index.get(record.network_id, record.id)
+      if (!endpoint) continue
+      const dropped = yield* attempt(oneByOne, () => remove(endpoint, now, version))
+      if (dropped instanceof RefusedRecord) {
+        refuse(record, dropped)
+        continue
+      }
+      index.delete(record)
+      removed.set(endpoint.ref, endpoint)
+      changed.delete(endpoint.ref)
+      deliveries.delete(endpoint.ref)
+      const text = `the endpoint was removed; ${dropped} waiting deliveries were dropped`
+      const { network_id, id } = endpoint
+      notices.push({ kind: 'endpoint.removed', network_id, endpoint_id: id, event_id: null, text })
+    }
+    yield* insertBatch()
+    if (changed.size + removed.size > 0) known = version
+    for (const each of damage) passOver({ ...each, reason: damageText(each) }, each.content)
+    yield* database.touch([...deliveries.keys()], version)
+    yield* keepAside(setAside, now)
+    yield* keepNotices(database, notices, now)
+    return {
+      ...{ events, duplicates, deliveries, notices, setAside, version },
+      changed: [...changed.values()],
+      removed: [...removed.values()],
+    }
+  }
+
+  return {
+    load,
+    ingest,
+    notify,
+    fanOut: (event) => index.receiversOf(event).length,
+    forget() {
+      index = new EndpointIndex()
+      known = -1
+    },
+  }
+}
+
+const places = [...recordedColumns, 'defined'].map((_, place) => `?${place + 1}`)
+const upserting = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')}, defined) VALUES (${places.join(', ')})
+  ON CONFLICT (network_id, id) DO UPDATE SET ${recordedAssignments}, defined = excluded.defined, disabled = NULL, removed_at = NULL,
+    fresh_starts = endpoints.fresh_starts + 1
+  RETURNING ${endpointColumns}`
+const removing = `UPDATE $schema.endpoints SET removed_at = ?2, key = '', secrets = '[]', old = NULL, old_until = NULL, state = NULL,
+  defined = ?3 WHERE ref = ?1`
+const dropping = `DELETE FROM $schema.deliveries WHERE id IN (
+  SELECT id FROM $schema.deliveries WHERE endpoint = ?1 AND state = 'pending' LIMIT ${droppedAtOnce}) RETURNING id`
+
+/** A record that the database cannot store: the others go on without it. */
+class RefusedRecord {
+  readonly reason: string
+
+  constructor(error: unknown) {
+    this.reason = error instanceof Error ? error.message : 'unforeseen'
+  }
+}
+
+type Passed = Pick<Unusable, 'reason'> & Partial<Unusable>
+
+/** A record as text. Fields that nobody knows may be nested deeper than can be written. */
+function written(record: OutboxRecord): string {
+  try {
+    return JSON.stringify(record)
+  } catch {
+    return ''
+  }
+}
+
+/** What is kept of an event as its subject, for these receivers. */
+export const subjectFor = ({ record, receivers }: Addressed): string | null =>
+  receivers.some(({ order }) => order === 'subject') ? subjectOfRecord(record) : (record.subject ?? null)
+
+/**
+ * What an event is about. Records of earlier versions do not say so: then its payload does. Events whose subject is not known share
+ * one, so that none of them overtakes another.
+ */
+function subjectOfRecord({ subject, event_type, body }: EventRecord): string {
+  if (subject !== undefined) return subject
+  const { payload } = JSON.parse(body) as { readonly payload?: unknown }
+  return subjectOf(event_type, payload) ?? ''
+}

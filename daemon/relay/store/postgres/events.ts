@@ -1,0 +1,37 @@
+/** Inserts events into the store on PostgreSQL: one round trip, however many they are. */
+import { crc32 } from '../../../../lib/base/crc32.ts'
+import { type Plan, rows } from '../database.ts'
+import type { Addressed } from '../endpoint-index.ts'
+import { subjectFor } from '../ingest.ts'
+import { arriving, text } from '../rows.ts'
+
+const inserting = `
+  WITH given AS (
+    SELECT * FROM unnest(?1::text[], ?2::text[], ?3::text[], ?4::text[], ?5::text[], ?6::bigint[], ?7::text[])
+      WITH ORDINALITY AS g (event_id, network_id, event_type, event_timestamp, body, crc, subject, place)),
+  fresh AS (
+    INSERT INTO $schema.events (event_id, network_id, event_type, event_timestamp, received_at, body, crc, subject)
+    SELECT event_id, network_id, event_type, event_timestamp, ?8::bigint, body, crc, subject FROM given ORDER BY place
+    ON CONFLICT (event_id) DO NOTHING RETURNING seq, event_id, subject),
+  addressed AS (
+    SELECT DISTINCT * FROM unnest(?10::text[], ?11::bigint[], ?12::boolean[]) AS a (event_id, endpoint, ordered)),
+  sent AS (
+    INSERT INTO $schema.deliveries (event, endpoint, state, lane, due, subject)
+    SELECT fresh.seq, a.endpoint, 'pending', CASE WHEN a.ordered THEN ${arriving} ELSE 0 END, ?9::bigint,
+      CASE WHEN a.ordered THEN coalesce(fresh.subject, '') END
+    FROM addressed a JOIN fresh USING (event_id) ORDER BY fresh.seq, a.endpoint)
+  SELECT event_id FROM fresh`
+
+export function* insertEvents(events: readonly Addressed[], received_at: number, due: number): Plan<readonly string[]> {
+  const column = (name: 'event_id' | 'network_id' | 'event_type' | 'event_timestamp' | 'body') =>
+    events.map(({ record }) => record[name])
+  const deliveries = events.flatMap(({ record, receivers }) =>
+    receivers.map(({ ref, order }) => ({ event_id: record.event_id, ref, ordered: order === 'subject' })),
+  )
+  const found = yield* rows(inserting, [
+    ...[column('event_id'), column('network_id'), column('event_type'), column('event_timestamp'), column('body')],
+    ...[events.map(({ record }) => crc32(Buffer.from(record.body))), events.map(subjectFor), received_at, due],
+    ...[deliveries.map((each) => each.event_id), deliveries.map(({ ref }) => ref), deliveries.map(({ ordered }) => ordered)],
+  ])
+  return found.map((each) => text(each, 'event_id'))
+}

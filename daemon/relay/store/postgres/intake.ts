@@ -1,0 +1,67 @@
+/** Ingests commits of the outbox table, in one transaction that removes them from it. */
+import { claimOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
+import { maxCounted } from '../../../../lib/outbox/source.ts'
+import type { Ingester } from '../ingest.ts'
+import { number } from '../rows.ts'
+import type { Ingested } from '../store.ts'
+import { type PostgresDatabase, type Session, waitForDisk } from './database.ts'
+
+/** Commits ingested at once. */
+const commitsAtOnce = 500
+
+export interface OutboxPiece {
+  readonly ingested: Ingested
+  readonly version: number
+  /** Whether there is more to ingest at once. */
+  readonly more: boolean
+}
+
+export interface OutboxTable {
+  /** Ingests some commits. `undefined` when there are none, or when another relay is at it. */
+  ingest(now: number, firstDelay: number): Promise<OutboxPiece | undefined>
+  /** How many commits are in the outbox; at most `maxCounted`. */
+  waiting(): Promise<number>
+}
+
+export function outboxTable(database: PostgresDatabase, ingester: Ingester): OutboxTable {
+  const { schema } = database
+
+  async function ingestOn(session: Session, now: number, due: number, oneByOne: boolean): Promise<OutboxPiece | undefined> {
+    // One relay at a time: it holds the version.
+    const [free] = await session.rows(`SELECT value FROM $schema.meta WHERE name = 'version' FOR UPDATE SKIP LOCKED`)
+    if (!free) return undefined
+    const { commits, damage } = await claimOutbox(session.client, commitsAtOnce, schema)
+    if (commits.length === 0) return undefined
+    await waitForDisk(session)
+    const { version, ...ingested } = await session.run(ingester.ingest({ records: commits.flat(), damage }, now, due, oneByOne))
+    return { ingested, version, more: commits.length >= commitsAtOnce }
+  }
+
+  async function ingest(now: number, due: number, oneByOne: boolean): Promise<OutboxPiece | undefined> {
+    // What was learned in a transaction that is undone may not be so; the next one may begin within `session`.
+    const attempt = (session: Session) => ingestOn(session, now, due, oneByOne).catch(forgetAnd)
+    try {
+      return await database.session(attempt).catch(forgetAnd)
+    } catch (error) {
+      if (!oneByOne && database.isRecordsFault(error)) return ingest(now, due, true)
+      throw error
+    }
+  }
+
+  function forgetAnd(error: unknown): never {
+    ingester.forget()
+    throw error
+  }
+
+  return {
+    async waiting() {
+      const some = `SELECT 1 FROM "${schema}"."outbox" LIMIT $1`
+      const [row = {}] = await database.rows(`SELECT count(*) AS count FROM (${some}) AS counted`, [maxCounted])
+      return number(row, 'count')
+    },
+    async ingest(now, firstDelay) {
+      const [waiting] = await database.rows(`SELECT 1 FROM "${schema}"."outbox" ORDER BY "seq" LIMIT 1`)
+      return waiting && ingest(now, now + firstDelay, false)
+    },
+  }
+}
