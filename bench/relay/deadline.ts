@@ -66,26 +66,31 @@ const ways: Readonly<Record<string, (body: string) => Promise<void>>> = {
 }
 
 const seen = new Map<string, number[]>()
+const cpu = new Map<string, number[]>()
 for (let round = 0; round <= rounds; round++)
   for (const [name, way] of Object.entries(ways)) {
     receiver.send({ expect: count })
     await next()
     const all = next()
     const begun = performance.now()
+    const before = process.cpuUsage()
     let place = 0
     const work = async (): Promise<void> => {
       while (place < count) await way(eventOf(place++).body)
     }
     await Promise.all(Array.from({ length: inFlight }, work))
     await all
+    const { user, system } = process.cpuUsage(before)
     // The first round warms up.
-    if (round > 0) seen.set(name, [...(seen.get(name) ?? []), (count / (performance.now() - begun)) * 1000])
+    if (round === 0) continue
+    seen.set(name, [...(seen.get(name) ?? []), (count / (performance.now() - begun)) * 1000])
+    cpu.set(name, [...(cpu.get(name) ?? []), (user + system) / count])
   }
 
-const middle = (name: string): number => (seen.get(name) ?? []).toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? 0
-const table = new Table({ head: ['deadline', 'requests/s', '× none'], style: { head: [], border: [] } })
-for (const name of Object.keys(ways))
-  table.push([name, Math.round(middle(name)), (middle(name) / middle('no deadline')).toFixed(2)])
+const middle = (figures: ReadonlyMap<string, readonly number[]>, name: string): number =>
+  (figures.get(name) ?? []).toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? 0
+const table = new Table({ head: ['deadline', 'requests/s', 'CPU µs per request'], style: { head: [], border: [] } })
+for (const name of Object.keys(ways)) table.push([name, Math.round(middle(seen, name)), middle(cpu, name).toFixed(1)])
 console.log(`Node ${process.version}, events of 1 KiB, ${inFlight} in flight, ${count} a round, medians of ${rounds} rounds`)
 console.log(table.toString())
 await pool.close()
