@@ -9,7 +9,7 @@ export { callable, count, flag, positive } from '../lib/base/options.ts'
 /**
  * @param call the call's name, for the message
  * @param rules what each option must be, with its default
- * @param example how it is called, for whoever gave no options
+ * @param example the call, for a caller without options
  * @returns the options, with their defaults
  * @throws TypeError that lists every problem
  */

@@ -72,7 +72,7 @@ export interface JoinedCommunity extends HostCalls {
 
 /** A community network's Admin API. */
 export interface Community extends HostCalls {
-  /** Answers any request; a path that is not the API's gets a 404. Bound: it may be handed on as it is. */
+  /** Answers any request; a path that is not the API's gets a 404. It may be passed on without binding. */
   readonly fetch: (request: Request) => Promise<Response>
   /** Answers a request for the API; `undefined` for any other, whose body is then untouched. */
   readonly handle: (request: Request) => Promise<Response | undefined>

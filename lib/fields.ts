@@ -139,14 +139,14 @@ export function atMost<Input extends string | readonly unknown[]>(limit: keyof T
   })
 }
 
-/** A list is looked at up to so many wrong items: more problems than that are not told. */
+/** A list is checked up to this many wrong items; further problems are not reported. */
 const maxWrongItems = 6
 
 /**
  * A list in a request. Its length is checked before its items, and wrong items are not looked for without end: what is refused
  * costs little, however long it is.
  * @param most the maximum number of items, or the name of a limit of the community
- * @param noun what they are called in the sentence
+ * @param noun the word for the items in the sentence
  */
 export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'choices', noun: string): v.ArraySchema<S, string> {
   const list = v.array(schema, 'must be a list')

@@ -1,7 +1,7 @@
 /**
- * Doors to what is not this library's business: storing files, recurrence rules, phone numbers, downloads. Each is optional
- * and small; `ports()` of `folkmoot/ports` fills them with maintained libraries, a host may fill any of them itself. An
- * operation that needs one that is missing answers 422 with a sentence that names it.
+ * Interfaces for work outside of this library: storing files, recurrence rules, phone numbers, downloads. Each is optional and
+ * small; `ports()` of `folkmoot/ports` fills them with maintained libraries, a host may fill any of them itself. An operation
+ * that needs one that is missing answers 422 with a sentence that names it.
  */
 
 /** A recurring event: how it repeats, and where it begins (RFC 5545, 3.3.10). */
@@ -78,14 +78,15 @@ export interface AssetStore {
 /** The result of a download. */
 export type Download =
   | { readonly ok: true; readonly bytes: Uint8Array; readonly name: string | null }
-  /** `refused`: the address may not be called; `too large`: more bytes than allowed; `failed`: whatever else. */
+  /** `refused`: the address may not be called; `too large`: more bytes than allowed; `failed`: any other failure. */
   | { readonly ok: false; readonly reason: 'refused' | 'too large' | 'failed' }
 
 /** Fetches a file from an address that a stranger has named: it must never reach into the operator's own network. */
 export interface Downloader {
   /**
    * @param limit most bytes that are taken
-   * @param arrived to be told of the bytes of each part as it arrives; what it throws ends the download, and `get` throws it
+   * @param arrived called with the bytes of each part as it arrives; if it throws, the download ends and `get` throws that
+   * error
    */
   get(url: string, limit: number, arrived?: (bytes: number) => void): Promise<Download>
 }

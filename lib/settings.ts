@@ -35,7 +35,7 @@ export interface RateCount {
 export interface RateLimiter {
   /**
    * Counts one request.
-   * @param key what is counted by: the API key's id
+   * @param key the counted key: the API key's id
    * @param perMinute how many are allowed
    */
   count(key: string, perMinute: number): Promise<RateCount>
@@ -69,7 +69,7 @@ export interface FaultContext {
 /** Reports a fault. It never throws, and nobody waits for it. */
 export type Report = (error: unknown, about: FaultContext) => void
 
-/** The hooks without the types of the single operations: what is known of those stands above in the order of imports. */
+/** The hooks without the types of single operations, because those are declared later in the order of imports. */
 interface SettledHooks {
   before?(call: BeforeCall): void | Promise<void>
   after?(event: CommittedEvent): void | Promise<void>

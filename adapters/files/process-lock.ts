@@ -32,9 +32,9 @@ export interface ProcessLock {
 }
 
 /**
- * Holds a path until it is released or the process ends, in whatever way. Holding does not keep the process alive.
+ * Locks a path until it is released or the process ends in any way. The lock does not keep the process alive.
  *
- * @param path what is to be held; it need not exist, its directory must
+ * @param path the path to lock; it need not exist, its directory must
  * @param purpose the use of the path, shown in the refusal of others: `lowdb storage`
  * @throws StorageError `locked` if another owner holds it, in this process or another one; the message names that process.
  * `full` or `unavailable` if the lock file cannot be written
@@ -76,7 +76,7 @@ export async function acquireLock(path: string, purpose: string): Promise<Proces
 
 /**
  * The present owner of a path.
- * @returns `undefined` when nobody does, or when whoever did is dead
+ * @returns `undefined` if nobody does, or the owner is dead
  */
 export async function lockOwner(path: string): Promise<LockOwner | undefined> {
   const real = await realPath(path)

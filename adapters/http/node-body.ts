@@ -48,7 +48,7 @@ const isUnread = (request: IncomingMessage): boolean => !request.readableDidRead
  * Reads a request's body.
  * @param limit refuse a body of more bytes than this
  * @param bounds how long it may take
- * @param arrived told of each part; what it throws ends the reading
+ * @param arrived called for each part; if it throws, the reading ends
  * @returns `undefined` when there are more
  * @throws ApiError 400 if the connection ends before the body does, 408 if the body stalls
  * @throws Error when the host has read the body and kept nothing of it
@@ -126,7 +126,7 @@ function gather(announced: number, limit: number) {
   return {
     /** False when there are more bytes than the limit. */
     add(chunk: Buffer): boolean {
-      // Not at once: what is only announced costs nothing.
+      // Not at once: announced bytes cost nothing.
       if (!place && length > placedFrom && announced <= limit && announced > length) {
         place = Buffer.allocUnsafeSlow(announced)
         copyAll(chunks, place)

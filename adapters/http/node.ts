@@ -28,8 +28,8 @@ export function toNodeListener(
 }
 
 /**
- * Middleware for Express, Connect and their like: answers what is ours and leaves everything else, its body untouched, to the
- * next handler. Mount it before or after a body parser. Mounted below a path, give the community that `basePath`.
+ * Middleware for Express, Connect and their like: answers the API's paths and leaves every other request, its body untouched,
+ * to the next handler. Mount it before or after a body parser. Mounted below a path, give the community that `basePath`.
  * @param community what answers
  * @param bounds how long bodies and answers may be on their way
  * @throws TypeError when a bound is not a whole number above 0

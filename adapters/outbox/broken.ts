@@ -1,4 +1,4 @@
-/** Keeps damaged bytes for a person to look at. */
+/** Keeps damaged bytes for inspection by a person. */
 import { join } from 'node:path'
 import { errorCode } from '../files/errors.ts'
 import type { FileSystem } from '../files/file-system.ts'

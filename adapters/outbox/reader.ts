@@ -222,7 +222,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
   }
 }
 
-/** How long a file is; what is not a file, or is gone, is never short enough to be removed. */
+/** The length of a file; anything else, or a missing file, is never short enough to be removed. */
 async function sizeOf(files: FileSystem, path: string): Promise<number> {
   try {
     const file = await files.open(path)

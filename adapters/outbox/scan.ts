@@ -17,7 +17,9 @@ export interface Scan {
   readonly damage: readonly DamagedBytes[]
   /** Bytes that are done with, as commits or as damage. */
   readonly consumed: number
-  /** The first line of a large commit, behind what is done with: whether its last line is there must be found out first. */
+  /**
+   * The first line of a large commit, after the settled bytes: the reader must first find out whether its last line is there.
+   */
   readonly opens?: { readonly commit: string; readonly start: number; readonly end: number }
 }
 

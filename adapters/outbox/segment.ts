@@ -69,7 +69,7 @@ export async function createSegment(files: FileSystem, directory: string, name: 
   }
 }
 
-/** Takes back what is not durable, as far as the file system lets us; the reader copes with what stays. */
+/** Truncates bytes that are not durable, as far as the file system allows; the reader copes with the rest. */
 async function abandon(files: FileSystem, file: OpenFile, path: string, length: number): Promise<void> {
   await file.truncate(length).catch(() => undefined)
   await file.close().catch(() => undefined)

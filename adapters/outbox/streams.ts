@@ -17,7 +17,7 @@ export interface Stream extends SegmentName {
 export interface Streams {
   /** Every name in the directory; none as long as it has never existed. */
   list(): Promise<readonly string[]>
-  /** Whether a writer will append no more. Asked before the sizes of its segments are looked at, so that they are final. */
+  /** Whether a writer will append no more. Asked before the sizes of its segments are read, so that they are final. */
   isDone(writer: string): Promise<boolean>
   /** The segments of this version among these names, in the order to read them. */
   streams(names: readonly string[]): Promise<readonly Stream[]>

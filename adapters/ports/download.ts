@@ -20,7 +20,7 @@ const maxRedirects = 3
 
 /**
  * The port `download`: fetches files that strangers have named, under a guard.
- * @param guard what it may reach; there is no default, because the wrong one opens the operator's network
+ * @param guard the addresses it may reach; there is no default, because the wrong one opens the operator's network
  */
 export function guardedDownloads({ allows, lookup, timeout = 20 }: DownloadGuard): Downloader {
   const dispatcher = new Agent({ connect: { lookup, timeout: timeout * 1000 }, connections: 8, keepAliveTimeout: 1000 })

@@ -23,7 +23,7 @@ export interface S3AssetsOptions {
 }
 
 /**
- * Files as objects of an S3-compatible service, each named by its id with the extension of what it really is.
+ * Files as objects of an S3-compatible service, each named by its id with the extension of its real type.
  * @throws TypeError when an option is missing or malformed
  */
 export function s3Assets({ client, bucket, prefix = '', baseUrl }: S3AssetsOptions): AssetStore {

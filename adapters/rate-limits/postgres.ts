@@ -87,7 +87,7 @@ function postgresCounts(pool: PgPool, table: string, timeoutMs: number, prepared
       "used" = CASE WHEN ${running('c')} THEN c."used" + excluded."used" ELSE excluded."used" END,
       "ends_at" = CASE WHEN ${running('c')} THEN c."ends_at" ELSE excluded."ends_at" END
     RETURNING "key", "used", extract(epoch FROM "ends_at" - now()) * 1000`
-  // Rows that are being counted in are passed over, so that it waits for nobody.
+  // Locked rows are skipped, so that it waits for nobody.
   const sweepAll = `DELETE FROM ${table} WHERE "key" IN
     (SELECT "key" FROM ${table} AS c WHERE NOT (${running('c')}) FOR UPDATE SKIP LOCKED)`
 
@@ -111,7 +111,7 @@ function postgresCounts(pool: PgPool, table: string, timeoutMs: number, prepared
     }
   }
 
-  /** The same, again after a lost race or connection: what was lost on its way may be counted twice, but never not at all. */
+  /** The same, repeated after a lost race or connection: a lost answer may count twice, but never not at all. */
   async function runPersistently(sql: string, values: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
     const deadline = performance.now() + timeoutMs
     for (;;) {

@@ -48,7 +48,7 @@ export interface SharedOptions {
 
 /** Rate limits that hold a database open. */
 export interface SharedRateLimits extends RateLimiter {
-  /** Waits for what is being counted, then closes the connection. May be called twice. */
+  /** Waits for running counts, then closes the connection. May be called twice. */
   close(): Promise<void>
 }
 

@@ -52,7 +52,7 @@ export interface Dialect {
   readonly now: string
 }
 
-/** A name of ours in SQL; ours have no quotes in them. */
+/** A name of this package in SQL; these names have no quotes in them. */
 export const quoted = (name: string): string => `"${name}"`
 
 /** A text as an SQL literal, for DDL, which takes no parameters. */

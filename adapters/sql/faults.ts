@@ -2,7 +2,7 @@
 import type { StorageErrorCode } from '../../lib/storage/contract.ts'
 
 export type Fault =
-  /** Another connection holds what is wanted: the same works a little later. */
+  /** Another connection holds the lock: a later try will work. */
   | 'busy'
   /** Two transactions met: the whole transaction may run again. */
   | 'race'
@@ -48,6 +48,6 @@ export const storageCodes: Readonly<Partial<Record<Fault, StorageErrorCode>>> = 
  */
 export function isRecordsFault(error: unknown, fault: Fault | undefined): boolean {
   if (fault !== undefined) return fault === 'value' || fault === 'unique'
-  // A value that cannot be bound, or code of ours that did not reckon with one.
+  // A value that cannot be bound, or a bug in this package.
   return error instanceof TypeError || error instanceof RangeError
 }

@@ -96,7 +96,7 @@ export function statementsOf(dialect: Dialect) {
 
   const clause = (all: readonly string[]): string => (all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '')
 
-  /** A place in a list as its column has it; out of a link it comes back as text, whatever the column holds. */
+  /** A position in a list as its column has it. A link returns it as text, for every column type. */
   function placeIn(table: TableShape, by: string, after: string | number): SqlValue {
     const type = table.columns[by]?.type
     const isNumber = type === 'integer' || type === 'real'

@@ -84,7 +84,7 @@ async function open(lock: ProcessLock, { outbox, warn, retryMs, files }: Require
 
   const tables = tablesInMemory((name) => low.data.tables[name] ?? [])
   const pending = pendingRecords(outbox, { retryMs, warn: (message) => warn(`${path}: ${message}`) })
-  /** A write that failed may still have come through, so the file may hold what was undone in memory. */
+  /** A failed write may still have reached the file, so the file may hold changes that were undone in memory. */
   let uncertain = false
   let warned = false
 

@@ -83,7 +83,7 @@ const rules = {
 } satisfies { readonly [Name in keyof PostgresOptions]-?: v.GenericSchema }
 
 /**
- * Opens a PostgreSQL database, and makes what is missing in it.
+ * Opens a PostgreSQL database, and creates missing parts in it.
  *
  * @throws StorageError `unavailable` when it cannot be reached, `newer` when a newer version has migrated it
  * @throws TypeError when neither `url` nor `pool` is given, or `pg` is not installed

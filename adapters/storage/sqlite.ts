@@ -117,7 +117,7 @@ const rules = {
 } satisfies { readonly [Name in keyof SqliteOptions]-?: v.GenericSchema }
 
 /**
- * Opens a SQLite file, and makes what is missing in it.
+ * Opens a SQLite file, and creates missing parts in it.
  *
  * @throws StorageError `damaged` if it is not a whole SQLite database (it is left alone), `newer` if a newer version has
  * migrated it, `full`, `unavailable`

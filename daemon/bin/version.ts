@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The version in the nearest package.json: it lies two levels up from the sources, three from what is built. */
+/** The version in the nearest package.json: two levels up from the sources, three from the built files. */
 export function packageVersion(): string {
   for (const at of ['../../package.json', '../../../package.json']) {
     try {

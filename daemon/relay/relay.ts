@@ -64,7 +64,7 @@ export interface Relay {
   /** Closes the circuit of an endpoint, as a probe that succeeded would. */
   closeCircuit(endpoint: number): Promise<void>
   /**
-   * Takes nothing more over, waits for what is in flight, and lets go of everything. An attempt that does not end in time is
+   * Ingests nothing more, waits for attempts in flight, and releases everything. An attempt that does not end in time is
    * aborted. It uses up no attempt and is sent again by the next relay. May be called again, with a shorter grace.
    * @param grace milliseconds, 15 s by default
    */
@@ -76,7 +76,7 @@ const defaultGrace = 15_000
 /** A relay that is at one turn for longer than this, in milliseconds, is not alive. */
 export const stuckLimit = 30_000
 
-/** Whether the disk or SQLite refused, as opposed to a fault of ours. */
+/** Whether the disk or SQLite refused, as opposed to a bug. */
 const isSystems = (error: unknown): boolean => /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.test(errorCode(error))
 
 /**

@@ -90,7 +90,7 @@ export type Settings = { readonly [Name in Defaulted | 'lease']: Exclude<Value<N
 
 /**
  * Settings over the defaults.
- * @param given what is set, of unknown origin; `undefined` leaves a default
+ * @param given the settings, unchecked; `undefined` leaves a default
  * @throws SettingsError naming every problem
  */
 export function checkSettings(given: Readonly<Record<string, unknown>>): Settings {

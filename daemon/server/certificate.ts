@@ -9,7 +9,7 @@ export interface CertificateFiles {
 }
 
 /**
- * Reads a certificate and its key, and looks whether they are what they are said to be.
+ * Reads a certificate and its key, and checks that they are one and match.
  * @throws UsageError that names the option
  */
 export async function readCertificate({

@@ -9,7 +9,7 @@ import type { Row, Table } from '../../lib/storage/table.ts'
 import { idempotencyKeys, tables as typedTables } from '../../lib/storage/tables.ts'
 import { UsageError } from '../usage.ts'
 
-// Rows are taken out and put in as they are, whatever their types.
+// Rows are copied unchanged, without their types.
 const tables = typedTables as readonly Table<Row>[]
 
 /** Rows in one transaction: more are fewer writes, fewer are a smaller loss when it is interrupted. */

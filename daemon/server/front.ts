@@ -21,16 +21,16 @@ export interface Watcher {
 export interface Front {
   readonly listener: RequestListener
   phase: Phase
-  /** Answers what is neither health nor too early. */
+  /** Answers requests that are neither health checks nor too early. */
   next: RequestListener
-  /** Is told of every request but those for health. */
+  /** Called for every request except health checks. */
   watcher: Watcher | undefined
 }
 
 /** Seconds after which a client may try again. */
 const retryAfter = '1'
 
-/** A front that is starting. Nothing waits in it: a request that comes too early is told so. */
+/** A front that is starting. No request waits in it: an early request is answered 503. */
 export function createFront(): Front {
   const front: Front = {
     phase: 'starting',

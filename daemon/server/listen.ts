@@ -42,7 +42,7 @@ export const serverBounds: ServerBounds = {
 export interface Listening {
   /** Its origin: `http://127.0.0.1:4000`. */
   readonly url: string
-  /** Stops accepting, lets running requests finish, and cuts what has not finished after `graceMilliseconds`. */
+  /** Stops accepting, lets running requests finish, and cuts the rest after `graceMilliseconds`. */
   close(graceMilliseconds: number): Promise<void>
 }
 

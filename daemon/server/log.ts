@@ -8,7 +8,7 @@ export interface Access {
   readonly path: string
   /** 0: the client was gone before the answer. */
   readonly status: number
-  /** `tags.create`; null for what is no operation. */
+  /** `tags.create`; null for no operation. */
   readonly operation: string | null
   readonly milliseconds: number
   readonly from: string | null

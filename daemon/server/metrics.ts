@@ -9,7 +9,7 @@ import type { Phase } from './front.ts'
 export interface Metrics {
   readonly port: number
   began(): void
-  /** @param operation null for what is no operation */
+  /** @param operation null for no operation */
   ended(request: { readonly operation: string | null; readonly status: number; readonly milliseconds: number }): void
   fault(): void
   /** Where the bytes in flight are read at each scrape. */

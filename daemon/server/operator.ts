@@ -23,7 +23,7 @@ export interface StorageFlags extends EncryptionFlags {
 }
 
 /**
- * Runs `work` on the community of a storage, and lets go of it whatever happens.
+ * Runs `work` on the community of a storage, and always closes it afterwards.
  * @param missing whether a missing storage is created
  * @throws UsageError, StorageError, ApiError
  */

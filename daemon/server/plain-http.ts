@@ -11,7 +11,7 @@ const handshake = 0x16
 const lingerMs = 2_000
 
 /**
- * Looks at the first byte of each connection, and hands on to TLS what is TLS.
+ * Reads the first byte of each connection, and passes TLS on.
  * @param firstByteMs how long a connection may take to its first byte
  */
 export function refusePlainHttp(server: Server, firstByteMs: number): Server {
@@ -37,7 +37,7 @@ export function refusePlainHttp(server: Server, firstByteMs: number): Server {
   return server
 }
 
-// Nothing is parsed: whatever this is, it is answered once and closed.
+// Nothing is parsed: any request is answered once and closed.
 function refuse(socket: Socket, first: Buffer): void {
   socket.on('error', () => {})
   const timer = setTimeout(() => socket.destroy(), lingerMs)

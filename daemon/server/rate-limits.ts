@@ -7,7 +7,7 @@ import type { RateLimiter } from '../../lib/index.ts'
  * for a single process.
  *
  * @param address a storage address that `openStorage` has taken
- * @param warn is told when the counts cannot be shared, and when they can again
+ * @param warn called when the counts cannot be shared, and when they can again
  * @throws StorageError when the counts cannot be opened
  */
 export async function openRateLimits(address: string, warn: (sentence: string) => void): Promise<RateLimiter> {

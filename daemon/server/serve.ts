@@ -31,7 +31,7 @@ import { watcherOf } from './watcher.ts'
 /** A server that runs. */
 export interface Running {
   readonly url: string
-  /** Ends everything in the order in which nothing is lost; running requests have until the grace is over. */
+  /** Ends everything in an order that loses nothing; running requests have until the grace is over. */
   close(): Promise<void>
 }
 

@@ -18,10 +18,10 @@ export interface OpenStorage {
  * Opens the storage that a command line names. Only its own engine is loaded.
  * @param address `lowdb:PATH`, `memory:`, `sqlite:PATH` or `postgres://…` (`?schema=NAME` for another schema)
  * @param outboxDirectory the outbox directory of a storage without an outbox table; beside the file by default
- * @param warn is told what the operator should know
- * @param missing what is done where there is no such storage: whoever only reads or changes one must not make one of a mistyped
- * name
- * @throws UsageError when the address is not one of ours, or nothing is there
+ * @param warn called with messages for the operator
+ * @param missing what to do about a missing storage: a command that only reads or changes one must not create one from a
+ * mistyped name
+ * @throws UsageError when the address has no known form, or the storage is missing
  * @throws StorageError when the storage refuses to open: `locked`, `damaged`, `newer`, `full`
  */
 export async function openStorage(
@@ -74,7 +74,7 @@ export function fileOfStorage(address: string): string | undefined {
   return path === undefined ? undefined : resolve(path)
 }
 
-/** Another user's directory hides what is in it, which is no reason to say that nothing is there. */
+/** Another user's directory hides its files, so "missing" would be wrong. */
 async function mustExist(file: string): Promise<void> {
   await stat(file).catch((error: unknown) => {
     const isHidden = ['EACCES', 'EPERM'].includes(errorCode(error))
@@ -89,7 +89,7 @@ const nothingAt = (file: string): string =>
 
 const nothingInMemory = 'memory: begins and ends empty: reach the server that holds it with --server, or name another --storage'
 
-/** With what was in memory, a directory that nobody asked for goes too. */
+/** With the rows of memory, its temporary directory is removed too. */
 function leavingNothing(storage: Storage, directory: string): Storage {
   return {
     transaction: (work, options) => storage.transaction(work, options),

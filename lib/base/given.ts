@@ -8,7 +8,7 @@ export function kind(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** The value where it is short and plain, else what it is. */
+/** The value if it is short and plain, else its kind. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return value.length > 100 ? `a text of ${value.length} characters` : JSON.stringify(value)
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kind(value)

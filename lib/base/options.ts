@@ -16,7 +16,7 @@ export const must =
 /** Checked options. */
 export type Checked<E extends v.ObjectEntries> = { readonly [K in keyof E]: v.InferOutput<E[K]> }
 
-/** At most this many names that do not exist are told, and this many problems of one option. */
+/** At most this many unknown names are reported, and this many problems of one option. */
 const maxStrangers = 5
 const maxProblems = 20
 
@@ -77,7 +77,7 @@ function groupOf<Output>(entries: v.ObjectEntries, keep: boolean): v.GenericSche
 /**
  * Checks options and fills in their defaults.
  * @param noun what one of them is called: option, setting
- * @returns what is wrong, as sentences, or the options
+ * @returns the problems, as sentences, or the options
  */
 export function checkedOptions<const E extends v.ObjectEntries>(
   noun: string,

@@ -18,7 +18,7 @@ const base62 = (number: bigint, length: number): string => {
 
 const checksum = (body: string): string => base62(BigInt(crc32(encoder.encode(body))), checksumLength)
 
-/** A new token, from 32 random bytes. Shown once; what is kept of it is `hashToken`. */
+/** A new token, from 32 random bytes. Shown once; only its `hashToken` is kept. */
 export function newToken(): string {
   let number = 0n
   for (const byte of crypto.getRandomValues(new Uint8Array(32))) number = (number << 8n) | BigInt(byte)
@@ -33,7 +33,7 @@ export function isToken(text: string): boolean {
   return text.endsWith(checksum(body))
 }
 
-/** The SHA-256 of a token, in hex: what is stored and looked up. */
+/** The SHA-256 of a token, in hex, for storage and lookup. */
 export const hashToken = sha256
 
 /** A token as lists show it: enough to recognise it, too little to use it. */

@@ -1,6 +1,6 @@
 /**
- * How the host's calls check what they are given: every problem at once, in one error. Unknown fields and arguments that are
- * not objects are mistakes of the program, a `TypeError`. Refused values are an `ApiError` 422.
+ * How the host's calls check their arguments: every problem at once, in one error. Unknown fields and arguments that are not
+ * objects are mistakes of the program, a `TypeError`. Refused values are an `ApiError` 422.
  */
 import * as v from 'valibot'
 import { kind } from '../base/given.ts'
@@ -57,7 +57,7 @@ interface Described {
   readonly pipe?: readonly v.GenericSchema[]
 }
 
-/** The schema behind what may be left out and what is transformed. */
+/** The schema inside optional and transformed ones. */
 function inner(schema: v.GenericSchema): Described {
   const { pipe, wrapped } = schema as unknown as Described
   const next = pipe?.[0] ?? wrapped

@@ -46,7 +46,7 @@ export function rotated(
   }
 }
 
-/** An endpoint as relays are told of it. */
+/** An endpoint as the outbox record for relays. */
 export function upsertOf(row: EndpointRow, now: number): EndpointUpsert {
   const { id, network_id, old_keys, old_secrets } = row
   const recorded = recordedOf({ ...row, old_keys: live(old_keys, now), old_secrets: live(old_secrets, now) })

@@ -24,7 +24,7 @@ export interface EndpointChanges extends AttributeChanges {
   readonly events?: readonly string[] | null
 }
 
-/** A webhook endpoint to be, or the one with this URL as it is to be. */
+/** A new webhook endpoint, or new values of the one with this URL. */
 export interface NewEndpoint extends EndpointChanges {
   /** The network, by id or subdomain. */
   readonly network_id: Id | number
@@ -56,7 +56,7 @@ export interface EndpointRotation {
   readonly keepOldSeconds?: number
 }
 
-/** An endpoint after a rotation, with what is new; it is shown here once. */
+/** An endpoint after a rotation, with its new credentials; they are shown here once. */
 export interface RotatedEndpoint {
   readonly endpoint: Endpoint
   readonly key?: string
@@ -66,13 +66,13 @@ export interface RotatedEndpoint {
 /** The calls about webhook endpoints. A network is named by its id or subdomain. Relays learn of it by the outbox. */
 export interface Endpoints {
   /**
-   * Registers an endpoint, or changes the one of this network with the same URL: what is left out stays.
+   * Registers an endpoint, or changes the one of this network with the same URL: omitted fields stay.
    * @throws ApiError 404, 422 when a value is refused, or a new endpoint has no key
-   * @throws EncryptionError when what it has already cannot be decrypted
+   * @throws EncryptionError when its present credentials cannot be decrypted
    */
   upsert(endpoint: NewEndpoint): Promise<RegisteredEndpoint>
   /**
-   * Changes what is named, and nothing else. A new key or secret takes the place of the old one at once; `rotate` lets them overlap.
+   * Changes only the named fields. A new key or secret takes the place of the old one at once; `rotate` lets them overlap.
    * @throws ApiError 404, 422
    */
   update(network: Id | number, id: Id | number, changes: EndpointChanges): Promise<Endpoint>
@@ -102,13 +102,13 @@ export interface Endpoints {
   /** @throws ApiError 404 when the network has no such endpoint */
   remove(network: Id | number, id: Id | number): Promise<Endpoint>
   /**
-   * Puts every endpoint of a network into the outbox again, for a relay that has lost what it knew. Keys and secrets that are in
+   * Puts every endpoint of a network into the outbox again, for a relay that has lost its store. Keys and secrets that are in
    * plain text, or encrypted with a later key of `encryptionKeys`, are encrypted with the first one.
    * @throws ApiError 404
    */
   republish(network: Id | number): Promise<void>
   /**
-   * Takes replaced keys and secrets whose time is over out of the storage. Relays use them no more in any case.
+   * Removes expired old keys and secrets from the storage. Relays no longer use them in any case.
    * @throws ApiError 404
    */
   forgetOld(network: Id | number): Promise<void>
@@ -117,7 +117,7 @@ export interface Endpoints {
 export function endpointsOf({ clock, limits, encryption }: Settings, transactions: Transactions, networks: Networks): Endpoints {
   const now = () => isoTime(clock.now())
 
-  /** One change of a network's endpoints at a time: one endpoint for each URL, and one order for what relays are told. */
+  /** One change of a network's endpoints at a time: one endpoint for each URL, and one order of records for relays. */
   async function change<T>(name: Id | number, work: (tx: ScopedTx) => Promise<T>): Promise<T> {
     const { id } = await networks.show(name)
     return transactions.write(id, now(), async (tx) => {
@@ -148,7 +148,7 @@ export function endpointsOf({ clock, limits, encryption }: Settings, transaction
     return { ...columns, key: sealed.key, secrets: sealed.secrets, old_keys: sealed.old_keys, old_secrets: sealed.old_secrets }
   }
 
-  /** Without an encryption key nothing new is written in plain text beside what is encrypted: the key was forgotten. */
+  /** Without an encryption key nothing new is written in plain text beside encrypted values: the key was forgotten. */
   async function refuseUnencrypted(tx: ScopedTx): Promise<void> {
     if (!encryption.isEmpty || !(await tx.find(webhookEndpoints, {})).some(hasEncrypted)) return
     throw new EncryptionError(`endpoints of network ${tx.network_id} are encrypted: give the encryption keys in ${howGiven}`)

@@ -45,7 +45,7 @@ async function recipientOf({ tx }: Pick<Context, 'tx'>, { recipient_id, recipien
 type Names = { readonly first_name?: string | undefined; readonly last_name?: string | undefined }
 type Profile = Partial<Pick<NewIn<typeof members>, 'commercial_email_consent' | 'time_zone' | 'location' | 'bio' | 'avatar'>>
 
-/** Makes the invited person a member, or the one again who they were before; whoever invited them has referred one more. */
+/** Makes the invited person a member, or restores a former member; the inviter has referred one more. */
 async function enrol(
   call: Context & Emitter<'MemberJoined'>,
   invite: InviteRow,

@@ -29,7 +29,7 @@ export interface NewKey {
 /** A key as lists show it: without its token, which is kept nowhere. */
 export interface KeyListing extends Omit<ApiKeyRow, 'token_hash'> {
   readonly status: 'Active' | 'Revoked'
-  /** Whether its time is over. */
+  /** Whether it has expired. */
   readonly expired: boolean
   /** The state of the member who acts; see the option `keysOfFormerMembers`. */
   readonly member_state: MemberRow['state']

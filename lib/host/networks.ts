@@ -60,7 +60,7 @@ export interface Networks {
    */
   show(network: Id | number): Promise<NetworkRow>
   /**
-   * Changes what is named, from the next request on; what is left out stays.
+   * Changes the named fields, from the next request on; omitted fields stay.
    * @throws ApiError 404, 422 when a value is refused
    */
   update(network: Id | number, changes: NetworkChanges): Promise<NetworkRow>

@@ -21,13 +21,13 @@ export type HostNotification<F extends Fields, R extends v.GenericSchema> = (
   given: NotificationInput<F>,
 ) => Promise<v.InferOutput<R>>
 
-/** The same call, with the fields of what it takes and gives written out: what editors show of it can be read. */
+/** The same call, with its fields written out, so that editors show readable types. */
 export type Plainly<Call> = Call extends (given: infer T) => Promise<infer R> ? (given: Plain<T>) => Promise<Plain<R>> : never
 type Plain<T> = { [K in keyof T]: T[K] } & {}
 
 /**
  * Makes a call of the host.
- * @param fields what it takes beside the network
+ * @param fields its fields beside the network
  * @param returns the record that it answers with
  * @param work runs in one transaction; the network's first host counts as the one who acts
  */

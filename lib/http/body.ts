@@ -43,7 +43,7 @@ function refuseDeep(body: unknown): void {
   if (isDeep(body)) fail(badRequest(`The body is nested more than ${maxLevels} levels deep`))
 }
 
-/** A JSON body where one is only a courtesy: what is not JSON counts as none. */
+/** An optional JSON body: other content counts as no body. */
 export async function readOptionalJson(incoming: Incoming, limit: number): Promise<unknown> {
   const type = incoming.header('content-type')
   return type && !isJson(type) ? undefined : readJson(incoming, limit)

@@ -19,7 +19,7 @@ export interface Incoming {
   /**
    * The body's bytes; called at most once.
    * @param limit refuse a body of more bytes than this
-   * @param arrived to be told of the bytes of each part as it arrives; if it throws, reading ends with that error
+   * @param arrived called with the bytes of each part as it arrives; if it throws, reading ends with that error
    * @returns `undefined` when the body is larger
    * @throws Error when the host has read the body before: see `hostReadBody`
    */
@@ -75,7 +75,7 @@ export function fromRequest(request: Request): Incoming {
   }
 }
 
-/** An answer as a `Response`; one to HEAD has no body, only what it would have been described by. */
+/** An answer as a `Response`; one to HEAD has no body, only the headers of the body. */
 export function toResponse(answer: Answer, method: string): Response {
   return new Response(method === 'HEAD' ? null : answer.body, { status: answer.status, headers: { ...answer.headers } })
 }

@@ -20,7 +20,7 @@ const isSecure = (incoming: Incoming, { trustProxy }: Pick<Settings, 'trustProxy
 }
 
 /**
- * Refuses plain HTTP before anything else is looked at (specification, section 5, rule 6).
+ * Refuses plain HTTP before any other check (specification, section 5, rule 6).
  * @throws ApiError 403 `https_required`
  */
 export function requireHttps(incoming: Incoming, settings: Pick<Settings, 'trustProxy' | 'allowHttp'>): void {

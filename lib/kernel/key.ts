@@ -16,7 +16,7 @@ export const hasEnded = (key: Pick<ApiKeyRow, 'revoked_at' | 'expires_at'>, now:
 /**
  * Reads a key again, inside the transaction that writes: it may have been revoked while the body arrived. The read travels with
  * the first statements of the work, so it costs no extra round trip.
- * @param key_id null for a caller without a key of ours
+ * @param key_id null for a caller with a host's key, or none
  * @returns throws ApiError 401 `token_expired` when it is awaited
  */
 export function keyStillWorks(tx: ScopedTx, key_id: Id | null, now: () => number): () => Promise<void> {

@@ -35,7 +35,7 @@ export interface Actor {
   readonly as: Id | undefined
 }
 
-/** An operation that is to run, whoever asks for it. Nothing of it is checked yet but who asks. */
+/** An operation to run, for any caller. Only the caller is checked so far. */
 export interface OperationRequest {
   readonly operation: AnyOperation | NotificationHandler
   readonly network: NetworkRow
@@ -91,7 +91,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     let refusal: ApiError | undefined
     const work = async (tx: ScopedTx): Promise<Worked<{ result: unknown } | { kept: FirstAnswer; isReplay: boolean }>> => {
       refusal = undefined
-      // A read asks at the moment in which it gets its connection: what others have made meanwhile counts.
+      // A read asks when it gets its connection, so that it sees changes made meanwhile.
       if (reads) usage?.requireRoom()
       const principal = 'scopes' in request.caller ? request.caller : await actorOf(tx, request.caller)
       const admitted = keyStillWorks(tx, reads ? null : principal.key_id, () => clock.now())
@@ -153,7 +153,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       return { result: { kept: answer, isReplay: false }, emissions: announced }
     }
 
-    /** Once a commit may have come through, what was prepared may belong to it. */
+    /** If a commit may have happened, the prepared file may belong to it. */
     let mayBeWritten = false
     const discard = async () => {
       if (mayBeWritten) return
@@ -167,7 +167,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       const outcome = await transactions.run(network.id, at, reads, work).catch(async (error: unknown) => {
         mayBeWritten = isOutcomeUnknown(error)
         if (!mayBeWritten || !repeat) throw error
-        // The key stands for what was sent: run again, the work finds its answer, or does it for the first time.
+        // The key identifies the request: run again, the work finds its answer, or does it for the first time.
         return transactions.run(network.id, at, false, work).catch((later: unknown) => {
           throw isApiError(later) ? later : error
         })

@@ -38,7 +38,7 @@ export interface Transactions {
    * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
    */
   write<T>(network_id: Id, now: string, body: (tx: ScopedTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
-  /** Runs the host's own look at a network, which changes nothing. */
+  /** Runs a read of a network for the host, which changes nothing. */
   read<T>(network_id: Id, body: (tx: ScopedTx) => Promise<T>): Promise<T>
   /** Calls `hooks.after` with an event. Nobody waits for it, and it can spoil nothing. */
   announce(event: CommittedEvent): void

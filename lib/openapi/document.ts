@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 documents, made from the declarations: what is published cannot differ from what is served. */
+/** The OpenAPI 3.1 documents, made from the declarations, so that they cannot differ from the served API. */
 import type * as v from 'valibot'
 import { catalogue } from '../events/catalogue.ts'
 import type { JsonSchema } from '../fields.ts'

@@ -50,7 +50,7 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
     throw new Error(`a schema of type ${schema.type} has no JSON Schema: publish() it`)
   }
 
-  // A length limit is a name until the community's options say what it is.
+  // A length limit is a name until the community's options define it.
   const withLimits = (json: JsonSchema): JsonSchema =>
     Object.fromEntries(
       Object.entries(json).map(([keyword, value]) => {

@@ -9,7 +9,7 @@ import { attributes, isoTime, typeName } from './endpoint.ts'
 import type { OutboxRecord } from './record.ts'
 import { audiences } from './values.ts'
 
-/** A record that cannot be used, and what is known about it. */
+/** An unusable record, and the known facts about it. */
 export interface Unusable {
   /** The problem, in words. Nothing of its values is in them: they may be secrets. */
   readonly reason: string
@@ -28,7 +28,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** The rule that a field breaks, or undefined. */
 type Problem = string | undefined
 
-/** So many unusable records of one commit are told one by one. */
+/** This many unusable records of one commit are reported one by one. */
 const toldOneByOne = 10
 /** The longest body, in characters: no line of an outbox directory is longer. */
 const maxBody = 16 * 1024 * 1024

@@ -89,7 +89,7 @@ export function encodeLine(records: readonly OutboxRecord[], part?: LinePart): U
 }
 
 /**
- * The records of one line: those that can be used, and what is known about the others.
+ * The records of one line: the usable ones, and the known facts about the others.
  * @param line its bytes, without the newline
  */
 export function decodeLine(line: Uint8Array): CheckedRecords | DamagedLine {

@@ -1,5 +1,5 @@
 /**
- * The read side of an outbox, whatever it is made of: a directory of segments, or a table.
+ * The read side of an outbox: of a directory of segments, or of a table.
  *
  * Terms
  * - **Stream**: an ordered part of the outbox: one segment file, or the whole table.
@@ -9,13 +9,13 @@
  */
 import type { OutboxRecord } from './record.ts'
 
-/** How far each stream has been ingested: a byte offset for a segment, whatever suits it for a table. */
+/** The position of each stream: a byte offset for a segment, a count for a table. */
 export type Positions = Readonly<Record<string, number>>
 
 /** The stream of an outbox that is a table. */
 export const tableStream = 'outbox'
 
-/** A piece of a stream that could not be read or used: it was counted, set aside and passed over. */
+/** A piece of a stream that could not be read or used: it was counted, set aside and skipped. */
 export interface Damage {
   readonly stream: string
   /** A byte of a segment, or the number of a row. */

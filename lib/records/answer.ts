@@ -33,7 +33,7 @@ export type AnswerRecord = v.InferOutput<typeof Answer>
 
 /**
  * An answer's record.
- * @param chosen what was chosen, where the field is a dropdown
+ * @param chosen the chosen options, if the field is a dropdown
  */
 export function presentAnswer(
   field: Pick<CustomFieldRow, 'response_type'>,

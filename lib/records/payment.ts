@@ -172,7 +172,7 @@ const isPlatform = (name: string | null): name is PurchaseRow['payment_platform'
 
 /**
  * The payload about a new holder of a plan. It always has the form of a purchase: a subscription or a direct access is in
- * `purchase` with its own id. Only what was paid counts as a price: a plan that was given away is free.
+ * `purchase` with its own id. Only a payment counts as a price: a plan that was given away is free.
  */
 export function presentSignup(
   context: Pick<Context, 'network' | 'permalink'>,

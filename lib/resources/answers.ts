@@ -179,7 +179,7 @@ interface Parties {
   readonly member: MemberRow
 }
 
-/** An answer, and what was chosen in it. */
+/** An answer, and its chosen options. */
 interface Given {
   readonly row: AnswerRow
   readonly chosen: readonly SegmentRow[]

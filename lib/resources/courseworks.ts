@@ -139,7 +139,7 @@ export const deleteCoursework = operation({
   errors: [notFound('Space'), notFound('Coursework')],
   async handle(call) {
     const { item } = await addressed(call, call.params)
-    // Counted first: whoever moves among the same siblings at this moment now waits or runs again.
+    // Counted first: a concurrent move among the same siblings now waits or runs again.
     if (item.parent_id) await call.tx.increment(courseworks, item.parent_id, { children_count: -1 })
     const { position } = found(await call.tx.get(courseworks, item.id), 'Coursework')
     await removeWithDependents(call.tx, courseworks, item.id)

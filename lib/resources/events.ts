@@ -228,7 +228,7 @@ function otherEnd({ recurrence_count, recur_until }: Ends): Partial<Ends> {
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 
-/** The fields that a request has; a spread of the others would put `undefined` over what is known. */
+/** The fields that a request has; a spread of the others would overwrite known values with `undefined`. */
 const withoutUndefined = <T extends object>(fields: T): Defined<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
 

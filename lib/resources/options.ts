@@ -78,7 +78,7 @@ export const updateOption = operation({
     const { title } = call.body
     const namesake = title !== undefined && isDropdown(field) ? await optionTitled(call, field, title) : undefined
     if (namesake && namesake.id !== option.id) fail(invalid('title'), 'title is already an option of this field')
-    // Members show the titles of what they have chosen in the primary field.
+    // Members show the titles of their options in the primary field.
     const isShown = field.primary && title !== undefined && title !== option.title
     const respondents = isShown ? await lockRespondents(call.tx, { segment_id: option.id }) : []
     const changed = found(await call.tx.update(segments, option.id, { ...call.body, ...call.touch() }), 'Option')
@@ -120,7 +120,7 @@ async function optionOf(
   return { field, option: found(option?.custom_field_id === field.id ? option : undefined, 'Option') }
 }
 
-/** An answer of which no choice is left is no answer; and the member shows what is left. */
+/** An answer without remaining options is no answer; the member shows the remaining ones. */
 async function dropEmptyAnswer({ tx }: Pick<Context, 'tx'>, field: CustomFieldRow, member_id: string): Promise<void> {
   if (field.primary) await updateCategories(tx, member_id)
   const answer = await tx.first(answers, { custom_field_id: field.id, member_id })

@@ -13,7 +13,7 @@ export const requestPasswordReset = operation({
   emits: ['PasswordResetEmailRequested'],
   async handle(call) {
     const member = await activeMember(call, call.params.member_id)
-    // The host's mailer needs the address itself, whatever the network may show of it.
+    // The host's mailer needs the full address, even if the network hides it.
     call.emit('PasswordResetEmailRequested', {
       member: presentMember(call, member),
       email: member.email,

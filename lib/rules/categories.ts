@@ -1,4 +1,4 @@
-/** The categories of members: what they have chosen in the network's primary custom field, if it has one. */
+/** The categories of members: their options in the network's primary custom field, if it has one. */
 import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'

@@ -1,4 +1,4 @@
-/** Text as HTML. Nothing of what was written is taken for markup, so nothing in it can run. */
+/** Text as HTML. Text as HTML. No part of the text is taken for markup, so nothing in it can run. */
 
 // Up to the next space, quote or bracket; a URL with more than that in it is written percent-encoded.
 const address = /\bhttps?:\/\/[^\s<>"]+/gi

@@ -1,4 +1,4 @@
-/** How members leave the network, what becomes of what they had there, and what they find when they come back. */
+/** How members leave the network, what happens to their data, and what they find when they return. */
 import { compareIds } from '../base/ids.ts'
 import type { Context } from '../context.ts'
 import type { Emitter } from '../operation.ts'
@@ -34,9 +34,9 @@ export async function lockDeparting(context: Pick<Context, 'tx'>, id: Id): Promi
 }
 
 /**
- * Takes a member out of every space and out of the network, with all that goes along: memberships, reactions, tags, badges,
- * RSVPs, answers. Their posts, their payments and their row stay on record; the row's state records how they left.
- * `lockDeparting` has locked them.
+ * Removes a member from every space and from the network, with all dependent rows: memberships, reactions, tags, badges, RSVPs,
+ * answers. Their posts, their payments and their row stay on record; the row's state records how they left. `lockDeparting` has
+ * locked them.
  * @param state how they left; a deleted account gives its address free
  */
 export async function leaveNetwork(
@@ -92,7 +92,7 @@ export async function restoreAccess(call: Emitter<'MemberJoined'>, member: Membe
   }
 }
 
-/** Takes back whatever a member has liked, and out of the counts that comments show. */
+/** Removes a member's likes, also from the counts that comments show. */
 async function takeLikes({ tx }: Pick<Context, 'tx'>, { id: member_id }: MemberRow): Promise<void> {
   for await (const given of batchesOf(tx, reactions, { member_id })) {
     // The comment first, as everywhere, and the comments in one order.

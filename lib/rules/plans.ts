@@ -38,7 +38,7 @@ export async function openPlan({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Pla
 export const accessTo = ({ tx }: Pick<Context, 'tx'>, { plan_id, member_id }: Key): Promise<PlanMembershipRow | undefined> =>
   tx.first(planMemberships, { plan_id, member_id })
 
-/** The member whose payment it is, locked, whether they are still there or not: what they pay and may use changes only so. */
+/** The paying member, locked, even after they have left: payments and access change only under this lock. */
 export async function lockPayer({ tx }: Pick<Context, 'tx'>, { member_id }: { readonly member_id: Id }): Promise<MemberRow> {
   return found(await tx.lock(members, member_id, 'update'), 'Member')
 }
@@ -114,7 +114,7 @@ export function revokePurchase({ tx, now, touch }: Context, row: PurchaseRow): P
 
 /**
  * Takes a member off a plan: every payment for it ends, and with them the access. The caller has locked the member.
- * @param announceCancel told of each subscription that this ends, before the removal is announced
+ * @param announceCancel called for each subscription that this ends, before the removal is announced
  */
 export async function takeOffPlan(
   call: Emitter<'MemberRemovedFromPlan'>,

@@ -16,7 +16,7 @@ export function summaryOf(description: string | null | undefined): string {
 
 /**
  * Asks the host to tell the network's members about a post: it has the mailer.
- * @param muted_member_ids who is to be left out; nobody, where the post is new
+ * @param muted_member_ids the members to leave out; empty for a new post
  */
 export function requestNotification(
   call: Pick<Emitter<'PostNotificationRequested'>, 'emit'>,

@@ -151,7 +151,7 @@ export function occurrencesAt(
 }
 
 /**
- * Takes what was said about single occurrences along when an event moves: the third occurrence stays the third one. Data about
+ * Moves the data about single occurrences along when an event moves: the third occurrence stays the third one. Data about
  * removed occurrences is dropped.
  */
 export async function moveOccurrences(context: Pick<Context, 'tx' | 'ports'>, before: EventRow, after: EventRow): Promise<void> {
@@ -166,7 +166,7 @@ export async function moveOccurrences(context: Pick<Context, 'tx' | 'ports'>, be
   )
   const series = seriesOf(after)
   const last = Math.max(-1, ...[...occurrenceOf.values()].map(({ instance_index }) => instance_index))
-  // An event that takes place once has no occurrences to tell apart; what was said of the first one is said of it.
+  // An event that takes place once has no occurrences to distinguish: data about the first one is about the event.
   const starts = series ? (context.ports.recurrence?.expand(series, { limit: last + 1 }) ?? []) : ['']
   const targetOf = (instance_at: string): string | undefined => {
     const occurrence = occurrenceOf.get(instance_at)

@@ -49,8 +49,8 @@ export async function removeDependents(
 }
 
 /**
- * Removes a row and whatever goes along with it. The row is locked first, so that nothing comes to it meanwhile. Returns the
- * row, or `undefined` if it did not exist.
+ * Removes a row and its dependent rows. The row is locked first, so that nothing is added to it meanwhile. Returns the row, or
+ * `undefined` if it did not exist.
  */
 export async function removeWithDependents<R extends Row, N>(tx: ScopedTx, table: Table<R, N>, id: Id): Promise<R | undefined> {
   if (pointingTo(table.name).length > 0) {

@@ -1,4 +1,4 @@
-/** Whether an update would change a row at all. One that changes nothing leaves `updated_at` alone, and nobody is told of it. */
+/** Whether an update would change a row at all. An update that changes nothing leaves `updated_at` alone and emits nothing. */
 import type { Patch } from './contract.ts'
 import type { Row } from './table.ts'
 

@@ -61,7 +61,7 @@ export interface Tx {
   /** How many rows match. */
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
   /**
-   * Stores a whole row (every column present) and gives it back.
+   * Stores a whole row (every column present) and returns it.
    * @throws UniqueViolation naming the columns of the key that is taken; `['id']` for the id itself
    */
   insert<R extends Row, N>(table: Table<R, N>, row: R): Promise<R>

@@ -8,7 +8,7 @@ import { differs } from './changes.ts'
 import type { Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'
 import type { Id, Row, Table } from './table.ts'
 
-/** The same door as `Tx`, where `network_id` is filled in and checked, and inserts may leave out what has a default. */
+/** The same methods as `Tx`. `network_id` is filled in and checked, and inserts may omit columns with a default. */
 export interface ScopedTx {
   get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>

@@ -65,7 +65,7 @@ type AnyHostTable = HostTable<Row, unknown>
  *
  * @param storage where everything else is; what its transactions have as `native` is what the host's functions are given
  * @param hostTables the host's functions
- * @returns a storage whose transactions throw ApiError 403 for what the host left out, and whatever the host's functions throw
+ * @returns a storage whose transactions throw ApiError 403 for omitted functions, and the errors of the host's functions
  * @throws TypeError that names tables which do not exist
  */
 export function withTables<Native = unknown>(storage: Storage, hostTables: HostTables<Native>): Storage {

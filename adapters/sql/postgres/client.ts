@@ -66,8 +66,8 @@ export function nameOf(text: string): string {
 }
 
 /**
- * Keeps what is sent from now on, so that it goes out as one: each piece by itself would wake PostgreSQL up.
- * @returns lets it go
+ * Buffers later statements, so that they go out together: each alone would wake PostgreSQL up.
+ * @returns sends the buffered statements
  */
 export function keep(client: PgClient): () => void {
   const stream = client.pipeline ? client.connection?.stream : undefined

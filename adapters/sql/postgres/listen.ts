@@ -1,4 +1,4 @@
-/** Hears what is called out on channels, for as long as a connection holds. */
+/** Listens on channels, for as long as a connection holds. */
 import { setTimeout } from 'node:timers/promises'
 import { quoted } from '../dialect.ts'
 import { loadPg } from './pool.ts'
@@ -15,7 +15,7 @@ const pause = 1_000
  * Listens on channels, on a separate connection that is reopened whenever it breaks. Notifications in between are lost. Nothing
  * is heard while PostgreSQL is unreachable or has no channels: hints, never promises.
  *
- * @param heard is told the channel
+ * @param heard called with the channel
  */
 export function listenOn(url: string, channels: readonly string[], heard: (channel: string) => void): Listening {
   const stopping = new AbortController()

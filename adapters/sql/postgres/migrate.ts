@@ -10,7 +10,7 @@ import { beginOn } from './pool.ts'
 const timeoutMs = 10_000
 
 /**
- * Applies what is missing, under a lock: of two processes at once, the second one finds nothing left to do.
+ * Applies missing parts, under a lock: of two processes at once, the second one finds nothing left to do.
  *
  * @param dryRun only say what would be done
  * @returns the statements that were run, or would be

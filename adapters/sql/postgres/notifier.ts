@@ -1,4 +1,6 @@
-/** Notifies listeners of a channel that something has changed. A hint: whoever misses it finds out by polling. */
+/**
+ * Notifies listeners of a channel that something has changed. A hint: a listener that misses it finds the change by polling.
+ */
 import { type PgPool, send } from './client.ts'
 import { holdClient } from './pool.ts'
 

@@ -30,7 +30,7 @@ export interface Connection {
 
 /**
  * Statements over a database handle.
- * @param watch is told of every statement, for tests
+ * @param watch called with every statement, for tests
  */
 export function connectionOver(database: DatabaseSync, path: string, watch?: (statement: Statement) => void): Connection {
   const prepared = new Map<string, StatementSync>()
@@ -102,7 +102,7 @@ export function openConnection(
     // FULL: a commit is on the disk when it returns. WAL: readers are not blocked by a writer.
     if (!readOnly) database.exec('PRAGMA journal_mode = WAL')
     database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000')
-    // The first look at the file itself: only now is it known to be a database.
+    // The first read of the file: only now is it known to be a database.
     database.prepare('SELECT count(*) FROM sqlite_schema').get()
     return connectionOver(database, path, watch)
   } catch (error) {

@@ -50,7 +50,7 @@ export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
     json: (value) => JSON.parse(String(value)),
   },
   lock: () => '',
-  // A bare parameter there is looked at while the statement is planned: with each new value it would be planned anew.
+  // SQLite inspects a bare parameter there while it plans: with each new value it would plan the statement anew.
   bound: (parameter) => `${parameter} + 0`,
   noLimit: ' LIMIT -1',
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",

@@ -1,6 +1,6 @@
 import '../../node-version.ts'
 import { createRequire } from 'node:module'
 
-/** `node:sqlite`, loaded after the version of Node was looked at: a Node without it ends on an import before anything is said. */
+/** `node:sqlite`, loaded after the check of Node's version: a Node without it would fail on the import before any message. */
 export const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite') as typeof import('node:sqlite')
 export type DatabaseSync = import('node:sqlite').DatabaseSync

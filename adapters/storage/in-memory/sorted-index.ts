@@ -61,7 +61,7 @@ export function sortedIndex(columns: readonly string[], by: string, compare: Com
     if (group?.length === 0) groups.delete(key)
   }
 
-  /** Where a row stands or would stand. New rows mostly come last, so the end is looked at first. */
+  /** The position of a row, present or new. New rows mostly come last, so the end is tried first. */
   function placeOf(group: readonly StoredRow[], row: StoredRow): number {
     const last = group.at(-1)
     if (last && order(last, row) < 0) return group.length

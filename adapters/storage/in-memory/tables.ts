@@ -51,7 +51,7 @@ export interface Session {
 
 /**
  * Opens a transaction's door.
- * @param tables what it works on
+ * @param tables the tables of the storage
  * @param readOnly whether it refuses to write
  */
 export function openSession(tables: TablesInMemory, readOnly: boolean): Session {

@@ -81,7 +81,7 @@ export function transactionsInMemory(
     session.end()
     if ('thrown' in outcome) undo(session.changes)
     else if (session.changes.length > 0 || session.records.length > 0) commit(session)
-    // One who only looked, or failed, may still have seen what is not durable yet, and waits for that as well.
+    // A reader, or a failed writer, may have seen a commit that is not durable yet, and waits for it as well.
     const awaited = fateOfNewest(false)
     turns.endExclusive()
     const fate = await awaited

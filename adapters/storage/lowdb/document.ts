@@ -35,7 +35,7 @@ export function parseDocument(bytes: Uint8Array, path: string): Document {
   if (!isObject(tables)) throw damaged(path, 'it has no tables')
   for (const [name, rows] of Object.entries(tables)) checkRows(name, rows, path)
   if (!Array.isArray(pending) || !pending.every(isCommit)) throw damaged(path, 'its pending events are not lists of records')
-  // Everything that is relied upon was looked at above; what a column holds is the business of its reader.
+  // All relied-upon parts were checked above; the reader of a column checks its values.
   return content as unknown as Document
 }
 

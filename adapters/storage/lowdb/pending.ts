@@ -20,7 +20,7 @@ export interface Pending {
 
 /**
  * @param outbox where they go
- * @param options `retryMs`: after a failure, time until the next try by itself; `warn`: is told once per outage
+ * @param options `retryMs`: after a failure, milliseconds until the next try by itself; `warn`: called once per outage
  */
 export function pendingRecords(
   outbox: OutboxWriter,

@@ -35,7 +35,7 @@ export async function migratePostgres(options: PostgresMigration): Promise<reado
 }
 
 /**
- * Makes what is missing of the tables of a storage, or refuses its lack.
+ * Creates missing tables of a storage, or refuses their lack.
  * @throws StorageError `unavailable` when something is missing and not to be made, `newer`
  */
 export async function prepareTables(pool: PgPool, schema: string, tables: readonly TableShape[], make: boolean): Promise<void> {

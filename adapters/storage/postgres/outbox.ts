@@ -9,7 +9,7 @@ import { loadPg } from '../../sql/postgres/pool.ts'
 import { outboxSource, parseCommit } from '../sql/outbox-source.ts'
 import { migratePostgres } from './migrate.ts'
 
-/** The notification of a storage after a commit. A hint: whoever misses it finds the rows by looking. */
+/** The notification of a storage after a commit. A hint: a listener that misses it finds the rows by polling. */
 export const channelOf = (schema: string): string => `${schema}_outbox`
 
 export interface PostgresOutboxOptions {
@@ -123,7 +123,7 @@ export interface ClaimedCommits {
 
 /**
  * Takes commits out of the outbox in the caller's transaction, for relays that share one store. Claimed commits are gone for
- * the others if that transaction commits, and back if it does not. Rows that another relay is claiming are passed over.
+ * the others if that transaction commits, and back if it does not. Rows that another relay is claiming are skipped.
  *
  * @param client a connection inside a transaction
  * @param limit at most this many commits

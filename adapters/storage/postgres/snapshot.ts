@@ -47,7 +47,7 @@ interface Early {
   readonly client: PgClient
   /** The connection on which it has begun: another one, when the first turned out to be gone. */
   readonly begun: Promise<Held>
-  /** Sends the BEGIN, and with it what was asked until now. */
+  /** Sends the BEGIN together with the statements so far. */
   letGo(): void
 }
 
@@ -73,7 +73,7 @@ async function beginEarly(pool: PgPool, connectTimeoutMs: number): Promise<Early
   return { client: held.client, begun, letGo }
 }
 
-/** Runs the statements of the reads: when one fails, its read is told why, and the others that the snapshot was lost. */
+/** Runs the statements of the reads. If one fails, its read gets the error, and the others `conflict`. */
 function readsOn(first: PgClient, beginning: Held | Promise<Held>, language: Language): (statement: Statement) => Promise<Rows> {
   let { run } = senderOn(first, language)
   let begun = false

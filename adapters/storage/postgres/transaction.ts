@@ -39,12 +39,12 @@ export function senderOn(client: PgClient, { prepared, onStatement }: Language):
   }
 }
 
-/** A transaction that is open on a connection; whoever began it ends it. */
+/** A transaction that is open on a connection; its opener ends it. */
 export interface Transaction extends Writer {
   /** @throws the error of a statement that `work` has caught: PostgreSQL undoes the transaction anyway */
   check(): void
   /**
-   * Sends what is left to send, with the statement that ends the transaction.
+   * Sends the remaining statements, with the statement that ends the transaction.
    * @returns the answer to that statement
    * @throws what `pg` throws
    */

@@ -1,4 +1,4 @@
-/** One transaction's `tx`, over whatever runs its statements. */
+/** One transaction's `tx`, over the executor of its statements. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { Conflict, type LockStrength, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { RowQuery, Statement, Statements } from '../../sql/statements.ts'

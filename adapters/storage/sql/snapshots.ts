@@ -12,14 +12,14 @@ import type { Statement, Statements } from '../../sql/statements.ts'
 import { inSession, type Reader } from './session.ts'
 
 export interface Snapshot extends Reader {
-  /** Every read has asked for what it wants first. */
+  /** All reads have sent their first statements. */
   begun(): void
   /** Nobody reads from it any longer. */
   end(): void
 }
 
 export interface Snapshots {
-  /** Runs work on a snapshot of what is committed now. @throws what `work` throws, StorageError */
+  /** Runs work on a snapshot of the committed state. @throws the error of `work`, StorageError */
   read<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Waits for the snapshots that are in use. */
   settled(): Promise<unknown>

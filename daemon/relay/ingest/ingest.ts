@@ -10,7 +10,7 @@ import type { Intake } from './intake.ts'
 const pollInterval = 200
 
 export interface Ingest {
-  /** Whether the last look at the outbox went well. */
+  /** Whether the last poll of the outbox succeeded. */
   readonly healthy: boolean
   /** Milliseconds since everything that stood in the outbox had been ingested; since the start, if it never had. */
   readonly behindFor: number

@@ -19,7 +19,7 @@ export interface Intake {
    * @param firstDelay milliseconds before the first attempt
    */
   next(now: number, firstDelay: number): Promise<Piece>
-  /** Makes durable what was ingested, and lets the outbox throw it away: when that is due. */
+  /** Syncs ingested records and lets the outbox delete them, when that is due. */
   tidy(): Promise<void>
   /** The amount in the outbox that is not ingested. */
   backlog(): Promise<Backlog>
@@ -38,7 +38,7 @@ const settleInterval = 1000
 /** And at least this often: a writer that closes adds nothing, but finishes its last segment. */
 const idleSettleInterval = 5000
 
-/** From an outbox into a store beside it: what is durable in the store is cleared from the outbox. */
+/** From an outbox into a store beside it: durable records are deleted from the outbox. */
 export async function outboxIntake(source: OutboxSource, store: SeparateStore, clock: Clock): Promise<Intake> {
   let positions: Record<string, number> = { ...(await store.positions()) }
   let moved = true

@@ -24,7 +24,7 @@ export function placeOf(address: string): Place {
 
 /**
  * Opens the outbox that an address names.
- * @param looking only to look at what waits in it, beside the relay that reads it; nothing is made
+ * @param looking only reads the waiting records, beside the relay that reads the outbox; nothing is made
  * @throws StorageError `unavailable`, `damaged`, `newer`, `locked` when a database refuses
  */
 export async function openSource(address: string, looking = false): Promise<OutboxSource> {

@@ -1,8 +1,9 @@
 /**
- * Cuts what was read of the outbox into pieces that take little time each: one event may go to thousands of endpoints.
+ * Cuts read records into pieces that take little time each: one event may go to thousands of endpoints.
  *
- * Only a reading of events alone is cut. Its position goes with the last piece, so after a crash all of it is read again, and events
- * that are there are passed over. A removed endpoint that is removed again would take the deliveries of a later event along.
+ * Only a reading of events alone is cut. Its position goes with the last piece, so after a crash all of it is read again, and
+ * events that are there are passed over. A removed endpoint that is removed again would take the deliveries of a later event
+ * along.
  */
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 import type { Reading } from '../../../lib/outbox/source.ts'

@@ -20,7 +20,8 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    // The parser quotes the text around its mistake, which may be a secret and several lines long: only the place is told.
+    // The parser quotes the text around the mistake, which may be a secret and several lines long. So only the position is
+    // reported.
     const place = /\((line \d+ column \d+)\)$/.exec(error instanceof Error ? error.message : '')?.[1]
     throw new UsageError(`--config ${path} is not JSON${place === undefined ? '' : ` (${place})`}`)
   }

@@ -20,7 +20,7 @@ export interface MaintenanceParts {
 }
 
 export interface Maintenance {
-  /** Removes what is older than it is kept; between two parts others have their turn. */
+  /** Removes rows past their retention; other work runs between two parts. */
   purge(): Promise<void>
   /** Disables endpoints that have only failed for days. */
   giveUp(): void

@@ -12,7 +12,7 @@ export interface Notifier {
 /** The service manager's variables; without `socket` there is no service manager, and nothing is done. */
 export interface ServiceManager {
   readonly socket: string | undefined
-  /** Microseconds within which it wants to hear of us. */
+  /** Microseconds within which it expects a heartbeat. */
   readonly watchdog: number | undefined
 }
 

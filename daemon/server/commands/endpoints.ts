@@ -19,7 +19,7 @@ const getsOf = ({ events, audience }: Pick<Endpoint, 'events' | 'audience'>): st
   return audience === 'host' ? `the mail to send: ${mail.join(', ')}` : 'every event for integrations'
 }
 
-/** `endpoints add`: a new endpoint, or the one with this URL; what is left out stays. */
+/** `endpoints add`: a new endpoint, or the one with this URL; omitted options stay. */
 export async function addEndpoint(flags: EndpointFlags & { readonly url: string }, out: Output): Promise<void> {
   const changes = orMade(flags, changesOf(flags))
   await withOperator(flags, out, async (operator) => {
@@ -65,7 +65,7 @@ const change = (flags: EndpointsFlags, out: Output, what: string, work: Work): P
     showOne(out, flags, endpoint, `Endpoint ${endpoint.id} (${endpoint.url}) is ${what}.`)
   })
 
-/** `endpoints update`: what is named, and nothing else. */
+/** `endpoints update`: only the named changes. */
 export async function updateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const changes = changesOf(flags, 'needed')
   await change(flags, out, 'changed', ({ endpoints }, network) => endpoints.update(network, id, changes))
@@ -83,7 +83,7 @@ export const disableEndpoint = (id: string, flags: EndpointsFlags, out: Output):
 export const removeEndpoint = (id: string, flags: EndpointsFlags, out: Output): Promise<void> =>
   change(flags, out, 'removed', ({ endpoints }, network) => endpoints.remove(network, id))
 
-/** `endpoints republish`: for relays that have lost what they knew, and to encrypt everything with the first encryption key. */
+/** `endpoints republish`: for relays that have lost their store, and to encrypt everything with the first encryption key. */
 export const republishEndpoints = (flags: EndpointsFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
     const { id, subdomain } = await networkOf(operator, flags.network)

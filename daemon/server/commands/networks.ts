@@ -79,7 +79,7 @@ export const showNetwork = (name: string | undefined, flags: StorageFlags, out: 
     showOne(out, flags, network, lines.join('\n'))
   })
 
-/** `networks update`: what is named, and nothing else. */
+/** `networks update`: only the named changes. */
 export async function updateNetwork(name: string | undefined, flags: ChangeFlags, out: Output): Promise<void> {
   const changes = changesOf(flags)
   if (Object.keys(changes).length === 0) throw new UsageError('name a change: --title, --plan, --email-visibility, …')

@@ -1,4 +1,4 @@
-/** How commands show what they got: one thing, a list, a secret that is made now. */
+/** How commands show their results: one thing, a list, a new secret. */
 import { jsonLines } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import { type Column, table } from '../../table.ts'

@@ -9,7 +9,7 @@ import { type ControlFile, controlHost, readControlFile, socketAddress } from '.
 /** Milliseconds that a server has for its answer. */
 const defaultTimeoutMs = 10_000
 
-/** Nobody listens: the server has ended, in whatever way. */
+/** Nobody listens: the server has ended or crashed. */
 class NobodyThere extends Error {}
 
 /**

@@ -20,7 +20,7 @@ export interface ControlFile {
   readonly token: string
 }
 
-/** The control file of what is kept in a file. */
+/** The control file of a storage in a file. */
 export const controlFileOf = (path: string): string => `${path}.control`
 
 /** The name of the socket for a control file. */

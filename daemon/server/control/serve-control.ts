@@ -16,7 +16,7 @@ export interface Control {
 
 export interface ControlParts {
   readonly operator: Operator
-  /** Where the control file is to be. Its owner holds what the file stands for: one that is there is left over. */
+  /** Where the control file is to be. Its server holds the storage, so an existing file is a leftover. */
   readonly file: string
   readonly onFault: (error: unknown, call: string) => void
 }

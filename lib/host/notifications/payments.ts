@@ -189,7 +189,7 @@ async function uncanceled({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Subscrip
   fail(invalid('subscription_id'), `The subscription is canceled${isLive ? ' to the end of its period' : ''}: record a new one`)
 }
 
-/** Changes a live subscription. One that is canceled or moves to another plan at this moment is looked at again. */
+/** Changes a live subscription. One that is canceled or moves to another plan at this moment is read again. */
 async function change(
   { tx }: Pick<Context, 'tx'>,
   { id, plan_id }: SubscriptionRow,

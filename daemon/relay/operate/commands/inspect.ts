@@ -25,7 +25,7 @@ async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore) =>
   }
 }
 
-/** Every endpoint: whether it is sent to, its circuit, what waits and what is dead. */
+/** Every endpoint: its state, its circuit, its waiting and dead deliveries. */
 export async function status(flags: InspectFlags): Promise<string> {
   return withStore(flags, async (store) => {
     const relays = await store.relays()

@@ -37,7 +37,7 @@ export interface Host {
   readonly json: boolean
 }
 
-/** A service that is asked to stop has this long to end what is in flight, in milliseconds. */
+/** Milliseconds for attempts in flight after a service is asked to stop. */
 const drainTime = 15_000
 
 /** How the relay names itself to receivers. */
@@ -55,7 +55,8 @@ async function expectOutbox(outbox: string, log: Log): Promise<void> {
 }
 
 /**
- * Runs until SIGTERM or SIGINT, drains, and resolves; a second one aborts what is in flight. SIGHUP reads `--config` and the encryption keys again.
+ * Runs until SIGTERM or SIGINT, drains, and resolves; a second signal aborts the attempts in flight. SIGHUP reads `--config`
+ * and the encryption keys again.
  * @throws UsageError, StorageError when it cannot start
  */
 export async function run(flags: RunFlags, host: Host): Promise<void> {

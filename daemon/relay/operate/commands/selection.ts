@@ -149,7 +149,7 @@ export function replayOf(given: Readonly<Record<string, unknown>>, prefix: Prefi
 }
 
 /**
- * Refuses a selection of what is not there: an empty list would pass for good news.
+ * Refuses a selection of unknown things: an empty list would pass for good news.
  * @throws UsageError
  */
 export async function checkKnown(store: OperatorStore, { endpoint, network, type }: Selection): Promise<void> {
