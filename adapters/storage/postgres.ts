@@ -7,14 +7,13 @@
  */
 import '../node-version.ts'
 import * as v from 'valibot'
-import { type Storage, StorageError, type Tx } from '../../lib/storage/contract.ts'
+import type { Storage, Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, callable, checkOptions, count, flag, positive, textOf } from '../options.ts'
-import { isPipelined, type PgClient, type PgPool, send } from '../sql/postgres/client.ts'
+import { isPipelined, type PgClient, type PgPool } from '../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
-import { commitError, endsConnection } from '../sql/postgres/errors.ts'
 import { notifierOver } from '../sql/postgres/notifier.ts'
-import { beginOn, openPool } from '../sql/postgres/pool.ts'
+import { committed, inTransaction, openPool } from '../sql/postgres/pool.ts'
 import { type Statement, statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
@@ -22,7 +21,7 @@ import { prepareTables } from './postgres/migrate.ts'
 import { nestedIn } from './postgres/nested.ts'
 import { channelOf } from './postgres/outbox.ts'
 import { openSnapshot } from './postgres/snapshot.ts'
-import { inTransaction, type Language, type Transaction, transactionOn } from './postgres/transaction.ts'
+import { type Language, runIn, transactionOn } from './postgres/transaction.ts'
 import { sharedSnapshots } from './sql/snapshots.ts'
 import { runningWork, sqlStorage } from './sql/storage.ts'
 
@@ -114,23 +113,14 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
     statements: language.statements,
   })
 
-  async function write<T>(asked: (tx: Tx) => Promise<T>): Promise<T> {
-    const { client, release } = await beginOn(pool, 'BEGIN', connectTimeoutMs)
-    let broken = true
-    try {
+  const write = <T>(asked: (tx: Tx) => Promise<T>): Promise<T> =>
+    inTransaction(pool, 'BEGIN', connectTimeoutMs, async (client) => {
       const transaction = transactionOn(client, language)
-      const value = await inTransaction(transaction, language, false, asked)
-      await commit(transaction)
-      broken = false
+      const value = await runIn(transaction, language, false, asked)
+      await committed(transaction.endWith('COMMIT'))
       if (transaction.appended) notifier.notify()
       return value
-    } catch (error) {
-      if (!endsConnection(error)) broken = await isBrokenAfterUndoing(client)
-      throw error
-    } finally {
-      release(broken)
-    }
-  }
+    })
 
   async function end(): Promise<void> {
     await notifier.settled()
@@ -142,19 +132,3 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
     using: (client) => nestedIn(client, language),
   }
 }
-
-/** @throws StorageError `unknown` when the commit may or may not have come through */
-async function commit(transaction: Transaction): Promise<void> {
-  const { command } = await transaction.endWith('COMMIT').catch((error: unknown) => {
-    throw commitError(error)
-  })
-  // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
-  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
-}
-
-/** Undoes a transaction, and returns whether the connection is unusable. */
-const isBrokenAfterUndoing = (client: PgClient): Promise<boolean> =>
-  send(client, 'ROLLBACK').then(
-    () => false,
-    () => true,
-  )

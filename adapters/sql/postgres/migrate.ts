@@ -3,8 +3,8 @@ import { quoted } from '../dialect.ts'
 import { type Existing, type MigratedDatabase, migrate, requireMigrated, type Schema, versionQuery } from '../migrations.ts'
 import { type PgClient, type PgPool, send } from './client.ts'
 import type { PostgresDialect } from './dialect.ts'
-import { commitError, storageErrorOf } from './errors.ts'
-import { beginOn } from './pool.ts'
+import { storageErrorOf } from './errors.ts'
+import { committed, inTransaction } from './pool.ts'
 
 /** Milliseconds to wait for a connection. */
 const timeoutMs = 10_000
@@ -24,21 +24,11 @@ export const requireMigratedOn = (pool: PgPool, dialect: PostgresDialect, schema
   within(pool, (client) => requireMigrated(migrated(client, dialect), schema, remedy))
 
 /** Runs work in a transaction, which it ends. */
-async function within<T>(pool: PgPool, work: (client: PgClient) => Promise<T>): Promise<T> {
+const within = <T>(pool: PgPool, work: (client: PgClient) => Promise<T>): Promise<T> =>
   // For any default of the database: the changes of another process must be visible once the lock is held.
-  const { client, release } = await beginOn(pool, 'BEGIN ISOLATION LEVEL READ COMMITTED', timeoutMs)
-  let broken = true
-  try {
-    const value = await work(client)
-    broken = false
-    return value
-  } catch (error) {
+  inTransaction(pool, 'BEGIN ISOLATION LEVEL READ COMMITTED', timeoutMs, work).catch((error: unknown) => {
     throw storageErrorOf(error)
-  } finally {
-    // A connection in an unknown state is thrown away, and its transaction with it.
-    release(broken)
-  }
-}
+  })
 
 const migrated = (client: PgClient, dialect: PostgresDialect): MigratedDatabase => ({
   dialect,
@@ -55,20 +45,21 @@ const migrated = (client: PgClient, dialect: PostgresDialect): MigratedDatabase 
     // All at once: a hundred statements are a hundred round trips otherwise.
     await send(client, statements.join(';\n'))
   },
-  async commit() {
-    await send(client, 'COMMIT').catch((error: unknown) => {
-      throw commitError(error)
-    })
-  },
+  commit: () => committed(send(client, 'COMMIT')),
   async rollback() {
     await send(client, 'ROLLBACK')
   },
 })
 
-/** The tables of a dialect that a database has. */
+/** The tables of a dialect that a database has. The version is read first: tables that are older than it would lack their steps. */
 export async function existingIn(client: PgClient, dialect: PostgresDialect): Promise<Existing> {
   const { schema } = dialect
-  const { rows: schemas } = await send(client, 'SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema])
+  const asked = await send(client, 'SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1), to_regclass($2) IS NOT NULL', [
+    schema,
+    dialect.table('meta'),
+  ])
+  const [made, hasVersion] = (asked.rows[0] ?? []).map((value) => value === 't')
+  const version = hasVersion ? Number((await send(client, versionQuery(dialect))).rows[0]?.[0] ?? 0) : undefined
   const { rows } = await send(
     client,
     `SELECT c.relkind IN ('i', 'I'), c.relname, a.attname FROM pg_class c
@@ -83,6 +74,5 @@ export async function existingIn(client: PgClient, dialect: PostgresDialect): Pr
     if (isIndex === 't') indexes.add(String(name))
     else tables.set(String(name), (tables.get(String(name)) ?? new Set()).add(String(column)))
   }
-  const version = tables.has('meta') ? Number((await send(client, versionQuery(dialect))).rows[0]?.[0] ?? 0) : undefined
-  return { version, tables, indexes, first: schemas.length > 0 ? [] : [`CREATE SCHEMA ${quoted(schema)}`] }
+  return { version, tables, indexes, first: made ? [] : [`CREATE SCHEMA ${quoted(schema)}`] }
 }

@@ -1,8 +1,8 @@
 /** Getting connections, within a time limit and again where that helps. */
 import pRetry from 'p-retry'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import { type PgPool, type PgPoolClient, send } from './client.ts'
-import { faultOf, isLost, unreachable } from './errors.ts'
+import { type PgClient, type PgPool, type PgPoolClient, type PgResult, send } from './client.ts'
+import { commitError, endsConnection, faultOf, isLost, unreachable } from './errors.ts'
 
 export interface PoolOptions {
   readonly url: string
@@ -107,6 +107,53 @@ export async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: num
   } catch (error) {
     throw unreachable(error)
   }
+}
+
+/**
+ * Runs work in a transaction, which the work commits. What it throws undoes the transaction.
+ *
+ * @param begin the statement that begins it
+ * @param connectTimeoutMs milliseconds, tries after a lost connection included
+ * @param lost is told when the connection is of no more use
+ * @throws StorageError `unavailable` when there is no connection in time; what `work` throws
+ */
+export async function inTransaction<T>(
+  pool: PgPool,
+  begin: string,
+  connectTimeoutMs: number,
+  work: (client: PgClient) => Promise<T>,
+  lost?: () => void,
+): Promise<T> {
+  const { client, release } = await beginOn(pool, begin, connectTimeoutMs)
+  let broken = false
+  try {
+    return await work(client)
+  } catch (error) {
+    // A connection in an unknown state is thrown away, and its transaction with it.
+    broken = endsConnection(error) || (await fails(send(client, 'ROLLBACK')))
+    throw error
+  } finally {
+    if (broken) lost?.()
+    release(broken)
+  }
+}
+
+const fails = (answer: Promise<unknown>): Promise<boolean> =>
+  answer.then(
+    () => false,
+    () => true,
+  )
+
+/**
+ * The answer to a COMMIT.
+ * @throws StorageError `unknown` when it may or may not have come through, `conflict`, `unavailable`
+ */
+export async function committed(answer: Promise<PgResult>): Promise<void> {
+  const { command } = await answer.catch((error: unknown) => {
+    throw commitError(error)
+  })
+  // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
+  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
 }
 
 /**

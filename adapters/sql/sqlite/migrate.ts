@@ -54,9 +54,11 @@ const migrated = (database: DatabaseSync, dialect: SqliteDialect, path: string):
   rollback: async () => rollback(database),
 })
 
-/** The tables of a dialect that a file has. */
+/** The tables of a dialect that a file has. The version is read first: tables that are older than it would lack their steps. */
 export function existingIn(database: DatabaseSync, dialect: SqliteDialect): Existing {
   const { prefix } = dialect
+  const made = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(`${prefix}meta`)
+  const version = made && Number(database.prepare(versionQuery(dialect)).get()?.['value'] ?? 0)
   const found = database
     .prepare(
       `SELECT s.type, s.name, c.name AS "column" FROM sqlite_schema s LEFT JOIN pragma_table_info(s.name) c ON s.type = 'table'
@@ -72,6 +74,5 @@ export function existingIn(database: DatabaseSync, dialect: SqliteDialect): Exis
       tables.set(table, (tables.get(table) ?? new Set()).add(String(column)))
     }
   }
-  const version = tables.has('meta') ? Number(database.prepare(versionQuery(dialect)).get()?.['value'] ?? 0) : undefined
   return { version, tables, indexes, first: [] }
 }

@@ -12,3 +12,16 @@ export function openReadOnly(path: string): DatabaseSync {
   if (!existsSync(`${path}-wal`)) address.searchParams.set('immutable', '1')
   return new DatabaseSync(address, { readOnly: true, timeout: 5_000 })
 }
+
+/**
+ * Whether a file has a table.
+ * @throws what SQLite throws when the file cannot be read
+ */
+export function hasTable(path: string, name: string): boolean {
+  const database = openReadOnly(path)
+  try {
+    return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
+  } finally {
+    database.close()
+  }
+}

@@ -3,7 +3,7 @@ import { isStorageError, type Storage, StorageError } from '../../../lib/storage
 import { type PgClient, send } from '../../sql/postgres/client.ts'
 import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
 import { nestedStorage } from '../sql/storage.ts'
-import { inTransaction, type Language, transactionOn } from './transaction.ts'
+import { type Language, runIn, transactionOn } from './transaction.ts'
 
 /** @param client the host's connection, inside a transaction */
 export const nestedIn = (client: PgClient, language: Language): Storage =>
@@ -14,7 +14,7 @@ export const nestedIn = (client: PgClient, language: Language): Storage =>
     })
     try {
       const transaction = transactionOn(client, language)
-      const value = await inTransaction(transaction, language, readOnly, work)
+      const value = await runIn(transaction, language, readOnly, work)
       await transaction.endWith('RELEASE folkmoot').catch((error: unknown) => {
         throw storageErrorOf(error)
       })

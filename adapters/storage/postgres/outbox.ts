@@ -32,7 +32,7 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
   const { url, schema = defaultSchema, exclusive = true } = options
   if (exclusive) await migratePostgres({ url, schema, tables: [] })
   const { Client } = await loadPg()
-  const outbox = postgresDialect(schema).table('outbox')
+  const dialect = postgresDialect(schema)
   const listeners = new Set<() => void>()
   let connection: Promise<InstanceType<typeof Client>> | undefined
 
@@ -90,18 +90,8 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
   await connection
 
   return outboxSource({
-    async read(taken, rows) {
-      // All present rows, whatever their numbers: a transaction that took a low number may commit last.
-      const sql = `SELECT "seq", "records" FROM ${outbox} WHERE "seq" <> ALL($1::bigint[]) ORDER BY "seq" LIMIT $2`
-      return (await run(sql, [taken, rows])).map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
-    },
-    async count(taken, most) {
-      const others = `SELECT 1 FROM ${outbox} WHERE "seq" <> ALL($1::bigint[]) LIMIT $2`
-      return Number((await run(`SELECT count(*) FROM (${others}) AS others`, [taken, most]))[0]?.[0])
-    },
-    async remove(numbers) {
-      await run(`DELETE FROM ${outbox} WHERE "seq" = ANY($1::bigint[])`, [numbers])
-    },
+    dialect,
+    run,
     watch(changed) {
       listeners.add(changed)
       return () => void listeners.delete(changed)

@@ -54,7 +54,7 @@ export interface Transaction extends Writer {
 }
 
 /** @throws what `work` throws, and what `check` does */
-export async function inTransaction<T>(
+export async function runIn<T>(
   transaction: Transaction,
   { statements }: Language,
   readOnly: boolean,

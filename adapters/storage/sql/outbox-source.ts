@@ -11,9 +11,11 @@
  * - **Reading**: the rows of one call of `read`, counted. The position of the stream is the count of the last ingested reading,
  *   so a failed reading is read again.
  */
+
 import { checkRecords } from '../../../lib/outbox/check.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Damage, maxCounted, type OutboxSource, type Reading, tableStream as stream } from '../../../lib/outbox/source.ts'
+import type { Dialect, Parameter } from '../../sql/dialect.ts'
 
 /** A row as the database gives it. */
 export interface OutboxRow {
@@ -23,11 +25,9 @@ export interface OutboxRow {
 
 /** The database's part of an outbox. */
 export interface OutboxTable {
-  /** Some rows in order, leaving out those with these numbers; `more` when there may be others. */
-  read(taken: readonly number[], rows: number): Promise<readonly OutboxRow[]>
-  /** How many there are, leaving out those with these numbers; at most so many are counted. */
-  count(taken: readonly number[], most: number): Promise<number>
-  remove(numbers: readonly number[]): Promise<void>
+  readonly dialect: Dialect
+  /** The rows of a statement, which is a transaction of its own. @throws StorageError */
+  run(sql: string, values: readonly Parameter[]): Promise<readonly (readonly unknown[])[]>
   watch(changed: () => void): () => void
   close(): Promise<void>
 }
@@ -36,7 +36,15 @@ export interface OutboxTable {
 const maxRows = 500
 
 /** A source over a table. */
-export function outboxSource(table: OutboxTable): OutboxSource {
+export function outboxSource({ dialect, run, watch, close }: OutboxTable): OutboxSource {
+  const outbox = dialect.table('outbox')
+  const these = dialect.among('"seq"', 'integer', dialect.parameter(1))
+  const limited = (sql: string) => `${sql} LIMIT ${dialect.bound(dialect.parameter(2))}`
+  // Whatever is there, whatever its number: a transaction that took a low number may commit last.
+  const reading = limited(`SELECT "seq", "records" FROM ${outbox} WHERE NOT (${these}) ORDER BY "seq"`)
+  const counting = `SELECT count(*) FROM (${limited(`SELECT 1 FROM ${outbox} WHERE NOT (${these})`)}) AS others`
+  const removing = `DELETE FROM ${outbox} WHERE ${these}`
+
   /** Rows that were read and are still there, by reading. */
   const readings = new Map<number, readonly number[]>()
   let count = 0
@@ -52,7 +60,8 @@ export function outboxSource(table: OutboxTable): OutboxSource {
     async read(positions, limit): Promise<Reading> {
       const position = positions[stream] ?? 0
       forgetAfter(position)
-      const rows = await table.read([...readings.values()].flat(), rowsAtOnce)
+      const found = await run(reading, [dialect.list([...readings.values()].flat()), rowsAtOnce])
+      const rows = found.map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
       const full = rows.length === rowsAtOnce
       const some = upTo(rows, limit)
       const average = rows.reduce((sum, { records }) => sum + records.length, 1) / Math.max(1, rows.length)
@@ -74,20 +83,21 @@ export function outboxSource(table: OutboxTable): OutboxSource {
     async backlog(positions) {
       const position = positions[stream] ?? 0
       const taken = [...readings].filter(([reading]) => reading <= position).flatMap(([, rows]) => rows)
-      return { unit: 'commits', count: await table.count(taken, maxCounted) }
+      const [row] = await run(counting, [dialect.list(taken), maxCounted])
+      return { unit: 'commits', count: Number(row?.[0]) }
     },
 
     async settle(positions) {
       const position = positions[stream] ?? 0
       const settled = [...readings].filter(([reading]) => reading <= position)
       const numbers = settled.flatMap(([, rows]) => rows)
-      if (numbers.length > 0) await table.remove(numbers)
+      if (numbers.length > 0) await run(removing, [dialect.list(numbers)])
       for (const [reading] of settled) readings.delete(reading)
       return []
     },
 
-    watch: (changed) => table.watch(changed),
-    close: () => table.close(),
+    watch,
+    close,
   }
 }
 

@@ -24,32 +24,17 @@ export async function sqliteOutbox(path: string, looking = false): Promise<Outbo
   const file = resolve(path)
   if (!looking) await migrateSqlite({ path: file, tables: [] })
   const connection = looking ? connectionOver(openReadOnly(file), file) : openConnection(file)
-  const outbox = sqliteDialect.table('outbox')
   const watchers = new Set<FSWatcher>()
   const inode = statSync(file).ino
   const isThere = (): boolean => statSync(file, { throwIfNoEntry: false })?.ino === inode
 
   return outboxSource({
-    async read(taken, rows) {
+    dialect: sqliteDialect,
+    async run(sql, values) {
       // SQLite keeps a moved or deleted file open, and never finds anything new in it.
       if (!isThere()) throw new StorageError('unavailable', `${file} was moved, deleted or replaced while it was read`)
-      const sql = `SELECT "seq", "records" FROM ${outbox} WHERE "seq" NOT IN (SELECT value FROM json_each(?)) ORDER BY "seq" LIMIT ?`
-      const found = connection.query({ sql, values: [JSON.stringify(taken), rows] })
-      return found.map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
+      return whileBusy(busyTimeoutMs, () => connection.query({ sql, values }))
     },
-
-    async count(taken, most) {
-      const others = `SELECT 1 FROM ${outbox} WHERE "seq" NOT IN (SELECT value FROM json_each(?)) LIMIT ?`
-      const [row] = connection.query({ sql: `SELECT count(*) FROM (${others})`, values: [JSON.stringify(taken), most] })
-      return Number(row?.[0])
-    },
-
-    async remove(numbers) {
-      const sql = `DELETE FROM ${outbox} WHERE "seq" IN (SELECT value FROM json_each(?))`
-      // One statement is one transaction.
-      await whileBusy(busyTimeoutMs, () => connection.query({ sql, values: [JSON.stringify(numbers)] }))
-    },
-
     watch(changed) {
       // Every commit writes to the write-ahead log. Watching the directory survives the log coming and going.
       const log = `${basename(file)}-wal`

@@ -5,7 +5,7 @@ import { errorCode } from '../../../adapters/files/errors.ts'
 import { withoutPassword } from '../../../adapters/sql/postgres/address.ts'
 import { hasTable } from '../../../adapters/sql/postgres/has-table.ts'
 import { sqliteDialect } from '../../../adapters/sql/sqlite/dialect.ts'
-import { openReadOnly } from '../../../adapters/sql/sqlite/read-only.ts'
+import { hasTable as fileHasTable } from '../../../adapters/sql/sqlite/read-only.ts'
 import { placeOf } from './outbox-address.ts'
 
 const remedy = 'correct --outbox, or start the API server, which makes it'
@@ -49,16 +49,9 @@ export async function missingOutbox(address: string): Promise<Missing | undefine
 
 function sqliteProblem(path: string, shown: string): Missing | undefined {
   try {
-    const database = openReadOnly(resolve(path))
-    try {
-      database.prepare(`SELECT 1 FROM ${sqliteDialect.table('outbox')} LIMIT 1`).get()
-      return undefined
-    } finally {
-      database.close()
-    }
+    return fileHasTable(resolve(path), `${sqliteDialect.prefix}outbox`) ? undefined : absent(`in ${shown}`)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    if (message.includes('no such table')) return absent(`in ${shown}`)
     return wrong(`the outbox at ${shown} cannot be read: ${message}`)
   }
 }

@@ -62,6 +62,27 @@ const second = table(
   },
   { unique: [['title']], indexes: [['folder']] },
 )
+/** What version 1 of each engine made of such a table, in the statements of its day. */
+const versionOne: Readonly<Record<string, (name: (table: string) => string) => string>> = {
+  sqlite: (name) => `
+    CREATE TABLE ${name('meta')} ("name" TEXT PRIMARY KEY, "value" TEXT NOT NULL) STRICT;
+    CREATE TABLE ${name('outbox')} ("seq" INTEGER PRIMARY KEY AUTOINCREMENT, "appended_at" TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ')), "records" TEXT NOT NULL) STRICT;
+    CREATE TABLE ${name('notes')} ("id" INTEGER PRIMARY KEY, "network_id" INTEGER NOT NULL, "created_at" TEXT NOT NULL, "updated_at" TEXT NOT NULL, "title" TEXT NOT NULL, "pinned" INTEGER NOT NULL DEFAULT 1, "stock" INTEGER NOT NULL DEFAULT 3, "mood" TEXT NOT NULL DEFAULT 'fine', "tags" TEXT NOT NULL DEFAULT '["a"]', "folder" TEXT) STRICT;
+    CREATE UNIQUE INDEX "folkmoot_notes_network_id_title_key" ON ${name('notes')} ("network_id", "title");
+    CREATE INDEX "folkmoot_notes_network_id_id_index" ON ${name('notes')} ("network_id");
+    CREATE INDEX "folkmoot_notes_network_id_folder_id_index" ON ${name('notes')} ("network_id", "folder");
+    INSERT INTO ${name('meta')} ("name", "value") VALUES ('schema_version', '1');`,
+  postgres: (name) => `
+    CREATE SCHEMA ${name('').split('.')[0]};
+    CREATE TABLE ${name('meta')} ("name" text PRIMARY KEY, "value" text NOT NULL);
+    CREATE TABLE ${name('outbox')} ("seq" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "appended_at" timestamptz NOT NULL DEFAULT now(), "records" json NOT NULL);
+    CREATE UNLOGGED TABLE ${name('rate_limits')} ("key" text COLLATE "C" PRIMARY KEY, "used" integer NOT NULL, "ends_at" timestamptz NOT NULL) WITH (fillfactor = 50);
+    CREATE TABLE ${name('notes')} ("id" bigint PRIMARY KEY, "network_id" bigint NOT NULL, "created_at" text COLLATE "C" NOT NULL, "updated_at" text COLLATE "C" NOT NULL, "title" text COLLATE "C" NOT NULL, "pinned" boolean NOT NULL DEFAULT true, "stock" bigint NOT NULL DEFAULT 3, "mood" text COLLATE "C" NOT NULL DEFAULT 'fine', "tags" json NOT NULL DEFAULT '["a"]', "folder" text COLLATE "C");
+    CREATE UNIQUE INDEX "notes_network_id_title_key" ON ${name('notes')} ("network_id", "title");
+    CREATE INDEX "notes_network_id_id_index" ON ${name('notes')} ("network_id", "id");
+    CREATE INDEX "notes_network_id_folder_id_index" ON ${name('notes')} ("network_id", "folder" NULLS FIRST, "id");
+    INSERT INTO ${name('meta')} ("name", "value") VALUES ('schema_version', '1');`,
+}
 const other = table('others', { name: text() })
 const at = '2026-11-20T10:00:00.000Z'
 const note = { id: '1', network_id: '1', created_at: at, updated_at: at, title: 'First' }
@@ -69,7 +90,19 @@ const note = { id: '1', network_id: '1', created_at: at, updated_at: at, title: 
 describe.each([
   ['sqlite', sqlite],
   ['postgres', postgres],
-])('%s', (_name, database) => {
+])('%s', (engine, database) => {
+  test('a database of version 1, as it was made then, opens as it is with its rows', async () => {
+    const { migrate, open, run } = database()
+    await run((name) => {
+      const row = `INSERT INTO ${name('notes')} ("id", "network_id", "created_at", "updated_at", "title") VALUES (1, 1, '${at}', '${at}', 'First')`
+      return `${versionOne[engine]?.(name)} ${row}`
+    })
+    expect(await migrate([second])).toEqual([])
+    const storage = await open([second], false)
+    const row = await storage.transaction((tx) => tx.get(second, '1'))
+    expect(row).toEqual({ ...note, pinned: true, stock: 3, mood: 'fine', tags: ['a'], folder: null })
+  })
+
   test('a new version adds tables, columns with their defaults, and indexes; rows stay', async () => {
     const { migrate, open } = database()
     const before = await open([first])
