@@ -40,7 +40,7 @@ export function outboxSource({ dialect, run, watch, close }: OutboxTable): Outbo
   const outbox = dialect.table('outbox')
   const these = dialect.among('"seq"', 'integer', dialect.parameter(1))
   const limited = (sql: string) => `${sql} LIMIT ${dialect.bound(dialect.parameter(2))}`
-  // Whatever is there, whatever its number: a transaction that took a low number may commit last.
+  // All present rows, whatever their numbers: a transaction that took a low number may commit last.
   const reading = limited(`SELECT "seq", "records" FROM ${outbox} WHERE NOT (${these}) ORDER BY "seq"`)
   const counting = `SELECT count(*) FROM (${limited(`SELECT 1 FROM ${outbox} WHERE NOT (${these})`)}) AS others`
   const removing = `DELETE FROM ${outbox} WHERE ${these}`
