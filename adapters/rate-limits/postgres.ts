@@ -4,14 +4,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
-import { isStorageError, StorageError } from '../../lib/storage/contract.ts'
+import { StorageError } from '../../lib/storage/contract.ts'
 import { anything, callable, checkOptions, flag, positive, textOf } from '../options.ts'
 import { nameOf, type PgPool, send } from '../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
-import { storageErrorOf, unreachable } from '../sql/postgres/errors.ts'
+import { faultOf, unreachable } from '../sql/postgres/errors.ts'
 import { holdClient, openPool } from '../sql/postgres/pool.ts'
 import { prepareTables } from '../storage/postgres/migrate.ts'
-import { type Counts, type SharedRateLimits, sharedRateLimits, type Used } from './shared.ts'
+import { type CountTable, type SharedRateLimits, sharedRateLimits } from './shared.ts'
 
 export interface PostgresRateLimitOptions {
   /** `postgres://user:password@host:port/database`, as `postgresStorage` has it. One connection is opened to it. */
@@ -72,11 +72,11 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
     await endPool()
     throw error
   }
-  const counts = postgresCounts(pool, postgresDialect(schema).table('rate_limits'), timeoutMs, prepared)
-  return sharedRateLimits({ ...counts, close: endPool }, { warn, retryMs })
+  const table = countTable(pool, postgresDialect(schema).table('rate_limits'), timeoutMs, prepared)
+  return sharedRateLimits({ ...table, close: endPool }, { warn, retryMs })
 }
 
-function postgresCounts(pool: PgPool, table: string, timeoutMs: number, prepared: boolean): Omit<Counts, 'close'> {
+function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: boolean): Omit<CountTable, 'close'> {
   // A minute that ends later than in two was begun before the clock was set back. One minute would be too strict: a statement
   // that waits for a row is older than the minute which the other one has begun.
   const running = (row: string) => `${row}."ends_at" > now() AND ${row}."ends_at" <= now() + interval '2 minutes'`
@@ -111,33 +111,20 @@ function postgresCounts(pool: PgPool, table: string, timeoutMs: number, prepared
     }
   }
 
-  /** The same, repeated after a lost race or connection: a lost answer may count twice, but never not at all. */
-  async function runPersistently(sql: string, values: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
-    const deadline = performance.now() + timeoutMs
-    for (;;) {
-      try {
-        return await run(sql, values, deadline)
-      } catch (error) {
-        const known = storageErrorOf(error)
-        const lost = isStorageError(known) && known.code === 'conflict'
-        if (!lost || performance.now() + pause > deadline) throw unreachable(error)
-        await sleep(pause)
-      }
-    }
-  }
-
   return {
+    /** Repeated after a lost race or connection: a lost answer may count twice, but never not at all. */
     async add(requests) {
-      const rows = await runPersistently(addAll, [[...requests.keys()], [...requests.values()]])
-      return new Map(
-        rows.map(([key, used, left]): [string, Used] => [
-          String(key),
-          { requests: Number(used), millisecondsLeft: Number(left) },
-        ]),
-      )
+      const deadline = performance.now() + timeoutMs
+      for (;;) {
+        try {
+          return await run(addAll, [[...requests.keys()], [...requests.values()]], deadline)
+        } catch (error) {
+          const fault = faultOf(error)
+          if ((fault !== 'race' && fault !== 'lost') || performance.now() + pause > deadline) throw unreachable(error)
+          await sleep(pause)
+        }
+      }
     },
-    async sweep() {
-      await run(sweepAll, [], performance.now() + timeoutMs)
-    },
+    sweep: () => run(sweepAll, [], performance.now() + timeoutMs),
   }
 }

@@ -17,25 +17,17 @@ import type { RateCount, RateLimiter } from '../../lib/index.ts'
 import { StorageError } from '../../lib/storage/contract.ts'
 import { rateLimits } from './flexible.ts'
 
-/** The count of a key. */
-export interface Used {
-  /** Requests in this minute, with those that have just been counted. */
-  readonly requests: number
-  /** Milliseconds until the minute ends. */
-  readonly millisecondsLeft: number
-}
-
-/** The database's part of rate limits. */
-export interface Counts {
+/** The table of the counts. */
+export interface CountTable {
   /**
    * Counts requests of some keys, all of them or none.
    * @param requests how many, by key
-   * @returns what each key has used now
+   * @returns rows of a key, its requests in this minute with these, and the milliseconds until its minute ends
    * @throws when the database refuses, or does not answer in time
    */
-  add(requests: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, Used>>
+  add(requests: ReadonlyMap<string, number>): Promise<readonly (readonly unknown[])[]>
   /** Removes the counts of minutes that have ended. */
-  sweep(): Promise<void>
+  sweep(): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -52,13 +44,23 @@ export interface SharedRateLimits extends RateLimiter {
   close(): Promise<void>
 }
 
-/** A request that waits for its place in the count. */
-type Waiting = (counted: Counted | undefined) => void
+/** The count of a key. */
+interface Used {
+  readonly requests: number
+  readonly millisecondsLeft: number
+}
 
-interface Counted {
-  /** This request's number in its minute, from 1. */
-  readonly number: number
-  readonly used: Used
+interface Batch {
+  /** Requests by key. */
+  readonly requests: Map<string, number>
+  /** The counts with this batch, by key; `undefined` when counting failed. */
+  readonly counted: Promise<ReadonlyMap<string, Used> | undefined>
+  readonly settle: (counted: ReadonlyMap<string, Used> | undefined) => void
+}
+
+function newBatch(): Batch {
+  const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, Used> | undefined>()
+  return { requests: new Map(), counted: promise, settle: resolve }
 }
 
 interface Spent {
@@ -69,16 +71,16 @@ interface Spent {
 
 const minute = 60_000
 
-/** @param counts is closed with the limits */
-export function sharedRateLimits(counts: Counts, { warn, retryMs }: SharedOptions): SharedRateLimits {
+/** @param table is closed with the limits */
+export function sharedRateLimits(table: CountTable, { warn, retryMs }: SharedOptions): SharedRateLimits {
   const alone = rateLimits()
   const spent = new Map<string, Spent>()
-  let gathering = new Map<string, Waiting[]>()
-  let isCounting = false
+  /** The requests that arrive now. */
+  let next = newBatch()
   // `close` waits for these.
   let counting: Promise<void> | undefined
   let trying: Promise<void> | undefined
-  let sweeping: Promise<void> | undefined
+  let sweeping: Promise<unknown> | undefined
   /** While the database does not answer: when to try it again. */
   let tryAt: number | undefined
   let sweptAt = Number.NEGATIVE_INFINITY
@@ -94,56 +96,43 @@ export function sharedRateLimits(counts: Counts, { warn, retryMs }: SharedOption
       if (tryAt <= now) tryAgain(key)
       return alone.count(key, perMinute)
     }
-    const counted = await place(key)
-    if (!counted) return alone.count(key, perMinute)
-    const { number, used } = counted
+    const batch = next
+    const position = (batch.requests.get(key) ?? 0) + 1
+    batch.requests.set(key, position)
+    counting ??= countAll()
+    const used = (await batch.counted)?.get(key)
+    if (!used) return alone.count(key, perMinute)
+    // The count is that of the last request of the batch.
+    const number = used.requests - (batch.requests.get(key) ?? 0) + position
     if (used.requests >= perMinute) spent.set(key, { perMinute, endsAt: performance.now() + used.millisecondsLeft })
     if (number > perMinute) return refusal(used.millisecondsLeft)
     return { allowed: true, remaining: perMinute - number, resetSeconds: used.millisecondsLeft / 1000 }
   }
 
-  /** A request's place in its minute, once its batch has been counted; `undefined` when that failed. */
-  function place(key: string): Promise<Counted | undefined> {
-    return new Promise((resolve) => {
-      const others = gathering.get(key)
-      if (others) others.push(resolve)
-      else gathering.set(key, [resolve])
-      if (!isCounting) counting = countAll()
-    })
-  }
-
   async function countAll(): Promise<void> {
-    isCounting = true
-    try {
-      while (gathering.size > 0) {
-        // Requests that have arrived together get here in one turn of the event loop, and into one batch.
-        await setImmediate()
-        await countBatch()
-        if (tryAt === undefined) tidy()
+    while (next.requests.size > 0) {
+      // Requests that have arrived together get here in one turn of the event loop, and into one batch.
+      await setImmediate()
+      const batch = next
+      next = newBatch()
+      try {
+        batch.settle(countsIn(await table.add(batch.requests)))
+        tidy()
+      } catch (error) {
+        tryAt = performance.now() + retryMs
+        // A request that arrived meanwhile would wait as long, in vain.
+        for (const each of [batch, next]) each.settle(undefined)
+        next = newBatch()
+        warn(`rate limits: each process counts alone for now: ${error instanceof Error ? error.message : String(error)}`)
       }
-    } finally {
-      isCounting = false
     }
-  }
-
-  async function countBatch(): Promise<void> {
-    const batch = gathering
-    gathering = new Map()
-    try {
-      tell(batch, await counts.add(new Map([...batch].map(([key, { length }]) => [key, length]))))
-    } catch (error) {
-      tryAt = performance.now() + retryMs
-      // A request that arrived meanwhile would wait as long, in vain.
-      for (const resolve of [...batch.values(), ...gathering.values()].flat()) resolve(undefined)
-      gathering = new Map()
-      warn(`rate limits: each process counts alone for now: ${error instanceof Error ? error.message : String(error)}`)
-    }
+    counting = undefined
   }
 
   /** Asks the database in the background, with a request that is answered without it. */
   function tryAgain(key: string): void {
     tryAt = Number.POSITIVE_INFINITY
-    trying = counts.add(new Map([[key, 1]])).then(
+    trying = table.add(new Map([[key, 1]])).then(
       () => {
         tryAt = undefined
         warn('rate limits: the processes count together again')
@@ -160,26 +149,20 @@ export function sharedRateLimits(counts: Counts, { warn, retryMs }: SharedOption
     sweptAt = now
     for (const [key, { endsAt }] of spent) if (endsAt <= now) spent.delete(key)
     // A row too many does no harm, and the next sweep takes it along.
-    sweeping = counts.sweep().catch(() => undefined)
+    sweeping = table.sweep().catch(() => undefined)
   }
 
   return {
     count,
     close() {
-      closing ??= Promise.all([counting, trying, sweeping]).then(() => counts.close())
+      closing ??= Promise.all([counting, trying, sweeping]).then(() => table.close())
       return closing
     },
   }
 }
 
-/** Gives each request of a batch its number: the last of them is what its key has used by now. */
-function tell(batch: ReadonlyMap<string, readonly Waiting[]>, counted: ReadonlyMap<string, Used>): void {
-  for (const [key, waiting] of batch) {
-    const used = counted.get(key)
-    const before = (used?.requests ?? 0) - waiting.length
-    for (const [index, resolve] of waiting.entries()) resolve(used && { number: before + index + 1, used })
-  }
-}
+const countsIn = (rows: readonly (readonly unknown[])[]): ReadonlyMap<string, Used> =>
+  new Map(rows.map(([key, used, left]) => [String(key), { requests: Number(used), millisecondsLeft: Number(left) }]))
 
 const refusal = (millisecondsLeft: number): RateCount => ({
   allowed: false,

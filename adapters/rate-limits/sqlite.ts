@@ -11,8 +11,9 @@ import { isStorageError } from '../../lib/storage/contract.ts'
 import { callable, checkOptions, pathOf, positive } from '../options.ts'
 import { whileBusy } from '../sql/sqlite/busy.ts'
 import type { Connection } from '../sql/sqlite/connection.ts'
+import { sqliteDialect } from '../sql/sqlite/dialect.ts'
 import { storageErrorOf } from '../sql/sqlite/errors.ts'
-import { type Counts, type SharedRateLimits, sharedRateLimits, type Used } from './shared.ts'
+import { type CountTable, type SharedRateLimits, sharedRateLimits } from './shared.ts'
 
 export interface SqliteRateLimitOptions {
   /** The file of the storage, as `sqliteStorage` has it. The counts are beside it, in the directory `<path>-rate-limits`. */
@@ -35,7 +36,7 @@ const rules = {
 const makeTable =
   'CREATE TABLE IF NOT EXISTS "rate_limits" ("key" TEXT PRIMARY KEY, "used" INTEGER NOT NULL, "ends_at" INTEGER NOT NULL) STRICT, WITHOUT ROWID'
 
-const now = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
+const { now } = sqliteDialect
 /** A minute that ends later than this was begun before the clock was set back. */
 const running = `"ends_at" > ${now} AND "ends_at" <= ${now} + 120000`
 const addAll = `INSERT INTO "rate_limits" ("key", "used", "ends_at")
@@ -54,11 +55,10 @@ const sweepAll = `DELETE FROM "rate_limits" WHERE NOT (${running})`
 export async function sqliteRateLimits(options: SqliteRateLimitOptions): Promise<SharedRateLimits> {
   const { path, timeoutMs, retryMs, warn } = checkOptions('sqliteRateLimits', rules, options, "{ path: './data/db.sqlite' }")
   const directory = `${resolve(path)}-rate-limits`
-  const counts = await sqliteCounts(directory, timeoutMs)
-  return sharedRateLimits(counts, { warn, retryMs })
+  return sharedRateLimits(await countTable(directory, timeoutMs), { warn, retryMs })
 }
 
-async function sqliteCounts(directory: string, timeoutMs: number): Promise<Counts> {
+async function countTable(directory: string, timeoutMs: number): Promise<CountTable> {
   // Loaded here, so that `folkmoot/rate-limits` loads where there is no `node:sqlite`.
   const { openConnection } = await import('../sql/sqlite/connection.ts')
   const file = join(directory, 'counts.sqlite')
@@ -102,18 +102,8 @@ async function sqliteCounts(directory: string, timeoutMs: number): Promise<Count
   }
 
   return {
-    async add(requests) {
-      const rows = await run(addAll, JSON.stringify(Object.fromEntries(requests)))
-      return new Map(
-        rows.map(([key, used, left]): [string, Used] => [
-          String(key),
-          { requests: Number(used), millisecondsLeft: Number(left) },
-        ]),
-      )
-    },
-    async sweep() {
-      await run(sweepAll)
-    },
+    add: (requests) => run(addAll, JSON.stringify(Object.fromEntries(requests))),
+    sweep: () => run(sweepAll),
     async close() {
       const last = connection
       connection = undefined
