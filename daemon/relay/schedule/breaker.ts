@@ -1,31 +1,21 @@
 /**
- * The circuit breaker of one endpoint (specification, sections 3 and 6): cockatiel's ConsecutiveBreaker behind a gate.
+ * The circuit breaker of one endpoint (specification, sections 3 and 6): cockatiel's circuit breaker behind a gate.
+ * When it opens is in `witnessed-breaker.ts`.
  *
  * Terms
  * - **Ticket**: permission for one attempt, to be given back with its result.
  * - **Epoch**: changes with every change of state. A ticket of an older epoch has nothing to say any more.
- * - **Witness**: an event whose failure counts towards opening.
  * - **Probe**: the one attempt that decides whether an open circuit closes. Probes take the oldest and the newest due event in turn.
  * - **Fresh event**: one recorded since the last probe with the newest event. It may be a probe before the cooldown is over.
  *
  * Why a gate: left to itself, cockatiel lets calls made during a probe queue up and rush out together afterwards; a late
  * failure of a call from before the opening re-opens the circuit during the probe; and it measures the cooldown with the
  * wall clock. So attempts run outside of it, only results are fed in, one at a time and only those of the present epoch, and
- * the cooldown is measured here, with monotonic time.
- *
- * When it opens: at the threshold of consecutive failures, if they came from at least two events; one event that an endpoint
- * cannot stomach must not stop the others. But two exceptions keep that rule from holding a dead endpoint's circuit closed:
- * it opens on a single witness when no other event of the endpoint is due (there is nobody else to ask), and in any case at
- * twice the threshold.
+ * the cooldown is measured here, with monotonic time (`cooldown.ts`).
  */
-import {
-  CircuitState,
-  ConsecutiveBreaker,
-  circuitBreaker,
-  handleAll,
-  type IBackoff,
-  type IHalfOpenAfterBackoffContext,
-} from 'cockatiel'
+import { CircuitState, circuitBreaker, handleWhenResult } from 'cockatiel'
+import { cooldowns } from './cooldown.ts'
+import { WitnessedBreaker } from './witnessed-breaker.ts'
 
 /** What is kept over restarts. */
 export interface BreakerRecord {
@@ -105,18 +95,8 @@ export interface Breaker {
   snapshot(): BreakerRecord
 }
 
-const longestCooldown = 15 * 60
-/**
- * A fresh event waits no longer than this for its probe, in seconds, or than the cooldown if that is longer. Receivers refuse events
- * that are more than five minutes old, as a rule: a probe after fifteen minutes would never succeed.
- */
-const longestFreshCooldown = 4 * 60
-/** Nor longer than so many cooldowns: whoever sets a short one has receivers with short limits. With the default that is the same. */
-const freshCooldowns = 8
-/** Cockatiel asks `now - openedAt < duration`: this says yes at once, whatever the wall clock did. The gate decides. */
-const never = Number.NEGATIVE_INFINITY
-
-class Unwell extends Error {}
+/** Cockatiel asks `now - openedAt < halfOpenAfter`: with this a probe may always be fed in, whatever the wall clock did. */
+const atOnce = Number.NEGATIVE_INFINITY
 
 /**
  * @param settings read anew at each use, so that a reload takes effect
@@ -131,143 +111,92 @@ export function createBreaker(
   record: BreakerRecord = closedBreaker,
   firstEpoch = 0,
 ): Breaker {
-  let threshold = settings().threshold
-  let counter = new ConsecutiveBreaker(threshold)
-  let witnesses = [...record.witnesses]
-  let probed = record.probed
+  const counter = new WitnessedBreaker(() => settings().threshold, record.failures, record.witnesses)
+  const openState = { ownState: { value: CircuitState.Open, openedAt: 0, attemptNo: 1 }, breakerState: record.failures }
+  const policy = circuitBreaker(
+    handleWhenResult((failed) => failed === true),
+    { breaker: counter, halfOpenAfter: atOnce, initialState: record.open ? openState : undefined },
+  )
+  let { trips, probed, openedAt } = record
   let newest = record.newest === true
-  let alone = false
-  let trips = record.trips
   let epoch = firstEpoch
   let probing = false
-  let openedAt = record.openedAt
   let freshFrom = record.openedAt
 
-  const cooldown = (): number => {
-    const base = settings().cooldown
-    return 1000 * Math.max(base, Math.min(longestCooldown, base * 2 ** Math.max(0, trips - 1)))
-  }
-  const firstCooldown = (): number => Math.min(cooldown(), 1000 * settings().cooldown)
-  const freshCooldown = (): number => {
-    const base = settings().cooldown
-    return Math.min(cooldown(), 1000 * Math.max(base, Math.min(longestFreshCooldown, freshCooldowns * base)))
-  }
+  const isClosed = (): boolean => policy.state === CircuitState.Closed
+  const after = (which: 'first' | 'whole' | 'fresh'): number => monotonic() + cooldowns(settings().cooldown, trips)[which]
+
   // The clock may have been set since: a cooldown neither begins in the future nor is longer than a cooldown.
   // A longer cooldown that comes with a restart is for the probes after the next one: its time has been told to operators.
-  const probeAt = Math.min(record.openedAt + cooldown(), record.readyAt ?? Number.POSITIVE_INFINITY)
-  let readyAt = monotonic() + Math.min(cooldown(), Math.max(0, probeAt - timeline()))
-  let earlyAt = Math.min(readyAt, monotonic() + freshCooldown())
+  const { whole } = cooldowns(settings().cooldown, trips)
+  const probeAt = Math.min(record.openedAt + whole, record.readyAt ?? Number.POSITIVE_INFINITY)
+  let readyAt = monotonic() + Math.min(whole, Math.max(0, probeAt - timeline()))
+  let earlyAt = Math.min(readyAt, after('fresh'))
 
-  const backoff: IBackoff<IHalfOpenAfterBackoffContext> = {
-    duration: never,
-    next({ attempt }) {
-      trips = attempt
-      return backoff
-    },
-  }
-  const policy = circuitBreaker(handleAll, {
-    halfOpenAfter: backoff,
-    breaker: {
-      get state(): unknown {
-        return counter.state
-      },
-      set state(failures: unknown) {
-        counter.state = Number(failures)
-      },
-      success() {
-        counter.success()
-        witnesses = []
-      },
-      failure: () => counter.failure() && (witnesses.length > 1 || alone || counter.state >= 2 * threshold),
-    },
-    ...(record.open || record.failures > 0
-      ? {
-          initialState: {
-            ownState: record.open
-              ? { value: CircuitState.Open, openedAt: 0, attemptNo: Math.max(1, record.trips) }
-              : { value: CircuitState.Closed },
-            breakerState: record.failures,
-          },
-        }
-      : {}),
-  })
-  trips = record.trips
-
-  function followSettings(): void {
-    if (settings().threshold === threshold) return
-    threshold = settings().threshold
-    const failures = counter.state
-    counter = new ConsecutiveBreaker(threshold)
-    counter.state = failures
+  /** The probe is over, and tickets from before mean nothing any more. */
+  function nextEpoch(): void {
+    probing = false
+    epoch++
   }
 
-  const feed = (failed: boolean): Promise<void> =>
-    policy
-      .execute(() => {
-        if (failed) throw new Unwell()
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof Unwell)) throw error
-      })
+  function closed(): 'closed' {
+    nextEpoch()
+    trips = 0
+    probed = null
+    newest = false
+    return 'closed'
+  }
+
+  function opened(probe: boolean, refused: boolean): CircuitChange {
+    nextEpoch()
+    trips = probe ? trips + 1 : 1
+    readyAt = after('whole')
+    openedAt = timeline()
+    if (!probe) freshFrom = openedAt
+    if (refused) earlyAt = after('first')
+    // A probe with the oldest event puts the next fresh one off by little: it must not become old meanwhile.
+    else earlyAt = probe && !newest ? Math.max(earlyAt, after('first')) : after('fresh')
+    return probe ? 'reopened' : 'opened'
+  }
+
+  /** A probe that came out of turn failed: the cooldown goes on as it was. */
+  function failedEarly(refused: boolean): 'reopened' {
+    nextEpoch()
+    earlyAt = after(refused ? 'first' : 'fresh')
+    readyAt = Math.max(readyAt, after('first'))
+    return 'reopened'
+  }
 
   return {
     permit() {
-      if (policy.state === CircuitState.Closed) return { kind: 'closed' }
+      if (isClosed()) return { kind: 'closed' }
       if (probing) return { kind: 'probing' }
       return monotonic() < readyAt ? { kind: 'open', readyAt } : { kind: 'ready' }
     },
     begin(event, end = 'oldest') {
-      const probe = policy.state !== CircuitState.Closed
-      const early = probe && monotonic() < readyAt
-      if (probe) {
-        epoch++
-        probing = true
-        probed = event
-        newest = end === 'newest'
-        if (newest) freshFrom = timeline()
-      }
-      return { epoch, probe, early }
+      if (isClosed()) return { epoch, probe: false, early: false }
+      nextEpoch()
+      probing = true
+      probed = event
+      newest = end === 'newest'
+      if (newest) freshFrom = timeline()
+      return { epoch, probe: true, early: monotonic() < readyAt }
     },
-    async record(ticket, event, failed, another, refused = false) {
-      if (ticket.epoch !== epoch) return undefined
-      followSettings()
-      const before = policy.state
-      if (ticket.early && failed) {
-        // It came out of turn: the cooldown goes on as it was.
-        probing = false
-        epoch++
-        earlyAt = monotonic() + (refused ? firstCooldown() : freshCooldown())
-        readyAt = Math.max(readyAt, monotonic() + firstCooldown())
-        return 'reopened'
-      }
-      if (failed && witnesses.length < 2 && !witnesses.includes(event)) witnesses.push(event)
-      const lone = failed && !ticket.probe && witnesses.length < 2 && counter.state + 1 >= threshold
-      alone = lone && !(await another())
-      await feed(failed)
-      if (ticket.probe) probing = false
-      const after = policy.state
-      if (before === CircuitState.Closed && after === CircuitState.Closed) return undefined
-      epoch++
-      if (after === CircuitState.Closed) {
-        trips = 0
-        probed = null
-        newest = false
-        return 'closed'
-      }
-      readyAt = monotonic() + cooldown()
-      openedAt = timeline()
-      if (!ticket.probe) freshFrom = openedAt
-      // A probe with the oldest event puts the next fresh one off by little: it must not become old meanwhile.
-      if (refused) earlyAt = monotonic() + firstCooldown()
-      else earlyAt = ticket.probe && !newest ? Math.max(earlyAt, monotonic() + firstCooldown()) : monotonic() + freshCooldown()
-      return ticket.probe ? 'reopened' : 'opened'
+    async record({ epoch: of, probe, early }, event, failed, another, refused = false) {
+      if (of !== epoch) return undefined
+      if (early && failed) return failedEarly(refused)
+      const wasClosed = isClosed()
+      if (failed) counter.blame(event)
+      counter.isAlone = failed && !probe && counter.needsWitness() && !(await another())
+      await policy.execute(() => failed)
+      if (wasClosed && isClosed()) return undefined
+      return isClosed() ? closed() : opened(probe, refused)
     },
-    release(ticket) {
-      if (!ticket.probe || ticket.epoch !== epoch) return
-      probing = false
-      epoch++
-      readyAt = monotonic() + cooldown()
-      earlyAt = monotonic() + freshCooldown()
+    release({ epoch: of, probe }) {
+      if (!probe || of !== epoch) return
+      nextEpoch()
+      readyAt = after('whole')
+      earlyAt = after('fresh')
     },
     get epoch() {
       return epoch
@@ -285,10 +214,10 @@ export function createBreaker(
       return freshFrom
     },
     snapshot() {
-      const open = policy.state !== CircuitState.Closed
-      const failures = open ? 0 : counter.state
-      const next = open ? { readyAt: Math.floor(timeline() + Math.max(0, readyAt - monotonic())) } : {}
-      return { open, openedAt: open ? openedAt : 0, trips, failures, witnesses: [...witnesses], probed, newest, ...next }
+      const { witnesses } = counter
+      if (isClosed()) return { open: false, openedAt: 0, trips, failures: counter.state, witnesses, probed, newest }
+      const nextProbe = Math.floor(timeline() + Math.max(0, readyAt - monotonic()))
+      return { open: true, openedAt, trips, failures: 0, witnesses, probed, newest, readyAt: nextProbe }
     },
   }
 }
