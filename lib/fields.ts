@@ -119,14 +119,14 @@ const wellFormed = v.check<string, string>(
 /** The lengths that a community may set (option `limits`). */
 export interface TextLimits {
   /** Titles, names and other short texts, in characters. */
-  readonly title: number
+  readonly titleCharacters: number
   /** Descriptions, comments and other long texts, in characters. */
-  readonly longText: number
+  readonly longTextCharacters: number
   /** Maximum number of choices of a poll. */
   readonly choices: number
 }
 
-export const defaultTextLimits: TextLimits = { title: 255, longText: 100_000, choices: 20 }
+export const defaultTextLimits: TextLimits = { titleCharacters: 255, longTextCharacters: 100_000, choices: 20 }
 
 // Schemas are made once, limits belong to a community: they travel in Valibot's per-call configuration.
 export const limitsIn = (config: unknown): TextLimits => (config as { limits?: TextLimits }).limits ?? defaultTextLimits
@@ -180,7 +180,7 @@ const listLimits = new WeakMap<object, unknown>()
 /** The maximum number of items of a list in a request: a number, or the name of a limit. */
 export const maxItemsOf = (schema: object): unknown => listLimits.get(schema)
 
-const text = (limit: 'title' | 'longText') =>
+const text = (limit: 'titleCharacters' | 'longTextCharacters') =>
   publish(v.pipe(v.string('must be a text'), wellFormed, atMost<string>(limit, 'characters')), {
     type: 'string',
     maxLength: { limit },
@@ -193,22 +193,22 @@ const oneLine = 'must be one line, without control characters'
 /** Whether a text shows nothing: white space, characters of no width, and those that only look empty. */
 export const isBlank = (text: string): boolean => /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]*$/u.test(text)
 
-/** A short text of one line (limit `title`); may be empty. */
-export const ShortText = publish(v.pipe(text('title'), v.check(isOneLine, oneLine)), {
+/** A short text of one line (limit `titleCharacters`); may be empty. */
+export const ShortText = publish(v.pipe(text('titleCharacters'), v.check(isOneLine, oneLine)), {
   type: 'string',
-  maxLength: { limit: 'title' },
+  maxLength: { limit: 'titleCharacters' },
 })
-/** A long text (limit `longText`); may be empty. */
-export const LongText = text('longText')
+/** A long text (limit `longTextCharacters`); may be empty. */
+export const LongText = text('longTextCharacters')
 
-/** A title or a name of one line (limit `title`): not blank. */
+/** A title or a name of one line (limit `titleCharacters`): not blank. */
 export const Title = publish(
   v.pipe(
-    text('title'),
+    text('titleCharacters'),
     v.check((value) => !isBlank(value), "can't be blank"),
     v.check((value) => isBlank(value) || isOneLine(value), oneLine),
   ),
-  { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
+  { type: 'string', minLength: 1, maxLength: { limit: 'titleCharacters' } },
 )
 
 /** A colour as `#RRGGBB`. */
@@ -243,7 +243,7 @@ export const EmailFilter = publish(
     ShortText,
     v.transform((text) => text.trim().replaceAll(' ', '+')),
   ),
-  { type: 'string', maxLength: { limit: 'title' } },
+  { type: 'string', maxLength: { limit: 'titleCharacters' } },
 )
 
 const maxUrlLength = 2048

@@ -97,13 +97,14 @@ const rules: Readonly<Record<EventName, Rule>> = {
   CustomFieldNotificationRequested: about('custom_field', 'custom_field.id'),
 }
 
+const ruleOf: ReadonlyMap<string, Rule> = new Map(Object.entries(rules))
+
 /**
  * The subject of an event, or undefined when its payload does not name one.
  * @param event_type the name of the event, with or without its suffix `Hook`
  * @param payload as it goes over the wire
  */
 export function subjectOf(event_type: string, payload: unknown): string | undefined {
-  const name = event_type.replace(/Hook$/, '')
-  const subject = Object.hasOwn(rules, name) ? rules[name as EventName](payload) : undefined
+  const subject = ruleOf.get(event_type.replace(/Hook$/, ''))?.(payload)
   return subject !== undefined && subject.length <= 200 ? subject : undefined
 }

@@ -7,6 +7,7 @@ import type { Transactions } from '../kernel/transactions.ts'
 import { refusingTrouble } from '../kernel/trouble.ts'
 import { emailKey, lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
+import { differs } from '../storage/changes.ts'
 import type { Tx } from '../storage/contract.ts'
 import { scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -133,8 +134,7 @@ export function networksOf({ storage, clock, limits, newMembersConsent }: Settin
       const now = isoTime(clock.now())
       return transactions.write(id, now, async (tx) => {
         const before = await lockNetwork(tx)
-        const names = Object.keys(changes) as (keyof typeof changes)[]
-        if (names.every((field) => changes[field] === undefined || changes[field] === before[field])) return before
+        if (!differs(before, changes)) return before
         return found(await tx.update(networks, id, { ...changes, updated_at: now }), 'Network')
       })
     },

@@ -54,6 +54,6 @@ export async function readPage<R extends Row, N>(
   })
   const items = rows.slice(0, per_page)
   const last = items.at(-1)
-  const key = query.order?.by ?? 'id'
-  return { items, after: last && rows.length > per_page ? String(last[key as keyof R]) : null }
+  const key: keyof R = query.order?.by ?? 'id'
+  return { items, after: last && rows.length > per_page ? String(last[key]) : null }
 }

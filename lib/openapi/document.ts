@@ -130,10 +130,9 @@ function successResponses({ status, returns, noContent }: AnyOperation, writer: 
   if (!returns) return [[String(status), { description: 'Done.' }]]
   const schema = isPaged(returns) ? pageOf(writer.of(returns.paged)) : writer.of(returns)
   const description = isPaged(returns) ? 'A page of records.' : 'The record.'
-  return [
-    [String(status), { description, content: json(schema) }],
-    ...(noContent ? [['204', { description: noContent }] as [string, unknown]] : []),
-  ]
+  const responses: [string, unknown][] = [[String(status), { description, content: json(schema) }]]
+  if (noContent) responses.push(['204', { description: noContent }])
+  return responses
 }
 
 const pageOf = (item: JsonSchema): JsonSchema => ({

@@ -255,7 +255,7 @@ async function adHocOption(
   title: string,
 ): Promise<SegmentRow> {
   if (!field.allow_ad_hoc) fail(invalid('text'), 'text: this field accepts only its existing options; name them in segment_ids')
-  const most = call.limits.title
+  const most = call.limits.titleCharacters
   if (title.length > most) fail(invalid('text'), `text must have at most ${most} characters as an option`)
   const known = await optionTitled(call, field, title)
   return known ?? addOption(call, field, { title, is_ad_hoc: true, creator_id: member.id })

@@ -30,9 +30,9 @@ const Metadata = publish(
     v.check((value) => !isDeep(value), `must not be nested more than ${maxLevels} levels deep`),
     v.rawCheck(({ dataset, config, addIssue }) => {
       if (!dataset.typed || dataset.issues) return
-      const { longText } = limitsIn(config)
-      if (JSON.stringify(dataset.value).length > longText)
-        addIssue({ message: `must have at most ${longText} characters as JSON` })
+      const { longTextCharacters } = limitsIn(config)
+      if (JSON.stringify(dataset.value).length > longTextCharacters)
+        addIssue({ message: `must have at most ${longTextCharacters} characters as JSON` })
     }),
     // As JSON writes NUL and halves of surrogate pairs, which databases refuse.
     v.rawCheck(({ dataset, addIssue }) => {

@@ -16,7 +16,12 @@ const CommentCreate = request('CommentRequest', {
       LongText,
       v.check((text) => !isBlank(text), "can't be blank"),
     ),
-    { type: 'string', minLength: 1, maxLength: { limit: 'longText' }, description: 'Plain text; web addresses become links.' },
+    {
+      type: 'string',
+      minLength: 1,
+      maxLength: { limit: 'longTextCharacters' },
+      description: 'Plain text; web addresses become links.',
+    },
   ),
   reply_to_id: optional(IdInput),
 })

@@ -36,7 +36,7 @@ const CustomFieldCreate = request('CustomFieldRequest', {
   options: optional(
     publish(listUpTo(Title, maxOptions, 'texts'), {
       type: 'array',
-      items: { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
+      items: { type: 'string', minLength: 1, maxLength: { limit: 'titleCharacters' } },
       maxItems: maxOptions,
       description: 'The texts of the options of a dropdown.',
     }),
@@ -197,8 +197,9 @@ const belongsTo: Readonly<Record<string, readonly string[]>> = {
 
 /** @throws ApiError 422 when a property does not go with the kind, or two of them contradict each other */
 function checkKind(body: v.InferOutput<typeof CustomFieldCreate>): void {
+  const given: Readonly<Record<string, unknown>> = body
   for (const [name, kinds] of Object.entries(belongsTo)) {
-    const value = body[name as keyof typeof body]
+    const value = given[name]
     const isSet = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
     if (isSet && !kinds.includes(body.response_type)) fail(invalid(name), `${name} is only for ${kinds.join(' and ')}`)
   }

@@ -29,7 +29,7 @@ const PollCreate = request('PollRequest', {
   choices: optional(
     publish(listUpTo(Title, 'choices', 'choices'), {
       type: 'array',
-      items: { type: 'string', minLength: 1, maxLength: { limit: 'title' } },
+      items: { type: 'string', minLength: 1, maxLength: { limit: 'titleCharacters' } },
       maxItems: { limit: 'choices' },
       description: 'Required unless poll_type is question, and then at least two.',
     }),

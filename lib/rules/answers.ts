@@ -103,7 +103,8 @@ type Check = (
 /** The checks beyond a schema, and the resulting value. */
 const checks: { readonly [K in Kind]?: Check } = {
   text_short({ limits }, _field, { text }) {
-    if ((text ?? '').length > limits.title) fail(invalid('text'), `text must have at most ${limits.title} characters`)
+    if ((text ?? '').length > limits.titleCharacters)
+      fail(invalid('text'), `text must have at most ${limits.titleCharacters} characters`)
     return undefined
   },
   number(_context, { min_value, max_value }, { number }) {

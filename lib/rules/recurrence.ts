@@ -6,6 +6,7 @@ import { fail, invalid } from '../errors.ts'
 import type { Series } from '../ports.ts'
 import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
 import { canceledInstances, type EventRow, rsvps } from '../storage/tables.ts'
 import { port } from './ports.ts'
 
@@ -157,12 +158,13 @@ export function occurrencesAt(
 export async function moveOccurrences(context: Pick<Context, 'tx' | 'ports'>, before: EventRow, after: EventRow): Promise<void> {
   const isSame = (['starts_at', 'time_zone', ...dependent, 'frequency'] as const).every((name) => before[name] === after[name])
   if (isSame || before.frequency === null) return
-  const answers = await allOf(context.tx, rsvps, before.id)
-  const cancellations = await allOf(context.tx, canceledInstances, before.id)
+  const [answers, cancellations] = [answersIn(context.tx), cancellationsIn(context.tx)]
+  const answered = await allOf(answers, before.id)
+  const canceled = await allOf(cancellations, before.id)
   const occurrenceOf = occurrencesAt(
     context,
     before,
-    [...answers, ...cancellations].map((row) => row.instance_at),
+    [...answered, ...canceled].map((row) => row.instance_at),
   )
   const series = seriesOf(after)
   const last = Math.max(-1, ...[...occurrenceOf.values()].map(({ instance_index }) => instance_index))
@@ -172,39 +174,54 @@ export async function moveOccurrences(context: Pick<Context, 'tx' | 'ports'>, be
     const occurrence = occurrenceOf.get(instance_at)
     return occurrence && starts[occurrence.instance_index]
   }
-  await move(context.tx, rsvps, answers, targetOf)
-  await move(context.tx, canceledInstances, cancellations, targetOf)
+  await move(answers, answered, targetOf)
+  await move(cancellations, canceled, targetOf)
 }
 
-type InstanceTable = typeof rsvps | typeof canceledInstances
-type InstanceRow = { readonly id: string; readonly instance_at: string; readonly member_id?: string }
+/** The rows of one table that say something about single occurrences. */
+interface Instances {
+  rows(event_id: Id): AsyncIterable<InstanceRow>
+  set(id: Id, instance_at: string): Promise<unknown>
+  remove(id: Id): Promise<unknown>
+  /** Whether a row about the whole of the event takes no other one. */
+  isOnlyOne(row: InstanceRow): Promise<boolean>
+}
+type InstanceRow = { readonly id: Id; readonly event_id: Id; readonly instance_at: string; readonly member_id?: Id }
+
+const answersIn = (tx: ScopedTx): Instances => ({
+  rows: (event_id) => rowsOf(tx, rsvps, { event_id }),
+  set: (id, instance_at) => tx.update(rsvps, id, { instance_at }),
+  remove: (id) => tx.remove(rsvps, id),
+  // The member may have answered for the whole of the event already.
+  isOnlyOne: async ({ event_id, member_id = '' }) =>
+    (await tx.first(rsvps, { event_id, member_id, instance_at: '' })) === undefined,
+})
+
+const cancellationsIn = (tx: ScopedTx): Instances => ({
+  rows: (event_id) => rowsOf(tx, canceledInstances, { event_id }),
+  set: (id, instance_at) => tx.update(canceledInstances, id, { instance_at }),
+  remove: (id) => tx.remove(canceledInstances, id),
+  isOnlyOne: async () => false,
+})
 
 /** Everything in a table that is about one occurrence of an event. */
-async function allOf(tx: ScopedTx, table: InstanceTable, event_id: string): Promise<InstanceRow[]> {
+async function allOf(instances: Instances, event_id: Id): Promise<InstanceRow[]> {
   const all: InstanceRow[] = []
-  for await (const row of rowsOf(tx, table as typeof rsvps, { event_id })) if (row.instance_at !== '') all.push(row)
+  for await (const row of instances.rows(event_id)) if (row.instance_at !== '') all.push(row)
   return all
 }
 
 async function move(
-  tx: ScopedTx,
-  table: InstanceTable,
+  instances: Instances,
   rows: readonly InstanceRow[],
   targetOf: (instance_at: string) => string | undefined,
 ): Promise<void> {
   // In two steps: an occurrence may move to where its neighbour still is, and the two must not be taken for one.
-  for (const row of rows) await tx.update(table as typeof rsvps, row.id, { instance_at: `moving ${row.id}` })
+  for (const row of rows) await instances.set(row.id, `moving ${row.id}`)
   for (const row of rows) {
     const instance_at = targetOf(row.instance_at)
-    const holds = instance_at === '' && (await isAnswered(tx, table, row.id))
-    if (instance_at === undefined || holds) await tx.remove(table as typeof rsvps, row.id)
-    else await tx.update(table as typeof rsvps, row.id, { instance_at })
+    const isKept = instance_at !== undefined && (instance_at !== '' || (await instances.isOnlyOne(row)))
+    if (isKept) await instances.set(row.id, instance_at)
+    else await instances.remove(row.id)
   }
-}
-
-/** Whether the member has answered for the whole of the event, beside this answer for one occurrence. */
-async function isAnswered(tx: ScopedTx, table: InstanceTable, id: string): Promise<boolean> {
-  if (table !== rsvps) return true
-  const row = await tx.get(rsvps, id)
-  return !row || (await tx.first(rsvps, { event_id: row.event_id, member_id: row.member_id, instance_at: '' })) !== undefined
 }

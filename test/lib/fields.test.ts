@@ -236,7 +236,7 @@ test('a optionalOrNull field may be left out, and null clears it', () => {
 })
 
 test("a community's limits count instead of the defaults", () => {
-  const limits = { ...defaultTextLimits, title: 3, longText: 5, choices: 2 }
+  const limits = { ...defaultTextLimits, titleCharacters: 3, longTextCharacters: 5, choices: 2 }
   expect(read(Title, 'abc', limits)).toEqual({ ok: 'abc' })
   expect(read(Title, 'abcd', limits)).toEqual({ status: 422, error: 'field must have at most 3 characters' })
   expect(read(LongText, 'abcdef', limits)).toEqual({ status: 422, error: 'field must have at most 5 characters' })

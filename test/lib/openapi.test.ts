@@ -154,7 +154,7 @@ test('option `ids` turns every id of a record into an integer', () => {
 })
 
 test("a community's limits stand in its document", async () => {
-  const limits = { title: 7, longText: 70, choices: 3 }
+  const limits = { titleCharacters: 7, longTextCharacters: 70, choices: 3 }
   const own = (await createTestCommunity({ limits })).community.openapi()
   const poll = at(own, 'components', 'schemas', 'PollRequest', 'properties')
   expect(at(poll, 'title')['maxLength']).toBe(7)

@@ -113,7 +113,7 @@ describe.each([
     const { host, community } = await prepared({
       ids: 'number',
       permalink: ({ kind, id }) => `https://app.example/${kind}/${id}`,
-      limits: { title: 5 },
+      limits: { titleCharacters: 5 },
       hooks: {
         before({ operation }) {
           if (operation.id === 'spaces.create') throw vetoed

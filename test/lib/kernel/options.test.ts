@@ -25,7 +25,7 @@ test('every problem is told at once, each with its option and what to do', () =>
       trustProxy: 0,
       authenticate: 'me',
       permalink: {},
-      limits: { title: 0, longText: 1.5, choices: -1, bodyBytes: Number.NaN, assetBytes: '1 MB' },
+      limits: { titleCharacters: 0, longTextCharacters: 1.5, choices: -1, bodyBytes: Number.NaN, assetBytes: '1 MB' },
       speed: 'fast',
     }),
   ).toEqual([
@@ -36,8 +36,8 @@ test('every problem is told at once, each with its option and what to do', () =>
     'option `allowHttp` must be true or false, got "yes"',
     'option `trustProxy` must be true or false, or the number of proxies, got 0',
     "option `ids` must be 'string' or 'number', got \"uuid\"",
-    'option `limits.title` must be a whole number above 0, got 0',
-    'option `limits.longText` must be a whole number above 0, got 1.5',
+    'option `limits.titleCharacters` must be a whole number above 0, got 0',
+    'option `limits.longTextCharacters` must be a whole number above 0, got 1.5',
     'option `limits.choices` must be a whole number above 0, got -1',
     'option `limits.bodyBytes` must be a whole number above 0, got NaN',
     'option `limits.assetBytes` must be a whole number above 0, got "1 MB"',
@@ -47,7 +47,7 @@ test('every problem is told at once, each with its option and what to do', () =>
 })
 
 test('a limit that is undefined keeps its default', async () => {
-  const limits = { bodyBytes: undefined, title: undefined } as unknown as Partial<Limits>
+  const limits = { bodyBytes: undefined, titleCharacters: undefined } as unknown as Partial<Limits>
   const { send } = await createTestCommunity({ limits })
   expect((await send('tags.create', { body: { title: 'x'.repeat(256) } })).status).toBe(422)
   expect((await send('tags.create', { body: { title: 'x', filler: 'x'.repeat(1024 * 1024) } })).status).toBe(413)
@@ -57,7 +57,7 @@ test.each([
   [{ hooks: { before: 'x' } }, 'option `hooks.before` must be a function, got "x"'],
   [{ hooks: { befor: () => {} } }, 'option `hooks.befor` does not exist; did you mean before?'],
   [{ rateLimiter: {} }, 'option `rateLimiter` must have a method count, got an object'],
-  [{ limits: { titel: 5 } }, 'option `limits.titel` does not exist; did you mean title?'],
+  [{ limits: { titelCharacters: 5 } }, 'option `limits.titelCharacters` does not exist; did you mean titleCharacters?'],
   [
     { limits: { perMinute: { standard: 0, premium: 1, unlimited: null } } },
     'option `limits.perMinute.standard` must be a whole number above 0 or null, got 0',
