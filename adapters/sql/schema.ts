@@ -9,7 +9,7 @@ export interface SqlColumn {
   readonly default?: unknown
 }
 
-/** What stands behind the name of a column, for both engines or for each. */
+/** The text after the name of a column, for both engines or for each. */
 export type ColumnDdl = string | Readonly<Record<Dialect['engine'], string>>
 
 const isDdl = (column: SqlColumn | ColumnDdl): column is ColumnDdl => typeof column === 'string' || !('type' in column)

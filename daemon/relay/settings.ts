@@ -1,4 +1,4 @@
-/** What an operator can set. */
+/** The settings of an operator. */
 import { X509Certificate } from 'node:crypto'
 import * as v from 'valibot'
 import { checkedOptions } from '../../lib/base/options.ts'
@@ -19,7 +19,7 @@ function areCertificates(text: string): boolean {
 
 const year = 366 * 86_400
 
-/** The messages hold no value: one that stands in the wrong place may be a secret. */
+/** The messages hold no value: a misplaced one may be a secret. */
 const between = (unit: string, least: number, most: number) => {
   const rule = `must be a number of ${unit} ${least === Number.MIN_VALUE ? 'above 0, up' : `from ${least}`} to ${most}`
   return v.pipe(v.number(rule), v.minValue(least, rule), v.maxValue(most, rule))

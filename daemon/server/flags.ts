@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../lib/index.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'
 
-/** What `folkmoot serve` was told. */
+/** The flags of `serve`. */
 export interface ServeFlags extends EncryptionFlags {
   readonly port: number
   readonly host: string

@@ -10,7 +10,7 @@ import { storageForms } from './address.ts'
 /** A storage that is open, and where the relay finds its outbox. */
 export interface OpenStorage {
   readonly storage: Storage
-  /** What `folkmoot-relay --outbox` takes. */
+  /** The value of `--outbox` for `folkmoot-relay`. */
   readonly outbox: string
 }
 

@@ -110,7 +110,7 @@ export async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: num
 }
 
 /**
- * Runs work in a transaction, which the work commits. What it throws undoes the transaction.
+ * Runs work in a transaction, which the work commits. An error of it undoes the transaction.
  *
  * @param begin the statement that begins it
  * @param connectTimeoutMs milliseconds, tries after a lost connection included

@@ -26,7 +26,7 @@ export interface OutboxRow {
 /** The database's part of an outbox. */
 export interface OutboxTable {
   readonly dialect: Dialect
-  /** The rows of a statement, which is a transaction of its own. @throws StorageError */
+  /** The rows of a statement, which is one transaction. @throws StorageError */
   run(sql: string, values: readonly Parameter[]): Promise<readonly (readonly unknown[])[]>
   watch(changed: () => void): () => void
   close(): Promise<void>

@@ -10,7 +10,9 @@ export interface AgeLimit {
   readonly youngest: number | null
   /** It took this event. */
   took(event: number): void
-  /** Whether it took an event that is younger than this one. A refusal of this one then tells nothing about the endpoint. */
+  /**
+   * Whether it took an event that is younger than this one. A refusal of this event then does not count against the endpoint.
+   */
   tookYounger(event: number): boolean
   /**
    * Its circuit changed by the result of this event.

@@ -1,4 +1,4 @@
-/** What a turn changes, gathered before it is recorded; and what people are told once it is. */
+/** The changes of a turn, gathered before they are recorded, and the reports to people afterwards. */
 import type { EndpointState, Notice, Result } from '../store/store.ts'
 import type { EndpointRun } from './endpoint.ts'
 

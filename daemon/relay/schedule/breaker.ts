@@ -1,23 +1,24 @@
 /**
- * The circuit breaker of one endpoint (specification, sections 3 and 6): cockatiel's circuit breaker behind a gate.
- * When it opens is in `witnessed-breaker.ts`.
+ * The circuit breaker of one endpoint (specification, sections 3 and 6): cockatiel's circuit breaker behind a gate. When it
+ * opens is in `witnessed-breaker.ts`.
  *
  * Terms
  * - **Ticket**: permission for one attempt, to be given back with its result.
  * - **Epoch**: changes with every change of state. A ticket of an older epoch has nothing to say any more.
- * - **Probe**: the one attempt that decides whether an open circuit closes. Probes take the oldest and the newest due event in turn.
+ * - **Probe**: the one attempt that decides whether an open circuit closes. Probes take the oldest and the newest due event in
+ *   turn.
  * - **Fresh event**: one recorded since the last probe with the newest event. It may be a probe before the cooldown is over.
  *
- * Why a gate: left to itself, cockatiel lets calls made during a probe queue up and rush out together afterwards; a late
- * failure of a call from before the opening re-opens the circuit during the probe; and it measures the cooldown with the
- * wall clock. So attempts run outside of it, only results are fed in, one at a time and only those of the present epoch, and
- * the cooldown is measured here, with monotonic time (`cooldown.ts`).
+ * Why a gate: cockatiel lets calls made during a probe queue up and rush out together afterwards. A late failure of a call from
+ * before the opening re-opens its circuit during the probe. It measures the cooldown with the wall clock. So attempts run
+ * outside of it. Only results are fed in, one at a time, and only those of the present epoch. The cooldown is measured here,
+ * with monotonic time (`cooldown.ts`).
  */
 import { CircuitState, circuitBreaker, handleWhenResult } from 'cockatiel'
 import { cooldowns } from './cooldown.ts'
 import { WitnessedBreaker } from './witnessed-breaker.ts'
 
-/** What is kept over restarts. */
+/** The state that is kept over restarts. */
 export interface BreakerRecord {
   readonly open: boolean
   /** When it last opened, in milliseconds of the relay's timeline. */
@@ -159,7 +160,7 @@ export function createBreaker(
     return probe ? 'reopened' : 'opened'
   }
 
-  /** A probe that came out of turn failed: the cooldown goes on as it was. */
+  /** A probe that came out of turn failed: the cooldown continues unchanged. */
   function failedEarly(refused: boolean): 'reopened' {
     nextEpoch()
     earlyAt = after(refused ? 'first' : 'fresh')

@@ -8,14 +8,14 @@ import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency
 import { forgiven, type Health, healthAfter, recordedHealth, recordedStanding, standingAfter } from './health.ts'
 import type { Standing } from './shares.ts'
 
-/** What an endpoint's health is reckoned with. */
+/** The inputs of an endpoint's health. */
 export interface HealthParts {
   readonly settings: () => Settings
   readonly monotonic: () => number
   readonly timeline: () => number
 }
 
-/** What a definition changed. */
+/** The effect of a new definition. */
 export interface DefinitionEffect {
   /** It has a fresh start or was disabled until now. So its days of failure are over, or it would be disabled again at once. */
   readonly forgiven: boolean
@@ -23,12 +23,12 @@ export interface DefinitionEffect {
   readonly circuitClosed: boolean
 }
 
-/** What a result changed. */
+/** The effect of a result. */
 export interface ResultEffect {
   readonly circuit: CircuitChange | undefined
   /** It refused the event because of its age. */
   readonly tooOld: boolean
-  /** What is young is to go first. */
+  /** The newest events go first. */
   readonly preferNewest: boolean
 }
 
@@ -80,7 +80,7 @@ export class EndpointHealth {
     return this.#limiter.limit
   }
 
-  /** What is kept over restarts. */
+  /** The state that is kept over restarts. */
   record(): Omit<EndpointState, 'unreadable'> {
     return {
       ...this.#current,

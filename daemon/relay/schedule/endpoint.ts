@@ -16,12 +16,12 @@ const noticeInterval = 3_600_000
 const suspectPause = 50
 const orderPause = 1000
 
-/** What an endpoint is sent next: a delivery, or nothing until a time (infinity: until something happens). */
+/** The next step for an endpoint: a delivery, or nothing until a time (infinity: until something happens). */
 export type Next =
   | { readonly kind: 'send'; readonly waiting: Waiting; readonly ticket: Ticket }
   | { readonly kind: 'wait'; readonly until: number }
 
-/** What that depends on besides the endpoint. */
+/** The inputs of that choice besides the endpoint. */
 export interface Situation {
   /** The relay's timeline. */
   readonly now: number
@@ -93,7 +93,7 @@ export class EndpointRun {
     return this.#inFlight.has(delivery)
   }
 
-  /** What is kept over restarts. */
+  /** The state that is kept over restarts. */
   record(): EndpointState {
     return { ...this.#health.record(), unreadable: this.unreadable }
   }
@@ -139,7 +139,7 @@ export class EndpointRun {
     return this.circuit === 'closed' && this.#health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
   }
 
-  /** Says that a lane is being read; `feed` brings what was found. */
+  /** Marks a lane as being read; `feed` adds the found deliveries. */
   reading(lane: Lane): void {
     this.#queue.reading(lane)
   }
@@ -148,7 +148,7 @@ export class EndpointRun {
     this.#queue.feed(lane, found, limit, now)
   }
 
-  /** What to send next, and takes it. */
+  /** Chooses and takes the next delivery. */
   async next(situation: Situation): Promise<Next> {
     const { now, monotonic } = situation
     const blocked = this.#blockedUntil(situation)

@@ -39,7 +39,7 @@ export interface Endpoints {
   recordInto(batch: Batch): void
 }
 
-/** What people are told of an endpoint whose credentials can be read from now on, or cannot. */
+/** The notice about an endpoint whose credentials became readable, or unreadable. */
 const readingNotice = (run: EndpointRun): Notice =>
   run.unreadable === null
     ? noticeOf(run, 'endpoint.readable', 'its key and secrets can be read: sending resumes')
@@ -78,7 +78,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
     },
     define(endpoint) {
       const run = runs.get(endpoint.ref)
-      // What was read before the latest definition is no news.
+      // A reading from before the latest definition is outdated.
       if (!run || endpoint.fresh_starts < run.endpoint.fresh_starts) return
       const effect = run.define(endpoint)
       if (effect.forgiven) forgiven.set(run, effect.circuitClosed || forgiven.get(run) === true)
@@ -116,7 +116,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
       const before = run.unreadable
       run.transition(reading)
       if (reading.kind === 'reading') return
-      // What is as it was before this process began is logged, and not recorded again.
+      // A state from before this process is logged, and not recorded again.
       if (run.unreadable !== before) readingChanged.add(run)
       else if (before !== null) onNotice(readingNotice(run))
       if (isHere(run)) ready.add(run)

@@ -1,4 +1,4 @@
-/** What the attempts at an endpoint say about it: since when it fails, and how quickly it answers. Pure. */
+/** The health of an endpoint by its attempts: since when it fails, and how quickly it answers. Pure. */
 import { isEndpointFailure, type Outcome } from '../send/outcome.ts'
 import type { EndpointState } from '../store/store.ts'
 import type { Standing } from './shares.ts'
@@ -24,7 +24,7 @@ export const recordedHealth = (state: EndpointState | undefined): Health => ({
 
 /** @param tooOld the endpoint refused the event because of its age: that is no failure of the endpoint */
 export function healthAfter(health: Health, outcome: Outcome, tooOld: boolean, now: number): Health {
-  // A damaged body says nothing about the endpoint.
+  // A damaged body does not count for the endpoint.
   if (outcome.result === 'damaged') return health
   if (outcome.result === 'delivered') return { lastSuccess: now, failingSince: null, lastFailure: null, lastError: null }
   const { result, reason, status } = outcome
@@ -36,7 +36,9 @@ export function healthAfter(health: Health, outcome: Outcome, tooOld: boolean, n
 /** Its days of failure are over: they are counted anew. */
 export const forgiven = (health: Health): Health => ({ ...health, failingSince: null, lastFailure: null })
 
-/** Whether a success is worth recording. The first one of all is: after a restart it says that the endpoint is quick as a rule. */
+/**
+ * Whether a success is worth recording. The very first one counts: after a restart it shows that the endpoint is usually quick.
+ */
 export const isNewsToRecord = ({ lastSuccess, failingSince, lastError }: Health): boolean =>
   failingSince !== null || lastSuccess === null || lastError !== null
 

@@ -14,7 +14,7 @@ export interface Chosen {
   readonly run: EndpointRun
   readonly waiting: Waiting
   readonly ticket: Ticket
-  /** Whose share of the slots it is in. */
+  /** The share of the slots that it uses. */
   readonly holder: Holder
 }
 

@@ -1,13 +1,14 @@
 /**
  * How long an attempt may take under a lease, where several relays share a database.
  *
- * Whoever has a lease alone sends to its endpoints. So an attempt begins only if it must be over before the lease is. An attempt that
- * is longer than every lease would never begin, and nobody would see why: so such a time-out cannot be set, and cannot be sent with.
+ * Only the holder of a lease sends to its endpoints. So an attempt begins only if it must be over before the lease is. An
+ * attempt longer than every lease would never begin, without a visible reason. So such a time-out cannot be set, and cannot be
+ * sent with.
  */
 
 /** An attempt ends within its time-out. After this much more, in milliseconds, its last byte has left this machine. */
 export const marginMs = 500
-/** What of a lease may have passed when an attempt begins, in milliseconds: the time to record that it begins. */
+/** The part of a lease that may have passed when an attempt begins, in milliseconds: the time to record that it begins. */
 const recordingMs = 500
 
 declare const covered: unique symbol

@@ -1,6 +1,6 @@
 /**
- * What waits for one endpoint. First attempts and retries wait in lanes of their own, of which a part is read ahead from the store; the
- * head of a fifo endpoint and the events of probes are looked up one at a time.
+ * The waiting deliveries of one endpoint. First attempts and retries wait in separate lanes, of which a part is read ahead from
+ * the store. The head of a fifo endpoint and the events of probes are looked up one at a time.
  */
 import type { Endpoint, Lane, RelayStore, Waiting } from '../store/store.ts'
 import type { End } from './breaker.ts'
@@ -34,7 +34,7 @@ export class EndpointQueue {
   /** Something in the store is due at this time. */
   expect(lane: Lane, due: number): void {
     const state = this.#lanes[lane]
-    // What comes now is younger than what was read ahead.
+    // New deliveries are younger than those read ahead.
     if (lane === 'first' && this.#newestFirst) state.buffer = []
     state.nextDue = Math.min(state.nextDue, due)
   }
@@ -58,7 +58,7 @@ export class EndpointQueue {
     return buffer.length === 0 && nextDue <= now && !(lane === 'first' && this.#newestFirst)
   }
 
-  /** Says that a lane is being read: what is expected from now on is expected in addition. */
+  /** Marks a lane as being read: later arrivals are expected in addition. */
   reading(lane: Lane): void {
     this.#lanes[lane].nextDue = Number.POSITIVE_INFINITY
   }
@@ -72,7 +72,7 @@ export class EndpointQueue {
   }
 
   /**
-   * Takes the next delivery that is due, or says when to ask again.
+   * Takes the next due delivery, or returns the time to ask again.
    * @param limit how many deliveries of a lane to read
    */
   async take(now: number, limit: number, retriesFull: boolean): Promise<Waiting | number> {
@@ -108,7 +108,8 @@ export class EndpointQueue {
   }
 
   /**
-   * The delivery of the newest event, or of the oldest one if they go in order, if that is a first attempt of an event recorded since then.
+   * The delivery of the newest event, or of the oldest one if they go in order. It must be a first attempt of an event recorded
+   * since then.
    * @param probed the event of the last probe, which is left out
    */
   async fresh(order: Endpoint['order'], probed: number | null, since: number, now: number): Promise<Waiting | undefined> {

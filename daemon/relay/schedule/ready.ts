@@ -1,14 +1,14 @@
 /**
  * The endpoints that may have something to send, in turns, and when to look at the others again.
  *
- * Turns go over the networks, then over the endpoints of a network. Endpoints of each standing have lists of their own: the one that may
- * start is found without a walk past a thousand that may not.
+ * Turns go over the networks, then over the endpoints of a network. Endpoints of each standing have separate lists, so that one
+ * that may start is found without a walk past a thousand that may not.
  */
 import { createLinkedList, type LinkedList, type ListNode } from './linked-list.ts'
 import { type Shares, type Standing, standings } from './shares.ts'
 import { createWakeTimes } from './wake-times.ts'
 
-/** What this needs of an endpoint. */
+/** The needed part of an endpoint. */
 export interface Contender {
   readonly endpoint: { readonly network_id: string }
   readonly standing: Standing

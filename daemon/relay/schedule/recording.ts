@@ -7,8 +7,8 @@ import type { InFlight } from './in-flight.ts'
 
 export interface Recorder {
   /**
-   * Records a batch, and what is in flight. Until it is recorded nothing goes on: a full disk stops the sending, it does not make
-   * duplicates.
+   * Records a batch, and what is in flight. Nothing continues until it is recorded: a full disk stops the sending, it does not
+   * make duplicates.
    * @param now the relay's timeline
    * @returns the refs of the endpoints that have more to be sent by that
    * @throws LeaseLost

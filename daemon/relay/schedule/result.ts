@@ -1,4 +1,4 @@
-/** What a result means for its delivery, its endpoint and the people who look after them. */
+/** The effect of a result on its delivery, its endpoint and the notices to people. */
 import type { RelayEvents } from '../events.ts'
 import { isEndpointFailure } from '../send/outcome.ts'
 import type { Result } from '../store/store.ts'
@@ -11,7 +11,7 @@ import { decideRetry } from './retry-decision.ts'
 /** A delivery that has failed this often is worth a word. */
 const failingAt = 4
 
-/** What else a result depends on. */
+/** The other inputs of a result. */
 export interface Circumstances {
   /** The relay's timeline. */
   readonly now: number
@@ -49,7 +49,7 @@ export async function applyResult(
   batch.notifications.push(() => report(attempt, result, now, events))
 }
 
-/** What people are told about a result. */
+/** The notices about a result. */
 function addNotices(
   { run, waiting, outcome, outgoing }: FinishedAttempt,
   batch: Batch,

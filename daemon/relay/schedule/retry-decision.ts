@@ -1,4 +1,4 @@
-/** What an attempt's outcome means for its delivery: whether and when it is tried again. Pure. */
+/** The retry decision of a delivery after an attempt's outcome: whether and when it is tried again. Pure. */
 import { isEndpointFailure, isOverload, isRefusal, type Outcome } from '../send/outcome.ts'
 import type { Result, Waiting } from '../store/store.ts'
 import { longestRetryAfter, nextDelay, overloadDelay } from './retry-schedule.ts'
@@ -52,7 +52,7 @@ export function decideRetry(
   // No later attempt would find another body.
   const last = outcome.result === 'damaged'
   const delay = last ? undefined : nextDelay(schedule, { attempts, overloaded: isOverload(outcome), retryAfter }, random)
-  // 410: the receiver says that it is gone for good. Its events wait for somebody to decide, whatever attempts are left.
+  // 410: the receiver is gone for good. Its events wait for somebody to decide, whatever attempts are left.
   const gone = status === 410
   const pause = status !== null && pausing.has(status) && retryAfter !== undefined
   return {

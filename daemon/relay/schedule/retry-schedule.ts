@@ -17,15 +17,15 @@ export interface Failure {
   readonly attempts: number
   /** A time-out or a 429. */
   readonly overloaded: boolean
-  /** What the receiver asked for, in seconds. */
+  /** The delay that the receiver asked for, in seconds. */
   readonly retryAfter: number | undefined
 }
 
 /**
- * Milliseconds until the next attempt, or `undefined` when there is none left.
+ * Milliseconds until the next attempt, or `undefined` if none is left.
  *
- * The schedule's delay ± 20 %; at least 60 s after an overload, but never more than the longest delay that the operator
- * allows, so that a short schedule stays short; at least what `Retry-After` asks for, up to 24 h.
+ * The schedule's delay ± 20 %. After an overload it is at least 60 s, but never more than the longest delay of the schedule. It
+ * is at least the delay of `Retry-After`, up to 24 h.
  * @param schedule seconds before each attempt
  * @param random a number from 0 to 1
  */
@@ -38,7 +38,7 @@ export function nextDelay(schedule: readonly number[], failure: Failure, random:
 }
 
 /**
- * What a `Retry-After` header asks for, in seconds (RFC 9110, section 10.2.3), or `undefined` when it says nothing usable.
+ * The delay in a `Retry-After` header, in seconds (RFC 9110, section 10.2.3), or `undefined` if it is unusable.
  * @param value the header, or its first value
  * @param now milliseconds since 1970, for the form with a date
  */

@@ -31,7 +31,7 @@ export interface SchedulerParts {
   readonly events: Required<RelayEvents>
   /** From 0 to 1, for jitter. */
   readonly random: () => number
-  /** What decrypts keys and secrets of endpoints. */
+  /** The encryption keys of endpoints' keys and secrets. */
   readonly encryptionKeys: readonly string[]
 }
 

@@ -31,7 +31,7 @@ export async function select(parts: SelectionParts, now: number): Promise<readon
   const free = inFlight.freeSlots
   await readAhead(parts, 'first', free, now, monotonic)
   await readAhead(parts, 'retry', Math.min(free, inFlight.freeForRetries), now, monotonic)
-  // Each comes again until it says that it has nothing.
+  // Each takes turns until it has nothing to send.
   for (let run = ready.next(); run; run = ready.next()) {
     try {
       const next = await run.next({

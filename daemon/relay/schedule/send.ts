@@ -33,7 +33,7 @@ export async function send(attempt: InFlightAttempt, parts: SendParts): Promise<
   }
 }
 
-/** What is sent; or the outcome when nothing may be. */
+/** The body to send; or the outcome if nothing may be sent. */
 function prepare({ run, outgoing }: InFlightAttempt, { store, settings }: SendParts): Attempt | Outcome {
   const timeout = attemptTimeout(settings())
   // This process may have been stopped since the turn was recorded, for so long that others send by now.

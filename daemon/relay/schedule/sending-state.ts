@@ -51,7 +51,7 @@ export const unreadableFor = ({ credentials }: SendingState): string | null =>
 export function transition(state: SendingState, change: StateChange): SendingState {
   if (change.kind === 'removed') return { ...factsOf(state), kind: 'removed' }
   const facts = { ...factsOf(state), ...changed(state, change) }
-  // Neither ends: the relay that has it next begins with a state of its own.
+  // Neither ends: its next relay begins with a new state.
   if (state.kind === 'removed') return { ...facts, kind: 'removed' }
   if (state.kind === 'leaving' || change.kind === 'wanted') return { ...facts, kind: 'leaving' }
   return stateOf(facts)

@@ -1,19 +1,19 @@
 /**
- * Who may have how many of the slots, so that receivers that hang do not keep the others waiting.
+ * The shares of the slots, so that hanging receivers do not keep the others waiting.
  *
  * Terms
  * - **Slot**: one of the attempts that may be in flight over all endpoints, `maxInFlight`.
- * - **Standing** of an endpoint: `quick` if its last attempt was over within a second, whatever came of it; `slow` if it
- *   succeeded but took longer; `doubtful` if it took longer to fail, or if there was none yet.
+ * - **Standing** of an endpoint: `quick` if its last attempt ended within a second, with any outcome. `slow` if it succeeded
+ *   but took longer. `doubtful` if it took longer to fail, or before its first attempt.
  *
- * Limits follow from what is free. A network alone may have nearly all slots; of several that want all of them each gets
- * about the same; and something is left for the next one without anybody knowing beforehand who that will be.
+ * Limits follow from what is free. A network alone may have nearly all slots. Several that want all of them get about the same
+ * number each. A rest stays free for any network that comes next.
  */
 
 export const standings = ['quick', 'slow', 'doubtful'] as const
 export type Standing = (typeof standings)[number]
 
-/** What has a share: the endpoint's network, and its standing when the attempt began. */
+/** The holder of a share: the endpoint's network, and its standing when the attempt began. */
 export interface Holder {
   readonly network: string
   readonly standing: Standing
@@ -50,7 +50,7 @@ export function createShares(slots: () => number): Shares {
   let all = none()
 
   const roomFor = (standing: Standing): number => slots() - Math.floor(slots() * reserved[standing]) - upTo(standing, all)
-  /** What one of this standing may still have: it needs room among the better ones too. */
+  /** The free slots of this standing: it needs room among the better ones too. */
   const freeFor = (standing: Standing): number => Math.min(...standings.slice(0, standings.indexOf(standing) + 1).map(roomFor))
 
   return {

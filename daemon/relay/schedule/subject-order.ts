@@ -52,7 +52,7 @@ export function createSubjectOrder(store: RelayStore): SubjectOrder {
     },
     async settle(inFlight) {
       const settled: EndpointRun[] = []
-      // What is asked for while the store is at work is for the next time.
+      // Requests while the store is at work are for the next time.
       await taking(whole, async (runs) => {
         ordering = new Set(runs)
         const endpoints = runs.map(({ endpoint }) => endpoint)

@@ -1,8 +1,8 @@
 /**
  * One turn: takes the results that have come in, chooses what to send next, records both and only then sends.
  *
- * So nothing is sent in a slot before the result that it waited for is recorded, and at most as many deliveries repeat after a kill
- * as were in flight.
+ * So nothing is sent in a slot before the result that it waited for is recorded. After a kill at most the deliveries in flight
+ * repeat.
  */
 import type { Clock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'

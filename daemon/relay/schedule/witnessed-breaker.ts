@@ -1,9 +1,9 @@
 /**
  * When a circuit opens: cockatiel's ConsecutiveBreaker, which counts the failures, and the events that they come from.
  *
- * It opens at the threshold of consecutive failures, if they came from at least two events, its **witnesses**; one event that an endpoint
- * cannot stomach must not stop the others. But two exceptions keep that rule from holding a dead endpoint's circuit closed: it opens on a
- * single witness when no other event of the endpoint is due (there is nobody else to ask), and in any case at twice the threshold.
+ * It opens at the threshold of consecutive failures, if they came from at least two events, its witnesses. A single event that
+ * an endpoint cannot process must not stop the others. Two exceptions open the circuit of a dead endpoint. It opens on a single
+ * witness if no other event of the endpoint is due. It opens at twice the threshold in any case.
  */
 import { ConsecutiveBreaker } from 'cockatiel'
 

@@ -24,8 +24,8 @@ export interface ConnectionSettings extends GuardSettings {
 /** Pools kept when idle; beyond that the one that was used longest ago is closed. */
 const maxPools = 1024
 /**
- * Bytes of one answer, whatever they are. Those of headers and body are limited where they are read; extensions of chunks, a
- * reason phrase and empty lines are seen by nobody, and may go on as long as the attempt does.
+ * Bytes of one answer, whatever they are. Headers and body are limited where they are read. Extensions of chunks, a reason
+ * phrase and empty lines are seen by nobody, and may continue as long as the attempt.
  */
 const maxBytes = 1024 * 1024
 

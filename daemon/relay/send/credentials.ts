@@ -7,10 +7,10 @@ import type { StateChange } from '../schedule/sending-state.ts'
 import type { Endpoint } from '../store/store.ts'
 import type { Attempt } from './sender.ts'
 
-/** What an attempt sends. */
+/** The credentials of an attempt. */
 export type PlainCredentials = Omit<Attempt['endpoint'], 'ref' | 'url'>
 
-/** What reading means for an endpoint. */
+/** The effect of a reading on an endpoint. */
 export type Reading = Extract<StateChange, { kind: 'reading' | 'read' | 'unreadable' }>
 
 export interface CredentialsReader<Owner extends { readonly endpoint: Endpoint }> {
@@ -34,7 +34,7 @@ export function createCredentialsReader<Owner extends { readonly endpoint: Endpo
   changed: (owner: Owner, reading: Reading) => void,
 ): CredentialsReader<Owner> {
   let ring: KeyRing = keyRing(keys)
-  /** What was read of an endpoint last, or is being read: what comes of anything earlier is of no interest. */
+  /** The last reading of an endpoint, finished or not; results of earlier readings are ignored. */
   const latest = new WeakMap<Owner, { readonly ring: KeyRing; readonly text: string }>()
 
   return {

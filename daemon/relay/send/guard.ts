@@ -1,8 +1,8 @@
 /**
  * Where the relay may connect to. An endpoint's URL comes from a stranger: without this, it is a way to make requests from
- * inside of the operator's network. Two checks, both needed: the URL itself, because addresses written in it are never looked
- * up; and every address that a name stands for, at the moment of connecting, so that a name that changes its address between
- * a check and the connection gains nothing.
+ * inside of the operator's network. Two checks, both needed. The URL itself is checked, because addresses in it are never
+ * looked up. Every address of a name is checked at the moment of connecting, so that a name that changes its address gains
+ * nothing.
  */
 
 import type { LookupFunction } from 'node:net'
@@ -22,7 +22,7 @@ export class Refused extends Error {
   override readonly name = 'Refused'
 }
 
-/** The URL of an endpoint, taken apart, or why it may not be used. `origin` and `path` are what goes on the wire. */
+/** The URL of an endpoint, taken apart, or why it may not be used. `origin` and `path` are those on the wire. */
 export type CheckedUrl =
   | { readonly ok: true; readonly origin: string; readonly path: string }
   | { readonly ok: false; readonly reason: string }
@@ -30,8 +30,8 @@ export type CheckedUrl =
 const refused = (reason: string): CheckedUrl => ({ ok: false, reason })
 
 /**
- * Checks what the URL alone tells. The WHATWG parser has turned `0x7f000001`, `2130706433`, `127.1` and full-width digits
- * into plain addresses by then.
+ * Checks the URL by itself. The WHATWG parser has turned `0x7f000001`, `2130706433`, `127.1` and full-width digits into plain
+ * addresses by then.
  */
 export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
   if (!URL.canParse(text)) return refused('the URL is not valid')

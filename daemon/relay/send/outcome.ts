@@ -1,11 +1,13 @@
-/** What became of one attempt. */
+/** The outcome of one attempt. */
 import { Refused } from './guard.ts'
 
 /**
- * Why an attempt failed, for logs, metrics and people: `status` (not 2xx), `redirect`, `timeout`, `dns`, `refused`, `reset`,
- * `unreachable`, `tls`, `protocol` (not HTTP), `blocked` (our own rules: nothing was sent), `damaged` (the stored body is not the
- * one that was ingested: nothing was sent), `aborted` (we are shutting down),
- * `fault` (anything not foreseen: counted against the endpoint, so that nothing unforeseen is repeated without end).
+ * Why an attempt failed, for logs, metrics and people. Most names explain themselves. The others:
+ *
+ * - `status`: not 2xx. `protocol`: not HTTP.
+ * - `blocked`: the relay's own rules forbid the address. `damaged`: the stored body differs from the ingested one. Nothing was sent.
+ * - `aborted`: the relay is shutting down.
+ * - `fault`: anything unforeseen. It counts against the endpoint, so that it is not repeated without end.
  */
 export type FailureClass =
   | 'status'
@@ -59,7 +61,7 @@ const byCode: Readonly<Record<string, FailureClass>> = {
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
   UND_ERR_RESPONSE: 'protocol',
-  // How undici's parser says that an answer cannot be one.
+  // The codes of undici's parser for an invalid answer.
   ERR_ASSERTION: 'protocol',
   FOLKMOOT_ANSWER_TOO_LONG: 'protocol',
   EPROTO: 'tls',
@@ -69,11 +71,11 @@ const byCode: Readonly<Record<string, FailureClass>> = {
   UNABLE_TO_GET_ISSUER_CERT: 'tls',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
   HOSTNAME_MISMATCH: 'tls',
-  // A key or an event id that cannot stand in a header.
+  // A key or an event id that a header cannot hold.
   UND_ERR_INVALID_ARG: 'blocked',
 }
 
-/** The class of an error of undici, of the system or of the guard. Whatever it is, it is classified, never thrown on. */
+/** The class of an error of undici, of the system or of the guard. Every error is classified, never thrown on. */
 export function classify(error: unknown): { readonly result: FailureClass; readonly reason: string } {
   if (!(error instanceof Error)) return { result: 'fault', reason: 'something that is not an error was thrown' }
   // Several addresses were tried: the first failure speaks for them.

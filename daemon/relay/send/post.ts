@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import { parseRetryAfter } from '../schedule/retry-schedule.ts'
 import { classify, classifyStatus, type Outcome } from './outcome.ts'
 
-/** What became of a request; how long the attempt took is measured by whoever makes it. */
+/** The outcome of a request; its caller measures the duration of the attempt. */
 export type Answer = Omit<Outcome, 'milliseconds'>
 
 export interface PostRequest {
@@ -31,7 +31,7 @@ const keptAnswerBytes = 2 * 1024
 const maxInformational = 16
 const maxInformationalLength = 64 * 1024
 
-/** What became of a request that its signal ended. */
+/** The outcome of a request that its signal ended. */
 export const endedBy = (reason: unknown, status: number | null = null): Answer =>
   reason instanceof Stopped
     ? { result: 'aborted', reason: reason.message, status: null, retryAfter: undefined }

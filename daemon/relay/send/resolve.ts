@@ -1,6 +1,6 @@
 /**
- * Names to addresses without `getaddrinfo` where possible: that runs on the four threads that file access shares, and four
- * names whose servers do not answer would hold every write of this process up, the outbox of a host application included.
+ * Resolves names without `getaddrinfo` if possible. That runs on the four threads of file access. Four names whose servers do
+ * not answer would block every write of this process, including a host's outbox.
  */
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'

@@ -31,8 +31,8 @@ export interface Sender {
 }
 
 /**
- * The attempt ends by itself when its signal is aborted. Cockatiel's default, to abort the signal also when an attempt is over, would
- * make an error with a stack for each delivery: that costs seven times as much as the rest of the policy.
+ * The attempt ends by itself when its signal is aborted. By default cockatiel also aborts the signal after an attempt, which
+ * makes an error with a stack for each delivery. That costs seven times as much as the rest of the policy.
  */
 const cooperative = { strategy: TimeoutStrategy.Cooperative, abortOnReturn: false } as const
 
@@ -49,7 +49,7 @@ const always = () => true
 const nothing = { status: null, retryAfter: undefined }
 
 /**
- * What sends webhooks as the specification's section 6 says: POST, any 2xx acknowledges, nothing is followed.
+ * Sends webhooks by section 6 of the specification: POST, any 2xx acknowledges, no redirect is followed.
  * @param settings read anew at each attempt
  */
 export function createSender(settings: () => ConnectionSettings, clock: Clock, resolve: Resolve, userAgent: string): Sender {
@@ -91,7 +91,7 @@ export function createSender(settings: () => ConnectionSettings, clock: Clock, r
   return {
     async send(attempt) {
       const started = clock.monotonic()
-      // Each attempt has one of its own: a signal that all of them listened to would be walked through by each.
+      // Each attempt has its own signal: every attempt would walk through the listeners of a shared one.
       const stopping = new AbortController()
       running.add(stopping)
       try {

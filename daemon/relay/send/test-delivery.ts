@@ -12,7 +12,7 @@ import { createSender } from './sender.ts'
 /** The type of the event that is sent as a test; no operation causes it. */
 export const testEventType = 'TestHook'
 
-/** What became of a test; `unreadable`: the endpoint's key and secrets cannot be decrypted, and nothing was sent. */
+/** The result of a test; `unreadable`: the endpoint's key and secrets cannot be decrypted, and nothing was sent. */
 export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'milliseconds'> {
   readonly result: Outcome['result'] | 'unreadable'
 }

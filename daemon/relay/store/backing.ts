@@ -1,4 +1,4 @@
-/** What stands behind a relay: where it remembers, and where its events come from. */
+/** The backing of a relay: its store, and the source of its events. */
 import { join } from 'node:path'
 import { lockOwner } from '../../../adapters/files/process-lock.ts'
 import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
@@ -17,7 +17,7 @@ import type { RelayStore, SeparateStore } from './store.ts'
 
 /** The file in which the relay of a directory or of a SQLite file remembers. */
 export const storePath = (outbox: string): string => join(relayHome(outbox), 'relay.sqlite')
-/** What stands for such an outbox in the lock of its relay. */
+/** The name of such an outbox in the lock of its relay. */
 export const lockPath = (outbox: string): string => join(relayHome(outbox), 'relay')
 
 export interface BackingOptions {
@@ -25,7 +25,7 @@ export interface BackingOptions {
   readonly outbox: string
   readonly clock: Clock
   readonly settings: () => Settings
-  /** In the place of those that the outbox names, for tests. */
+  /** Instead of those of the outbox, for tests. */
   readonly source?: OutboxSource | undefined
   readonly store?: SeparateStore | undefined
 }

@@ -39,11 +39,14 @@ export interface RelayDatabase {
    * @returns the ids of those that were not there
    */
   insertEvents(events: readonly Addressed[], received_at: number, due: number): Plan<readonly string[]>
-  /** Tells other relays that something waits for these endpoints. The version is held. */
+  /** Notifies other relays that something waits for these endpoints. The version is held. */
   touch(endpoints: readonly number[], version: number): Plan<void>
-  /** Tells other relays that an endpoint is defined anew; if it is new, one of them begins to send to it. The version is held. */
+  /**
+   * Notifies other relays that an endpoint is defined anew; if it is new, one of them begins to send to it. The version is
+   * held.
+   */
   defined(endpoint: number, version: number): Plan<void>
-  /** Tells the relay that sends to it that an endpoint is removed. The version is held. */
+  /** Notifies the sending relay that an endpoint is removed. The version is held. */
   removed(endpoint: number, version: number): Plan<void>
   /** Keeps relays from putting deliveries in order until the transaction ends. */
   holdRelays(): Plan<void>
@@ -121,7 +124,7 @@ export function* nextVersion(): Plan<number> {
   return number(next ?? {}, 'value')
 }
 
-/** What has to be there before anything else; it changes nothing when it is. */
+/** The first tables to create; without effect if they exist. */
 export function* begin(): Plan<void> {
   yield* rows(`INSERT INTO $schema.meta (name, value) VALUES ('version', 0) ON CONFLICT (name) DO NOTHING`)
 }

@@ -1,6 +1,6 @@
 /**
- * Endpoints in the tables of the stores. Each attribute of `lib/outbox/endpoint.ts` has a column of its name; only the credentials that
- * were replaced stand together in `old`, and `old_until` is when the last of them ends.
+ * Endpoints in the tables of the stores. Each attribute of `lib/outbox/endpoint.ts` has a column of its name. Only the replaced
+ * credentials share the column `old`, and `old_until` is the end of the last of them.
  */
 import { attributeDefaults, attributes, type StoredAttributes } from '../../../lib/outbox/endpoint.ts'
 import type { EndpointUpsert } from '../../../lib/outbox/record.ts'
@@ -23,7 +23,7 @@ export const attributeColumns = Object.entries(columns).map(([name, { type, null
 
 const quoted = (name: string): string => (name === 'order' ? '"order"' : name)
 
-/** What an upsert of the outbox writes. */
+/** The values that an upsert of the outbox writes. */
 export const recordedColumns: readonly string[] = [
   ...['network_id', 'id'],
   ...attributeColumns.map(({ name }) => quoted(name)),

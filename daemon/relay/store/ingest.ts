@@ -1,8 +1,8 @@
 /**
  * Ingests records of the outbox: writes endpoints, and each event with a delivery for each endpoint that it goes to.
  *
- * One relay at a time does so. So deliveries are numbered in the order in which their events were ingested, an endpoint is known
- * to all events after it, and what has changed is found by its version.
+ * One relay at a time does so. So deliveries are numbered in the order of ingest, every later event finds its endpoint, and
+ * changes are found by version.
  */
 import { subjectOf } from '../../../lib/events/subjects.ts'
 import { refused, type Unusable } from '../../../lib/outbox/check.ts'
@@ -75,7 +75,7 @@ export function createIngester(database: RelayDatabase): Ingester {
     }
   }
 
-  /** Does a step wholly or not at all, or says that its record is to blame. */
+  /** Does a step wholly or not at all, or blames its record. */
   function* attempt<T>(oneByOne: boolean, step: () => Plan<T>): Plan<T | RefusedRecord> {
     if (!oneByOne) return yield* step()
     yield* rows('SAVEPOINT step')
@@ -230,7 +230,7 @@ const removing = `UPDATE $schema.endpoints SET removed_at = ?2, key = '', secret
 const dropping = `DELETE FROM $schema.deliveries WHERE id IN (
   SELECT id FROM $schema.deliveries WHERE endpoint = ?1 AND state = 'pending' LIMIT ${droppedAtOnce}) RETURNING id`
 
-/** A record that the database cannot store: the others go on without it. */
+/** A record that the database cannot store: the others continue without it. */
 class RefusedRecord {
   readonly reason: string
 
@@ -241,7 +241,7 @@ class RefusedRecord {
 
 type Passed = Pick<Unusable, 'reason'> & Partial<Unusable>
 
-/** A record as text. Fields that nobody knows may be nested deeper than can be written. */
+/** A record as text. Unknown fields may be nested deeper than can be written. */
 function written(record: OutboxRecord): string {
   try {
     return JSON.stringify(record)
@@ -250,13 +250,13 @@ function written(record: OutboxRecord): string {
   }
 }
 
-/** What is kept of an event as its subject, for these receivers. */
+/** The stored subject of an event, for these receivers. */
 export const subjectFor = ({ record, receivers }: Addressed): string | null =>
   receivers.some(({ order }) => order === 'subject') ? subjectOfRecord(record) : (record.subject ?? null)
 
 /**
- * What an event is about. Records of earlier versions do not say so: then its payload does. Events whose subject is not known share
- * one, so that none of them overtakes another.
+ * The subject of an event. Records of earlier versions do not say so: then its payload does. Events whose subject is not known
+ * share one, so that none of them overtakes another.
  */
 function subjectOfRecord({ subject, event_type, body }: EventRecord): string {
   if (subject !== undefined) return subject

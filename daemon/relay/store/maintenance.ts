@@ -1,4 +1,4 @@
-/** What keeps a store small: counts, and deletes in parts, each short enough to hold nobody up. */
+/** Keeps a store small: counts, and deletes in parts, each short enough to delay nobody. */
 import { among, type Plan, type RelayDatabase, row, rows } from './database.ts'
 import { number, numberOrNull } from './rows.ts'
 import type { Counts, Purge } from './store.ts'
@@ -23,7 +23,7 @@ function* counting(): Plan<Counts> {
   }
 }
 
-/** The first event that was ingested at this time or later: found by halving, as events stand in the order of time. */
+/** The first event ingested at this time or later: found by halving, because events are in the order of time. */
 function* firstSince(time: number): Plan<number> {
   const ends = yield* row('SELECT coalesce(min(seq), 0) AS first, coalesce(max(seq), 0) AS last FROM $schema.events')
   let low = number(ends ?? {}, 'first')
@@ -37,7 +37,7 @@ function* firstSince(time: number): Plan<number> {
   return low
 }
 
-/** What is looked for, by a number, and the table that it is removed from. */
+/** The rows to find, by a number, and the table to delete from. */
 interface Old {
   readonly from: 'deliveries' | 'events' | 'notices' | 'set_aside'
   readonly key: 'id' | 'seq'

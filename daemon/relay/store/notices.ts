@@ -5,7 +5,7 @@ import { given, type Plan, type RelayDatabase, rows } from './database.ts'
 import type { Addressed, EndpointIndex } from './endpoint-index.ts'
 import type { Notice } from './store.ts'
 
-/** The event type of each kind of notice that the host is told; of the other kinds it is the reason itself, or they are the operator's. */
+/** The event type of each kind of notice for the host. For other kinds it is the reason itself, or they are the operator's. */
 const types: Partial<Record<Notice['kind'], string>> = {
   'endpoint.failing': 'EndpointFailingHook',
   'endpoint.opened': 'EndpointCircuitOpenedHook',
@@ -20,7 +20,7 @@ const types: Partial<Record<Notice['kind'], string>> = {
 export const isNoticeType = (type: string): boolean => Object.values(types).includes(type)
 
 /**
- * The event that tells a notice, or `undefined` when it is not one for the host.
+ * The event for a notice, or `undefined` if it is not one for the host.
  * @param now milliseconds of the relay's timeline
  */
 export function noticeEvent(notice: Notice, now: number): EventRecord | undefined {

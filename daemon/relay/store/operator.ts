@@ -109,14 +109,14 @@ export interface OperatorStore {
   /** How many deliveries a selection has, its limit aside. */
   count(selection: Selection): Promise<number>
   /**
-   * Makes deliveries due again, with all their attempts before them, and says how many. The oldest first, in parts between
-   * which running relays have their turn.
-   * @param pace deliveries that become due in a second (all of them at once when it is left out), and what to call after each part
+   * Makes deliveries due again, with all their attempts before them, and returns their number. The oldest first, in parts
+   * between which running relays have their turn.
+   * @param pace deliveries that become due per second (all at once without it), and the function to call after each part
    */
   replay(selection: Selection, now: number, pace?: ReplayPace): Promise<number>
   /**
-   * Sets waiting deliveries of an endpoint aside, the oldest first, and says how many; `replay` undoes it. One that is in flight
-   * counts as delivered if it is delivered after all.
+   * Sets waiting deliveries of an endpoint aside, the oldest first, and returns their number; `replay` undoes it. One that is
+   * in flight counts as delivered if it is delivered after all.
    */
   skip(endpoint: Endpoint, selection: Selection, now: number): Promise<number>
   /**
@@ -126,12 +126,12 @@ export interface OperatorStore {
   startAfresh(ref: number, now: number, notice?: Notice): Promise<void>
   /** How far the streams of the outbox are ingested; empty where ingesting removes. */
   positions(): Promise<Positions>
-  /** What the database itself finds wrong with the store; nothing, as a rule. */
+  /** The problems that the database itself finds in the store; usually none. */
   problems(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
-/** What only the engine of a store can say. */
+/** The questions that only the engine of a store can answer. */
 export type EngineStatus = Pick<OperatorStore, 'relays' | 'positions' | 'problems'>
 
 const ordered = (column: string) =>
@@ -214,7 +214,7 @@ function* endpointsStatus(): Plan<readonly EndpointStatus[]> {
      JOIN $schema.deliveries d ON d.id = w.oldest JOIN $schema.events e ON e.seq = d.event`,
   )
   const dead = yield* byEndpoint(`SELECT endpoint, count(*) AS n FROM $schema.deliveries WHERE state = 'dead' GROUP BY endpoint`)
-  // An endpoint that never failed has no state of its own yet: its last delivery tells.
+  // An endpoint that never failed has no state yet: its last delivery shows that.
   const delivered = yield* byEndpoint(
     `SELECT endpoint, max(at) AS at FROM (SELECT at, endpoint, state FROM $schema.deliveries ORDER BY id DESC LIMIT 1000) r
      WHERE state = 'delivered' GROUP BY endpoint`,
@@ -348,7 +348,7 @@ async function replay(
   return replayed
 }
 
-/** Skips those of these deliveries that wait, with a notice, and says how many. */
+/** Skips the waiting ones of these deliveries, with a notice, and returns their number. */
 function* skipSome(
   database: RelayDatabase,
   deliveries: readonly number[],

@@ -50,7 +50,7 @@ const endpoints: SqlTable = {
     // Why the relay stopped sending to it.
     disabled: perhapsText,
     removed_at: perhapsInteger,
-    // What the relay learned about it.
+    // The relay's state of it.
     state: perhapsText,
     // The version of its latest definition.
     defined: count,
@@ -125,7 +125,7 @@ const about = { network_id: perhapsText, endpoint_id: perhapsText, event_id: per
 
 const notices: SqlTable = { name: 'notices', columns: { seq: identity, at: integer, kind: text, ...about, text } }
 
-/** What of the outbox could not be used, for a person to look at. */
+/** Unusable parts of the outbox, for inspection by a person. */
 const setAside: SqlTable = {
   name: 'set_aside',
   columns: { seq: identity, at: integer, reason: text, ...about, content: text },
@@ -157,10 +157,10 @@ const leases: SqlTable = {
 
 const shared = [meta, endpoints, events, deliveries, attempts, notices, setAside]
 
-/** What migrates a store of an earlier version. */
+/** The migration of a store of an earlier version. */
 export const remedy = 'start the relay first, which migrates them'
 
-/** The schema of a relay's store; relays that share a database have leases, a relay of its own has positions. */
+/** The schema of a relay's store; relays that share a database have leases, a single relay has positions. */
 export const schemaOf = ({ engine }: Dialect): Schema => ({
   version: 6,
   tables: [...shared, ...(engine === 'postgres' ? [relays, leases] : [positions])],

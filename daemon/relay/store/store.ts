@@ -1,14 +1,14 @@
 /**
- * What the relay remembers, as an interface: SQLite beside the outbox, or the PostgreSQL database that many relays share.
+ * The relay's store, as an interface: SQLite beside the outbox, or the PostgreSQL database that many relays share.
  *
  * Terms
  * - **Delivery**: one event on its way to one endpoint.
  * - **Ref**: the store's own small number of an endpoint.
- * - **Lane**: first attempts and retries wait apart, so that a mountain of retries never stands before a new event.
- * - **Subject**: what an event is about. Where subjects are kept in order, only the oldest waiting delivery of each stands in a lane; the
- *   others are behind it, so that nobody ever looks through them. What comes is put in order by the relay that sends, and by no other.
+ * - **Lane**: first attempts and retries wait separately, so that a mountain of retries never delays a new event.
+ * - **Subject**: what an event is about. With ordered subjects, only the oldest waiting delivery of each is in a lane. The
+ *   others are behind it, so that nobody ever reads through them. Only the sending relay puts arriving deliveries in order.
  * - **Turn**: everything that one step of the scheduler changes, in one transaction.
- * - **Lease**: the time for which a relay alone sends to its endpoints. In a store of its own it has all of them for ever.
+ * - **Lease**: the time for which a relay alone sends to its endpoints. A relay with a separate store has all of them for ever.
  *
  * Times are milliseconds of the relay's timeline.
  */
@@ -19,7 +19,7 @@ import type { BreakerRecord } from '../schedule/breaker.ts'
 
 export type Lane = 'first' | 'retry'
 
-/** An endpoint as it is now. Its credentials are as they stand in the outbox: encrypted, or in plain text. */
+/** An endpoint as it is now. Its credentials are as in the outbox: encrypted, or in plain text. */
 export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secrets'> {
   readonly ref: number
   readonly id: string
@@ -33,7 +33,7 @@ export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secre
   readonly fresh_starts: number
 }
 
-/** What the relay learned about an endpoint; kept over restarts. */
+/** The relay's state of an endpoint; kept over restarts. */
 export interface EndpointState {
   readonly breaker: BreakerRecord
   /** Not before this time: the receiver asked for it. */
@@ -68,7 +68,7 @@ export interface Waiting {
   readonly interruptions: number
 }
 
-/** What is sent for a delivery. */
+/** The content of a delivery. */
 export interface Outgoing {
   readonly delivery: number
   readonly event_id: string
@@ -135,7 +135,7 @@ export interface Turn {
   readonly ordered: readonly number[]
 }
 
-/** What of the outbox was passed over, kept for a person in the table `set_aside`. */
+/** Skipped parts of the outbox, kept for a person in the table `set_aside`. */
 export interface SetAside {
   readonly reason: string
   readonly network_id: string | null
@@ -144,7 +144,7 @@ export interface SetAside {
   readonly content: string
 }
 
-/** What a reading of the outbox brought. */
+/** The result of a reading of the outbox. */
 export interface Ingested {
   readonly events: number
   /** Events that had been ingested before. */
@@ -181,9 +181,9 @@ export interface Purge {
   readonly now: number
 }
 
-/** What others changed in the store since the last poll. */
+/** Changes by others in the store since the last poll. */
 export interface StoreChanges {
-  /** The lease that this is about: news of one that is over are none. */
+  /** The lease of these changes: changes of an expired one are ignored. */
   readonly lease: string
   /** Whether the lease is over: others send to its endpoints by now, and `recover` begins anew. */
   readonly lost: boolean
@@ -197,7 +197,7 @@ export interface StoreChanges {
   readonly gone: readonly number[]
   /** Endpoints that are wanted for another relay: to be released as soon as nothing of theirs is in flight. */
   readonly wanted: readonly number[]
-  /** What this relay found out on the way, about relays that died. */
+  /** The dead relays that this relay has found. */
   readonly notices: readonly Notice[]
 }
 
@@ -241,10 +241,10 @@ export interface RelayStore {
    * @throws LeaseLost
    */
   commit(turn: Turn, now: number): Promise<readonly number[]>
-  /** What is to be sent, by delivery; those of which nothing is known any more are left out. */
+  /** The contents to send, by delivery; unknown ones are omitted. */
   outgoing(deliveries: readonly Waiting[]): Promise<ReadonlyMap<number, Outgoing>>
 
-  /** What others changed since the last poll: a replay from the command line, another relay. */
+  /** Changes by others since the last poll: a replay from the command line, another relay. */
   poll(): Promise<StoreChanges | undefined>
   /** Names the present lease. */
   readonly lease: string
@@ -259,7 +259,7 @@ export interface RelayStore {
 
   /** How much waits and is dead, and when the oldest event that waits was ingested. */
   counts(): Promise<Counts>
-  /** Removes what is older than these times, a part at a time, and says how much that was; 0 when nothing is left to remove. */
+  /** Removes older rows, a part at a time, and returns their number; 0 when nothing is left to remove. */
   purge(before: Purge): Promise<number>
   /** Gives space back to the disk, a part at a time. */
   compact(): Promise<void>

@@ -5,7 +5,7 @@ import { number, outgoingOf, storedEndpointOf, waitingOf } from './rows.ts'
 import type { Outgoing, RelayStore, StoredEndpoint, Waiting } from './store.ts'
 
 export const waitingColumns = 'id, event, lane, due, attempts, interruptions'
-/** What of an event is needed to send it. */
+/** The needed parts of an event to send it. */
 export const eventColumns = 'event_id, event_type, network_id, received_at, body, crc'
 /** Another relay may have ingested that it is disabled, and events after that, before this one learns of it. */
 export const isEnabled = (ref: string) => `(SELECT p.enabled FROM $schema.endpoints p WHERE p.ref = ${ref})`
@@ -24,7 +24,7 @@ function* first(sql: string, endpoint: number, now: number, except: number | nul
   return found && waitingOf(found)
 }
 
-/** What both stores read in the same way. */
+/** The reads that both stores share. */
 export function readingOf({
   read,
 }: RelayDatabase): Pick<RelayStore, 'endpoints' | 'oldestDue' | 'newestDue' | 'newestFirst' | 'head'> {
@@ -44,7 +44,7 @@ export function* storedEndpoints(): Plan<StoredEndpoint[]> {
   return (yield* rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE removed_at IS NULL`)).map(storedEndpointOf)
 }
 
-/** What is to be sent, by delivery; those of which nothing is known any more are left out. */
+/** The contents to send, by delivery; unknown ones are omitted. */
 export function* outgoing(database: RelayDatabase, deliveries: readonly Waiting[]): Plan<Map<number, Outgoing>> {
   if (deliveries.length === 0) return new Map()
   const events = yield* rows(`SELECT seq, ${eventColumns} FROM $schema.events WHERE ${among(database, 'seq', '?1')}`, [

@@ -1,4 +1,4 @@
-/** What the flags of `folkmoot endpoints …` say of an endpoint. */
+/** The changes of an endpoint in the flags of a command. */
 
 import { suggestion } from '../../../lib/base/suggest.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
@@ -65,7 +65,7 @@ export function orMade({ makeKey, makeSecret, key, keyFile }: EndpointFlags, cha
   return { ...changes, ...(makeKey ? { key: true } : {}), ...(makeSecret ? { secrets: true } : {}) }
 }
 
-/** What is replaced: a new secret unless the flags say more. */
+/** The parts to replace: by default the secret. */
 export function rotationOf(flags: EndpointFlags): EndpointRotation {
   const { makeKey, makeSecret, keepOld } = flags
   oneOf(['--make-key', makeKey], ['--key', flags.key], ['--key-file', flags.keyFile])

@@ -22,7 +22,7 @@ export interface AttributeFlags {
 
 interface AttributeOptions<Value> {
   readonly options: (command: 'add' | 'update') => readonly Option[]
-  /** What the flags say of it; nothing where it is to stay. */
+  /** The value in the flags; `undefined` keeps the present one. */
   readonly change: (flags: AttributeFlags) => Value | undefined
   readonly column: Column<Endpoint>
 }
@@ -88,9 +88,9 @@ export function withAttributes(command: Command, name: 'add' | 'update'): Comman
   return command
 }
 
-/** What the flags say, and nothing else. */
+/** Only the changes in the flags. */
 export function attributeChanges(flags: AttributeFlags): AttributeChanges {
   const said = Object.entries(attributeOptions).map(([name, { change }]) => [name, change(flags)] as const)
-  // Each value is what its own entry says.
+  // Each value has the type of its entry.
   return Object.fromEntries(said.filter(([, value]) => value !== undefined)) as AttributeChanges
 }

@@ -1,4 +1,4 @@
-/** What `serve --demo` adds: the network, a token, and somebody who listens. */
+/** The demo's additions to a server: the network, a token, and a receiver. */
 import type { Community } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import type { Output } from '../../output.ts'

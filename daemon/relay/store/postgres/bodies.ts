@@ -1,4 +1,4 @@
-/** What was read ahead with the deliveries that wait, within a limit: a round trip saved for each turn of the scheduler. */
+/** Bodies read ahead with the waiting deliveries, within a limit: this saves a round trip for each turn of the scheduler. */
 import type { Outgoing } from '../store.ts'
 
 export interface Bodies {

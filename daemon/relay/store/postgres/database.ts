@@ -34,7 +34,7 @@ export interface PostgresDatabase extends RelayDatabase {
    * @param durable whether its commit waits for the disk
    */
   session<T>(work: (session: Session) => Promise<T>, durable?: boolean): Promise<T>
-  /** How many connections have broken so far. What the database had promised on them may be gone with it. */
+  /** How many connections have broken so far. Unsynced commits on them may be lost. */
   readonly broken: number
 }
 
@@ -68,13 +68,15 @@ function dialectOf(schema: string): PostgresDialect {
 }
 
 /**
- * Opens the database of an outbox, makes the tables of its relays where they are missing, and migrates those of earlier versions.
+ * Opens the database of an outbox, makes the tables of its relays where they are missing, and migrates those of earlier
+ * versions.
  *
  * Its commits do not wait for the disk: results of the last moments before a crash of the database are undone, and made again.
- * Whoever needs more says so (`durable`): whoever gives numbers to events and deliveries. A number that was forgotten is
- * given again, and the answer to the one delivery would count for the other.
+ * Transactions that number events and deliveries ask for more (`durable`). A number that was forgotten is given again, and the
+ * answer to the one delivery would count for the other.
  *
- * @throws UsageError when tables are missing and are not to be made; StorageError `unavailable`, `newer` when a newer version has made the tables
+ * @throws UsageError when tables are missing and are not to be made; StorageError `unavailable`, `newer` when a newer version
+ * has made the tables
  */
 export async function openDatabase({
   url,

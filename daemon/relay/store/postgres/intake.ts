@@ -17,7 +17,7 @@ export interface OutboxPiece {
 }
 
 export interface OutboxTable {
-  /** Ingests some commits. `undefined` when there are none, or when another relay is at it. */
+  /** `undefined` without commits, or if another relay is ingesting. */
   ingest(now: number, firstDelay: number): Promise<OutboxPiece | undefined>
   /** How many commits are in the outbox; at most `maxCounted`. */
   waiting(): Promise<number>
@@ -38,7 +38,7 @@ export function outboxTable(database: PostgresDatabase, ingester: Ingester): Out
   }
 
   async function ingest(now: number, due: number, oneByOne: boolean): Promise<OutboxPiece | undefined> {
-    // What was learned in a transaction that is undone may not be so; the next one may begin within `session`.
+    // Data read in a transaction that is rolled back may be wrong; the next one may begin within `session`.
     const attempt = (session: Session) => ingestOn(session, now, due, oneByOne).catch(forgetAnd)
     try {
       return await database.session(attempt).catch(forgetAnd)

@@ -4,12 +4,12 @@
  * Terms
  * - **Lease**: the row of a relay in `relays`, for as long as it is there. The endpoints that name it are that relay's.
  * - **Renewal**: moves the end of a lease. Every turn of the scheduler renews it, and `tend` does at a sixth of its time.
- * - **Reaping**: the removal of a lease that is over, by another relay. It happens in the transaction that frees its endpoints;
- *   so a relay whose row is still there may go on, however late it is, and one whose row is gone has lost everything.
+ * - **Reaping**: the removal of a lease that is over, by another relay. It happens in the transaction that frees its endpoints.
+ *   So a late relay whose row still exists may continue, and one whose row is gone has lost everything.
  * - **Quota**: how many endpoints a relay should have. All relays reckon with the same list and come to the same quotas.
  *
- * The database's clock alone decides when a lease is over. What a relay reckons for itself (`leasedFor`) begins when it asked
- * for the renewal, and ends no later.
+ * The database's clock alone decides when a lease is over. A relay's own reckoning (`leasedFor`) begins when it asked for the
+ * renewal, and ends no later.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -22,7 +22,7 @@ import { number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
 import { LeaseLost, type Notice, type StoredEndpoint } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 
-/** What one tending brought. */
+/** The result of one renewal. */
 export interface Tended {
   /** The endpoints of the lease. */
   readonly all: readonly number[]
@@ -46,15 +46,15 @@ export interface Leases {
   /** Begins a lease, without any endpoint. */
   begin(): Promise<void>
   /**
-   * Renews the lease, reaps those that are over, and claims endpoints up to the quota. What it brought is brought again until
-   * `accepted` is called. Never while `release` runs: it would bring what is being released.
+   * Renews the lease, reaps those that are over, and claims endpoints up to the quota. Its result is repeated until `accepted`
+   * is called. Never while `release` runs: it would bring what is being released.
    * @throws LeaseLost
    */
   tend(now: number): Promise<Tended>
-  /** Says that the relay knows by now that it has these endpoints, and no others. */
+  /** Confirms that the relay has these endpoints, and no others. */
   accepted(endpoints: readonly number[]): void
   /**
-   * Says that the lease was renewed by a statement.
+   * Records that a statement renewed the lease.
    * @param asked when that was asked for, as `moment` gave it
    */
   renewed(asked: Moment): void
@@ -73,7 +73,7 @@ export interface Moment {
 /** A statement or a fragment of one that moves the end of a lease; `$2` is its length in milliseconds. */
 export const renewal = `expires_at = clock_timestamp() + $2::double precision * interval '1 millisecond'`
 
-/** A round trip longer than this, in milliseconds, tells nothing about the difference of two clocks. */
+/** A round trip longer than this, in milliseconds, does not measure the difference of two clocks. */
 const longestRoundTrip = 2000
 
 /** @param length milliseconds; asked for anew at each renewal */

@@ -1,4 +1,7 @@
-/** Keeps the order of subjects in the store on PostgreSQL: of each subject the oldest waiting delivery stands in a lane, the others behind. */
+/**
+ * Keeps the order of subjects in the store on PostgreSQL: of each subject the oldest waiting delivery is in a lane, the others
+ * behind.
+ */
 import { arriving, behind, number, text } from '../rows.ts'
 import { type Endpoint, LeaseLost } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
@@ -97,8 +100,8 @@ const naming = `
   SELECT endpoint FROM named GROUP BY endpoint HAVING count(*) >= ${part}`
 
 /**
- * Looks through the next part of each endpoint, along the index of subjects: of each subject the first one belongs into a lane.
- * $1: endpoints; $2, $3: how far they have been looked through; $4: whether they have been, at all.
+ * Reads the next part of each endpoint, along the index of subjects: the first delivery of each subject belongs into a lane.
+ * $1: endpoints; $2, $3: the end of the part read before; $4: whether one was read before.
  */
 const sorting = `
   WITH chunk AS (
@@ -117,7 +120,7 @@ const sorting = `
   SELECT DISTINCT ON (ref) ref, subject, event, count(*) OVER (PARTITION BY ref) AS n FROM chunk
   ORDER BY ref, subject DESC, event DESC`
 
-/** What stands first may not go while a later one is still on its way. $1: endpoints. $2: what is in flight. */
+/** The first one may not go while a later one is in flight. $1: endpoints. $2: the deliveries in flight. */
 const waiting = `
   UPDATE $schema.deliveries SET lane = ${behind} WHERE state = 'pending' AND id IN (
     SELECT h.id FROM (

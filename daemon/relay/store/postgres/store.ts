@@ -21,7 +21,7 @@ import { recordTurn } from './turn.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
-  /** The schema of the outbox; the relays have one of their own beside it. */
+  /** The schema of the outbox; the relays have a separate one beside it. */
   readonly schema?: string
   readonly clock: Clock
   /** Milliseconds of a lease. */
@@ -107,7 +107,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     return { version: number(row, 'version'), free: row['free'] === 't', relays: number(row, 'relays') }
   }
 
-  /** What was touched since `seen`: deliveries of these, and the endpoints that are defined anew. */
+  /** Changes since `seen`: deliveries of these, and the endpoints that are defined anew. */
   async function changes(): Promise<{ touched: readonly number[]; changed: readonly Endpoint[]; removed: readonly number[] }> {
     const rows = await database.rows(
       `SELECT l.endpoint, e.defined > $2 AS anew FROM $schema.leases l JOIN $schema.endpoints e ON e.ref = l.endpoint
@@ -147,7 +147,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     return {
       lease: id,
       lost: false,
-      // What the database had promised on a connection that broke may be gone with it.
+      // Unsynced commits on a broken connection may be lost with it.
       touched: shaken ? 'all' : (changed?.touched ?? []),
       changed: changed?.changed ?? [],
       gained: tended?.gained ?? [],
@@ -206,7 +206,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       alone(async () => {
         if (lost || leases.id === '') return undefined
         return poll().catch((error: unknown) => {
-          // What was claimed by then has not been given: that comes soon.
+          // Deliveries claimed by then are not returned yet: that follows soon.
           tendedAt = Number.NEGATIVE_INFINITY
           if (!(error instanceof LeaseLost)) throw error
           lost = true

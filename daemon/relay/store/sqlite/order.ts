@@ -1,4 +1,6 @@
-/** Keeps the order of subjects in the SQLite store: of each subject the oldest waiting delivery stands in a lane, the others behind. */
+/**
+ * Keeps the order of subjects in the SQLite store: of each subject the oldest waiting delivery is in a lane, the others behind.
+ */
 import type { DatabaseSync } from 'node:sqlite'
 import { arriving, behind, number, text, textOrNull } from '../rows.ts'
 import type { Endpoint } from '../store.ts'
@@ -94,7 +96,7 @@ export function createOrder(database: DatabaseSync) {
         }
         for (const step of [name, holdBack, letGo]) step.run(ref)
       }
-      // What stands first may not go while a later one is still on its way.
+      // The first one may not go while a later one is in flight.
       const ordered = new Set(endpoints.filter(({ order }) => order === 'subject').map(({ ref }) => ref))
       for (const id of ordered.size > 0 ? inFlight : []) {
         const row = ofDelivery.get(id)

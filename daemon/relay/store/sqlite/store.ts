@@ -27,7 +27,7 @@ const pages = 2000
 
 /**
  * Opens the store of one relay. Results are written ahead and not synced one by one: after a power failure the deliveries since
- * the last `sync` may be made again. What was ingested from the outbox is synced (`sync`) before the outbox is cleared.
+ * the last `sync` may be made again. Ingested records are synced (`sync`) before the outbox is cleared.
  * @throws StorageError
  */
 export async function openSqliteStore(path: string): Promise<SeparateStore> {
@@ -58,7 +58,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
   function writeResult(result: Result): void {
     const { delivery, state, attempts, due, at, milliseconds, status, outcome, answer } = result
     const { changes } = updateResult.run(state, due, attempts, at, milliseconds, status, outcome, delivery, state)
-    // Of what was delivered at once the delivery itself says everything.
+    // A delivery at the first attempt is recorded by its row alone.
     if (changes > 0 && (state !== 'delivered' || attempts > 1))
       insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer)
   }
@@ -73,7 +73,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     return run(ingester.notify(turn.notices, now))
   }
 
-  /** The fresh starts that the relay knows of. */
+  /** The fresh starts that the relay has seen. */
   let freshStarts = new Map<number, number>()
   const note = (endpoints: readonly Endpoint[]) => {
     for (const { ref, fresh_starts } of endpoints) freshStarts.set(ref, fresh_starts)
