@@ -57,7 +57,10 @@ test.each([
   [{ hooks: { before: 'x' } }, 'option `hooks.before` must be a function, got "x"'],
   [{ hooks: { befor: () => {} } }, 'option `hooks.befor` does not exist; did you mean before?'],
   [{ rateLimiter: {} }, 'option `rateLimiter` must have a method count, got an object'],
-  [{ limits: { titelCharacters: 5 } }, 'option `limits.titelCharacters` does not exist; did you mean titleCharacters?'],
+  [
+    { limits: { titelCharacters: 5 } },
+    'option `limits.titelCharacters` does not exist; did you mean titleCharacters or longTextCharacters?',
+  ],
   [
     { limits: { perMinute: { standard: 0, premium: 1, unlimited: null } } },
     'option `limits.perMinute.standard` must be a whole number above 0 or null, got 0',
