@@ -9,16 +9,16 @@ const generated = ['access', 'answers', 'bodies', 'contract', 'events', 'host-ar
 
 /** What every relay does, whatever its store. */
 const everyRelay = [
-  'backlog-of-a-subject',
-  'circuit',
-  'encryption',
-  'fresh-start',
   'host-notices',
-  'operator',
-  'order',
+  'operate/operator',
+  'operate/skip',
   'relay',
-  'rotation',
-  'skip',
+  'schedule/backlog-of-a-subject',
+  'schedule/circuit',
+  'schedule/fresh-start',
+  'schedule/order',
+  'send/encryption',
+  'send/rotation',
 ].map((name) => `test/daemon/relay/${name}.test.ts`)
 
 /** Long, and one database at a time: so its pairs are shared out over three. */

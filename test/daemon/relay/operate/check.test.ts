@@ -1,0 +1,213 @@
+/** `check` finds out what `run` would meet, and changes nothing. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { execPath, getuid } from 'node:process'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, it, onTestFinished } from 'vitest'
+import { openOutbox } from '../../../../adapters/outbox/file.ts'
+import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import { type CheckFlags, check } from '../../../../daemon/relay/operate/commands/check.ts'
+import { outboxOf, readSettings } from '../../../../daemon/relay/operate/config.ts'
+import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
+import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+import { run } from '../../../support/command.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { endpoint, event, until } from '../support.ts'
+
+const server = await testPostgres()
+
+const found = async (flags: CheckFlags) => JSON.parse((await check({ json: true, ...flags })).text)
+
+/** Every file below a directory with what is in it. */
+function everything(directory: string): readonly (readonly [string, string])[] {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()
+  return names.map((name) => {
+    const path = join(directory, name)
+    return [name, statSync(path).isFile() ? readFileSync(path, 'base64') : '']
+  })
+}
+
+async function outboxWith(...records: readonly OutboxRecord[]): Promise<string> {
+  const directory = temporaryDirectory()
+  const outbox = await openOutbox({ directory })
+  await outbox.append(records.map((record) => [record]))
+  await outbox.close()
+  return directory
+}
+
+it('counts what waits in words that fit the number', async () => {
+  const outbox = await outboxWith(endpoint('https://example.org/hook'))
+  expect((await check({ outbox })).text).toContain('1 endpoint, 1 commit waits in the outbox')
+})
+
+it.each([
+  ['a directory', () => join(temporaryDirectory(), 'nope')],
+  ['a SQLite file', () => `sqlite:${join(temporaryDirectory(), 'nope.sqlite')}`],
+])('%s that is not there is a problem, and is not made', async (_, address) => {
+  const outbox = address()
+  expect(await found({ outbox })).toEqual({
+    ok: false,
+    running: false,
+    endpoints: 0,
+    waiting_commits: 0,
+    problems: [`there is no outbox at ${outbox}: correct --outbox, or start the API server, which makes it`],
+  })
+  expect(existsSync(outbox.replace('sqlite:', ''))).toBe(false)
+})
+
+it('a SQLite file of somebody else is no outbox, and stays as it is', async () => {
+  const directory = temporaryDirectory()
+  const path = join(directory, 'theirs.sqlite')
+  const database = new DatabaseSync(path)
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)')
+  database.close()
+  const before = everything(directory)
+  const { problems } = await found({ outbox: `sqlite:${path}` })
+  expect(problems).toEqual([expect.stringContaining('there is no outbox in sqlite:')])
+  expect(everything(directory)).toEqual(before)
+})
+
+it('a PostgreSQL database without an outbox is a problem, and nothing is made in it', async () => {
+  const schema = server.newSchema()
+  const outbox = `${server.url}?schema=${schema}`
+  expect((await found({ outbox })).problems).toMatchObject([expect.stringContaining(`there is no outbox in schema ${schema} of`)])
+  const { rows } = await (await server.client()).query('SELECT 1 FROM pg_namespace WHERE nspname LIKE $1', [`${schema}%`])
+  expect(rows).toEqual([])
+})
+
+it.each([
+  [
+    'a directory',
+    async () => {
+      const path = await outboxWith(endpoint('https://127.0.0.1/'), event('a'))
+      return { outbox: path, trace: () => everything(path) }
+    },
+  ],
+  [
+    'a SQLite file',
+    async () => {
+      const directory = temporaryDirectory()
+      const path = join(directory, 'db.sqlite')
+      const storage = await sqliteStorage({ path, tables: [] })
+      for (const record of [endpoint('https://127.0.0.1/'), event('a')]) await storage.transaction((tx) => tx.append([record]))
+      await storage.close()
+      return { outbox: `sqlite:${path}`, trace: () => everything(directory) }
+    },
+  ],
+  [
+    'a PostgreSQL database',
+    async () => {
+      const schema = server.newSchema()
+      const storage = await postgresStorage({ url: server.url, schema, tables: [] })
+      for (const record of [endpoint('https://127.0.0.1/'), event('a')]) await storage.transaction((tx) => tx.append([record]))
+      await storage.close()
+      const client = await server.client()
+      const trace = async () => {
+        const tables = await client.query('SELECT relname FROM pg_class WHERE relnamespace::regnamespace::text LIKE $1', [
+          `${schema}%`,
+        ])
+        const rows = await client.query(`SELECT count(*) FROM ${schema}.outbox`)
+        return [tables.rows, rows.rows]
+      }
+      return { outbox: `${server.url}?schema=${schema}`, trace }
+    },
+  ],
+])('registrations that wait in %s are judged, and everything stays as it is', async (_, make) => {
+  const { outbox, trace } = await make()
+  const before = await trace()
+  expect(await found({ outbox })).toEqual({
+    ok: false,
+    running: false,
+    endpoints: 1,
+    waiting_commits: 2,
+    problems: ['endpoint 7 of network 1: 127.0.0.1 is not a public address'],
+  })
+  expect((await found({ outbox, allowPrivate: true })).problems).toEqual([])
+  expect(await trace()).toEqual(before)
+})
+
+it('an endpoint counts as it will be: changed and removed by what waits', async () => {
+  const outbox = await outboxWith(
+    endpoint('https://127.0.0.1/'),
+    endpoint('https://example.org/'),
+    endpoint('https://10.0.0.1/', { id: '8' }),
+    { kind: 'endpoint', action: 'remove', id: '8', network_id: '1' },
+  )
+  expect(await found({ outbox })).toMatchObject({ ok: true, endpoints: 1, problems: [] })
+})
+
+it('records that cannot be used are problems, and are not set aside yet', async () => {
+  const outbox = await outboxWith({ ...event('a'), audience: 'all' } as unknown as OutboxRecord)
+  const { problems } = await found({ outbox })
+  expect(problems).toMatchObject([expect.stringContaining('an event cannot be used: its `audience`')])
+  expect(readdirSync(outbox).filter((name) => name.endsWith('.broken'))).toEqual([])
+})
+
+it('a port of the control that is taken is a problem', async () => {
+  const other = createServer()
+  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void other.close())
+  const { port } = other.address() as AddressInfo
+  const { problems } = await found({ outbox: await outboxWith(), controlPort: String(port) })
+  expect(problems).toEqual([`--control-port ${port} cannot be used: it is taken`])
+})
+
+it.each(['mysql://db.example/community', 'xyz:', 'postgres:', 'sqlite:', 'redis://127.0.0.1'])(
+  '%s names no outbox',
+  (address) => {
+    expect(() => outboxOf(address)).toThrow(/--outbox must be a directory, sqlite:PATH or postgres:/)
+  },
+)
+
+it.each(['./data/outbox', '/var/lib/x:y', 'C:\\outbox', './mysql:'])('%s names a directory', (address) => {
+  expect(outboxOf(address)).toBe(address)
+})
+
+it.each([
+  [{ ca: 'not PEM' }, /setting `ca` must be PEM text of certificates/],
+  [{ json: true }, /setting `json` does not exist; allowed: retrySchedule, timeout/],
+  [{ 'control-port': 9464 }, /setting `control-port` does not exist; did you mean controlPort/],
+  [{ controlPort: '9464' }, /setting `controlPort` must be a whole number/],
+])('a configuration with %j is refused, by run and check alike', async (settings, sentence) => {
+  const config = join(temporaryDirectory(), 'relay.json')
+  writeFileSync(config, JSON.stringify(settings))
+  await expect(readSettings({ config })).rejects.toThrow(sentence)
+  await expect(check({ outbox: temporaryDirectory(), config })).rejects.toThrow(sentence)
+})
+
+it('the port of the control may be a setting; the flag goes before it', async () => {
+  const config = join(temporaryDirectory(), 'relay.json')
+  writeFileSync(config, '{"controlPort": 9464}')
+  const settings = await readSettings({ config })
+  const flagged = await readSettings({ config, controlPort: '9000' })
+  expect([settings.controlPort, flagged.controlPort]).toEqual([9464, 9000])
+})
+
+it('a relay says that its outbox was not there, makes it, and delivers what comes', async () => {
+  const outbox = join(temporaryDirectory(), 'later')
+  const relay = run('folkmoot-relay', 'run', '--outbox', outbox, '--json')
+  expect(JSON.parse(await relay.firstLine())).toMatchObject({
+    level: 'warn',
+    message: 'outbox.missing',
+    text: expect.stringContaining(`there is no outbox at ${outbox}`),
+  })
+  await until(() => relay.out.stdout.includes('relay.started'), 'it has started')
+  expect(await found({ outbox })).toMatchObject({ ok: true, running: true })
+  relay.child.kill('SIGTERM')
+  expect(await relay.ended).toBe(0)
+})
+
+it.skipIf(getuid?.() !== 0)('a store that may not be read is said to be one, and not to be missing', () => {
+  const directory = temporaryDirectory()
+  chmodSync(directory, 0o700)
+  const backing = join(import.meta.dirname, '../../../../daemon/relay/store/backing.ts')
+  const asNobody = `import { openOperatorStore } from ${JSON.stringify(backing)}
+    process.setuid(65534)
+    await openOperatorStore(${JSON.stringify(directory)})`
+  const { stderr } = spawnSync(execPath, ['--input-type=module', '--eval', asNobody], { encoding: 'utf8' })
+  expect(stderr).toContain('cannot be read (EACCES): run this as the user of the relay')
+})

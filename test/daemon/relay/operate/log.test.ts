@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import type { AttemptReport } from '../../../../daemon/relay/events.ts'
+import { createLog } from '../../../../daemon/relay/operate/log.ts'
+
+const failed: AttemptReport = {
+  event_id: '6191cd4e-661a-4019-8612-b390a945a09f',
+  event_type: 'PostCreatedHook',
+  network_id: '1',
+  endpoint_id: '7',
+  attempt: 1,
+  outcome: 'status',
+  status: 500,
+  reason: '500',
+  milliseconds: 3,
+  state: 'pending',
+  next_at: '2026-11-21T10:00:05.000Z',
+  breaker: 'closed',
+  age: 20,
+}
+
+it.each([
+  ['closed', /; again at 10:00:05, circuit closed\)/],
+  ['open', /; it waits for the circuit, circuit open\)/],
+] as const)('a failed attempt with a circuit that is %s says when it is sent again', (breaker, said) => {
+  const lines: string[] = []
+  const log = createLog({ write: (line) => void lines.push(line) }, false)
+  log.onAttempt?.({ ...failed, breaker })
+  expect(lines.join('')).toMatch(said)
+})

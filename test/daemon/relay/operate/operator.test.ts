@@ -1,0 +1,504 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { request } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { combine } from '../../../../daemon/relay/events.ts'
+import { deliveries as showDeliveries, status as showStatus } from '../../../../daemon/relay/operate/commands/inspect.ts'
+import { testEndpoint } from '../../../../daemon/relay/operate/commands/test-endpoint.ts'
+import { controlKey, controlKeyPath, startControl } from '../../../../daemon/relay/operate/control.ts'
+import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
+import type { Relay } from '../../../../daemon/relay/relay.ts'
+import { openOperatorStore, storePath } from '../../../../daemon/relay/store/backing.ts'
+import { widthOf } from '../../../../daemon/table.ts'
+import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+import { run } from '../../../support/command.ts'
+import { type Bench, bench, endpoint, event, events, pass, receiver, status, until } from '../support.ts'
+
+const dead = (all: Bench, count: number): Promise<void> =>
+  until(() => all.attempts.filter(({ state }) => state === 'dead').length === count, `${count} are dead`)
+
+/** The outcome of one command: its exit code, its lines of JSON, and what it says on standard error. */
+async function command(...args: string[]) {
+  const running = run('folkmoot-relay', ...args, '--json')
+  const code = await running.ended
+  const lines = running.out.stdout.trimEnd().split('\n')
+  return { code, records: lines[0] ? lines.map((line) => JSON.parse(line)) : [], stderr: running.out.stderr }
+}
+
+describe('the commands', () => {
+  it('list dead deliveries with their attempts, and replay them through a running relay', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0, 0.02], breakerThreshold: 100 })
+    await all.append(endpoint(hook.url), event('a'), event('b'))
+    await dead(all, 2)
+    const listed = await command('dead', '--outbox', all.directory)
+    expect(listed.code).toBe(0)
+    expect(listed.records.map(({ event_id, attempts, history }) => [event_id, attempts, history.length])).toEqual([
+      ['b', 2, 2],
+      ['a', 2, 2],
+    ])
+    hook.answer = status(204)
+    expect((await command('replay', '--outbox', all.directory, '--event', 'a')).records).toEqual([{ replayed: 1 }])
+    await until(() => all.attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
+    const [delivered] = (await command('deliveries', '--outbox', all.directory, '--status', 'delivered')).records
+    expect(delivered).toMatchObject({ event_id: 'a', endpoint_id: '7', attempts: 1, last_status: 204 })
+    expect((await command('deliveries', '--outbox', all.directory)).records).toHaveLength(2)
+  })
+
+  it('show every endpoint, without its key and the rest of its URL', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0, 0, 0, 0, 0, 100] })
+    await all.append(endpoint(`${hook.url}/secret-path`), event('a'))
+    await until(() => all.attempts.length === 5, 'it has failed five times')
+    const shown = await command('status', '--outbox', all.directory)
+    const [{ running, endpoints }] = shown.records
+    expect([shown.code, running]).toEqual([0, true])
+    expect(endpoints).toMatchObject([
+      { endpoint_id: '7', network_id: '1', origin: `http://127.0.0.1:${hook.port}`, circuit: 'open', pending: 1 },
+    ])
+    expect(JSON.stringify(shown.records)).not.toMatch(/secret-path|the-key/)
+    const table = run('folkmoot-relay', 'status', '--outbox', all.directory)
+    expect(await table.ended).toBe(0)
+    expect(table.out.stdout).toContain('a relay is running')
+  })
+
+  it('show since when events wait, what is next, and why the latest attempt failed', async () => {
+    const hook = await receiver(status(503))
+    const all = await bench({ retrySchedule: [0, 3600] })
+    await all.append(endpoint(hook.url), endpoint('http://127.0.0.1:1/', { id: '8', enabled: false }), event('a'))
+    await until(() => all.attempts.length === 1, 'it has failed')
+    const [{ endpoints }] = (await command('status', '--outbox', all.directory)).records
+    const [failing, off] = endpoints
+    expect(failing).toMatchObject({ pending: 1, last_error: 'status 503', next_attempt_at: all.attempts[0]?.next_at })
+    expect(Date.parse(failing.oldest_pending_at)).toBeLessThan(Date.parse(failing.next_attempt_at))
+    expect(off).toMatchObject({ state: 'off', pending: 1, next_attempt_at: null, last_error: null })
+  })
+
+  it('fit into 100 columns, whatever the endpoints are called, and show everything with --wide', async () => {
+    const hook = await receiver(status(503))
+    const all = await bench({ retrySchedule: [0, 3600] })
+    const id = '243958305993025'
+    await all.append(
+      endpoint(`${hook.url}/services/${'long/'.repeat(20)}wxyz`, { id }),
+      endpoint(`${hook.url}/services/abcd`, { id: '8', network_id: '2', enabled: false }),
+      endpoint(hook.url, { id: '9', name: 'Newsletter of the painters '.repeat(5), enabled: false }),
+      event('6191cd4e-661a-4019-8612-b390a945a09f', { event_type: 'SpaceMembershipRequestedHook' }),
+    )
+    await until(() => all.attempts.length === 1, 'it has failed')
+    const { directory: outbox } = all
+    for (const text of [await showStatus({ outbox }), await showDeliveries({ outbox })]) {
+      for (const line of text.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(100)
+      expect(text).toMatch(/in \d+ min/)
+      expect(text).toContain(id)
+    }
+    const [narrow, wide] = [await showStatus({ outbox }), await showStatus({ outbox, wide: true })]
+    for (const part of ['/…wxyz', '/…abcd', 'Newsletter of the painters Newsletter of the painters']) expect(wide).toContain(part)
+    for (const part of ['/…wxyz 127.0.0.1', '/…abcd 127.0.0.1', 'Newsletter']) expect(narrow).toContain(part)
+    expect(wide).toContain(all.attempts[0]?.next_at)
+    expect(wide).not.toContain('services')
+    expect(await showDeliveries({ outbox, status: 'dead' })).toBe('No delivery is dead.\n')
+    expect(await showDeliveries({ outbox, json: true, status: 'dead' })).toBe('')
+  })
+
+  it('show when an open circuit lets a probe through, and forget the last error after a success', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0, 0, 0, 0, 0, 0.01], breakerCooldown: 600 })
+    await all.append(endpoint(hook.url), event('a'))
+    const shown = async () => JSON.parse(await showStatus({ outbox: all.directory, json: true })).endpoints[0]
+    await until(async () => (await shown())?.circuit === 'open', 'the circuit opens')
+    const { next_probe_at, next_attempt_at, last_error } = await shown()
+    expect([next_attempt_at, last_error]).toEqual([next_probe_at, 'status 500'])
+    const wait = Date.parse(next_probe_at) - all.relay.now()
+    expect([wait > 300_000, wait <= 600_000]).toEqual([true, true])
+    hook.answer = status(204)
+    await all.restart({ breakerCooldown: 0.01 })
+    await until(async () => (await shown()).circuit === 'closed', 'the circuit closes')
+    expect(await shown()).toMatchObject({ next_probe_at: null, next_attempt_at: null, last_error: null })
+  })
+
+  it('say their version, and say errors as JSON to programs', async () => {
+    const version = run('folkmoot-relay', '--version')
+    expect([await version.ended, version.out.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
+    for (const args of [['status'], ['status', '--nonsense']]) {
+      const { code, stderr } = await command(...args)
+      expect([code, Object.keys(JSON.parse(stderr))]).toEqual([2, ['error']])
+    }
+  })
+
+  it('choose by event type, and replay so many a second', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
+    await all.append(endpoint(hook.url), ...events('e', 5), event('other', { event_type: 'MemberJoinedHook' }))
+    await dead(all, 6)
+    const found = await command('deliveries', '--outbox', all.directory, '--type', 'MemberJoined')
+    expect(found.records).toMatchObject([{ event_id: 'other', history: [{ outcome: 'status', status: 500 }] }])
+    await all.relay.close()
+    const replayed = await command('replay', '--outbox', all.directory, '--type', 'PostCreatedHook', '--rate', '0.01')
+    expect(replayed.records).toEqual([{ replayed: 5 }])
+    const waiting = (await command('deliveries', '--outbox', all.directory, '--status', 'pending')).records
+    const due = waiting.map(({ next_attempt_at }) => Date.parse(next_attempt_at)).sort((a, b) => a - b)
+    expect(due.slice(1).map((time, index) => time - (due[index] ?? 0))).toEqual([100_000, 100_000, 100_000, 100_000])
+  })
+
+  it('tell how the receiver put its refusal, up to 2 KiB', async () => {
+    const hook = await receiver((_, response) => void response.writeHead(422).end('no such space. '.repeat(1000)))
+    const all = await bench({ retrySchedule: [0] })
+    await all.append(endpoint(hook.url), event('a'))
+    await dead(all, 1)
+    const [{ history }] = (await command('dead', '--outbox', all.directory)).records
+    expect(history).toMatchObject([{ status: 422, answer: 'no such space. '.repeat(1000).slice(0, 2048) }])
+  })
+
+  it('test an endpoint beside a running relay', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url))
+    await until(() => all.relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
+    const flags = ['endpoints', 'test', '--outbox', all.directory, '--allow-http', '--allow-private']
+    const good = await command(...flags, '--endpoint', '7')
+    expect([good.code, good.records]).toMatchObject([0, [{ outcome: 'delivered', status: 204 }]])
+    hook.answer = status(500)
+    expect((await command(...flags, '--endpoint', '7', '--network', '1')).code).toBe(1)
+    expect(await command(...flags, '--endpoint', '8')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/there is no endpoint 8/),
+    })
+  })
+
+  it('check settings, endpoints and the outbox, and change nothing', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => hook.received.length === 1, 'it is delivered')
+    await all.relay.close(0)
+    await all.append(event('waits'))
+    const strict = await command('check', '--outbox', all.directory)
+    expect([strict.code, strict.records[0].problems.length]).toEqual([1, 1])
+    const lenient = await command('check', '--outbox', all.directory, '--allow-http', '--allow-private')
+    expect([lenient.code, lenient.records]).toEqual([
+      0,
+      [{ ok: true, running: false, endpoints: 1, waiting_commits: 1, problems: [] }],
+    ])
+  })
+
+  it.each([
+    [['status', '--outbox', '/nowhere/at/all'], /no relay has run/],
+    [['replay', '--outbox', '/nowhere/at/all'], /--event/],
+    [['replay', '--outbox', '/nowhere/at/all', '--limit', '5', '--rate', '1'], /a replay needs --event/],
+    [['replay', '--outbox', '/nowhere/at/all', '--all', '--status', 'pending'], /--status is one of delivered, dead/],
+    [['deliveries', '--outbox', '/nowhere/at/all', '--network', 'paint-pals'], /--network takes the id of a network/],
+    [['deliveries', '--outbox', '/nowhere/at/all', '--status', 'odd'], /--status is one of/],
+    [['deliveries', '--outbox', '/nowhere/at/all', '--since', 'yesterday'], /--since takes a date/],
+    [['dead', '--outbox', '/nowhere/at/all', '--limit', '0'], /--limit takes/],
+    [['run', '--outbox', '/nowhere/at/all', '--control-port', 'x'], /--control-port/],
+    [['replay', '--outbox', '/nowhere/at/all', '--all', '--rate', '0'], /--rate takes/],
+    [['endpoints', 'test', '--outbox', '/nowhere/at/all'], /endpoints test needs --endpoint/],
+    [['nonsense'], /unknown/],
+    [['run', '--outbox', 'sqlite:/nowhere/at/all.sqlite'], /there is no outbox at sqlite:\/nowhere/],
+    [['run', '--outbox', 'mysql://db.example/community'], /got one that begins with mysql:/],
+  ])('end %j with exit code 2', async (args, sentence) => {
+    const { code, stderr } = await command(...args)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)])
+  })
+})
+
+/** A relay with its control, on a port of its own. The control looks into the relay's outbox, unless another one is given. */
+async function controlled(answer = status(204), other?: string) {
+  const hook = await receiver(answer)
+  let relay: Relay | undefined
+  const metrics = createMetrics(() => relay, '1.2.3')
+  const notices: string[] = []
+  const all = await bench({ retrySchedule: [0, 0.02] }, combine(metrics, { onNotice: ({ kind }) => notices.push(kind) }))
+  relay = all.relay
+  const onFault = (what: string, error: unknown) => all.faults.push([what, error])
+  const outbox = other ?? all.directory
+  const control = await startControl({ relay, metrics, outbox, port: 0, onFault })
+  onTestFinished(() => control.close())
+  const key = controlKey(outbox)
+  const ask = async (
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = { authorization: `Bearer ${key}` },
+  ) => {
+    const response = await fetch(`http://127.0.0.1:${control.port}${path}`, {
+      method,
+      headers,
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text }
+  }
+  return { ...all, hook, ask, notices, port: control.port }
+}
+
+/** A control over one dead delivery. */
+async function replayable() {
+  const all = await controlled(status(500))
+  await all.append(endpoint(all.hook.url), event('a'))
+  await until(async () => JSON.stringify(await all.ask('GET', '/deliveries?status=dead')).includes('"a"'), 'it is dead')
+  return all
+}
+
+describe('the control', () => {
+  it('tells health and figures to anybody on this machine, and the rest to who has the key', async () => {
+    const { ask, directory } = await controlled()
+    expect(await ask('GET', '/livez', undefined, {})).toEqual({ status: 200, body: { alive: true } })
+    expect(await ask('GET', '/readyz', undefined, {})).toEqual({ status: 200, body: { ready: true } })
+    expect((await ask('GET', '/metrics', undefined, {})).status).toBe(200)
+    for (const [method, path] of [
+      ['GET', '/status'],
+      ['GET', '/deliveries'],
+      ['POST', '/replay'],
+      ['POST', '/networks/1/endpoints/7/test'],
+    ] as const)
+      expect((await ask(method, path, undefined, { authorization: 'Bearer wrong' })).status).toBe(401)
+    expect(statSync(controlKeyPath(directory)).mode & 0o777).toBe(0o600)
+    expect((await ask('GET', '/status')).status).toBe(200)
+    expect((await ask('GET', '/nothing')).status).toBe(404)
+  })
+
+  it('does not tell whoever has no key where it is', async () => {
+    const { ask, directory } = await controlled()
+    const refused = await ask('GET', '/status', undefined, {})
+    expect(refused.status).toBe(401)
+    expect(JSON.stringify(refused.body)).not.toContain(directory)
+  })
+
+  it('says in the log why an operation failed, and not in the answer', async () => {
+    const unusable = temporaryDirectory()
+    mkdirSync(storePath(unusable), { recursive: true })
+    const { ask, faults } = await controlled(status(204), unusable)
+    const answer = await ask('GET', '/status')
+    expect(answer).toEqual({ status: 500, body: { error: 'this failed; see the log' } })
+    expect(faults).toEqual([['the control cannot answer GET /status', expect.any(Error)]])
+  })
+
+  it('counts attempts by endpoint and outcome, and never names a URL', async () => {
+    const { ask, hook, append, attempts } = await controlled()
+    await append(endpoint(`${hook.url}?token=secret`), ...events('e', 3), event('waits', { network_id: '2' }))
+    await until(() => attempts.length === 0 && hook.received.length === 3, 'three are delivered')
+    await until(async () => String((await ask('GET', '/metrics')).body).includes('outcome="delivered"} 3'), 'they are counted')
+    const { body } = await ask('GET', '/metrics')
+    for (const line of [
+      'relay_attempts_total{endpoint="7",outcome="delivered"} 3',
+      'relay_outbox_oldest_pending_seconds 0',
+      'relay_breaker_state{endpoint="7"} 0',
+      'relay_build_info{version="1.2.3"} 1',
+      'relay_inflight 0',
+    ])
+      expect(body).toContain(line)
+    expect(body).not.toMatch(/secret|http|127\.0/)
+  })
+
+  it('tells how old the oldest event is that waits', async () => {
+    const { ask, hook, append } = await controlled(status(500))
+    await append(endpoint(hook.url, { enabled: false }), event('a'))
+    await until(async () => /^relay_outbox_pending_events 1$/m.test(String((await ask('GET', '/metrics')).body)), 'it waits')
+    await pass(50)
+    const age = /^relay_outbox_oldest_pending_seconds (\S+)/m.exec(String((await ask('GET', '/metrics')).body))?.[1]
+    expect(Number(age)).toBeGreaterThan(0)
+  })
+
+  it('tests an endpoint, replays, and lifts what the relay itself disabled', async () => {
+    const { ask, hook, append, notices } = await controlled(status(410))
+    await append(endpoint(hook.url), event('a'))
+    await until(() => notices.includes('endpoint.disabled'), 'it is disabled')
+    expect((await ask('POST', '/networks/1/endpoints/7/test')).body).toMatchObject({ outcome: 'status', status: 410 })
+    hook.answer = status(204)
+    expect((await ask('POST', '/networks/1/endpoints/7/test')).body).toMatchObject({ outcome: 'delivered', status: 204 })
+    expect((await ask('POST', '/networks/1/endpoints/8/test')).status).toBe(404)
+    expect(await ask('POST', '/networks/1/endpoints/7/enable')).toEqual({ status: 200, body: { enabled: true } })
+    await until(() => hook.received.at(-1)?.id === 'a', 'what waited is delivered')
+    expect((await ask('POST', '/replay')).status).toBe(422)
+    expect(await ask('POST', '/replay', { event: 'a', status: 'delivered' })).toEqual({ status: 200, body: { replayed: 1 } })
+    await until(() => hook.received.filter(({ id }) => id === 'a').length === 3, 'it is delivered again')
+    // A receiver that sorts by it must not treat the test in another way.
+    expect(new Set(hook.received.map(({ headers }) => headers['user-agent'])).size).toBe(1)
+  })
+
+  it('replays nothing when it is not asked in words that it knows', async () => {
+    const { ask } = await replayable()
+    for (const [body, sentence] of [
+      [{}, /a replay needs event, type, endpoint, network, since or until to choose by, or "all": true/],
+      [{ limit: 100 }, /a replay needs/],
+      [{ rate: 5 }, /a replay needs/],
+      [{ status: 'delivered' }, /a replay needs/],
+      [{ all: false }, /all must be true/],
+      [{ all: 'true' }, /all must be true/],
+      [{ all: true, status: 'pending' }, /status is one of delivered, dead/],
+      [{ endpont: '7' }, /there is no `endpont` here; allowed: status, endpoint,/],
+      [JSON.parse('{"__proto__": {"all": true}}'), /there is no `__proto__` here/],
+      [{ toString: 1 }, /there is no `toString` here/],
+      [{ all: true, limit: 0 }, /limit takes a whole number/],
+      [{ all: true, limit: '1e9' }, /limit takes a whole number/],
+      [{ all: true, rate: null }, /rate takes deliveries per second/],
+      [{ endpoint: ['7'] }, /endpoint takes the id of an endpoint/],
+      [{ endpoint: '' }, /endpoint takes the id of an endpoint/],
+      [{ since: 5 }, /since takes a date and time/],
+      [{ since: 'yesterday' }, /since takes a date and time/],
+      [{ endpoint: '8' }, /there is no endpoint 8/],
+      [{ network: '2' }, /there is no endpoint of network 2/],
+      [{ type: 'Nonsense' }, /there is no event type NonsenseHook/],
+      [[], /must be a JSON object/],
+      [[{ all: true }], /must be a JSON object/],
+    ] as const)
+      expect(await ask('POST', '/replay', body), JSON.stringify(body)).toEqual({
+        status: 422,
+        body: { error: expect.stringMatching(sentence) },
+      })
+    expect(await ask('GET', '/deliveries?status=dead')).toMatchObject({ body: { items: [{ event_id: 'a', state: 'dead' }] } })
+  })
+
+  it('lists nothing when it is not asked in words that it knows', async () => {
+    const { ask } = await replayable()
+    for (const [path, sentence] of [
+      ['/deliveries?statu=dead', /there is no `statu` here; allowed: status, endpoint, network, event, type/],
+      ['/deliveries?status=odd', /status is one of pending, delivered, dead/],
+      ['/deliveries?status=dead&status=pending', /a parameter may be given once: `status` is there twice/],
+      ['/deliveries?rate=5', /there is no `rate` here/],
+      ['/deliveries?endpoint=8', /there is no endpoint 8/],
+      ['/deliveries?type=Nonsense', /there is no event type NonsenseHook/],
+      ['/deliveries?limit=-1', /limit takes a whole number/],
+      ['/status?endpoint=7', /this path takes no parameters/],
+    ] as const)
+      expect(await ask('GET', path), path).toEqual({ status: 422, body: { error: expect.stringMatching(sentence) } })
+  })
+
+  it('is asked by `endpoints test`, so that the settings of the running relay hold', async () => {
+    const { append, directory, hook, relay } = await controlled()
+    await append(endpoint(hook.url))
+    await until(() => relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
+    const flags = { outbox: directory, network: '1', endpoint: '7' }
+    // Its own flags would allow neither plain HTTP nor this address.
+    const { ok, text } = await testEndpoint({ ...flags, json: true }, '1.2.3')
+    expect([ok, JSON.parse(text)]).toMatchObject([true, { outcome: 'delivered', status: 204, sent_by: 'relay' }])
+  })
+
+  it('is done without by `endpoints test`, which says so, and names the flag that lifts a rule', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    await all.append(endpoint(hook.url))
+    await until(() => all.relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
+    const flags = { outbox: all.directory, network: '1', endpoint: '7' }
+    const tests = [flags, { ...flags, allowHttp: true }, { ...flags, allowHttp: true, allowPrivate: true }]
+    const [http, address, delivered] = await Promise.all(tests.map((each) => testEndpoint(each, '1.2.3')))
+    expect(http?.text).toMatch(
+      /^not delivered: blocked \(.*; --allow-http, or the setting `allowHttp`, allows plain HTTP; sent with the flags/,
+    )
+    expect(address?.text).toContain('--allow-private, or the setting `allowPrivate`, allows such addresses')
+    expect(delivered?.text).toMatch(
+      /^delivered \(.*; sent with the flags of this command: the running relay has no control port\n$/,
+    )
+  })
+
+  it.each(['//', 'http://[', '/%', '*'])('answers a request for %j, and goes on', async (path) => {
+    const { port, ask } = await controlled()
+    const code = await new Promise((done) => {
+      request({ port, host: '127.0.0.1', path, method: path === '*' ? 'OPTIONS' : 'GET' }, (response) => {
+        response.resume()
+        done(response.statusCode)
+      }).end()
+    })
+    expect([401, 404]).toContain(code)
+    expect((await ask('GET', '/livez')).status).toBe(200)
+  })
+
+  it('does not listen to a page that calls it by another name', async () => {
+    const { port } = await controlled()
+    const code = await new Promise((done) => {
+      request({ port, host: '127.0.0.1', path: '/livez', headers: { host: 'evil.example' } }, (response) => {
+        response.resume()
+        done(response.statusCode)
+      }).end()
+    })
+    expect(code).toBe(403)
+  })
+})
+
+describe('the maintenance', () => {
+  it('removes delivered events and dead deliveries when their days are over, and nothing else', async () => {
+    const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
+    const all = await bench({ retrySchedule: [0], breakerThreshold: 100, keepDelivered: 1 / 86_400, keepDead: 3650 })
+    await all.append(endpoint(hook.url), ...events('e', 20), event('bad'))
+    await until(() => all.attempts.length === 21, 'all attempts are over')
+    await pass(1100)
+    await all.append(event('fresh'))
+    await until(() => all.attempts.length === 22, 'the fresh one is delivered')
+    await all.relay.maintenance.purge()
+    const store = await openOperatorStore(all.directory)
+    const left = (await store.deliveries({ limit: 100 })).map(({ event_id }) => event_id)
+    await store.close()
+    expect(left).toEqual(['fresh', 'bad'])
+    all.relay.reconfigure({ ...all.relay.settings, keepDead: 1 / 86_400 })
+    await all.relay.maintenance.purge()
+    const later = await openOperatorStore(all.directory)
+    expect(await later.deliveries({ limit: 100, state: 'dead' })).toEqual([])
+    await later.close()
+  })
+
+  it('gives up on an endpoint that has only failed for as long as the operator allows, and keeps its events', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({
+      retrySchedule: [0, ...Array.from({ length: 40 }, () => 0.05)],
+      breakerThreshold: 100,
+      disableAfter: 0.3 / 86_400,
+    })
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => all.attempts.length > 2, 'it fails')
+    all.relay.maintenance.giveUp()
+    expect(all.notices).toEqual([])
+    await until(() => {
+      all.relay.maintenance.giveUp()
+      return all.notices.some(({ kind }) => kind === 'endpoint.disabled')
+    }, 'it is given up')
+    const made = all.attempts.length
+    await pass(300)
+    expect(all.attempts.length).toBeLessThanOrEqual(made + 1)
+    hook.answer = status(204)
+    await all.append(endpoint(hook.url))
+    await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered after all')
+  })
+
+  it('forgives an endpoint that is registered again: its days of failure are over', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({
+      retrySchedule: [0, ...Array.from({ length: 90 }, () => 0.1)],
+      breakerThreshold: 100,
+      disableAfter: 0.3 / 86_400,
+    })
+    const disabled = () => all.notices.filter(({ kind }) => kind === 'endpoint.disabled')
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => {
+      all.relay.maintenance.giveUp()
+      return disabled().length > 0
+    }, 'it is given up')
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
+    hook.answer = (_, response) => void mayAnswer.then(() => response.writeHead(204).end())
+    const before = hook.received.length
+    await all.append(endpoint(hook.url))
+    await until(() => hook.received.length > before, 'it is sent to again')
+    all.relay.maintenance.giveUp()
+    answer()
+    await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered')
+    expect(disabled()).toHaveLength(1)
+  })
+
+  it('remembers over a restart that an endpoint was forgiven', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0, 0.1, 0.1, 3600], breakerThreshold: 100, disableAfter: 0.05 / 86_400 })
+    const disabled = () => all.notices.filter(({ kind }) => kind === 'endpoint.disabled')
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => {
+      all.relay.maintenance.giveUp()
+      return disabled().length > 0
+    }, 'it is given up')
+    await all.append(endpoint(hook.url))
+    const stored = async () => (await all.relay.store.endpoints())[0]
+    await until(async () => (await stored())?.endpoint.disabled === null, 'it is registered again')
+    await until(async () => (await stored())?.state?.failingSince === null, 'that is recorded')
+    await all.restart()
+    all.relay.maintenance.giveUp()
+    await pass(50)
+    expect(disabled()).toHaveLength(1)
+  })
+})

@@ -1,0 +1,170 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openOutbox } from '../../../../adapters/outbox/file.ts'
+import { storePath } from '../../../../daemon/relay/store/backing.ts'
+import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
+import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+import { type Command, run } from '../../../support/command.ts'
+import { endpoint, event, events, pass, receiver, status, until } from '../support.ts'
+
+const start = (directory: string, ...flags: string[]): Command =>
+  run('folkmoot-relay', 'run', '--outbox', directory, '--allow-http', '--allow-private', '--json', ...flags)
+
+const lines = ({ out }: Command): Record<string, unknown>[] =>
+  out.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+const started = (command: Command): Promise<void> =>
+  until(() => lines(command).some(({ message }) => message === 'relay.started'), 'the relay has started')
+
+describe('folkmoot-relay run', () => {
+  it('ends what is in flight when it is asked to stop, and takes nothing new', async () => {
+    const directory = temporaryDirectory()
+    const hook = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 700))
+    const outbox = await openOutbox({ directory })
+    await outbox.append([[endpoint(hook.url)], ...events('e', 30).map((each) => [each])])
+    const relay = start(directory)
+    await until(() => hook.received.length > 3, 'some are in flight')
+    relay.child.kill('SIGTERM')
+    expect(await relay.ended).toBe(0)
+    const delivered = lines(relay).filter(({ state }) => state === 'delivered')
+    expect(delivered.length).toBe(hook.received.length)
+    expect(hook.received.length).toBeLessThan(30)
+    await outbox.close()
+  })
+
+  it('aborts what is in flight when it is asked twice, and that uses up no attempt', async () => {
+    const directory = temporaryDirectory()
+    const hook = await receiver(() => undefined)
+    const outbox = await openOutbox({ directory })
+    await outbox.append([[endpoint(hook.url)], [event('a')]])
+    const relay = start(directory)
+    await until(() => hook.received.length === 1, 'it is in flight')
+    relay.child.kill('SIGTERM')
+    await until(() => lines(relay).some(({ message }) => message === 'relay.stopping'), 'it is stopping')
+    relay.child.kill('SIGTERM')
+    expect(await relay.ended).toBe(0)
+    const store = await openSqliteStore(storePath(directory))
+    const recovered = await store.recover(0)
+    const { ref = 0 } = recovered.endpoints[0]?.endpoint ?? {}
+    const waiting = (await store.peek([ref], 'first', 10)).get(ref) ?? []
+    await store.close()
+    expect(waiting).toMatchObject([{ attempts: 0, interruptions: 0 }])
+    await outbox.close()
+  })
+
+  it('is refused, with exit code 2 and one sentence, while another one works on the same outbox', async () => {
+    const directory = temporaryDirectory()
+    const relay = start(directory)
+    await started(relay)
+    const second = start(directory)
+    expect(await second.ended).toBe(2)
+    expect(second.out.stderr).toMatch(/^\{"error":"another relay uses this outbox: .*process \d+.*"\}\n$/)
+    relay.child.kill('SIGTERM')
+    expect(await relay.ended).toBe(0)
+    const third = start(directory)
+    await started(third)
+  })
+
+  it('reads its configuration again on SIGHUP, and keeps the old one when that is wrong', async () => {
+    const directory = temporaryDirectory()
+    const config = join(directory, 'relay.json')
+    const hook = await receiver()
+    const outbox = await openOutbox({ directory })
+    writeFileSync(config, '{"retrySchedule":[0,0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1,3600]}')
+    const relay = run('folkmoot-relay', 'run', '--outbox', directory, '--config', config, '--allow-http', '--json')
+    await started(relay)
+    await outbox.append([[endpoint(hook.url)], [event('a')]])
+    await until(() => lines(relay).some(({ outcome }) => outcome === 'blocked'), 'an attempt is refused by the guard')
+    writeFileSync(config, '{"retrySchedule":')
+    relay.child.kill('SIGHUP')
+    const wrong = () => lines(relay).filter(({ message }) => message === 'relay.not_reloaded')
+    await until(() => wrong().length === 1, 'it says that it is wrong')
+    writeFileSync(config, '{"ca": "a-secret"\n"timeout": broken}')
+    relay.child.kill('SIGHUP')
+    await until(() => wrong().length === 2, 'it says that again')
+    writeFileSync(config, '{"ca": {"a-secret": 1}, "timeout": "a-secret", "a\\nsecret": 1}')
+    relay.child.kill('SIGHUP')
+    await until(() => wrong().length === 3, 'and again')
+    for (const { reason } of wrong()) {
+      expect(reason).toContain(`--config ${config}`)
+      expect(reason).not.toMatch(/secret|broken|\n/)
+    }
+    writeFileSync(config, '{"retrySchedule":[0,0.1,0.1,0.1],"allowPrivate":true}')
+    relay.child.kill('SIGHUP')
+    await until(() => lines(relay).some(({ message }) => message === 'relay.reloaded'), 'it is reloaded')
+    await outbox.append([[event('b')]])
+    await until(() => hook.received.some(({ id }) => id === 'b'), 'it is delivered')
+    await outbox.close()
+  })
+
+  it('sets a delivery aside that was in flight at three deaths of the process', async () => {
+    const directory = temporaryDirectory()
+    const hook = await receiver(({ id }, response) => void (id === 'poison' || response.writeHead(204).end()))
+    const outbox = await openOutbox({ directory })
+    await outbox.append([[endpoint(hook.url)], [event('poison')]])
+    for (let death = 1; death <= 3; death++) {
+      const relay = start(directory)
+      await until(() => hook.received.length === death, 'it is in flight')
+      // Its start is recorded before it is sent.
+      relay.child.kill('SIGKILL')
+      await relay.ended
+    }
+    const relay = start(directory)
+    await outbox.append([[event('good')]])
+    await until(() => hook.received.some(({ id }) => id === 'good'), 'the others go on')
+    await pass(300)
+    expect(hook.received.filter(({ id }) => id === 'poison')).toHaveLength(3)
+    expect(lines(relay).filter(({ kind }) => kind === 'delivery.poisoned')).toMatchObject([
+      { event_id: 'poison', endpoint_id: '7' },
+    ])
+    await outbox.close()
+  })
+
+  it('goes on when nobody reads its log any more', async () => {
+    const directory = temporaryDirectory()
+    const hook = await receiver()
+    const outbox = await openOutbox({ directory })
+    const relay = start(directory)
+    await started(relay)
+    relay.child.stdout?.destroy()
+    await outbox.append([[endpoint(hook.url)], ...events('e', 200).map((each) => [each])])
+    await until(() => hook.received.length === 200, 'all are delivered')
+    relay.child.kill('SIGTERM')
+    expect(await relay.ended).toBe(0)
+    await outbox.close()
+  })
+
+  it('never logs a key, a body, a secret or an address', async () => {
+    const directory = temporaryDirectory()
+    const hook = await receiver(status(500))
+    const outbox = await openOutbox({ directory })
+    const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+    await outbox.append([
+      [endpoint(`${hook.url}?token=query-secret`, { key: 'key-secret', secrets: [secret] })],
+      [event('a', { body: '{"event_id":"a","text":"body-secret"}' })],
+    ])
+    const relay = start(directory, '--retry-schedule', '0,0.05')
+    await until(() => lines(relay).some(({ state }) => state === 'dead'), 'it is dead')
+    for (const word of ['query-secret', 'key-secret', 'body-secret', secret, String(hook.port)])
+      expect(relay.out.stdout + relay.out.stderr).not.toContain(word)
+    await outbox.close()
+  })
+
+  it.each([
+    [[], /--outbox is missing/],
+    [['--outbox', '/tmp/x', '--timeout', 'soon'], /--timeout takes seconds/],
+    [['--outbox', '/tmp/x', '--retry-schedule', '0,,5'], /--retry-schedule takes seconds/],
+    [['--outbox', '/tmp/x', '--retry-schedule', '-1'], /--retry-schedule takes seconds/],
+    [['--outbox', '/tmp/x', '--config', '/nowhere.json'], /--config \/nowhere.json cannot be read/],
+    [['--outbox', '/tmp/x', '--nonsense'], /unknown option/],
+  ])('with %j ends with exit code 2 and one sentence', async (flags, sentence) => {
+    const relay = run('folkmoot-relay', 'run', ...flags)
+    expect(await relay.ended).toBe(2)
+    expect(relay.out.stderr).toMatch(sentence)
+    expect(relay.out.stderr.trim().split('\n')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,113 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { skipIn } from '../../../../daemon/relay/operate/commands/skip.ts'
+import { controlKey, startControl } from '../../../../daemon/relay/operate/control.ts'
+import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
+import { openOperatorStore } from '../../../../daemon/relay/store/backing.ts'
+import { run } from '../../../support/command.ts'
+import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
+
+async function operator({ directory }: Pick<Bench, 'directory'>) {
+  const store = await openOperatorStore(directory)
+  onTestFinished(() => store.close())
+  return store
+}
+const all = { endpoint: '7', network: undefined, selection: { limit: 1000 } }
+
+async function command(...args: string[]) {
+  const running = run('folkmoot-relay', ...args, '--json')
+  const code = await running.ended
+  return { code, out: running.out.stdout, error: running.out.stderr }
+}
+
+describe('skip', () => {
+  it('of the head lets a fifo endpoint go on, and replay undoes it', async () => {
+    const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
+    const made = await bench({ retrySchedule: [0, 3600], breakerThreshold: 1000 })
+    await made.append(endpoint(hook.url, { order: 'fifo' }), event('bad'), event('good'))
+    await until(() => made.attempts.length === 1, 'the head has failed')
+    const skipped = await command('skip', '--outbox', made.directory, '--endpoint', '7', '--limit', '1')
+    expect(skipped).toMatchObject({ code: 0, out: '{"skipped":1}\n' })
+    await until(() => made.attempts.length === 2, 'the next one is delivered')
+    const store = await operator(made)
+    expect(await store.deliveries({ state: 'skipped', limit: 10 })).toMatchObject([{ event_id: 'bad', last_outcome: 'skipped' }])
+    expect(await store.notices(1)).toMatchObject([{ kind: 'operator.skipped', text: 'an operator skipped 1 waiting delivery' }])
+    hook.answer = status(204)
+    expect(await store.replay({ state: 'skipped', limit: 10 }, Date.now())).toBe(1)
+    await until(() => made.attempts.length === 3, 'it is delivered after all')
+    expect(made.attempts.map(({ event_id, state }) => `${event_id} ${state}`)).toEqual([
+      'bad pending',
+      'good delivered',
+      'bad delivered',
+    ])
+  })
+
+  it('lets the next one of the subject go, wherever in the row the skipped ones stood', async () => {
+    const hook = await receiver(({ id }, response) => void response.writeHead(id === 'e0' ? 500 : 204).end())
+    const made = await bench({ retrySchedule: [0, 3600], breakerThreshold: 1000 })
+    await made.append(endpoint(hook.url, { order: 'subject' }), ...events('e', 5).map((each) => ({ ...each, subject: 'a' })))
+    await until(() => made.attempts.length === 1, 'the first one has failed')
+    const store = await operator(made)
+    for (const id of ['e1', 'e0']) await skipIn(store, { ...all, selection: { event: id, limit: 10 } }, Date.now())
+    await until(() => made.attempts.length === 4, 'the others are delivered')
+    expect(made.attempts.map(({ event_id }) => event_id)).toEqual(['e0', 'e2', 'e3', 'e4'])
+  })
+
+  it('of what is in flight counts it as delivered if it arrives, and leaves it alone if it does not', async () => {
+    const answers: ((code: number) => void)[] = []
+    const hook = await receiver((_, response) => void answers.push((code) => response.writeHead(code).end()))
+    const made = await bench({ retrySchedule: [0, 0.05, 0.05] })
+    await made.append(endpoint(hook.url))
+    await made.append(event('arrives'))
+    await until(() => answers.length === 1, 'it is on its way')
+    const store = await operator(made)
+    expect(await skipIn(store, all, Date.now())).toBe(1)
+    answers.pop()?.(204)
+    await until(() => made.attempts.length === 1, 'it has arrived')
+    await made.append(event('fails'))
+    await until(() => answers.length === 1, 'the other one is on its way')
+    await skipIn(store, all, Date.now())
+    answers.pop()?.(500)
+    await until(() => made.attempts.length === 2, 'it has failed')
+    await made.append(event('later'))
+    await until(() => answers.length === 1, 'the next one is on its way')
+    answers.pop()?.(204)
+    await until(() => made.attempts.length === 3, 'all is recorded')
+    const found = await store.deliveries({ limit: 10 })
+    expect(found.map(({ event_id, state }) => `${event_id} ${state}`)).toEqual([
+      'later delivered',
+      'fails skipped',
+      'arrives delivered',
+    ])
+  })
+
+  it('chooses by type and time, on the control port too, and is strict', async () => {
+    const hook = await receiver()
+    const made = await bench()
+    const other = event('b', { event_type: 'MemberJoinedHook' })
+    await made.append(endpoint(hook.url, { enabled: false }), event('a'), other)
+    await until(async () => (await made.relay.store.counts()).pending === 2, 'they wait')
+    const metrics = createMetrics(() => made.relay, '0.0.0')
+    const { port, close } = await startControl({ relay: made.relay, metrics, outbox: made.directory, port: 0 })
+    onTestFinished(close)
+    const post = async (id: string, body: object) => {
+      const headers = { authorization: `Bearer ${controlKey(made.directory)}` }
+      const url = `http://127.0.0.1:${port}/networks/1/endpoints/${id}/skip`
+      const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+      return [answer.status, answer.status === 200 ? await answer.json() : null]
+    }
+    expect(await post('7', { befor: '2026-01-01' })).toEqual([422, null])
+    expect(await post('7', { endpoint: '8' })).toEqual([422, null])
+    expect(await post('8', {})).toEqual([404, null])
+    expect(await post('7', { before: '2020-01-01T00:00:00Z' })).toEqual([200, { skipped: 0 }])
+    expect(await post('7', { type: 'MemberJoined' })).toEqual([200, { skipped: 1 }])
+    expect(await post('7', {})).toEqual([200, { skipped: 1 }])
+  })
+})
+
+it('skip refuses an endpoint that nobody knows, and a selection without one', async () => {
+  const { directory, append, relay } = await bench()
+  await append(endpoint('http://127.0.0.1:1/'))
+  await until(() => relay.scheduler.endpoint(1) !== undefined, 'it is there')
+  expect((await command('skip', '--outbox', directory, '--endpoint', '8')).code).toBe(2)
+  expect((await command('skip', '--outbox', directory)).code).toBe(2)
+})

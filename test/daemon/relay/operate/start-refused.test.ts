@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process'
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openOutbox } from '../../../../adapters/outbox/file.ts'
+import { storePath } from '../../../../daemon/relay/store/backing.ts'
+import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
+import { run } from '../../../support/command.ts'
+import { noSmallDisk, smallDisk } from '../../../support/small-disk.ts'
+import { event } from '../support.ts'
+
+/** One sentence, as `--json` has it. */
+const oneError = /^\{"error":"[^\n]+"\}\n$/
+
+/** What a relay says that cannot start: one sentence, and exit code 2. */
+async function refusal(directory: string): Promise<string> {
+  const relay = run('folkmoot-relay', 'run', '--outbox', directory, '--control-port', '0', '--json')
+  expect(await relay.ended).toBe(2)
+  expect(relay.out.stderr).toMatch(oneError)
+  return relay.out.stderr
+}
+
+function fill(disk: string, leave: number): void {
+  rmSync(join(disk, 'ballast'), { force: true })
+  const { bavail, bsize } = statfsSync(disk)
+  writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - leave)))
+}
+
+it.for(['for the first time', 'again'])(
+  'a relay that starts %s on a full disk says so in one sentence',
+  async (when, { skip }) => {
+    const disk = smallDisk('1m')
+    if (!disk) return skip(noSmallDisk)
+    const directory = join(disk, 'outbox')
+    const outbox = await openOutbox({ directory })
+    await outbox.append([[event('a')]])
+    await outbox.close()
+    if (when === 'again') await (await openSqliteStore(storePath(directory))).close()
+    // Some pages, none, and a few in between: it gets farther each time.
+    for (const leave of [0, 4096, 12_288, 49_152]) {
+      fill(disk, leave)
+      const relay = run('folkmoot-relay', 'run', '--outbox', directory, '--control-port', '0', '--json')
+      const started = relay.firstLine().then(
+        () => relay.child.kill('SIGTERM'),
+        () => false,
+      )
+      const code = await relay.ended
+      if (leave === 0) expect(await started).toBe(false)
+      if (await started) expect(code).toBe(0)
+      else {
+        expect({ code, stderr: relay.out.stderr }).toEqual({
+          code: 2,
+          stderr: expect.stringMatching(oneError),
+        })
+      }
+    }
+  },
+)
+
+it('a relay that may not write says so in one sentence', async ({ skip }) => {
+  const disk = smallDisk('2m')
+  if (!disk) return skip(noSmallDisk)
+  const directory = join(disk, 'outbox')
+  const outbox = await openOutbox({ directory })
+  await outbox.append([[event('a')]])
+  await outbox.close()
+  await (await openSqliteStore(storePath(directory))).close()
+  expect(spawnSync('mount', ['-o', 'remount,ro', disk]).status).toBe(0)
+  expect(await refusal(directory)).toMatch(/read-only|EROFS|readonly/)
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { closeCircuitOf } from '../../../../daemon/relay/operate/commands/close-circuit.ts'
+import { controlKey, startControl } from '../../../../daemon/relay/operate/control.ts'
+import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
+import { openOperatorStore } from '../../../../daemon/relay/store/backing.ts'
+import { run } from '../../../support/command.ts'
+import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
+
+/** Six events for a receiver that is down, and a circuit that stays open for an hour by itself. */
+async function stuck() {
+  const hook = await receiver(status(503))
+  const all = await bench({ retrySchedule: Array.from({ length: 50 }, () => 0.01), breakerCooldown: 3600 })
+  await all.append(endpoint(hook.url), ...events('e', 6))
+  await until(() => all.notices.some(({ kind }) => kind === 'endpoint.opened'), 'it is open')
+  await until(() => all.relay.scheduler.inFlight === 0, 'what was on its way is back')
+  hook.answer = status(204)
+  return { ...all, all, hook }
+}
+
+const arrives = (all: Pick<Bench, 'attempts' | 'notices'>) =>
+  until(
+    () =>
+      all.attempts.filter(({ state }) => state === 'delivered').length === 6 &&
+      all.notices.some(({ kind }) => kind === 'endpoint.recovered'),
+    'everything is delivered and told',
+  )
+
+async function command(...args: string[]) {
+  const running = run('folkmoot-relay', ...args, '--json')
+  const code = await running.ended
+  return { code, out: running.out.stdout, error: running.out.stderr }
+}
+
+async function control({ relay, directory }: Pick<Bench, 'relay' | 'directory'>) {
+  const metrics = createMetrics(() => relay, '0.0.0')
+  const { port, close } = await startControl({ relay, metrics, outbox: directory, port: 0 })
+  onTestFinished(close)
+  return (path: string, body?: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${controlKey(directory)}` },
+      ...(body === undefined ? {} : { body }),
+    })
+}
+
+describe('an open circuit closes', () => {
+  it('when a test sent beside the running relay is delivered', async () => {
+    const { directory, hook, ...all } = await stuck()
+    const flags = ['--outbox', directory, '--network', '1', '--endpoint', '7', '--allow-http', '--allow-private']
+    hook.answer = status(503)
+    expect((await command('endpoints', 'test', ...flags)).code).toBe(1)
+    expect(all.relay.scheduler.endpoint(1)?.circuit).toBe('open')
+    hook.answer = status(204)
+    const tested = await command('endpoints', 'test', ...flags)
+    expect(JSON.parse(tested.out)).toMatchObject({ outcome: 'delivered', closed_circuit: true })
+    await arrives(all)
+  })
+
+  it.each(['test', 'enable', 'close-circuit'])('by %s on the control port', async (action) => {
+    const all = await stuck()
+    const post = await control(all)
+    expect((await post(`/networks/1/endpoints/7/${action}`, '{"now":true}')).status).toBe(422)
+    expect((await post(`/networks/1/endpoints/7/${action}`)).status).toBe(200)
+    await arrives(all)
+    expect((await post(`/networks/1/endpoints/8/${action}`)).status).toBe(404)
+  })
+
+  it('when the endpoint is registered again', async () => {
+    const all = await stuck()
+    await all.append(endpoint(all.hook.url))
+    await arrives(all)
+  })
+
+  it('by a command, and the relay that starts later begins anew; what was done is recorded', async () => {
+    const { all, directory } = await stuck()
+    await all.relay.close(0)
+    const closed = await command('close-circuit', '--outbox', directory, '--endpoint', '7')
+    expect(closed).toMatchObject({ code: 0, out: '{"endpoint_id":"7","network_id":"1","was":"open"}\n' })
+    const store = await openOperatorStore(directory)
+    onTestFinished(() => store.close())
+    expect(await store.endpoints()).toMatchObject([{ circuit: 'closed' }])
+    expect(await store.notices(1)).toMatchObject([{ kind: 'operator.closed_circuit', endpoint_id: '7' }])
+    await all.restart()
+    await arrives(all)
+    // Once followed it is over: a circuit that opens later stays open over a restart.
+    await all.restart()
+    expect(all.notices.filter(({ kind }) => kind === 'endpoint.recovered')).toHaveLength(1)
+  })
+
+  it('through the store alone, beside a running relay', async () => {
+    const all = await stuck()
+    const store = await openOperatorStore(all.directory)
+    onTestFinished(() => store.close())
+    await closeCircuitOf(store, '7', undefined, Date.now())
+    await arrives(all)
+    await all.append(event('later'))
+    await until(() => all.attempts.some(({ event_id, state }) => event_id === 'later' && state === 'delivered'), 'it goes on')
+  })
+})
+
+it('close-circuit refuses an endpoint that nobody knows', async () => {
+  const { directory, append, relay } = await bench()
+  await append(endpoint('http://127.0.0.1:1/'))
+  await until(() => relay.scheduler.endpoint(1) !== undefined, 'it is there')
+  expect(await command('close-circuit', '--outbox', directory, '--endpoint', '8')).toMatchObject({
+    code: 2,
+    error: expect.stringContaining('no endpoint 8'),
+  })
+  expect((await command('close-circuit', '--outbox', directory)).code).toBe(2)
+})

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { decideRetry } from '../../../../daemon/relay/schedule/retry-decision.ts'
+import { defaultSchedule } from '../../../../daemon/relay/schedule/retry-schedule.ts'
+import type { Outcome } from '../../../../daemon/relay/send/outcome.ts'
+
+const hour = 3_600_000
+const waiting = { delivery: 1, event: 1, lane: 'retry', due: 1000, attempts: 9, interruptions: 0 } as const
+const failed = (change: Partial<Outcome>): Outcome => ({
+  result: 'status',
+  status: 500,
+  reason: '',
+  retryAfter: undefined,
+  milliseconds: 1,
+  ...change,
+})
+const probe = (change: Partial<Outcome>, now: number) => decideRetry(waiting, failed(change), defaultSchedule, now, 0.5, true)
+
+describe('a probe that fails', () => {
+  it.each([{}, { status: 503 }, { status: 408 }, { status: 425 }, { status: null, result: 'refused' as const }])(
+    'uses up no attempt of its delivery: %o',
+    (change) => {
+      expect(probe(change, hour)).toMatchObject({
+        result: { state: 'pending', attempts: 9, due: 1000 },
+        pauseUntil: undefined,
+      })
+    },
+  )
+
+  it.each([400, 403, 404, 422])('uses one up when the endpoint refuses the event with %i', (status) => {
+    expect(probe({ status }, hour).result).toMatchObject({ state: 'dead', attempts: 10 })
+  })
+
+  it('is an attempt like any other when the delivery has been due for as long as the whole schedule takes', () => {
+    expect(probe({}, 75 * hour).result.state).toBe('pending')
+    expect(probe({}, 76 * hour).result.state).toBe('dead')
+  })
+
+  it('leaves an overloaded endpoint alone for a minute, or as long as it asks for', () => {
+    expect(probe({ status: null, result: 'timeout' }, hour).pauseUntil).toBe(hour + 60_000)
+    expect(probe({ status: 429, retryAfter: 600 }, hour).pauseUntil).toBe(hour + 600_000)
+  })
+})
+
+it('an attempt while the circuit is closed is used up', () => {
+  expect(decideRetry(waiting, failed({}), defaultSchedule, hour, 0.5).result).toMatchObject({ state: 'dead', attempts: 10 })
+})

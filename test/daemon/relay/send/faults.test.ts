@@ -1,0 +1,368 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../../daemon/relay/clock.ts'
+import { attemptTimeout } from '../../../../daemon/relay/schedule/lease.ts'
+import type { Resolve } from '../../../../daemon/relay/send/guard.ts'
+import type { Outcome } from '../../../../daemon/relay/send/outcome.ts'
+import { systemResolve } from '../../../../daemon/relay/send/resolve.ts'
+import { createSender } from '../../../../daemon/relay/send/sender.ts'
+import { defaultSettings, type Settings } from '../../../../daemon/relay/settings.ts'
+import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+
+const local: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+
+/** One attempt at an address, with half a second for it. */
+async function attempt(url: string, change: Partial<Settings> = {}, resolve: Resolve = local, key = 'key'): Promise<Outcome> {
+  const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true, timeout: 0.5, ...change }
+  const sender = createSender(() => settings, systemClock, resolve, 'test')
+  onTestFinished(() => sender.close())
+  const body = Buffer.from('{}')
+  const given = { timeout: settings.timeout, lease: 2 * settings.timeout + 1 }
+  return sender.send({ endpoint: { ref: 1, url, key, secrets: [] }, event_id: 'a', body, timeout: attemptTimeout(given) })
+}
+
+async function listening(server: ReturnType<typeof createServer>): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A server that does this with every connection once the request has come. */
+async function raw(behave: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => void socket.once('data', () => behave(socket)))
+  return `http://127.0.0.1:${await listening(server)}/`
+}
+
+const say =
+  (text: string, end = false) =>
+  (socket: Socket): void => {
+    socket.write(text)
+    if (end) socket.end()
+  }
+
+/** Unfolds to 50 MB. */
+const bomb = gzipSync(Buffer.alloc(50_000_000))
+const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
+
+describe('an attempt at a receiver that', () => {
+  it.each<[string, (socket: Socket) => void, Partial<Outcome>]>([
+    ['accepts and never answers', () => undefined, { result: 'timeout' }],
+    ['closes at once', (socket) => socket.destroy(), { result: 'reset' }],
+    ['resets the connection', (socket) => socket.resetAndDestroy(), { result: 'reset' }],
+    ['half-closes without an answer', (socket) => socket.end(), { result: 'reset' }],
+    ['sends half of its headers', say('HTTP/1.1 200 OK\r\nContent-'), { result: 'timeout' }],
+    ['sends half of its headers and closes', say('HTTP/1.1 200 OK\r\nContent-', true), { result: 'reset' }],
+    [
+      'promises a longer body than it sends',
+      say('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'),
+      { result: 'timeout', status: 200 },
+    ],
+    [
+      'promises a longer body and closes',
+      say('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', true),
+      { result: 'reset', status: 200 },
+    ],
+    [
+      'cuts a chunked body off',
+      say('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab', true),
+      { result: 'reset', status: 200 },
+    ],
+    ['sends garbage', say('\u0000\u0001\u0002garbage\r\n\r\n'), { result: 'protocol' }],
+    ['speaks HTTP/0.9', say('<html>hello</html>', true), { result: 'protocol' }],
+    ['sends invalid headers', say('HTTP/1.1 200 OK\r\nbad header\u0000: x\r\n\r\n'), { result: 'protocol' }],
+    ['sends headers of 100 KB', say(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`), { result: 'protocol' }],
+    ['has two lengths', say('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na'), { result: 'protocol' }],
+    [
+      'sends a status that does not exist',
+      say('HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'),
+      { result: 'status', status: 999 },
+    ],
+    ['upgrades', say('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), { result: 'protocol' }],
+    ['goes on although nobody asked', say(`HTTP/1.1 100 Continue\r\n\r\n${ok}`), { result: 'protocol' }],
+    ['sends the status 000', say('HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n'), { result: 'protocol' }],
+    ['sends the status 099', say('HTTP/1.1 099 Less\r\nContent-Length: 0\r\n\r\n'), { result: 'protocol' }],
+    ['sends a status of four digits', say('HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n'), { result: 'protocol' }],
+    [
+      'says that there is more to come, then answers',
+      say(`HTTP/1.1 103 Early Hints\r\n\r\n${ok}`),
+      { result: 'delivered', status: 200 },
+    ],
+    [
+      'closes after its answer',
+      say('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nyes', true),
+      { result: 'delivered', status: 200 },
+    ],
+    [
+      'answers with gzip that would unfold to 50 MB',
+      (socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`)
+        socket.write(bomb)
+      },
+      { result: 'delivered', status: 200 },
+    ],
+    [
+      'answers a redirect to inside',
+      say('HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n'),
+      { result: 'redirect', status: 302 },
+    ],
+    [
+      'asks twice for patience',
+      say('HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n'),
+      { result: 'status', status: 429, retryAfter: 7 },
+    ],
+  ])('%s', async (_, behave, outcome) => {
+    const timeout = outcome.result === 'timeout' ? 0.5 : 10
+    expect(await attempt(await raw(behave), { timeout })).toMatchObject(outcome)
+  })
+
+  const early = (header: string): string => `HTTP/1.1 103 Early Hints\r\nLink: ${header}\r\n\r\n`
+
+  it('sends sixteen informational answers, then the one', async () => {
+    expect(await attempt(await raw(say(early('</a>').repeat(16) + ok)))).toMatchObject({ result: 'delivered' })
+    expect(await attempt(await raw(say(early('</a>').repeat(17) + ok)))).toMatchObject({ result: 'protocol', status: null })
+  })
+
+  it('sends long informational answers', async () => {
+    const url = await raw(say(early('x'.repeat(10_000)).repeat(7) + ok))
+    expect(await attempt(url)).toMatchObject({ result: 'protocol', reason: 'endless informational answers' })
+  })
+
+  it('drips informational answers', async () => {
+    const url = await raw((socket) => {
+      const more = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5)
+      socket.on('close', () => clearInterval(more))
+    })
+    expect(await attempt(url, { timeout: 10 })).toMatchObject({ result: 'protocol' })
+  })
+
+  it.each([
+    ['informational answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ['header lines', 'HTTP/1.1 200 OK\r\n', 'X-More: xxxxxxxx\r\n'],
+    ['a reason phrase', 'HTTP/1.1 200 ', 'and so on '],
+    ['empty lines', '', '\r\n\r\n\r\n\r\n'],
+    ['an extension of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;', 'more=and;'],
+    ['a size of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '0000000000'],
+    ['trailers', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n', 'X-More: xxxxxxxx\r\n'],
+  ])('floods with %s: little is read, and nothing is taken for an acknowledgement', async (_, head, more) => {
+    let written = 0
+    const url = await raw((socket) => {
+      socket.write(head)
+      const piece = Buffer.from(more.repeat(4000))
+      const flood = (): void => {
+        while (!socket.destroyed && written < 2 ** 28) {
+          written += piece.length
+          if (!socket.write(piece)) return
+        }
+      }
+      socket.on('drain', flood)
+      flood()
+    })
+    expect((await attempt(url, { timeout: 60 })).result).toBe('protocol')
+    // What buffers of the system hold, not what was offered.
+    expect(written).toBeLessThan(2 ** 26)
+  })
+
+  it('sends its answers over one connection, a megabyte in all', async () => {
+    let connections = 0
+    const server = createServer((socket) => {
+      connections++
+      const answer = `HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`
+      socket.on('data', (data) => void (data.includes('POST ') && socket.write(answer)))
+    })
+    const url = `http://127.0.0.1:${await listening(server)}/`
+    const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true }
+    const sender = createSender(() => settings, systemClock, local, 'test')
+    onTestFinished(() => sender.close())
+    const endpoint = { ref: 1, url, key: 'key', secrets: [] }
+    const timeout = attemptTimeout(settings)
+    for (let count = 0; count < 40; count++)
+      expect(await sender.send({ endpoint, event_id: 'a', body: Buffer.from('{}'), timeout })).toMatchObject({
+        result: 'delivered',
+      })
+    expect(connections).toBeLessThan(3)
+  })
+
+  it('drips its body, a byte at a time', async () => {
+    const url = await raw((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')
+      const more = setInterval(() => socket.write('x'), 20)
+      socket.on('close', () => clearInterval(more))
+    })
+    expect(await attempt(url)).toMatchObject({ result: 'timeout', status: 200 })
+  })
+
+  it('answers with a body of 1 GB, of which hardly anything is read', async () => {
+    let written = 0
+    const url = await raw((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${2 ** 30}\r\n\r\n`)
+      const piece = Buffer.alloc(64 * 1024)
+      const write = (): void => {
+        while (written < 2 ** 30 && !socket.destroyed) {
+          written += piece.length
+          if (!socket.write(piece)) return
+        }
+      }
+      socket.on('drain', write)
+      write()
+    })
+    expect(await attempt(url, { timeout: 10 })).toMatchObject({ result: 'delivered', status: 200 })
+    // What buffers of the system hold, not what was offered.
+    expect(written).toBeLessThan(100 * 1024 * 1024)
+  })
+
+  it('never accepts: at first the system does that for it, then its queue is full', async () => {
+    const program = `const s = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(s.address().port))`
+    const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const port = Number(line.toString())
+    child.kill('SIGSTOP')
+    expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'timeout', status: null })
+    const waiting = Array.from({ length: 10 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+    onTestFinished(() => waiting.forEach((socket) => void socket.destroy()))
+    expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'timeout', status: null })
+  })
+
+  it('closes its kept connection just when it is used again, or before', async () => {
+    let requests = 0
+    let connections = 0
+    const server = createServer((socket) => {
+      connections++
+      socket.on('data', () => (++requests === 2 ? socket.resetAndDestroy() : socket.write(ok)))
+    })
+    const url = `http://127.0.0.1:${await listening(server)}/`
+    const sender = createSender(() => ({ ...defaultSettings, allowHttp: true, allowPrivate: true }), systemClock, local, 'test')
+    onTestFinished(() => sender.close())
+    const send = () =>
+      sender.send({
+        endpoint: { ref: 1, url, key: 'key', secrets: [] },
+        event_id: 'a',
+        body: Buffer.from('{}'),
+        timeout: attemptTimeout(defaultSettings),
+      })
+    expect(await send()).toMatchObject({ result: 'delivered' })
+    // Whether the receiver has seen it is unknown: a failed attempt, never a silent second one.
+    expect(await send()).toMatchObject({ result: 'reset' })
+    expect(await send()).toMatchObject({ result: 'delivered' })
+    expect([requests, connections]).toEqual([3, 2])
+  })
+
+  it('drips its headers', async () => {
+    const url = await raw((socket) => {
+      const text = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(1000)}\r\n\r\n`
+      let at = 0
+      const more = setInterval(() => socket.write(text[at++] ?? 'x'), 10)
+      socket.on('close', () => clearInterval(more))
+    })
+    expect(await attempt(url)).toMatchObject({ result: 'timeout' })
+  })
+
+  it('answers before the request was sent', async () => {
+    const server = createServer((socket) => void socket.write(ok))
+    const outcome = await attempt(`http://127.0.0.1:${await listening(server)}/`)
+    expect(['delivered', 'reset', 'protocol']).toContain(outcome.result)
+  })
+
+  it('is not there', async () => {
+    const server = createServer()
+    const port = await listening(server)
+    await new Promise((done) => server.close(done))
+    expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'refused' })
+  })
+
+  it('has a name that does not exist, that no server answers for, or that stands for inside', async () => {
+    const failing =
+      (code: string): Resolve =>
+      () =>
+        Promise.reject(Object.assign(new Error(code), { code }))
+    expect(await attempt('http://name.example/', {}, failing('ENOTFOUND'))).toMatchObject({ result: 'dns', reason: 'ENOTFOUND' })
+    expect(await attempt('http://name.example/', {}, failing('ESERVFAIL'))).toMatchObject({ result: 'dns' })
+    expect(await attempt('http://name.example/', {}, () => new Promise(() => undefined))).toMatchObject({ result: 'timeout' })
+    expect(await attempt('http://name.example/', { allowPrivate: false })).toMatchObject({ result: 'blocked' })
+  })
+
+  it('is called by a name of this machine', async () => {
+    const url = await raw(say(ok))
+    const name = url.replace('127.0.0.1', 'localhost')
+    expect(await attempt(name, { timeout: 10 }, systemResolve())).toMatchObject({ result: 'delivered' })
+    expect(await attempt(name, { timeout: 10, allowPrivate: false }, systemResolve())).toMatchObject({ result: 'blocked' })
+  })
+
+  it('wants a key that cannot stand in a header', async () => {
+    const url = await raw(say(ok))
+    for (const key of ['a\r\nX-Evil: 1', 'a\u0000b', 'schlüssel–'])
+      expect(['blocked', 'delivered']).toContain((await attempt(url, {}, local, key)).result)
+    expect(await attempt(url, {}, local, 'a\r\nX-Evil: 1')).toMatchObject({ result: 'blocked' })
+  })
+})
+
+describe('an attempt over TLS', () => {
+  /** A certificate for a name, good for so many days from now. */
+  function certificate(name: string, days = 30): { key: Buffer; cert: Buffer } {
+    const cwd = temporaryDirectory()
+    const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd, stdio: 'ignore' })
+    writeFileSync(join(cwd, 'names'), `subjectAltName=DNS:${name}\n`)
+    openssl(
+      ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+      ...['-keyout', 'key.pem', '-out', 'request.pem', '-subj', `/CN=${name}`],
+    )
+    openssl(
+      ...['x509', '-req', '-in', 'request.pem', '-signkey', 'key.pem', '-days', String(days), '-extfile', 'names'],
+      ...['-out', 'cert.pem'],
+    )
+    return { key: readFileSync(join(cwd, 'key.pem')), cert: readFileSync(join(cwd, 'cert.pem')) }
+  }
+
+  async function tls(options: TlsOptions): Promise<number> {
+    const server = createTlsServer(options, (socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', () => void socket.write(ok))
+    })
+    server.on('tlsClientError', () => undefined)
+    return listening(server)
+  }
+
+  it('is delivered to the name that the certificate is for, and to no other', async () => {
+    const made = certificate('hook.example')
+    const port = await tls(made)
+    const trusting = { ca: made.cert.toString() }
+    expect(await attempt(`https://hook.example:${port}/`, trusting)).toMatchObject({ result: 'delivered' })
+    expect(await attempt(`https://other.example:${port}/`, trusting)).toMatchObject({ result: 'tls' })
+  })
+
+  it('fails with a certificate that nobody vouches for, that has expired, or that the receiver wants from us', async () => {
+    const made = certificate('hook.example')
+    expect(await attempt(`https://hook.example:${await tls(made)}/`)).toMatchObject({ result: 'tls' })
+    const expired = certificate('hook.example', -1)
+    const outcome = await attempt(`https://hook.example:${await tls(expired)}/`, { ca: expired.cert.toString() })
+    expect(outcome).toMatchObject({ result: 'tls', reason: 'CERT_HAS_EXPIRED' })
+    const demanding = await tls({ ...made, requestCert: true, rejectUnauthorized: true })
+    const refused = await attempt(`https://hook.example:${demanding}/`, { ca: made.cert.toString() })
+    expect(['tls', 'reset']).toContain(refused.result)
+  })
+
+  it('fails with an old protocol, with none, and with a handshake that stalls', async () => {
+    const made = certificate('hook.example')
+    const old = await tls({ ...made, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })
+    const outcome = await attempt(`https://hook.example:${old}/`, { ca: made.cert.toString() })
+    expect(['tls', 'reset']).toContain(outcome.result)
+    const plain = await listening(createServer((socket) => void socket.once('data', () => void socket.write(ok))))
+    expect((await attempt(`https://hook.example:${plain}/`)).result).toBe('tls')
+    const silent = await listening(createServer(() => undefined))
+    expect(await attempt(`https://hook.example:${silent}/`)).toMatchObject({ result: 'timeout' })
+  })
+})
