@@ -7,24 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { listening, type Records, records } from './records.ts'
+import { type Body, type Hono, type Serve, untyped } from './untyped.ts'
 
 const one = '/admin/v1/networks/:network/members/:id/'
 const list = '/admin/v1/networks/:network/members'
 const posts = '/admin/v1/networks/:network/posts'
-
-type Body = Readonly<Record<string, unknown>>
-/** As much of Hono as is used: its types do not agree with those of Node. */
-interface HonoContext {
-  readonly req: { param(name: string): string; query(name: string): string | undefined; json(): Promise<Body> }
-  json(value: unknown, status?: number): unknown
-}
-type HonoRoute = (path: string, handle: (context: HonoContext) => unknown) => unknown
-interface Hono {
-  readonly get: HonoRoute
-  readonly post: HonoRoute
-  readonly fetch: unknown
-}
-type Serve = (options: object, listening: (address: { readonly port: number }) => void) => unknown
 
 /** As much of json-server as is used: it has no types. */
 interface JsonServer {
@@ -33,9 +20,6 @@ interface JsonServer {
   router(file: string): unknown
   readonly bodyParser: unknown
 }
-
-/** A module without types that could be used here. */
-const untyped = async <T>(name: string): Promise<T> => (await import(name)) as T
 
 const pageOf = ({ page, shortPage }: Records, perPage: unknown) => (perPage === '100' ? page : shortPage)
 

@@ -54,12 +54,12 @@ export async function records(): Promise<Records> {
 }
 
 /** Says where it listens, and what it used whenever it is asked. */
-export function listening(port: number): void {
+export function listening(port: number, token = 'none'): void {
   process.on('message', (message) => {
     if (message === 'usage') process.send?.({ cpu: process.cpuUsage(), rss: process.memoryUsage.rss() })
   })
   process.on('disconnect', () => process.exit(0))
-  process.send?.({ port, token: 'none' })
+  process.send?.({ port, token })
 }
 
 export const serving = (server: Server): void =>
