@@ -11,7 +11,7 @@ import process from 'node:process'
 import pg from 'pg'
 import { type Column, table } from '../daemon/table.ts'
 import { startPostgres } from '../test/support/postgres-server.ts'
-import { type Figures, startLoad } from './http/load.ts'
+import { type Figures, type Load, startLoad, usualConnections } from './http/load.ts'
 import { type Asked, type Deep, pageLength, type Scenario, scenariosOf, walk, wantedPage } from './http/scenarios.ts'
 import { type Server, start, usageOf } from './http/start.ts'
 import { moveTo, pinned } from './support/cores.ts'
@@ -34,6 +34,9 @@ const listed = (names: string): readonly string[] => names.split(',').filter((na
 const [engines, peers, only] = [listed(values.engines), listed(values.peers), listed(values.only)]
 /** More of them are not kept in memory: it is the storage of tests. */
 const mostInMemory = 100_000
+
+/** Connections of readers, and of writers beside them: neither keeps the server busy by itself. */
+const few = 4
 
 moveTo('asking')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-'))
@@ -180,17 +183,43 @@ try {
         }
     done(`round ${round + 1} of ${rounds} done; load average ${loadavg()[0]?.toFixed(1)}`)
   }
-  report(figures, bare)
+  report(figures, bare, await besideWrites(load, groups.flat()))
 } finally {
   for (const close of closing.reverse()) await close()
 }
 
-function report(figures: Measured, bare: Server): void {
+/** What the slowest hundredth of reads feel of writes that never pause: their p99 beside them ÷ their p99 alone. */
+async function besideWrites(load: Load, scenarios: readonly Scenario[]): Promise<readonly string[]> {
+  const [read, write] = ['byId', 'post'].map((wanted) => scenarios.find(({ kind }) => kind === wanted))
+  if (!read || !write) return []
+  const writing = startLoad()
+  closing.push(() => writing.stop())
+  const sentences: string[] = []
+  for (const server of servers) {
+    const [alone, beside]: [number[], number[]] = [[], []]
+    for (let round = 0; round < rounds; round++) {
+      tell(`reads beside writes, ${server.name}, round ${round + 1} of ${rounds}`)
+      alone.push((await load.ask(server, read.request, seconds, few)).p99)
+      const writes = writing.ask(server, write.request, seconds + 0.5, few)
+      await new Promise((resolve) => setTimeout(resolve, 250))
+      beside.push((await load.ask(server, read.request, seconds, few)).p99)
+      await writes
+    }
+    const ratio = ratioOf(beside, alone).median.toFixed(1)
+    const [one, other] = [middle(alone), middle(beside)].map((milliseconds) => milliseconds.toFixed(1))
+    sentences.push(
+      `${server.name} of ${whole(server.members)}: p99 of reads ${one} ms alone, ${other} ms beside writes, × ${ratio}`,
+    )
+  }
+  return sentences
+}
+
+function report(figures: Measured, bare: Server, beside: readonly string[]): void {
   const conditions = {
     node: process.version,
     processor: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
     cores: pinned ? 'server on one core; load generator and databases on another' : 'not pinned: there is no taskset here',
-    connections: 32,
+    connections: usualConnections,
     rounds,
     seconds,
   }
@@ -233,7 +262,7 @@ function report(figures: Measured, bare: Server): void {
         { empty: '', now: 0 },
       )}`,
     )
-  const growth = conclusions(figures)
+  const growth = [...conclusions(figures), ...beside]
   for (const sentence of growth) console.log(sentence)
   if (values.json) writeFileSync(values.json, `${JSON.stringify({ conditions, rows, growth }, null, 2)}\n`)
 }

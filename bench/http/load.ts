@@ -15,7 +15,8 @@ export interface Figures {
   readonly cpu: number
 }
 
-const connections = 32
+/** Connections that ask at once, unless it is said otherwise. */
+export const usualConnections = 32
 /** Different requests of each connection, where there are different ones. */
 const different = 200
 
@@ -28,7 +29,7 @@ function written({ method, path, headers, body = '' }: Asked): string {
 
 export interface Load {
   /** @throws when an answer is no success: then the figures would mean nothing */
-  ask(server: Server, request: (server: Server) => Asked, seconds: number): Promise<Figures>
+  ask(server: Server, request: (server: Server) => Asked, seconds: number, connections?: number): Promise<Figures>
   stop(): void
 }
 
@@ -41,13 +42,18 @@ export function startLoad(): Load {
       generator.send(task)
     })
 
-  async function ask(server: Server, request: (server: Server) => Asked, seconds: number): Promise<Figures> {
+  async function ask(
+    server: Server,
+    request: (server: Server) => Asked,
+    seconds: number,
+    connections = usualConnections,
+  ): Promise<Figures> {
     const requests = Array.from({ length: connections * different }, () => written(request(server)))
     const before = await usageOf(server)
     const { problem, count, ...figures } = await answered({ port: server.port, connections, seconds, requests })
     if (problem !== undefined) throw new Error(`${server.name}: ${problem}`)
     // A server that needs longer for one answer gets longer.
-    if (count === 0) return ask(server, request, seconds * 5)
+    if (count === 0) return ask(server, request, seconds * 5, connections)
     const { cpu } = await usageOf(server)
     return { ...figures, cpu: (cpu - before.cpu) / count }
   }
