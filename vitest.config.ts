@@ -3,9 +3,18 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What is tested of every operation and of the host's calls. They run on the databases as well as in memory. */
-const generated = ['access', 'answers', 'bodies', 'contract', 'events', 'host-arguments', 'paging', 'paths', 'unchanged'].map(
-  (name) => `test/contract/${name}.test.ts`,
-)
+const generated = [
+  'access',
+  'answers',
+  'bodies',
+  'contract',
+  'events',
+  'host-arguments',
+  'paging',
+  'paths',
+  'unchanged',
+  'written-pages',
+].map((name) => `test/contract/${name}.test.ts`)
 
 /** What every relay does, whatever its store. */
 const everyRelay = [

@@ -9,6 +9,7 @@ import type { Failure } from './errors.ts'
 import type { EventName, PayloadOf } from './events/catalogue.ts'
 import type { Fields, Paged } from './fields.ts'
 import type { Query } from './storage/contract.ts'
+import type { JsonRow, Sources } from './storage/json.ts'
 import type { Id, Row, Table } from './storage/table.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -66,6 +67,12 @@ export interface Page<Item> {
   readonly after: string | null
 }
 
+/** A page whose records are JSON text already. */
+export interface JsonPage {
+  readonly rows: readonly JsonRow[]
+  readonly after: string | null
+}
+
 /** A context in which these events may be published: what rules ask for that several operations share. */
 export interface Emitter<E extends EventName> extends Context {
   /** Publishes an event in this transaction. */
@@ -78,12 +85,14 @@ export interface Pager extends Context {
    * One page of a table, as the request's `page`, `per_page` and `after` ask for.
    * @param query the rows to list; by default ordered by id, ascending
    * @param present makes the records out of the page's rows; left out where the rows are the records
+   * @param sources says the same as data, where that is possible: a database may then write the page itself
    */
   page<R extends Row, N>(table: Table<R, N>, query?: Pick<Query<R>, 'where' | 'order'>): Promise<Page<R>>
   page<R extends Row, N, Item>(
     table: Table<R, N>,
     query: Pick<Query<R>, 'where' | 'order'>,
     present: (rows: readonly R[]) => readonly Item[] | Promise<readonly Item[]>,
+    sources?: Sources,
   ): Promise<Page<Item>>
 }
 
@@ -117,7 +126,8 @@ export interface AnyCall extends Context {
     table: Table<R, N>,
     query?: Pick<Query<R>, 'where' | 'order'>,
     present?: (rows: readonly R[]) => readonly unknown[] | Promise<readonly unknown[]>,
-  ): Promise<Page<unknown>>
+    sources?: Sources,
+  ): Promise<Page<unknown> | JsonPage>
 }
 
 /** How an operation is declared. */

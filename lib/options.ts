@@ -138,12 +138,7 @@ const rules = {
     instance<Hooks>({ before: v.optional(callable()), after: v.optional(callable()), onError: v.optional(callable()) }),
     {},
   ),
-  permalink: v.optional(
-    callable<NonNullable<Options['permalink']>>(),
-    () =>
-      ({ kind, id, subdomain }: Parameters<Settings['permalink']>[0]) =>
-        `https://${subdomain}.example/${kind}/${id}`,
-  ),
+  permalink: v.optional(callable<NonNullable<Options['permalink']>>()),
   ports: v.optional(
     instance<Ports>({
       recurrence: port('expand'),

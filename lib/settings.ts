@@ -89,7 +89,8 @@ export interface Settings {
   readonly hooks: SettledHooks
   /** Reports to `hooks.onError`, or to the console. */
   readonly report: Report
-  readonly permalink: (page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string
+  /** The host's function; `undefined`: as `defaultPermalink` says. */
+  readonly permalink: ((page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string) | undefined
   readonly ports: Ports
   readonly clock: Clock
   readonly newMembersConsent: boolean

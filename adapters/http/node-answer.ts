@@ -27,7 +27,7 @@ export function writeAnswer(
   }
   const lingers = isUnfinished(request, status)
   const text = request.method === 'HEAD' ? null : body
-  const encoded = text !== null && text.length > shortLength && text.length <= wholeLength ? Buffer.from(text) : text
+  const encoded = typeof text === 'string' && text.length > shortLength && text.length <= wholeLength ? Buffer.from(text) : text
   response.writeHead(status, {
     ...headers,
     ...(body === null ? {} : { 'content-length': Buffer.byteLength(encoded ?? body) }),
@@ -51,13 +51,13 @@ export function writeAnswer(
   }
 }
 
-function writeSlices(response: ServerResponse, text: string, watching: Watch): void {
+function writeSlices(response: ServerResponse, text: string | Uint8Array, watching: Watch): void {
   let offset = 0
   const step = () => {
     watching.moved()
     while (offset < text.length) {
       const end = sliceEnd(text, offset)
-      const slice = text.slice(offset, end)
+      const slice = typeof text === 'string' ? text.slice(offset, end) : text.subarray(offset, end)
       offset = end
       if (!response.write(slice)) {
         response.once('drain', step)
@@ -70,8 +70,9 @@ function writeSlices(response: ServerResponse, text: string, watching: Watch): v
 }
 
 /** Never between the halves of a surrogate pair: each half alone would be encoded as a question mark. */
-function sliceEnd(text: string, offset: number): number {
+function sliceEnd(text: string | Uint8Array, offset: number): number {
   const end = Math.min(offset + sliceLength, text.length)
+  if (typeof text !== 'string') return end
   const last = text.charCodeAt(end - 1)
   return last >= 0xd800 && last <= 0xdbff && end < text.length ? end - 1 : end
 }

@@ -1,8 +1,10 @@
 /** The statements of the storage contract, as text with parameters. */
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { LockStrength } from '../../lib/storage/contract.ts'
+import type { JsonFields } from '../../lib/storage/json.ts'
 import type { Dialect, Parameter, SqlValue } from './dialect.ts'
 import { quoted } from './dialect.ts'
+import { jsonExpression } from './json.ts'
 import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'
 
 export interface Statement {
@@ -119,11 +121,11 @@ export function statementsOf(dialect: Dialect) {
   }
 
   /** Everything of a SELECT but its limits. */
-  function selection(table: TableShape, { where = {}, order, after }: RowQuery, add: Add): string {
+  function selection(table: TableShape, { where = {}, order, after }: RowQuery, add: Add, columns = columnsOf(table)): string {
     const { by, direction } = order ?? upwards
     const all = conditions(table, where, add)
     if (after !== undefined) all.push(beyond(table, by, direction, after, add))
-    return `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
+    return `SELECT ${columns} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
   }
 
   function bounds({ limit, offset = 0 }: RowQuery, add: Add): string {
@@ -159,6 +161,15 @@ export function statementsOf(dialect: Dialect) {
     const { values, add } = parameters()
     const branches = branchesOf(table, query)
     const sql = branches.length === 0 ? selection(table, query, add) : union(table, query, branches, add)
+    return { sql: `${sql}${bounds(query, add)}`, values }
+  }
+
+  /** Rows as the text of a JSON record, and their place; `undefined` where several queries would have to be put together. */
+  function findJson(table: TableShape, query: RowQuery, fields: JsonFields): Statement | undefined {
+    if (branchesOf(table, query).length > 0) return undefined
+    const { values, add } = parameters()
+    const columns = `${jsonExpression(dialect, table, fields, add)}, ${quoted(query.order?.by ?? 'id')}`
+    const sql = selection(table, query, add, columns)
     return { sql: `${sql}${bounds(query, add)}`, values }
   }
 
@@ -224,6 +235,8 @@ export function statementsOf(dialect: Dialect) {
         ? written(table, { where: { id } })
         : { sql: preparedOf(table).get, values: [wanted], single: true }
     },
+
+    findJson,
 
     find: (table: TableShape, query: RowQuery): Statement => plain(table, query) ?? written(table, query),
 

@@ -124,9 +124,11 @@ export function server(
       address: { ...publicAddress(incoming, settings), search: incoming.search },
       ...(key === null ? {} : { repeat: () => repeat(key) }),
       usage,
+      asText: true,
     })
     if (outcome.kind === 'kept')
       return answer(outcome.answer, outcome.isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)
+    if (outcome.kind === 'text') return jsonAnswer(operation.status, outcome.text, headers)
     const { value } = outcome
     return answer(value === undefined ? noContent : { status: operation.status, body: JSON.stringify(value) }, headers)
   }

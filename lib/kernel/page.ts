@@ -1,7 +1,8 @@
 import { isStorableId } from '../base/ids.ts'
 import { badRequest, fail } from '../errors.ts'
-import type { Page } from '../operation.ts'
+import type { JsonPage, Page } from '../operation.ts'
 import type { Query } from '../storage/contract.ts'
+import type { JsonFields } from '../storage/json.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Row, Table } from '../storage/table.ts'
 
@@ -36,24 +37,43 @@ export function readPaging(query: Readonly<Record<string, string | undefined>>):
   }
 }
 
+/** One row more than the page has; `undefined` where no page can be. */
+function boundsOf({ page, per_page, after }: Paging): Pick<Query<Row>, 'limit' | 'offset' | 'after'> | undefined {
+  const offset = after === undefined ? (page - 1) * per_page : 0
+  if (!Number.isSafeInteger(offset)) return undefined
+  return { limit: per_page + 1, ...(after === undefined ? { offset } : { after }) }
+}
+
 /**
  * Reads one page of a table, and one row more to know whether there is a next one; nothing is ever counted.
  */
 export async function readPage<R extends Row, N>(
   tx: ScopedTx,
   table: Table<R, N>,
-  { page, per_page, after }: Paging,
+  paging: Paging,
   query: Pick<Query<R>, 'where' | 'order'> = {},
 ): Promise<Page<R>> {
-  const offset = after === undefined ? (page - 1) * per_page : 0
-  if (!Number.isSafeInteger(offset)) return { items: [], after: null }
-  const rows = await tx.find(table, {
-    ...query,
-    limit: per_page + 1,
-    ...(after === undefined ? { offset } : { after }),
-  })
+  const bounds = boundsOf(paging)
+  if (!bounds) return { items: [], after: null }
+  const rows = await tx.find(table, { ...query, ...bounds })
+  const { per_page } = paging
   const items = rows.slice(0, per_page)
   const last = items.at(-1)
   const key: keyof R = query.order?.by ?? 'id'
   return { items, after: last && rows.length > per_page ? String(last[key]) : null }
+}
+
+/** As `readPage`, where the storage writes the JSON of these rows; else `undefined`. */
+export async function readJsonPage<R extends Row, N>(
+  tx: ScopedTx,
+  table: Table<R, N>,
+  paging: Paging,
+  query: Pick<Query<R>, 'where' | 'order'>,
+  fields: JsonFields,
+): Promise<JsonPage | undefined> {
+  const bounds = boundsOf(paging)
+  const found = bounds && (await tx.findJson(table, { ...query, ...bounds }, fields))
+  if (!found) return undefined
+  const rows = found.slice(0, paging.per_page)
+  return { rows, after: found.length > paging.per_page ? (rows.at(-1)?.place ?? null) : null }
 }

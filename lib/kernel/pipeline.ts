@@ -9,6 +9,7 @@ import { isForHost } from '../events/catalogue.ts'
 import type { Emission } from '../events/envelope.ts'
 import { isPaged } from '../fields.ts'
 import type { AnyCall, AnyOperation } from '../operation.ts'
+import { jsonFieldsOf } from '../records/json-fields.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -16,10 +17,11 @@ import { members, type NetworkRow } from '../storage/tables.ts'
 import { parseInput, parseQuery } from './check.ts'
 import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
 import { keyStillWorks } from './key.ts'
-import { type Paging, readPage, readPaging } from './page.ts'
+import { type Paging, readJsonPage, readPage, readPaging } from './page.ts'
+import { permalinks } from './permalinks.ts'
 import type { Transactions, Worked } from './transactions.ts'
 import { isOutcomeUnknown } from './trouble.ts'
-import { type Address, pageLinks, present } from './wire.ts'
+import { type Address, isJsonPage, pageLinks, present, writePage } from './wire.ts'
 
 /**
  * A call that only the host can start. No hook vetoes it, it may emit every event, and its events go out even if no row
@@ -45,6 +47,8 @@ export interface OperationRequest {
   /** Parameters that came in the body of a request that needs none; those of the query go before. */
   readonly queryInBody?: object
   readonly body?: unknown
+  /** Whether the answer will be text: then the storage may write it. */
+  readonly asText?: true
   /** Where it was called: for links, and the addresses of stored files. */
   readonly address: Address
   /** Reads what a repeated request is recognised by. */
@@ -53,9 +57,13 @@ export interface OperationRequest {
   readonly usage?: { add(bytes: number): void; requireRoom(): void }
 }
 
-/** The result of a request: its JSON value, or the text of a kept answer for an `Idempotency-Key`. */
+/**
+ * The result of a request: its JSON value, its text if `asText` asked for it, or the text of a kept answer for an
+ * `Idempotency-Key`.
+ */
 export type Outcome =
   | { readonly kind: 'result'; readonly value: unknown }
+  | { readonly kind: 'text'; readonly text: string | Uint8Array<ArrayBuffer> }
   | { readonly kind: 'kept'; readonly answer: FirstAnswer; readonly isReplay: boolean }
 
 export type RunOperation = (request: OperationRequest) => Promise<Outcome>
@@ -114,7 +122,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
         newId,
         stamp,
         touch: () => ({ updated_at: now }),
-        permalink: (kind, id) => settings.permalink({ kind, id, subdomain: network.subdomain, network_id: network.id }),
+        ...permalinks(settings, network),
         ports,
         limits,
         newMembersConsent: settings.newMembersConsent,
@@ -126,7 +134,12 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
           if (api && !api.emits.includes(name)) throw new Error(`${api.id} does not declare the event ${name}`)
           emissions.push({ name, payload })
         },
-        async page(table, query, presentRows) {
+        async page(table, query, presentRows, sources) {
+          if (request.asText && sources && isPaged(operation.returns)) {
+            const fields = jsonFieldsOf(operation.returns.paged, table, sources, ids, address.origin)
+            const written = fields && (await readJsonPage(tx, table, paging, query ?? {}, fields))
+            if (written) return written
+          }
           const { items, after } = await readPage(tx, table, paging, query)
           return { items: presentRows ? await presentRows(items) : items, after }
         },
@@ -172,7 +185,11 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
           throw isApiError(later) ? later : error
         })
       })
-      if ('result' in outcome) return { kind: 'result', value: jsonOf(outcome.result) }
+      if ('result' in outcome) {
+        const { result } = outcome
+        if (isJsonPage(result)) return { kind: 'text', text: writePage(result, pageLinks(address, paging, result.after)) }
+        return { kind: 'result', value: jsonOf(result) }
+      }
       if (outcome.isReplay) await discard()
       return { kind: 'kept', answer: outcome.kept, isReplay: outcome.isReplay }
     } catch (error) {

@@ -1,6 +1,6 @@
 /** The wire: the API's address for its callers, and the JSON of a result. */
 import { isPaged } from '../fields.ts'
-import type { AnyOperation, Page } from '../operation.ts'
+import type { AnyOperation, JsonPage, Page } from '../operation.ts'
 import { projection } from '../records/projection.ts'
 import type { Settings } from '../settings.ts'
 import type { Paging } from './page.ts'
@@ -39,6 +39,31 @@ export function present(
   const { items, after } = result as Page<unknown>
   const item = projection(returns.paged, ids)
   return { items: items.map((row) => item(row, origin)), links: links(after) }
+}
+
+export const isJsonPage = (result: unknown): result is JsonPage =>
+  typeof result === 'object' && result !== null && 'rows' in result
+
+const encoder = new TextEncoder()
+const comma = 0x2c
+
+/** A page as text: bytes where its records are bytes. */
+export function writePage({ rows }: JsonPage, links: object): string | Uint8Array<ArrayBuffer> {
+  const [head, tail] = ['{"items":[', `],"links":${JSON.stringify(links)}}`]
+  if (typeof rows[0]?.json !== 'object') return `${head}${rows.map(({ json }) => json).join(',')}${tail}`
+  const records = rows.map(({ json }) => (typeof json === 'string' ? encoder.encode(json) : json))
+  const [before, behind] = [encoder.encode(head), encoder.encode(tail)]
+  const length = records.reduce((sum, { length }) => sum + length + 1, before.length + behind.length - 1)
+  const whole = new Uint8Array(length)
+  whole.set(before)
+  let end = before.length
+  for (const record of records) {
+    if (end > before.length) whole[end++] = comma
+    whole.set(record, end)
+    end += record.length
+  }
+  whole.set(behind, end)
+  return whole
 }
 
 /** An address with the query with which it was called. */

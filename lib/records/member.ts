@@ -18,8 +18,9 @@ import {
   Title,
   Url,
 } from '../fields.ts'
+import type { Sources } from '../storage/json.ts'
 import { type MemberRow, members } from '../storage/tables.ts'
-import { visibleEmail } from './visible-email.ts'
+import { emailSource, visibleEmail } from './visible-email.ts'
 
 export const Category = record('CategoryResponse', { id: Id, title: Text })
 
@@ -74,6 +75,12 @@ export function presentMember(context: Pick<Context, 'network' | 'permalink'>, r
     permalink: context.permalink('members', row.id),
     categories: [...row.categories],
   }
+}
+
+/** The fields of a member's record that are not the column of the same name, as data. */
+export function memberSources(context: Pick<Context, 'network' | 'permalinkSource'>): Sources | undefined {
+  const permalink = context.permalinkSource('members')
+  return permalink && { email: emailSource(context.network), permalink }
 }
 
 /** A member as the creator of something. */

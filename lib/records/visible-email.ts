@@ -1,7 +1,20 @@
+import { type JsonSource, shownValue } from '../storage/json.ts'
 import type { MemberRow, NetworkRow } from '../storage/tables.ts'
 
 /** The mask of an address that the network's plan hides. */
 export const maskedEmail = 'a***@***.***'
+
+const hidden = { from: 'text', text: '' } as const
+const masked = { from: 'text', text: maskedEmail } as const
+const shown = { from: 'column', column: 'email' } as const
+
+/** A member's visible address, as data. */
+export const emailSource = ({ member_email_visibility }: Pick<NetworkRow, 'member_email_visibility'>): JsonSource => ({
+  from: 'choice',
+  column: 'commercial_email_consent',
+  yes: member_email_visibility ? shown : masked,
+  no: hidden,
+})
 
 /**
  * A member's address as all others see it (specification, section 2, e-mail rules 2 and 3). It is empty without consent to
@@ -11,6 +24,5 @@ export function visibleEmail(
   member: Pick<MemberRow, 'email' | 'commercial_email_consent'>,
   network: Pick<NetworkRow, 'member_email_visibility'>,
 ): string {
-  if (!member.commercial_email_consent) return ''
-  return network.member_email_visibility ? member.email : maskedEmail
+  return String(shownValue(emailSource(network), member))
 }

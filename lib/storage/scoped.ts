@@ -6,12 +6,15 @@ import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
 import { differs } from './changes.ts'
 import type { Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'
+import type { JsonFields, JsonRow } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 
 /** The same methods as `Tx`. `network_id` is filled in and checked, and inserts may omit columns with a default. */
 export interface ScopedTx {
   get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
+  /** `undefined` where the storage cannot write the JSON of these rows. */
+  findJson<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields): Promise<readonly JsonRow[] | undefined>
   /** The first row that matches. */
   first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined>
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
@@ -67,6 +70,10 @@ class NetworkTx implements ScopedTx {
 
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]> {
     return this.#tx.find(table, { ...query, where: this.#where(storable(table, query.where)) })
+  }
+
+  async findJson<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields) {
+    return this.#tx.findJson?.(table, { ...query, where: this.#where(storable(table, query.where)) }, fields)
   }
 
   async first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined> {

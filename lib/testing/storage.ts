@@ -2,6 +2,7 @@
  * The storage suite: what every storage does, as a list of cases. When an adapter passes them all, it is right.
  */
 import { describe, test } from 'vitest'
+import { jsonCases } from './cases/json.ts'
 import { keyCases } from './cases/keys.ts'
 import { lifecycleCases } from './cases/lifecycle.ts'
 import { lockCases } from './cases/locks.ts'
@@ -17,6 +18,7 @@ export const storageCases: readonly StorageCase[] = [
   ...rowCases,
   ...keyCases,
   ...queryCases,
+  ...jsonCases,
   ...lockCases,
   ...transactionCases,
   ...valueCases,

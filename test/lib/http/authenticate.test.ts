@@ -245,6 +245,6 @@ test.each([
       return bytes
     },
   })
-  expect({ status: answer.status, body: JSON.parse(answer.body ?? '') }).toEqual({ status: 401, body: expired })
+  expect({ status: answer.status, body: JSON.parse(String(answer.body)) }).toEqual({ status: 401, body: expired })
   expect((await send('tags.list')).body.items).toEqual([])
 })

@@ -5,6 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Patch, type Query, type Storage, StorageError, type Tx, type Where } from '../../../lib/storage/contract.ts'
+import { shownValue } from '../../../lib/storage/json.ts'
 import type { Row, Table } from '../../../lib/storage/table.ts'
 import type { StorageUnderTest } from '../../../lib/testing/index.ts'
 import { recordingOutbox } from '../../adapters/storage/recording-outbox.ts'
@@ -41,7 +42,42 @@ const withoutEmptyLists = <R>(where: Where<R> = {}): Where<R> =>
 /** Same name, same rows, but nothing has to be unique. */
 const withoutKeys = <R extends Row, N>(table: Table<R, N>): Table<R, N> => ({ ...table, name: `${table.name}_free`, unique: [] })
 
+/** A `findJson` made of `find`, right but for what is done to each value. */
+const writing = (change: (value: unknown) => unknown) =>
+  faulty({
+    tx: (tx) => ({
+      async findJson(table, query, fields) {
+        const rows: readonly Readonly<Record<string, unknown>>[] = (await tx.find(table, query)) as never
+        return rows.map((row) => {
+          const values = fields.map(([name, source]) => [name, change(shownValue(source, row))] as const)
+          return { json: JSON.stringify(Object.fromEntries(values)), place: String(row[query.order?.by ?? 'id']) }
+        })
+      },
+    }),
+  })
+
 export const faultyAdapters: readonly FaultyAdapter[] = [
+  {
+    defect: 'the JSON text has an empty text for null',
+    caughtBy: ['findJson, where there is one, writes every column and source as JSON has it'],
+    open: () => writing((value) => value ?? ''),
+  },
+  {
+    defect: 'the JSON text shows every field of the records in a list',
+    caughtBy: ['findJson, where there is one, shows the named fields of a list of records and nothing else of them'],
+    open: () => writing((value) => value),
+  },
+  {
+    defect: 'the JSON text is of the rows in another order',
+    caughtBy: ['findJson, where there is one, finds the rows that find finds, in its order, and says their place'],
+    open: () =>
+      faulty({
+        tx: (tx) => ({
+          findJson: async (table, query) =>
+            (await tx.find(table, query)).toReversed().map((row) => ({ json: JSON.stringify(row), place: row.id })),
+        }),
+      }),
+  },
   {
     defect: 'count is always -1',
     caughtBy: ['count is how many rows find finds'],

@@ -1,0 +1,83 @@
+/** Rows as the text of JSON records, written by the database. */
+import type { JsonFields, JsonSource, ListField } from '../../lib/storage/json.ts'
+import type { Dialect, Parameter } from './dialect.ts'
+import { literal, quoted } from './dialect.ts'
+import type { TableShape } from './values.ts'
+
+type Add = (value: Parameter) => string
+
+/**
+ * The expression that writes a record out of a row.
+ * @param add takes a parameter and gives its text
+ * @throws RangeError for a column that the table does not have
+ */
+export function jsonExpression(dialect: Dialect, table: TableShape, fields: JsonFields, add: Add): string {
+  const write = dialect.engine === 'sqlite' ? sqliteValue : postgresValue
+  const values = fields.map(([name, source]) => {
+    const type = 'column' in source ? table.columns[source.column]?.type : 'text'
+    if (type === undefined) throw new RangeError(`${table.name} has no column for ${name}`)
+    return [name, write(source, type, add)] as const
+  })
+  if (dialect.engine === 'sqlite')
+    return `CAST(json_object(${values.map(([name, value]) => `${literal(name)}, ${value}`).join(', ')}) AS BLOB)`
+  // Of a row it writes compact JSON; `json_build_object` puts spaces between.
+  return `(SELECT row_to_json(r) FROM (SELECT ${values.map(([name, value]) => `${value} AS ${quoted(name)}`).join(', ')}) AS r)::text`
+}
+
+function sqliteValue(source: JsonSource, type: string, add: Add): string {
+  if (source.from === 'nothing') return 'NULL'
+  if (source.from === 'text') return add(source.text)
+  const column = quoted(source.column)
+  switch (source.from) {
+    case 'number':
+      return column
+    case 'around':
+      return `${add(source.before)} || ${column} || ${add(source.after)}`
+    case 'address':
+      return `CASE WHEN substr(${column}, 1, 1) = '/' THEN ${add(source.base)} || ${column} ELSE ${column} END`
+    case 'choice':
+      return `CASE WHEN ${column} THEN ${sqliteValue(source.yes, 'text', add)} ELSE ${sqliteValue(source.no, 'text', add)} END`
+    case 'list':
+      return `json(CASE coalesce(${column}, '[]') WHEN '[]' THEN '[]' ELSE ${sqliteList(column, source.fields)} END)`
+    default:
+      if (type === 'id') return `CAST(${column} AS TEXT)`
+      if (type === 'boolean') return `json(CASE ${column} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)`
+      return type === 'json' ? `json(${column})` : column
+  }
+}
+
+function sqliteList(column: string, fields: readonly ListField[]): string {
+  const shown = fields.map(({ name, isNumber }) => {
+    const value = isNumber ? `CAST(value ->> ${literal(name)} AS INTEGER)` : `value -> ${literal(name)}`
+    return `${literal(name)}, ${value}`
+  })
+  return `(SELECT json_group_array(json_object(${shown.join(', ')})) FROM json_each(${column}))`
+}
+
+function postgresValue(source: JsonSource, type: string, add: Add): string {
+  if (source.from === 'nothing') return 'NULL::text'
+  if (source.from === 'text') return `${add(source.text)}::text`
+  const column = quoted(source.column)
+  switch (source.from) {
+    case 'number':
+      return column
+    case 'around':
+      return `${add(source.before)}::text || ${column}::text || ${add(source.after)}::text`
+    case 'address':
+      return `CASE WHEN left(${column}, 1) = '/' THEN ${add(source.base)}::text || ${column} ELSE ${column} END`
+    case 'choice':
+      return `CASE WHEN ${column} THEN ${postgresValue(source.yes, 'text', add)} ELSE ${postgresValue(source.no, 'text', add)} END`
+    case 'list':
+      return `CASE coalesce(${column}::text, '[]') WHEN '[]' THEN '[]'::json ELSE ${postgresList(column, source.fields)} END`
+    default:
+      return type === 'id' ? `${column}::text` : column
+  }
+}
+
+function postgresList(column: string, fields: readonly ListField[]): string {
+  const shown = fields.map(({ name, isNumber }) => {
+    const value = isNumber ? `(value ->> ${literal(name)})::bigint` : `value -> ${literal(name)}`
+    return `${value} AS ${quoted(name)}`
+  })
+  return `(SELECT json_agg((SELECT row_to_json(i) FROM (SELECT ${shown.join(', ')}) AS i)) FROM json_array_elements(${column}) AS value)`
+}
