@@ -4,11 +4,11 @@ import { quoted } from '../../../../adapters/sql/dialect.ts'
 import { isRecordsFault } from '../../../../adapters/sql/faults.ts'
 import { nameOf, type PgClient, type PgPool, send } from '../../../../adapters/sql/postgres/client.ts'
 import { defaultSchema, type PostgresDialect, postgresDialect } from '../../../../adapters/sql/postgres/dialect.ts'
-import { commitError, endsConnection, faultOf, storageErrorOf, unreachable } from '../../../../adapters/sql/postgres/errors.ts'
+import { endsConnection, faultOf, storageErrorOf, unreachable } from '../../../../adapters/sql/postgres/errors.ts'
 import { migrateOn, requireMigratedOn } from '../../../../adapters/sql/postgres/migrate.ts'
-import { beginOn, type Held, holdClient, openPool } from '../../../../adapters/sql/postgres/pool.ts'
+import { committed, holdClient, inTransaction, openPool } from '../../../../adapters/sql/postgres/pool.ts'
 import { migratePostgres } from '../../../../adapters/storage/postgres/migrate.ts'
-import { isStorageError, StorageError } from '../../../../lib/storage/contract.ts'
+import { isStorageError } from '../../../../lib/storage/contract.ts'
 import { NoRelayYet } from '../../../usage.ts'
 import { begin, type Plan, rows as planned, type RelayDatabase, type Rows, runStepwise } from '../database.ts'
 import { remedy, schemaOf } from '../schema.ts'
@@ -126,44 +126,36 @@ export async function openDatabase({
     run: (plan) => runStepwise(plan, ({ sql, values }) => rowsOn(client, sql, values)),
   })
 
-  async function within<T>(held: Held, work: (session: Session) => Promise<T>): Promise<T> {
-    let lost = true
+  async function one(text: string, values: readonly unknown[]): Promise<Rows> {
+    const { client, release } = await holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
+      throw unreachable(error)
+    })
+    let lost = false
     try {
-      const value = await work(sessionOn(held.client))
-      lost = false
-      return value
+      return await rowsOn(client, text, values)
     } catch (error) {
       lost = endsConnection(error)
       throw error
     } finally {
       if (lost) broken++
-      held.release(lost)
+      release(lost)
     }
   }
 
-  async function one(text: string, values: readonly unknown[]): Promise<Rows> {
-    const held = await holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
-      throw unreachable(error)
-    })
-    return within(held, (session) => session.rows(text, values))
-  }
-
-  async function whole<T>(work: (session: Session) => Promise<T>, durable: boolean): Promise<T> {
-    return within(await beginOn(pool, 'BEGIN', connectTimeoutMs), async (session) => {
-      try {
+  const whole = <T>(work: (session: Session) => Promise<T>, durable: boolean): Promise<T> =>
+    inTransaction(
+      pool,
+      'BEGIN',
+      connectTimeoutMs,
+      async (client) => {
+        const session = sessionOn(client)
         if (durable) await waitForDisk(session)
         const value = await work(session)
-        await commit(session.client)
+        await committed(send(client, 'COMMIT'))
         return value
-      } catch (error) {
-        if (!endsConnection(error))
-          await send(session.client, 'ROLLBACK').catch((failed: unknown) => {
-            throw storageErrorOf(failed)
-          })
-        throw error
-      }
-    })
-  }
+      },
+      () => void broken++,
+    )
 
   const retrying = <T>(work: () => Promise<T>): Promise<T> =>
     pRetry(work, {
@@ -222,13 +214,6 @@ function* touch(endpoints: readonly number[], version: number): Plan<void> {
 
 /** The commit of this transaction waits until it is on the disk. */
 export const waitForDisk = (session: Session) => session.rows('SET LOCAL synchronous_commit = on')
-
-async function commit(client: PgClient): Promise<void> {
-  const { command } = await send(client, 'COMMIT').catch((error: unknown) => {
-    throw commitError(error)
-  })
-  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
-}
 
 /** Makes the tables, or migrates them. */
 async function prepare(database: PostgresDatabase, dialect: PostgresDialect, make: boolean, looking: boolean): Promise<void> {
