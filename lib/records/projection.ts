@@ -36,7 +36,7 @@ function project(schema: v.GenericSchema, ids: 'string' | 'number'): Projection 
   if (shape.entries) return projectFields(shape.entries, ids)
   if (shape.item) {
     const item = projection(shape.item, ids)
-    return (value, base) => (Array.isArray(value) ? (item === asIs ? value : value.map((one) => item(one, base))) : [])
+    return (value, base) => (Array.isArray(value) ? (item === asIs ? value.slice() : value.map((one) => item(one, base))) : [])
   }
   if (shape.wrapped) {
     const wrapped = projection(shape.wrapped, ids)

@@ -105,6 +105,37 @@ test('`after` is told of each event once, and only after the commit', async () =
   expect(committed).toEqual([2, 2])
 })
 
+/** Writes over every text of a value and adds to every list. */
+function scribble(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) value.push('scribbled')
+  const fields = value as Record<string, unknown>
+  for (const [name, inner] of Object.entries(fields)) {
+    if (typeof inner === 'string') fields[name] = 'scribbled'
+    else scribble(inner)
+  }
+}
+
+test('a payload is for `after` alone: what the hook changes in it reaches no row, no answer and no webhook', async () => {
+  const scribbled: string[] = []
+  const { send, events } = await createTestCommunity({
+    hooks: {
+      after(event) {
+        scribble(event.payload)
+        scribbled.push(event.event_type)
+      },
+    },
+  })
+  const { id: space_id } = (await send('spaces.create', { body: { name: 'Garden' } })).body
+  const poll = { space_id, title: 'Which?', poll_type: 'multiple_choice', choices: ['Red', 'Green'] }
+  const made = await send('polls.create', { body: poll })
+  const person = await send('members.create', { body: member })
+  expect(scribbled).toEqual(expect.arrayContaining(['MultipleChoicePollCreatedHook', 'MemberJoinedHook']))
+  const shown = await send('polls.show', { params: { id: made.body.id } })
+  expect([made.status, shown.status]).toEqual([201, 200])
+  expect(JSON.stringify([made.body, person.body, shown.body, events()])).not.toContain('scribbled')
+})
+
 test('what `after` throws spoils nothing and goes to `onError`', async () => {
   const faults: unknown[] = []
   const { send, community } = await createTestCommunity({
