@@ -57,7 +57,7 @@ const project = (name: string, include: readonly string[], env: Readonly<Record<
   test: {
     name,
     include: [...include],
-    exclude: name === 'all' ? [interleavings] : [],
+    exclude: name === 'main' ? [interleavings] : [],
     env: { ...env },
     globalSetup: ['test/support/global-setup.ts'],
   },
@@ -76,7 +76,8 @@ export default defineConfig({
     maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: LongFirst },
     projects: [
-      project('all', ['test/**/*.test.ts']),
+      // Every test file once; those that a project below runs on a database run in memory here.
+      project('main', ['test/**/*.test.ts']),
       ...['lowdb', 'sqlite', 'postgres'].map((name) => project(name, generated, { FOLKMOOT_TEST_STORAGE: name })),
       project('relay-postgres', everyRelay, { FOLKMOOT_TEST_RELAY: 'postgres' }),
       project('soak', soak, { FOLKMOOT_TEST_SOAK: 'yes' }),

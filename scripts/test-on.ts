@@ -12,7 +12,7 @@ if (!['lowdb', 'sqlite', 'postgres'].includes(engine)) {
   process.exit(2)
 }
 const which = words.length > 0 ? words : ['test/contract', 'test/lib']
-const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'all', ...which], {
+const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'main', ...which], {
   stdio: 'inherit',
   env: { ...process.env, FOLKMOOT_TEST_STORAGE: engine },
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { errorLine, jsonLines, usageLine } from '../../daemon/json.ts'
 import { type Column, relativeTime, table, time, widthOf } from '../../daemon/table.ts'
 
@@ -23,7 +23,7 @@ const shown = (rows: readonly Thing[], wide = false) => table(columns, rows, { n
 const linesOf = (text: string) => text.trimEnd().split('\n')
 
 describe('a table', () => {
-  it('has one line for the heading and one for each row', () => {
+  test('has one line for the heading and one for each row', () => {
     expect(linesOf(shown([thing(), thing({ id: '8', at: '2026-11-21T09:59:48.000Z' })]))).toEqual([
       'id  name    at        error  more',
       '7   a name  –         none   a name',
@@ -31,11 +31,11 @@ describe('a table', () => {
     ])
   })
 
-  it('says a sentence when there is nothing in it', () => {
+  test('says a sentence when there is nothing in it', () => {
     expect(shown([])).toBe('There is nothing.\n')
   })
 
-  it('is at most 100 columns wide: it leaves spare columns out, cuts text, wraps what is worth it, and keeps ids', () => {
+  test('is at most 100 columns wide: it leaves spare columns out, cuts text, wraps what is worth it, and keeps ids', () => {
     const id = '6191cd4e-661a-4019-8612-b390a945a09f'
     const text = shown([thing({ id, name: 'n'.repeat(80), error: 'it did not work '.repeat(20) }), thing({ id: '8' })])
     const lines = linesOf(text)
@@ -47,39 +47,39 @@ describe('a table', () => {
     expect(lines.at(-1)).toBe('(shortened; --wide shows everything)')
   })
 
-  it('leaves spare columns out before it cuts a text below what it is to keep', () => {
+  test('leaves spare columns out before it cuts a text below what it is to keep', () => {
     const least = columns.map((column) => (column.title === 'name' ? { ...column, least: 40 } : column))
     const text = table(least, [thing({ name: 'n'.repeat(45), error: 'why '.repeat(20) })], { now, empty: '' })
     expect(linesOf(text)[0]).not.toContain('more')
     expect(text).toMatch(/n{39}/)
   })
 
-  it('fits with more ids than there is room for', () => {
+  test('fits with more ids than there is room for', () => {
     const many = Array.from({ length: 9 }, (_, index) => ({ ...columns[0], title: `id ${index}` })) as Column<Thing>[]
     const text = table(many, [thing({ id: 'x'.repeat(40) })], { now, empty: '' })
     for (const line of linesOf(text)) expect(widthOf(line)).toBeLessThanOrEqual(100)
   })
 
-  it('counts wide characters as the terminal does', () => {
+  test('counts wide characters as the terminal does', () => {
     const lines = linesOf(shown([thing({ name: '日本語の名前'.repeat(9), error: 'why '.repeat(40) })]))
     for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(100)
   })
 
-  it('shows everything with --wide, times included', () => {
+  test('shows everything with --wide, times included', () => {
     const at = '2026-11-21T09:59:48.000Z'
     const lines = linesOf(shown([thing({ name: 'n'.repeat(80), at, error: 'e'.repeat(200) })], true))
     expect(lines).toHaveLength(2)
     for (const part of ['n'.repeat(80), at, 'e'.repeat(200), 'all of 7']) expect(lines[1]).toContain(part)
   })
 
-  it('lets no text from outside move the cursor, change colours or turn the direction', () => {
+  test('lets no text from outside move the cursor, change colours or turn the direction', () => {
     const text = shown([thing({ name: '\u001b[31mred\u202e\u0085\r\n\u2028' })])
     expect(text).toContain('?[31mred?????')
     expect(linesOf(text)).toHaveLength(2)
   })
 })
 
-it.each([
+test.each([
   [0, 'now'],
   [-12_000, '12 s ago'],
   [-119_000, '119 s ago'],
@@ -92,7 +92,7 @@ it.each([
   expect(relativeTime(now + offset, now)).toBe(words)
 })
 
-it('JSON is one object per line, and an error is one object', () => {
+test('JSON is one object per line, and an error is one object', () => {
   expect(jsonLines([])).toBe('')
   expect(jsonLines([{ a: 1 }, { b: '\n' }])).toBe('{"a":1}\n{"b":"\\n"}\n')
   expect(errorLine('folkmoot', 'no such file', true)).toBe('{"error":"no such file"}\n')

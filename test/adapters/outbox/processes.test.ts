@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { readAll, temporaryDirectory } from './support.ts'
 import { writeUntilKilled } from './writer-process.ts'
 
 describe('an outbox with many processes', () => {
-  it('holds everything that killed writers had acknowledged', { timeout: 60_000 }, async () => {
+  test('holds everything that killed writers had acknowledged', { timeout: 60_000 }, async () => {
     const directory = temporaryDirectory()
     const acknowledged: string[] = []
     for (let round = 0; round < 6; round++)
@@ -18,7 +18,7 @@ describe('an outbox with many processes', () => {
     expect(readdirSync(directory).filter((name) => !name.endsWith('.broken'))).toEqual([])
   })
 
-  it('takes two writers at once, each in its own order, while it is read and cleared', { timeout: 60_000 }, async () => {
+  test('takes two writers at once, each in its own order, while it is read and cleared', { timeout: 60_000 }, async () => {
     const directory = temporaryDirectory()
     const source = outboxDirectory(directory)
     const read: string[] = []

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { thisProcess } from '../../../adapters/files/owner.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
@@ -27,7 +27,7 @@ function directoryWith(bytes: Uint8Array, owner: string | null = null): string {
 const broken = (directory: string): string[] => readdirSync(directory).filter((name) => name.endsWith('.broken'))
 
 describe('outboxDirectory: an unfinished line', () => {
-  it('is waited for at every length while its writer lives', async () => {
+  test('is waited for at every length while its writer lives', async () => {
     const whole = line('b')
     for (let length = 0; length < whole.length; length++) {
       const directory = directoryWith(Buffer.concat([line('a'), whole.subarray(0, length)]), living)
@@ -39,7 +39,7 @@ describe('outboxDirectory: an unfinished line', () => {
     }
   })
 
-  it('is copied aside, counted and passed over at every length once its writer is dead', async () => {
+  test('is copied aside, counted and passed over at every length once its writer is dead', async () => {
     const whole = line('b')
     const start = line('a').length
     for (let length = 1; length < whole.length; length++) {
@@ -54,7 +54,7 @@ describe('outboxDirectory: an unfinished line', () => {
     }
   })
 
-  it.each([
+  test.each([
     ['closed its outbox', null],
     ['is dead', dead],
     ['is a number that another process has by now', ownedBy({ started: '1' })],
@@ -65,12 +65,12 @@ describe('outboxDirectory: an unfinished line', () => {
     expect((await readAll(outboxDirectory(directory))).damage).toHaveLength(1)
   })
 
-  it('of a writer in another container is waited for: its number means nothing here', async () => {
+  test('of a writer in another container is waited for: its number means nothing here', async () => {
     const directory = directoryWith(line('a').subarray(0, 50), ownedBy({ pid: 4_000_000, namespace: 'pid:[1]' }))
     expect((await readAll(outboxDirectory(directory))).damage).toEqual([])
   })
 
-  it('of a writer in another container is damage once its socket is closed', async () => {
+  test('of a writer in another container is damage once its socket is closed', async () => {
     const there = ownedBy({ namespace: 'pid:[1]', answers: true })
     const directory = directoryWith(line('a').subarray(0, 50), there)
     const socket = join(directory, `${writer}.sock`)
@@ -82,14 +82,14 @@ describe('outboxDirectory: an unfinished line', () => {
     expect((await readAll(source)).damage).toHaveLength(1)
   })
 
-  it('of a living writer is damage once a newer segment exists', async () => {
+  test('of a living writer is damage once a newer segment exists', async () => {
     const directory = directoryWith(line('a').subarray(0, 50), living)
     writeFileSync(join(directory, `${writer}-000003.v1.ndjson`), line('b'))
     const { ids, damage } = await readAll(outboxDirectory(directory))
     expect([ids, damage.length]).toEqual([['b'], 1])
   })
 
-  it('of zeros is the end of what a power failure left', async () => {
+  test('of zeros is the end of what a power failure left', async () => {
     const bytes = Buffer.concat([line('a'), Buffer.alloc(5000)])
     expect((await readAll(outboxDirectory(directoryWith(bytes, living)))).damage).toEqual([])
     const { ids, damage } = await readAll(outboxDirectory(directoryWith(bytes, dead)))
@@ -104,7 +104,7 @@ describe('outboxDirectory: a commit of several lines', () => {
   const lines = [...encodeCommit(ids.map((id) => event(id, 'x'.repeat(150_000))))].map((bytes) => Buffer.from(bytes))
   const upTo = (count: number) => Buffer.concat([line('a'), ...lines.slice(0, count)])
 
-  it('comes in its order, in pieces as small as are asked for, wherever a new reader goes on', async () => {
+  test('comes in its order, in pieces as small as are asked for, wherever a new reader goes on', async () => {
     expect(lines).toHaveLength(ids.length)
     const directory = directoryWith(Buffer.concat([upTo(8), line('b')]), dead)
     let positions = {}
@@ -119,7 +119,7 @@ describe('outboxDirectory: a commit of several lines', () => {
     expect(seen).toEqual(['a', ...ids, 'b'])
   })
 
-  it('is waited for until its last line is there, while its writer lives', async () => {
+  test('is waited for until its last line is there, while its writer lives', async () => {
     const directory = directoryWith(upTo(1), living)
     const source = outboxDirectory(directory)
     const { positions, ids: before } = await readAll(source)
@@ -133,7 +133,7 @@ describe('outboxDirectory: a commit of several lines', () => {
     expect((await readAll(source, positions)).ids).toEqual(ids)
   })
 
-  it.each([1, 2, 7])('of which %i lines are there never happened, once its writer is dead', async (count) => {
+  test.each([1, 2, 7])('of which %i lines are there never happened, once its writer is dead', async (count) => {
     const rest = lines[count]?.subarray(0, 70_000) ?? Buffer.alloc(0)
     const directory = directoryWith(Buffer.concat([upTo(count), rest]), dead)
     const source = outboxDirectory(directory)
@@ -148,7 +148,7 @@ describe('outboxDirectory: a commit of several lines', () => {
     expect(await source.settle(positions)).toEqual([first])
   })
 
-  it.each([0, 3, 7])('loses line %i alone when that is damaged and others follow', async (at) => {
+  test.each([0, 3, 7])('loses line %i alone when that is damaged and others follow', async (at) => {
     const bytes = Buffer.concat([upTo(8), line('b')])
     const where = Buffer.concat([line('a'), ...lines.slice(0, at)]).length + 60
     bytes.writeUInt8(bytes.readUInt8(where) ^ 0x01, where)
@@ -159,7 +159,7 @@ describe('outboxDirectory: a commit of several lines', () => {
 })
 
 describe('outboxDirectory: damage', () => {
-  it('a flipped bit at any byte of a line costs that line alone', async () => {
+  test('a flipped bit at any byte of a line costs that line alone', async () => {
     const [a, b, c] = [line('a'), line('b'), line('c')]
     for (let at = 0; at < b.length; at++) {
       const flipped = Buffer.from(b)
@@ -178,7 +178,7 @@ describe('outboxDirectory: damage', () => {
     }
   })
 
-  it('random bytes in the middle are passed over, and the files are made once', async () => {
+  test('random bytes in the middle are passed over, and the files are made once', async () => {
     const noise = Buffer.from('\u0000\u0001 no line \n\n{"crc":"00000000","records":[]}\n')
     const directory = directoryWith(Buffer.concat([line('a'), noise, line('b')]))
     const source = outboxDirectory(directory)
@@ -188,7 +188,7 @@ describe('outboxDirectory: damage', () => {
     expect(broken(directory)).toEqual(made)
   })
 
-  it('a damaged line at the end of a living writer’s segment is looked at again before it is given up', async () => {
+  test('a damaged line at the end of a living writer’s segment is looked at again before it is given up', async () => {
     const directory = directoryWith(Buffer.concat([line('a'), Buffer.alloc(20), Buffer.from('\n')]), living)
     const source = outboxDirectory(directory)
     const { ids, damage, positions } = await readAll(source)
@@ -198,14 +198,14 @@ describe('outboxDirectory: damage', () => {
     expect([after.ids, after.damage.length]).toEqual([['b'], 1])
   })
 
-  it('more bytes without a newline than a line may have are passed over piece by piece', async () => {
+  test('more bytes without a newline than a line may have are passed over piece by piece', async () => {
     const directory = directoryWith(Buffer.concat([line('a'), Buffer.alloc(33 * 1024 * 1024, 'x'), Buffer.from('\n'), line('b')]))
     const { ids, damage } = await readAll(outboxDirectory(directory))
     expect(ids).toEqual(['a', 'b'])
     expect(damage.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(33 * 1024 * 1024 + 1)
   })
 
-  it('what looks like a commit inside an event does not fool the search', async () => {
+  test('what looks like a commit inside an event does not fool the search', async () => {
     const inner = line('inner').toString('utf8')
     const outer = Buffer.from(encodeLine([event('outer', inner)]))
     outer.writeUInt8(outer.readUInt8(12) ^ 1, 12)
@@ -213,14 +213,14 @@ describe('outboxDirectory: damage', () => {
     expect(ids).toEqual(['b'])
   })
 
-  it('nothing is passed over while the damaged bytes cannot be copied aside', async () => {
+  test('nothing is passed over while the damaged bytes cannot be copied aside', async () => {
     const directory = directoryWith(Buffer.concat([Buffer.from('damage\n'), line('a')]))
     const files = { ...nodeFileSystem, create: () => Promise.reject(failure('ENOSPC')) }
     await expect(readAll(outboxDirectory(directory, { files }))).rejects.toMatchObject({ code: 'full' })
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a'])
   })
 
-  it('may be looked at without leaving a trace', async () => {
+  test('may be looked at without leaving a trace', async () => {
     const directory = directoryWith(Buffer.concat([Buffer.from('damage\n'), line('a')]))
     const { ids, damage } = await readAll(outboxDirectory(directory, { keepBroken: false }))
     expect([ids, damage.length, broken(directory)]).toEqual([['a'], 1, []])
@@ -228,7 +228,7 @@ describe('outboxDirectory: damage', () => {
 })
 
 describe('outboxDirectory: files of other kinds', () => {
-  it('a segment of another format version is left alone and reported once', async () => {
+  test('a segment of another format version is left alone and reported once', async () => {
     const directory = directoryWith(line('a'))
     const name = `${writer}-000002.v2.ndjson`
     writeFileSync(join(directory, name), 'something new')
@@ -241,7 +241,7 @@ describe('outboxDirectory: files of other kinds', () => {
     expect(readFileSync(join(directory, name), 'utf8')).toBe('something new')
   })
 
-  it('a directory or a link in the place of a segment is left alone and reported once', async () => {
+  test('a directory or a link in the place of a segment is left alone and reported once', async () => {
     const directory = directoryWith(line('a'))
     mkdirSync(join(directory, `${writer}-000002.v1.ndjson`))
     symlinkSync(join(directory, first), join(directory, `${writer}-000003.v1.ndjson`))
@@ -252,14 +252,14 @@ describe('outboxDirectory: files of other kinds', () => {
     await source.settle(positions)
   })
 
-  it('anything else is nobody’s business', async () => {
+  test('anything else is nobody’s business', async () => {
     const directory = directoryWith(line('a'))
     writeFileSync(join(directory, 'notes.txt'), 'x')
     writeFileSync(join(directory, 'x.v1.ndjson'), 'x')
     expect((await readAll(outboxDirectory(directory))).damage).toEqual([])
   })
 
-  it('a directory that does not exist yet is empty', async () => {
+  test('a directory that does not exist yet is empty', async () => {
     const source = outboxDirectory(join(temporaryDirectory(), 'later'))
     expect(await source.read({}, 1000)).toEqual({ commits: [], positions: {}, damage: [], more: false })
     source.watch(() => undefined)()
@@ -268,7 +268,7 @@ describe('outboxDirectory: files of other kinds', () => {
 })
 
 describe('outboxDirectory: reading on', () => {
-  it('gives at least one commit however small the limit', async () => {
+  test('gives at least one commit however small the limit', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory, rotateBytes: 1000 })
     for (let index = 0; index < 20; index++) await outbox.append([[event(`e${index}`)]])
@@ -277,12 +277,12 @@ describe('outboxDirectory: reading on', () => {
     await outbox.close()
   })
 
-  it('goes on where a position says', async () => {
+  test('goes on where a position says', async () => {
     const directory = directoryWith(Buffer.concat([line('a'), line('b')]))
     expect((await readAll(outboxDirectory(directory), { [first]: line('a').length })).ids).toEqual(['b'])
   })
 
-  it('a segment that shrank is read no further', async () => {
+  test('a segment that shrank is read no further', async () => {
     const directory = directoryWith(Buffer.concat([line('a'), line('b')]), living)
     const source = outboxDirectory(directory)
     const { positions } = await readAll(source)
@@ -293,7 +293,7 @@ describe('outboxDirectory: reading on', () => {
     expect(await source.settle(after.positions)).toEqual([first])
   })
 
-  it('tells a watcher that something was added', async () => {
+  test('tells a watcher that something was added', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory })
     const source = outboxDirectory(directory)
@@ -308,7 +308,7 @@ describe('outboxDirectory: reading on', () => {
 })
 
 describe('outboxDirectory: settling', () => {
-  it('removes a segment only when it is finished and wholly settled', async () => {
+  test('removes a segment only when it is finished and wholly settled', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory, rotateBytes: 400 })
     await outbox.append([[event('a')]])
@@ -326,13 +326,13 @@ describe('outboxDirectory: settling', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('removes empty segments and owner files of the dead', async () => {
+  test('removes empty segments and owner files of the dead', async () => {
     const directory = directoryWith(Buffer.alloc(0), dead)
     expect(await outboxDirectory(directory).settle({})).toEqual([first])
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('keeps the owner file of a living writer that has not written yet', async () => {
+  test('keeps the owner file of a living writer that has not written yet', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory })
     await outboxDirectory(directory).settle({})
@@ -340,11 +340,11 @@ describe('outboxDirectory: settling', () => {
     await outbox.close()
   })
 
-  it('names streams that were gone already', async () => {
+  test('names streams that were gone already', async () => {
     expect(await outboxDirectory(temporaryDirectory()).settle({ [first]: 10 })).toEqual([first])
   })
 
-  it('syncs the directory before it lets go of positions', async () => {
+  test('syncs the directory before it lets go of positions', async () => {
     const directory = directoryWith(line('a'))
     const files = { ...nodeFileSystem, syncDirectory: () => Promise.reject(failure('EIO')) }
     await expect(outboxDirectory(directory, { files }).settle({ [first]: line('a').length })).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { event, failure, faulty, readAll, temporaryDirectory } from './support.ts'
@@ -11,7 +11,7 @@ const segments = (directory: string): string[] =>
     .sort()
 
 describe('openOutbox', () => {
-  it('writes one line per commit, in order, readable as JSON', async () => {
+  test('writes one line per commit, in order, readable as JSON', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory })
     await outbox.append([[event('a'), event('b')], [event('c')]])
@@ -21,7 +21,7 @@ describe('openOutbox', () => {
     expect(lines.map((line) => JSON.parse(line).records.length)).toEqual([2, 1])
   })
 
-  it('keeps its files from other users', async () => {
+  test('keeps its files from other users', async () => {
     const directory = join(temporaryDirectory(), 'deep', 'outbox')
     const outbox = await openOutbox({ directory })
     await outbox.append([[event('a')]])
@@ -31,7 +31,7 @@ describe('openOutbox', () => {
     expect([statSync(directory).mode & 0o777, ...modes]).toEqual([0o700, 0o600, 0o600])
   })
 
-  it('never continues a segment after a restart', async () => {
+  test('never continues a segment after a restart', async () => {
     const directory = temporaryDirectory()
     for (const id of ['a', 'b']) {
       const outbox = await openOutbox({ directory })
@@ -42,7 +42,7 @@ describe('openOutbox', () => {
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b'])
   })
 
-  it('begins a new segment before one grows beyond the limit', async () => {
+  test('begins a new segment before one grows beyond the limit', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory, rotateBytes: 600 })
     for (const id of ['a', 'b', 'c', 'd', 'e']) await outbox.append([[event(id)]])
@@ -53,7 +53,7 @@ describe('openOutbox', () => {
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b', 'c', 'd', 'e'])
   })
 
-  it('shares one write and one sync among appends that wait', async () => {
+  test('shares one write and one sync among appends that wait', async () => {
     let syncs = 0
     const files = faulty((file, path) => ({
       sync: async () => {
@@ -69,7 +69,7 @@ describe('openOutbox', () => {
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(Array.from({ length: 100 }, (_, index) => `e${index}`))
   })
 
-  it('writes the rest after a short write', async () => {
+  test('writes the rest after a short write', async () => {
     const directory = temporaryDirectory()
     const files = faulty((file) => ({ write: (bytes, position) => file.write(bytes.subarray(0, 7), position) }))
     const outbox = await openOutbox({ directory, files: { ...files, create: shortOnlyForSegments(files) } })
@@ -78,7 +78,7 @@ describe('openOutbox', () => {
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a'])
   })
 
-  it.each([
+  test.each([
     ['ENOSPC', 'full'],
     ['EDQUOT', 'full'],
     ['EIO', 'unavailable'],
@@ -105,7 +105,7 @@ describe('openOutbox', () => {
     expect(segments(directory)).toHaveLength(2)
   })
 
-  it('a failed sync is never reported as durable and never tried again on the same file', async () => {
+  test('a failed sync is never reported as durable and never tried again on the same file', async () => {
     const directory = temporaryDirectory()
     const syncs: string[] = []
     let failing = false
@@ -128,7 +128,7 @@ describe('openOutbox', () => {
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b'])
   })
 
-  it('leaves no empty segments behind on a full disk', async () => {
+  test('leaves no empty segments behind on a full disk', async () => {
     const directory = temporaryDirectory()
     let full = true
     const files = faulty((file, path) => ({
@@ -144,7 +144,7 @@ describe('openOutbox', () => {
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a'])
   })
 
-  it('refuses an append when the directory was removed under it', async () => {
+  test('refuses an append when the directory was removed under it', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory })
     await outbox.append([[event('a')]])
@@ -153,7 +153,7 @@ describe('openOutbox', () => {
     await outbox.close()
   })
 
-  it('refuses a directory that cannot be written, naming it', async () => {
+  test('refuses a directory that cannot be written, naming it', async () => {
     const directory = temporaryDirectory()
     const files = { ...nodeFileSystem, create: () => Promise.reject(failure('EROFS')) }
     await expect(openOutbox({ directory, files })).rejects.toMatchObject({
@@ -162,7 +162,7 @@ describe('openOutbox', () => {
     })
   })
 
-  it('refuses appends after close, and close may be called again', async () => {
+  test('refuses appends after close, and close may be called again', async () => {
     const outbox = await openOutbox({ directory: temporaryDirectory() })
     const pending = outbox.append([[event('a')]])
     await Promise.all([outbox.close(), outbox.close()])
@@ -170,7 +170,7 @@ describe('openOutbox', () => {
     await expect(outbox.append([[event('b')]])).rejects.toMatchObject({ code: 'closed' })
   })
 
-  it('an append of nothing touches nothing', async () => {
+  test('an append of nothing touches nothing', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory })
     await outbox.append([])
@@ -179,7 +179,7 @@ describe('openOutbox', () => {
     await outbox.close()
   })
 
-  it('refuses a commit that is too large, and goes on with the next', async () => {
+  test('refuses a commit that is too large, and goes on with the next', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory })
     await expect(outbox.append([[event('huge', 'x'.repeat(17 * 1024 * 1024))]])).rejects.toThrow(RangeError)

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { bench, endpoint, event, events, type Receiver, receiver, status, until } from './support.ts'
 
 interface Told {
@@ -12,7 +12,7 @@ const told = ({ received }: Receiver): Told[] => received.map(({ body }) => JSON
 const typesOf = (hook: Receiver): string[] => told(hook).map(({ event_type }) => event_type)
 const host = (url: string) => endpoint(url, { id: '99', audience: 'host', key: 'host-key' })
 
-it('a circuit that opens and closes is told to the host, in the envelope of every event', async () => {
+test('a circuit that opens and closes is told to the host, in the envelope of every event', async () => {
   const [bad, ears] = await Promise.all([receiver(status(500)), receiver()])
   const all = await bench({ breakerCooldown: 0.2, retrySchedule: Array.from({ length: 50 }, () => 0.01) })
   await all.append(host(ears.url), endpoint(bad.url), ...events('e', 10))
@@ -25,7 +25,7 @@ it('a circuit that opens and closes is told to the host, in the envelope of ever
   expect(ears.received[0]?.headers.authorization).toBe('Bearer host-key')
 })
 
-it('an endpoint that is disabled, and a delivery without attempts left, are told to the host of that network alone', async () => {
+test('an endpoint that is disabled, and a delivery without attempts left, are told to the host of that network alone', async () => {
   const [gone, bad, ears, others] = await Promise.all([receiver(status(410)), receiver(status(500)), receiver(), receiver()])
   const all = await bench({ retrySchedule: [0, 0.01] })
   await all.append(
@@ -42,7 +42,7 @@ it('an endpoint that is disabled, and a delivery without attempts left, are told
   expect(others.received).toEqual([])
 })
 
-it('what the host could not be told while it was down is told after a restart of the relay', async () => {
+test('what the host could not be told while it was down is told after a restart of the relay', async () => {
   const [gone, ears] = await Promise.all([receiver(status(410)), receiver(status(503))])
   const all = await bench({ retrySchedule: [0, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3] })
   await all.append(host(ears.url), endpoint(gone.url), event('a'))
@@ -54,7 +54,7 @@ it('what the host could not be told while it was down is told after a restart of
   expect(new Set(told(ears).map(({ event_id }) => event_id)).size).toBe(1)
 })
 
-it('nothing is told about the host’s own endpoint, so it cannot feed itself', async () => {
+test('nothing is told about the host’s own endpoint, so it cannot feed itself', async () => {
   const ears = await receiver(status(500))
   const all = await bench({ retrySchedule: [0, 0.01, 0.01, 0.01, 0.01, 0.01], breakerCooldown: 0.01 })
   await all.append(host(ears.url), event('mail', { audience: 'host', event_type: 'WelcomeEmailRequestedHook' }))

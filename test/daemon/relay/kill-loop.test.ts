@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 import { writeUntilKilled } from '../../adapters/outbox/writer-process.ts'
@@ -11,7 +11,7 @@ const maxInFlightPerEndpoint = 8
 
 const between = (least: number, most: number): number => least + Math.floor(Math.random() * (most - least + 1))
 
-it(`a writer and a relay that are killed at random, ${rounds} times each, lose no event and repeat at most what was in flight`, {
+test(`a writer and a relay that are killed at random, ${rounds} times each, lose no event and repeat at most what was in flight`, {
   timeout: 60_000 + rounds * 15_000,
 }, async () => {
   const directory = temporaryDirectory()

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock, timeline } from '../../../daemon/relay/clock.ts'
 import { createConcurrencyLimiter } from '../../../daemon/relay/schedule/concurrency-limiter.ts'
 import { defaultSchedule, nextDelay, parseRetryAfter } from '../../../daemon/relay/schedule/retry-schedule.ts'
@@ -10,7 +10,7 @@ import { checkSettings, defaultSettings, SettingsError } from '../../../daemon/r
 const failure = { attempts: 1, overloaded: false, retryAfter: undefined }
 
 describe('nextDelay', () => {
-  it('follows the schedule within ± 20 %, whatever the schedule is', () => {
+  test('follows the schedule within ± 20 %, whatever the schedule is', () => {
     const seconds = fc.double({ min: 0, max: 100_000, noNaN: true })
     fc.assert(
       fc.property(
@@ -30,19 +30,19 @@ describe('nextDelay', () => {
     )
   })
 
-  it('takes 75 h 35 min by default', () => {
+  test('takes 75 h 35 min by default', () => {
     expect(defaultSchedule.reduce((sum, delay) => sum + delay)).toBe(75 * 3600 + 35 * 60 + 5)
     expect(nextDelay(defaultSchedule, { ...failure, attempts: 10 }, 0.5)).toBeUndefined()
   })
 
-  it('is at least a minute after a time-out or a 429, but never more than the operator’s longest delay', () => {
+  test('is at least a minute after a time-out or a 429, but never more than the operator’s longest delay', () => {
     const overloaded = { ...failure, overloaded: true }
     expect(nextDelay(defaultSchedule, overloaded, 0.5)).toBe(60_000)
     expect(nextDelay([0, 0.2, 0.5], overloaded, 0.5)).toBe(500)
     expect(nextDelay(defaultSchedule, { ...overloaded, attempts: 3 }, 0.5)).toBe(1_800_000)
   })
 
-  it('is at least what the receiver asks for, up to a day', () => {
+  test('is at least what the receiver asks for, up to a day', () => {
     expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 100 }, 0.5)).toBe(100_000)
     expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 1 }, 0.5)).toBe(5000)
     expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 315_360_000 }, 0.5)).toBe(86_400_000)
@@ -51,7 +51,7 @@ describe('nextDelay', () => {
 
 describe('parseRetryAfter', () => {
   const now = Date.parse('2026-11-20T10:00:00Z')
-  it.each([
+  test.each([
     ['120', 120],
     [' 0 ', 0],
     ['1.5', 1.5],
@@ -71,7 +71,7 @@ describe('parseRetryAfter', () => {
 describe('timeline', () => {
   const clockOf = (wall: () => number, monotonic: () => number): Clock => ({ now: wall, monotonic, timer: () => () => undefined })
 
-  it('never goes back, follows steps forward, and goes on from an earlier run', () => {
+  test('never goes back, follows steps forward, and goes on from an earlier run', () => {
     let wall = 1_000_000
     let monotonic = 0
     const time = timeline(
@@ -92,7 +92,7 @@ describe('timeline', () => {
     expect(time()).toBe(9_000_500)
   })
 
-  it('has timers for longer than Node can count', async () => {
+  test('has timers for longer than Node can count', async () => {
     let called = false
     const cancel = systemClock.timer(2 ** 40, () => {
       called = true
@@ -104,7 +104,7 @@ describe('timeline', () => {
 })
 
 describe('createConcurrencyLimiter', () => {
-  it('begins with one, doubles with rounds of successes and halves with failures', () => {
+  test('begins with one, doubles with rounds of successes and halves with failures', () => {
     const limiter = createConcurrencyLimiter(() => 8, null)
     const limits = [limiter.limit]
     for (let count = 0; count < 8; count++) {
@@ -118,7 +118,7 @@ describe('createConcurrencyLimiter', () => {
     expect(limits).toEqual([1, 2, 2, 4, 4, 4, 4, 8, 8, 4, 2, 1, 1])
   })
 
-  it('begins anew with one when it took its time to fail', () => {
+  test('begins anew with one when it took its time to fail', () => {
     const limiter = createConcurrencyLimiter(() => 8, null)
     for (let count = 0; count < 7; count++) limiter.succeeded()
     expect(limiter.limit).toBe(8)
@@ -126,7 +126,7 @@ describe('createConcurrencyLimiter', () => {
     expect(limiter.limit).toBe(1)
   })
 
-  it('spaces starts evenly', () => {
+  test('spaces starts evenly', () => {
     const limiter = createConcurrencyLimiter(() => 8, 4)
     limiter.started(1000)
     expect(limiter.nextStart).toBe(1250)
@@ -134,7 +134,7 @@ describe('createConcurrencyLimiter', () => {
 })
 
 describe('createWakeTimes', () => {
-  it('gives everything back in order of time, and nothing too early', () => {
+  test('gives everything back in order of time, and nothing too early', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(100)), fc.nat(100), (times, until) => {
         const wakes = createWakeTimes<number>()
@@ -150,11 +150,11 @@ describe('createWakeTimes', () => {
 })
 
 describe('checkSettings', () => {
-  it('fills in the defaults', () => {
+  test('fills in the defaults', () => {
     expect(checkSettings({ timeout: 0.5, retrySchedule: undefined })).toEqual({ ...defaultSettings, timeout: 0.5 })
   })
 
-  it('names every problem at once', () => {
+  test('names every problem at once', () => {
     const given = { timeout: 0, retrySchedule: [], maxInFlightPerEndpoint: 1.5, allowHttp: 'yes', nonsense: 1, constructor: 2 }
     const problems = (() => {
       try {
@@ -173,7 +173,7 @@ describe('checkSettings', () => {
     ])
   })
 
-  it('repeats no value: it may be a secret in the wrong place', () => {
+  test('repeats no value: it may be a secret in the wrong place', () => {
     const secret = 'whsec_abc'
     const values = { timeout: secret, ca: secret, ports: [secret], controlPort: secret, [`${secret}\n`]: secret }
     const message = (() => {
@@ -189,7 +189,7 @@ describe('checkSettings', () => {
 })
 
 describe('classify', () => {
-  it.each([
+  test.each([
     [Object.assign(new Error('x'), { code: 'ENOTFOUND' }), 'dns'],
     [new AggregateError([Object.assign(new Error('x'), { code: 'ECONNREFUSED' })]), 'refused'],
     [new Error('x', { cause: Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }) }), 'tls'],

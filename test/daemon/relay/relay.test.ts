@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
 
 describe('a delivery', () => {
-  it('carries exactly the specification’s headers and the stored bytes', async () => {
+  test('carries exactly the specification’s headers and the stored bytes', async () => {
     const hook = await receiver()
     const { append } = await bench()
     const body = '{"event_id":"a","b":1,"a":"Grüße \\u2028 – 😀","n":12345678901234567890}'
@@ -23,7 +23,7 @@ describe('a delivery', () => {
     })
   })
 
-  it('is signed with every live secret, so that one can be rotated', async () => {
+  test('is signed with every live secret, so that one can be rotated', async () => {
     const hook = await receiver()
     const { append } = await bench()
     const keys = [Buffer.alloc(24, 1), Buffer.alloc(24, 2)]
@@ -38,7 +38,7 @@ describe('a delivery', () => {
     )
   })
 
-  it.each([200, 201, 204, 206, 299])('is acknowledged by %i', async (code) => {
+  test.each([200, 201, 204, 206, 299])('is acknowledged by %i', async (code) => {
     const hook = await receiver(status(code))
     const { append, attempts } = await bench()
     await append(endpoint(hook.url), event('a'))
@@ -48,7 +48,7 @@ describe('a delivery', () => {
     ])
   })
 
-  it.each([301, 302, 303, 307, 308, 304, 400, 401, 404, 408, 413, 422, 425, 429, 500, 502, 503, 504, 599])(
+  test.each([301, 302, 303, 307, 308, 304, 400, 401, 404, 408, 413, 422, 425, 429, 500, 502, 503, 504, 599])(
     'is tried again after %i, and no redirect is followed',
     async (code) => {
       const other = await receiver()
@@ -61,7 +61,7 @@ describe('a delivery', () => {
     },
   )
 
-  it('fails twice, then succeeds, and keeps to the schedule', async () => {
+  test('fails twice, then succeeds, and keeps to the schedule', async () => {
     const hook = await receiver()
     let requests = 0
     hook.answer = (_, response) => response.writeHead(++requests < 3 ? 500 : 204).end()
@@ -79,7 +79,7 @@ describe('a delivery', () => {
     expect(new Set(hook.received.map(({ body }) => body)).size).toBe(1)
   })
 
-  it('is dead when no attempt is left, and that is said', async () => {
+  test('is dead when no attempt is left, and that is said', async () => {
     const hook = await receiver(status(500))
     const { append, attempts, notices } = await bench({ retrySchedule: [0, 0.05, 0.05] })
     await append(endpoint(hook.url), event('a'))
@@ -93,7 +93,7 @@ describe('a delivery', () => {
     expect(notices).toMatchObject([{ kind: 'delivery.dead', event_id: 'a', endpoint_id: '7' }])
   })
 
-  it('waits for as long as the receiver asks', async () => {
+  test('waits for as long as the receiver asks', async () => {
     const hook = await receiver(status(503, { 'retry-after': '30' }))
     const { append, attempts } = await bench()
     await append(endpoint(hook.url), event('a'))
@@ -105,7 +105,7 @@ describe('a delivery', () => {
     expect(hook.received).toHaveLength(1)
   })
 
-  it.each([
+  test.each([
     ['never answers', () => undefined],
     [
       'sends headers and then nothing',
@@ -128,7 +128,7 @@ describe('a delivery', () => {
     expect(attempts).toMatchObject([{ outcome: 'timeout', state: 'pending' }])
   })
 
-  it('needs no more of an answer than its first 64 KiB', async () => {
+  test('needs no more of an answer than its first 64 KiB', async () => {
     const hook = await receiver((_, response) => {
       response.writeHead(200)
       const more = (): void => {
@@ -143,7 +143,7 @@ describe('a delivery', () => {
     expect(attempts).toMatchObject([{ state: 'delivered', status: 200 }])
   })
 
-  it('of an event that comes twice is made once', async () => {
+  test('of an event that comes twice is made once', async () => {
     const hook = await receiver()
     const { append, attempts } = await bench()
     await append(endpoint(hook.url), event('a'), event('a', { body: '{"other":1}' }), event('b'))
@@ -153,7 +153,7 @@ describe('a delivery', () => {
     expect(hook.received.map(({ id }) => id).sort()).toEqual(['a', 'b'])
   })
 
-  it('is not stopped by a listener that throws', async () => {
+  test('is not stopped by a listener that throws', async () => {
     const hook = await receiver()
     const { append } = await bench(
       {},
@@ -169,7 +169,7 @@ describe('a delivery', () => {
 })
 
 describe('endpoints', () => {
-  it('get the events of their network and audience that they asked for', async () => {
+  test('get the events of their network and audience that they asked for', async () => {
     const [all, some, host, other] = await Promise.all([receiver(), receiver(), receiver(), receiver()])
     const { append, attempts } = await bench()
     await append(
@@ -192,7 +192,7 @@ describe('endpoints', () => {
     ])
   })
 
-  it('get nothing that stood in the outbox before them', async () => {
+  test('get nothing that stood in the outbox before them', async () => {
     const hook = await receiver()
     const { append } = await bench()
     await append(event('before'), endpoint(hook.url), event('after'))
@@ -201,7 +201,7 @@ describe('endpoints', () => {
     expect(hook.received.map(({ id }) => id)).toEqual(['after'])
   })
 
-  it('that are disabled get their events once they are enabled', async () => {
+  test('that are disabled get their events once they are enabled', async () => {
     const hook = await receiver()
     const { append } = await bench()
     await append(endpoint(hook.url, { enabled: false }), event('a'), event('b'))
@@ -211,7 +211,7 @@ describe('endpoints', () => {
     await until(() => hook.received.length === 2, 'both are delivered')
   })
 
-  it('with a new address and key get what waits there', async () => {
+  test('with a new address and key get what waits there', async () => {
     const [old, fresh] = await Promise.all([receiver(status(500)), receiver()])
     const { append, attempts } = await bench({ retrySchedule: [0, 0.3] })
     await append(endpoint(old.url), event('a'))
@@ -221,7 +221,7 @@ describe('endpoints', () => {
     expect(fresh.received[0]?.headers.authorization).toBe('Bearer another-key')
   })
 
-  it('get event types that nobody knows as they stand, unless they asked for others', async () => {
+  test('get event types that nobody knows as they stand, unless they asked for others', async () => {
     const [all, some] = await Promise.all([receiver(), receiver()])
     const { append } = await bench()
     await append(
@@ -236,7 +236,7 @@ describe('endpoints', () => {
     expect(some.received.map(({ id }) => id)).toEqual(['known'])
   })
 
-  it('whose key is changed while an attempt is in flight get the next attempt with the new one', async () => {
+  test('whose key is changed while an attempt is in flight get the next attempt with the new one', async () => {
     const answers: (() => void)[] = []
     const hook = await receiver((_, response) => void answers.push(() => response.writeHead(401).end()))
     const { append, relay, attempts } = await bench({ timeout: 60 })
@@ -250,7 +250,7 @@ describe('endpoints', () => {
     expect(hook.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer old-key', 'Bearer new-key'])
   })
 
-  it('that are removed get nothing more, and what was dropped is said', async () => {
+  test('that are removed get nothing more, and what was dropped is said', async () => {
     const hook = await receiver(status(500))
     const { append, attempts, notices, remove } = await bench({ retrySchedule: [0, 1, 1] })
     await append(endpoint(hook.url), event('a'), event('b'))
@@ -262,7 +262,7 @@ describe('endpoints', () => {
     expect(notices).toMatchObject([{ kind: 'endpoint.removed', endpoint_id: '7', text: expect.stringContaining('2 waiting') }])
   })
 
-  it('that answer 410 are disabled, and keep their events until they are enabled again', async () => {
+  test('that answer 410 are disabled, and keep their events until they are enabled again', async () => {
     const hook = await receiver(status(410))
     const { append, attempts, notices } = await bench({ retrySchedule: [0] })
     await append(endpoint(hook.url), event('a'))
@@ -277,7 +277,7 @@ describe('endpoints', () => {
     expect(hook.received.map(({ id }) => id).sort()).toEqual(['a', 'a', 'b'])
   })
 
-  it('in fifo order get the oldest first, one at a time, and the others wait for it', async () => {
+  test('in fifo order get the oldest first, one at a time, and the others wait for it', async () => {
     const hook = await receiver()
     let failures = 3
     hook.answer = ({ id }, response) =>
@@ -289,7 +289,7 @@ describe('endpoints', () => {
     expect(hook.peak()).toBe(1)
   })
 
-  it('with a rate get no more than that', async () => {
+  test('with a rate get no more than that', async () => {
     const hook = await receiver()
     const { append } = await bench()
     await append(endpoint(hook.url, { rate_per_second: 20 }), ...events('e', 8))
@@ -298,7 +298,7 @@ describe('endpoints', () => {
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(250)
   })
 
-  it('get at most so many at once', async () => {
+  test('get at most so many at once', async () => {
     const hook = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 20))
     const { append } = await bench({ maxInFlightPerEndpoint: 3 })
     await append(endpoint(hook.url), ...events('e', 30))
@@ -306,7 +306,7 @@ describe('endpoints', () => {
     expect(hook.peak()).toBe(3)
   })
 
-  it('that the guard refuses are sent nothing, and their circuit stays closed', async () => {
+  test('that the guard refuses are sent nothing, and their circuit stays closed', async () => {
     const hook = await receiver()
     const { append, attempts } = await bench({ allowPrivate: false, retrySchedule: [0, 0, 0, 0, 0, 0, 60] })
     await append(endpoint(hook.url), event('a'))
@@ -317,7 +317,7 @@ describe('endpoints', () => {
 })
 
 describe('the relay', () => {
-  it('goes on where an earlier one stopped', async () => {
+  test('goes on where an earlier one stopped', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0, 0.3, 0.3] })
     await all.append(endpoint(hook.url), event('a'))
@@ -329,7 +329,7 @@ describe('the relay', () => {
     expect(all.attempts[1]).toMatchObject({ attempt: 2, state: 'delivered' })
   })
 
-  it('takes new settings for what begins from then on, and keeps the old ones when they are wrong', async () => {
+  test('takes new settings for what begins from then on, and keeps the old ones when they are wrong', async () => {
     const hook = await receiver()
     const { append, relay, attempts } = await bench({
       allowPrivate: false,
@@ -343,7 +343,7 @@ describe('the relay', () => {
     await until(() => hook.received.length === 1, 'it is delivered')
   })
 
-  it('aborts what does not end in time when it is closed, which uses up no attempt', async () => {
+  test('aborts what does not end in time when it is closed, which uses up no attempt', async () => {
     const hook = await receiver(() => undefined)
     const all = await bench()
     await all.append(endpoint(hook.url), event('a'))

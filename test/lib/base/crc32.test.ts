@@ -1,10 +1,10 @@
 import { crc32 as reference } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { crc32 } from '../../../lib/base/crc32.ts'
 
 describe('crc32', () => {
-  it.each([
+  test.each([
     ['', 0],
     ['a', 0xe8b7be43],
     ['123456789', 0xcbf43926],
@@ -13,7 +13,7 @@ describe('crc32', () => {
     expect(crc32(new TextEncoder().encode(text))).toBe(sum)
   })
 
-  it('agrees with zlib at every length and every offset into a buffer', () => {
+  test('agrees with zlib at every length and every offset into a buffer', () => {
     const bytes = Uint8Array.from({ length: 64 }, (_, index) => (index * 167 + 251) & 0xff)
     for (let start = 0; start < 17; start++)
       for (let end = start; end <= bytes.length; end++) {
@@ -22,7 +22,7 @@ describe('crc32', () => {
       }
   })
 
-  it('agrees with zlib on any bytes', () => {
+  test('agrees with zlib on any bytes', () => {
     const any = fc.uint8Array({ maxLength: 3000 })
     fc.assert(fc.property(any, (bytes) => crc32(bytes) === reference(bytes)))
   })

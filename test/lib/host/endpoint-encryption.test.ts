@@ -1,5 +1,5 @@
 /** Keys and signing secrets of endpoints, encrypted where they are kept. */
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createCommunity, type Endpoints, isEncryptionError } from '../../../lib/index.ts'
 import { isEncrypted, keyRing } from '../../../lib/outbox/encryption.ts'
 import type { EndpointUpsert, OutboxRecord } from '../../../lib/outbox/record.ts'
@@ -20,7 +20,7 @@ const endpointsWith = (storage: Storage, encryptionKeys: readonly string[], cloc
   createCommunity({ storage, encryptionKeys, clock }).endpoints
 
 describe('with an encryption key', () => {
-  it('neither the storage nor the outbox holds a key or a secret in plain text, after any change', async () => {
+  test('neither the storage nor the outbox holds a key or a secret in plain text, after any change', async () => {
     const { community, storage, records } = await createTestCommunity({ encryptionKeys: [first] })
     const { endpoints } = community
     const { id } = await endpoints.upsert(good)
@@ -46,7 +46,7 @@ describe('with an encryption key', () => {
     })
   })
 
-  it('the calls answer as without one', async () => {
+  test('the calls answer as without one', async () => {
     const { community } = await createTestCommunity({ encryptionKeys: [first] })
     const { endpoints } = community
     const added = await endpoints.upsert(good)
@@ -62,7 +62,7 @@ describe('with an encryption key', () => {
     expect(await endpoints.upsert(unsigned)).toMatchObject({ signed: false, secrets: [] })
   })
 
-  it('an endpoint in plain text works on, and is encrypted with its next change', async () => {
+  test('an endpoint in plain text works on, and is encrypted with its next change', async () => {
     const { community, storage, records } = await createTestCommunity()
     const { id } = await community.endpoints.upsert(good)
     await community.endpoints.rotate('1', id, { key: true })
@@ -78,7 +78,7 @@ describe('with an encryption key', () => {
     })
   })
 
-  it('republish encrypts what is in plain text, and what a later key of the ring encrypted', async () => {
+  test('republish encrypts what is in plain text, and what a later key of the ring encrypted', async () => {
     const { community, storage, records } = await createTestCommunity()
     await community.endpoints.upsert(good)
     for (const keys of [[first], [second, first]]) {
@@ -101,7 +101,7 @@ describe.each([
       (error: unknown) => (isEncryptionError(error) ? error.message : `not refused as expected: ${error}`),
     )
 
-  it('what has to read a key or a secret is refused with a sentence, and changes nothing', async () => {
+  test('what has to read a key or a secret is refused with a sentence, and changes nothing', async () => {
     const { community, storage, records } = await createTestCommunity({ encryptionKeys: [first] })
     const { id } = await community.endpoints.upsert(good)
     const before = [await rowsOf(storage), records.length]
@@ -113,7 +113,7 @@ describe.each([
     expect([await rowsOf(storage), records.length]).toEqual(before)
   })
 
-  it('what reads neither goes on, and keeps the text', async () => {
+  test('what reads neither goes on, and keeps the text', async () => {
     const { community, storage } = await createTestCommunity({ encryptionKeys: [first] })
     const { id } = await community.endpoints.upsert(good)
     const [before] = await rowsOf(storage)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { checkRecords } from '../../../lib/outbox/check.ts'
 import { decodeLine, encodeLine } from '../../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
@@ -35,7 +35,7 @@ const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'
 const old = { value: 'k', until: '2026-11-21T10:00:00.000Z' }
 
 describe('a record can be used', () => {
-  it.each([
+  test.each([
     ['an event', event()],
     ['an event with a field that this version does not know', event({ trace: nested(5000) })],
     ['an event of a type that this version does not know', event({ event_type: 'LinkCreatedHook' })],
@@ -51,7 +51,7 @@ describe('a record can be used', () => {
 })
 
 describe('a record cannot be used', () => {
-  it.each([
+  test.each([
     ['null', null, /not a JSON object/],
     ['a list', [event()], /not a JSON object/],
     ['a text', 'event', /not a JSON object/],
@@ -97,7 +97,7 @@ describe('a record cannot be used', () => {
   })
 })
 
-it('what is told about an unusable record is what it is about, and no value of it', () => {
+test('what is told about an unusable record is what it is about, and no value of it', () => {
   const secret = 'whsec_secret'
   const { unusable } = checkRecords([event({ body: secret }), endpoint({ key: null, secrets: [secret] }), event({ event_id: 5 })])
   expect(unusable).toMatchObject([
@@ -108,14 +108,14 @@ it('what is told about an unusable record is what it is about, and no value of i
   expect(JSON.stringify(unusable)).not.toContain(secret)
 })
 
-it('of very many unusable records in one commit the first ones are told, and how many others there are', () => {
+test('of very many unusable records in one commit the first ones are told, and how many others there are', () => {
   const { records, unusable } = checkRecords([...Array.from({ length: 5000 }, () => null), event()])
   expect(records).toHaveLength(1)
   expect(unusable).toHaveLength(11)
   expect(unusable.at(-1)?.reason).toBe('4990 more records cannot be used')
 })
 
-it('a line with a right checksum gives the records that can be used, and says what is wrong with the others', () => {
+test('a line with a right checksum gives the records that can be used, and says what is wrong with the others', () => {
   const line = encodeLine([event({ body: null }), event()] as unknown as OutboxRecord[]).slice(0, -1)
   expect(decodeLine(line)).toMatchObject({ records: [event()], unusable: [{ reason: expect.stringContaining('`body`') }] })
 })

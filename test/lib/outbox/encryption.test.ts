@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EncryptionError, encryptionKeyBytes, hasEncrypted, isEncrypted, keyRing } from '../../../lib/outbox/encryption.ts'
 
 const [first, second, third] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill).toString('base64')) as [string, string, string]
@@ -14,21 +14,21 @@ const plain = {
 const values = ['the-key', 'secret-a', 'secret-b', 'old-key', 'old-secret']
 
 describe('a key ring', () => {
-  it('encrypts every credential of an endpoint, and decrypts it again', async () => {
+  test('encrypts every credential of an endpoint, and decrypts it again', async () => {
     const sealed = await keyRing([first]).seal(plain)
     for (const value of values) expect(JSON.stringify(sealed)).not.toContain(value)
     expect([sealed.key, ...sealed.secrets].every(isEncrypted)).toBe(true)
     expect(await keyRing([first]).open(sealed)).toEqual(plain)
   })
 
-  it('gives the same value another text each time, and leaves a text of its first key as it is', async () => {
+  test('gives the same value another text each time, and leaves a text of its first key as it is', async () => {
     const ring = keyRing([first])
     const sealed = await ring.seal(plain)
     expect((await ring.seal(plain)).key).not.toBe(sealed.key)
     expect(await ring.seal(sealed)).toEqual(sealed)
   })
 
-  it('encrypts with its first key what a later one encrypted, and decrypts both', async () => {
+  test('encrypts with its first key what a later one encrypted, and decrypts both', async () => {
     const sealed = await keyRing([first]).seal(plain)
     const rotated = keyRing([second, first])
     expect(await rotated.open(sealed)).toEqual(plain)
@@ -36,18 +36,18 @@ describe('a key ring', () => {
     expect(await keyRing([second]).open(again)).toEqual(plain)
   })
 
-  it('leaves what it cannot decrypt as it is when it encrypts', async () => {
+  test('leaves what it cannot decrypt as it is when it encrypts', async () => {
     const sealed = await keyRing([first]).seal(plain)
     expect(await keyRing([third]).seal(sealed)).toEqual(sealed)
   })
 
-  it('reads plain text, also without a key, and without one encrypts nothing', async () => {
+  test('reads plain text, also without a key, and without one encrypts nothing', async () => {
     expect(await keyRing([first]).open(plain)).toEqual(plain)
     expect(await keyRing([]).open(plain)).toEqual(plain)
     expect(await keyRing([]).seal(plain)).toBe(plain)
   })
 
-  it.each([
+  test.each([
     ['no key', []],
     ['another key', [third]],
   ])('with %s says which one is missing, and how it is given', async (_, keys) => {
@@ -71,12 +71,12 @@ describe('an encrypted value', () => {
   ]
   const flipped = (text: string) => `${text.slice(0, -6)}${text.at(-6) === 'A' ? 'B' : 'A'}${text.slice(-5)}`
 
-  it.each(moves)('moved to %s is not decrypted', async (_, move) => {
+  test.each(moves)('moved to %s is not decrypted', async (_, move) => {
     const sealed = await keyRing([first]).seal(plain)
     await expect(keyRing([first]).open(move(sealed))).rejects.toThrow(/cannot be decrypted: it is damaged/)
   })
 
-  it.each(['encrypted:', 'encrypted:2:abc', 'encrypted:1:zz:zz'])(
+  test.each(['encrypted:', 'encrypted:2:abc', 'encrypted:1:zz:zz'])(
     'of an unknown form is never taken for plain text: %s',
     async (key) => {
       expect(hasEncrypted({ ...plain, key })).toBe(true)

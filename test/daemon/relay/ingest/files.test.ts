@@ -1,7 +1,7 @@
 import { copyFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { nodeFileSystem } from '../../../../adapters/files/file-system.ts'
 import { openOutbox, outboxDirectory } from '../../../../adapters/outbox/file.ts'
 import { startRelay } from '../../../../daemon/relay/relay.ts'
@@ -20,7 +20,7 @@ function tamper(directory: string, sql: string): void {
 }
 
 describe('the relay of a directory', () => {
-  it('clears the outbox once what stood in it is durable in its own store', async () => {
+  test('clears the outbox once what stood in it is durable in its own store', async () => {
     const hook = await receiver()
     const { append, directory, closeOutbox } = await bench()
     await append(endpoint(hook.url), ...events('e', 50))
@@ -33,7 +33,7 @@ describe('the relay of a directory', () => {
     await until(() => hook.received.length === 51, 'the last one is delivered')
   })
 
-  it('keeps its files from other users', async () => {
+  test('keeps its files from other users', async () => {
     const { directory } = await bench()
     const modes = readdirSync(join(directory, 'relay'))
       .filter((name) => !name.endsWith('.sock'))
@@ -41,7 +41,7 @@ describe('the relay of a directory', () => {
     expect(new Set(modes)).toEqual(new Set([0o600]))
   })
 
-  it('refuses to work on an outbox that another one works on', async () => {
+  test('refuses to work on an outbox that another one works on', async () => {
     const { directory } = await bench()
     await expect(startRelay({ outbox: directory })).rejects.toMatchObject({
       code: 'locked',
@@ -51,7 +51,7 @@ describe('the relay of a directory', () => {
 })
 
 describe('a position in the relay’s store', () => {
-  it('that is older than what was ingested costs nothing: events are known by their ids', async () => {
+  test('that is older than what was ingested costs nothing: events are known by their ids', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url), ...events('e', 20))
@@ -64,7 +64,7 @@ describe('a position in the relay’s store', () => {
     expect(hook.received).toHaveLength(21)
   })
 
-  it('that is beyond the end of a segment, or names one that is gone, holds nothing up', async () => {
+  test('that is beyond the end of a segment, or names one that is gone, holds nothing up', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url), event('a'))
@@ -83,7 +83,7 @@ describe('a position in the relay’s store', () => {
 })
 
 describe('segments that', () => {
-  it('are torn, flipped, missing, empty or of a foreign version cost themselves and nothing else', async () => {
+  test('are torn, flipped, missing, empty or of a foreign version cost themselves and nothing else', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url))
@@ -124,7 +124,7 @@ describe('segments that', () => {
     expect(readdirSync(all.directory).filter((name) => name.endsWith('.broken'))).toHaveLength(2)
   })
 
-  it('cannot be removed, on a disk that has become read-only, are delivered all the same, once', async () => {
+  test('cannot be removed, on a disk that has become read-only, are delivered all the same, once', async () => {
     const hook = await receiver()
     const readOnly = (): Promise<never> => Promise.reject(failure('EROFS'))
     const all = await bench()
@@ -143,7 +143,7 @@ describe('segments that', () => {
   })
 })
 
-it('a store of the first version is migrated, with what it holds', async () => {
+test('a store of the first version is migrated, with what it holds', async () => {
   const hook = await receiver()
   const all = await bench()
   await all.append(endpoint(hook.url, { enabled: false }), event('a'))
@@ -164,7 +164,7 @@ it('a store of the first version is migrated, with what it holds', async () => {
 })
 
 describe('writers', () => {
-  it('sixteen at once, killed one after the other, have everything delivered that they acknowledged', async () => {
+  test('sixteen at once, killed one after the other, have everything delivered that they acknowledged', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url))

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { outboxIntake } from '../../../../daemon/relay/ingest/intake.ts'
 import { piecesOf } from '../../../../daemon/relay/ingest/pieces.ts'
@@ -20,7 +20,7 @@ const ids = (pieces: readonly Reading[]) =>
   pieces.map(({ commits }) => commits.flat().map((record) => (record.kind === 'event' ? record.event_id : record.kind)))
 
 describe('what was read of the outbox', () => {
-  it('is cut into pieces of so many deliveries, and its position goes with the last one', () => {
+  test('is cut into pieces of so many deliveries, and its position goes with the last one', () => {
     const pieces = piecesOf(reading(...events('e', 5)), () => 4, 8)
     expect(ids(pieces)).toEqual([['e0', 'e1'], ['e2', 'e3'], ['e4']])
     expect(pieces.map(({ positions, more }) => [positions, more])).toEqual([
@@ -30,7 +30,7 @@ describe('what was read of the outbox', () => {
     ])
   })
 
-  it('goes by one event where one has more', () => {
+  test('goes by one event where one has more', () => {
     expect(ids(piecesOf(reading(...events('e', 3)), ({ event_id }) => (event_id === 'e1' ? 100 : 1), 8))).toEqual([
       ['e0'],
       ['e1'],
@@ -38,14 +38,14 @@ describe('what was read of the outbox', () => {
     ])
   })
 
-  it('stays whole where an endpoint changes in it', () => {
+  test('stays whole where an endpoint changes in it', () => {
     const whole = reading(event('a'), endpoint('https://example.org/'), event('b'))
     expect(piecesOf(whole, () => 1000, 8)).toEqual([whole])
   })
 })
 
 describe('an event for many endpoints', () => {
-  it('is ingested in pieces, once each, though the relay dies between two of them', async () => {
+  test('is ingested in pieces, once each, though the relay dies between two of them', async () => {
     const path = join(temporaryDirectory(), 'relay.sqlite')
     const store = await openSqliteStore(path)
     onTestFinished(() => store.close())

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { newWriterId, segmentName } from '../../../../adapters/outbox/segment-name.ts'
 import { postgresDialect } from '../../../../adapters/sql/postgres/dialect.ts'
 import { sqliteDialect } from '../../../../adapters/sql/sqlite/dialect.ts'
@@ -94,7 +94,7 @@ describe.each([
   ['a SQLite table', sqlite],
   ['a PostgreSQL table', postgres],
 ])('%s with records that cannot be used', (name, outbox) => {
-  it('gives all the others to the endpoints, and says which ones it left out', async () => {
+  test('gives all the others to the endpoints, and says which ones it left out', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await all.append(
@@ -113,7 +113,7 @@ describe.each([
     expect([all.faults, all.relay.ready]).toEqual([[], true])
   })
 
-  it('keeps them for a person to look at', async () => {
+  test('keeps them for a person to look at', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await all.append(endpoint(hook.url), unusable({ ...event('odd'), audience: 'all' }), event('even'))
@@ -128,7 +128,7 @@ describe.each([
     expect(kept[0]).toContain('"audience":"all"')
   })
 
-  it('leaves an endpoint as it was when its next version cannot be used', async () => {
+  test('leaves an endpoint as it was when its next version cannot be used', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await all.append(
@@ -142,7 +142,7 @@ describe.each([
     expect(damaged(all)).toMatchObject([{ network_id: '1', endpoint_id: '7' }])
   })
 
-  it('delivers the other records of the same commit', async () => {
+  test('delivers the other records of the same commit', async () => {
     const hook = await receiver()
     const made = await outbox()
     const all = await bench({}, {}, async () => made)
@@ -151,7 +151,7 @@ describe.each([
     expect(damaged(all)).toHaveLength(1)
   })
 
-  it('goes on without a record that the store itself refuses, again after a restart', async () => {
+  test('goes on without a record that the store itself refuses, again after a restart', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await query(all, name === 'a PostgreSQL table' ? cursedInPostgres : cursedInSqlite)
@@ -167,7 +167,7 @@ describe.each([
     expect([all.faults, all.relay.ready]).toEqual([[], true])
   })
 
-  it('delivers every good record among hundreds that were changed at random', async () => {
+  test('delivers every good record among hundreds that were changed at random', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     const random = generator(20_261_121)
@@ -187,7 +187,7 @@ describe.each([
   ['SQLite', directory],
   ['PostgreSQL', postgres],
 ])('a relay that remembers in %s', (name, outbox) => {
-  it('sends no body that is not the one that it ingested: that delivery is dead, and everything else goes on', async () => {
+  test('sends no body that is not the one that it ingested: that delivery is dead, and everything else goes on', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await all.append(endpoint(hook.url, { enabled: false }), event('a'), event('flipped'), event('c'))
@@ -204,7 +204,7 @@ describe.each([
     expect(state?.state?.failingSince ?? null).toBe(null)
   })
 
-  it('records the answer of a receiver whatever is in it', async () => {
+  test('records the answer of a receiver whatever is in it', async () => {
     const hook = await receiver((_, response) => void response.writeHead(500).end('no\0 \ud800 \u202e'))
     const all = await bench({ retrySchedule: [0] }, {}, outbox)
     await all.append(endpoint(hook.url), event('a'))
@@ -214,7 +214,7 @@ describe.each([
     expect([all.faults, all.relay.ready]).toEqual([[], true])
   })
 
-  it('migrates a store of an earlier version, in place', async () => {
+  test('migrates a store of an earlier version, in place', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await all.append(endpoint(hook.url, { enabled: false }), event('old'))

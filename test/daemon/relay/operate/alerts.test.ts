@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 
 const cwd = join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'monitoring')
 const page = (name: string): string => readFileSync(join(cwd, name), 'utf8')
@@ -12,13 +12,13 @@ function promtool(...args: string[]): { readonly status: number | null; readonly
 }
 const without = 'promtool is not there: apt-get install prometheus'
 
-it('every alert rule has a test of its own', () => {
+test('every alert rule has a test of its own', () => {
   const rules = [...page('alerts.yaml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
   const tested = [...page('alerts.test.yaml').matchAll(/^ {2}- name: (\w+)$/gm)].map(([, name]) => name)
   expect(tested.toSorted()).toEqual(rules.toSorted())
 })
 
-it.for<[string, string[]]>([
+test.for<[string, string[]]>([
   ['are rules', ['check', 'rules', 'alerts.yaml']],
   ['fire when they should, and only then', ['test', 'rules', 'alerts.test.yaml']],
 ])('the alert rules %s', ([, args], { skip }) => {

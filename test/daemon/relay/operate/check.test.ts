@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { execPath, getuid } from 'node:process'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
@@ -39,12 +39,12 @@ async function outboxWith(...records: readonly OutboxRecord[]): Promise<string> 
   return directory
 }
 
-it('counts what waits in words that fit the number', async () => {
+test('counts what waits in words that fit the number', async () => {
   const outbox = await outboxWith(endpoint('https://example.org/hook'))
   expect((await check({ outbox })).text).toContain('1 endpoint, 1 commit waits in the outbox')
 })
 
-it.each([
+test.each([
   ['a directory', () => join(temporaryDirectory(), 'nope')],
   ['a SQLite file', () => `sqlite:${join(temporaryDirectory(), 'nope.sqlite')}`],
 ])('%s that is not there is a problem, and is not made', async (_, address) => {
@@ -59,7 +59,7 @@ it.each([
   expect(existsSync(outbox.replace('sqlite:', ''))).toBe(false)
 })
 
-it('a SQLite file of somebody else is no outbox, and stays as it is', async () => {
+test('a SQLite file of somebody else is no outbox, and stays as it is', async () => {
   const directory = temporaryDirectory()
   const path = join(directory, 'theirs.sqlite')
   const database = new DatabaseSync(path)
@@ -71,7 +71,7 @@ it('a SQLite file of somebody else is no outbox, and stays as it is', async () =
   expect(everything(directory)).toEqual(before)
 })
 
-it('a PostgreSQL database without an outbox is a problem, and nothing is made in it', async () => {
+test('a PostgreSQL database without an outbox is a problem, and nothing is made in it', async () => {
   const schema = server.newSchema()
   const outbox = `${server.url}?schema=${schema}`
   expect((await found({ outbox })).problems).toMatchObject([expect.stringContaining(`there is no outbox in schema ${schema} of`)])
@@ -79,7 +79,7 @@ it('a PostgreSQL database without an outbox is a problem, and nothing is made in
   expect(rows).toEqual([])
 })
 
-it.each([
+test.each([
   [
     'a directory',
     async () => {
@@ -130,7 +130,7 @@ it.each([
   expect(await trace()).toEqual(before)
 })
 
-it('an endpoint counts as it will be: changed and removed by what waits', async () => {
+test('an endpoint counts as it will be: changed and removed by what waits', async () => {
   const outbox = await outboxWith(
     endpoint('https://127.0.0.1/'),
     endpoint('https://example.org/'),
@@ -140,14 +140,14 @@ it('an endpoint counts as it will be: changed and removed by what waits', async 
   expect(await found({ outbox })).toMatchObject({ ok: true, endpoints: 1, problems: [] })
 })
 
-it('records that cannot be used are problems, and are not set aside yet', async () => {
+test('records that cannot be used are problems, and are not set aside yet', async () => {
   const outbox = await outboxWith({ ...event('a'), audience: 'all' } as unknown as OutboxRecord)
   const { problems } = await found({ outbox })
   expect(problems).toMatchObject([expect.stringContaining('an event cannot be used: its `audience`')])
   expect(readdirSync(outbox).filter((name) => name.endsWith('.broken'))).toEqual([])
 })
 
-it('a port of the control that is taken is a problem', async () => {
+test('a port of the control that is taken is a problem', async () => {
   const other = createServer()
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
   onTestFinished(() => void other.close())
@@ -156,18 +156,18 @@ it('a port of the control that is taken is a problem', async () => {
   expect(problems).toEqual([`--control-port ${port} cannot be used: it is taken`])
 })
 
-it.each(['mysql://db.example/community', 'xyz:', 'postgres:', 'sqlite:', 'redis://127.0.0.1'])(
+test.each(['mysql://db.example/community', 'xyz:', 'postgres:', 'sqlite:', 'redis://127.0.0.1'])(
   '%s names no outbox',
   (address) => {
     expect(() => outboxOf(address)).toThrow(/--outbox must be a directory, sqlite:PATH or postgres:/)
   },
 )
 
-it.each(['./data/outbox', '/var/lib/x:y', 'C:\\outbox', './mysql:'])('%s names a directory', (address) => {
+test.each(['./data/outbox', '/var/lib/x:y', 'C:\\outbox', './mysql:'])('%s names a directory', (address) => {
   expect(outboxOf(address)).toBe(address)
 })
 
-it.each([
+test.each([
   [{ ca: 'not PEM' }, /setting `ca` must be PEM text of certificates/],
   [{ json: true }, /setting `json` does not exist; allowed: retrySchedule, timeout/],
   [{ 'control-port': 9464 }, /setting `control-port` does not exist; did you mean controlPort/],
@@ -179,7 +179,7 @@ it.each([
   await expect(check({ outbox: temporaryDirectory(), config })).rejects.toThrow(sentence)
 })
 
-it('the port of the control may be a setting; the flag goes before it', async () => {
+test('the port of the control may be a setting; the flag goes before it', async () => {
   const config = join(temporaryDirectory(), 'relay.json')
   writeFileSync(config, '{"controlPort": 9464}')
   const settings = await readSettings({ config })
@@ -187,7 +187,7 @@ it('the port of the control may be a setting; the flag goes before it', async ()
   expect([settings.controlPort, flagged.controlPort]).toEqual([9464, 9000])
 })
 
-it('a relay says that its outbox was not there, makes it, and delivers what comes', async () => {
+test('a relay says that its outbox was not there, makes it, and delivers what comes', async () => {
   const outbox = join(temporaryDirectory(), 'later')
   const relay = run('folkmoot-relay', 'run', '--outbox', outbox, '--json')
   expect(JSON.parse(await relay.firstLine())).toMatchObject({
@@ -201,7 +201,7 @@ it('a relay says that its outbox was not there, makes it, and delivers what come
   expect(await relay.ended).toBe(0)
 })
 
-it.skipIf(getuid?.() !== 0)('a store that may not be read is said to be one, and not to be missing', () => {
+test.skipIf(getuid?.() !== 0)('a store that may not be read is said to be one, and not to be missing', () => {
   const directory = temporaryDirectory()
   chmodSync(directory, 0o700)
   const backing = join(import.meta.dirname, '../../../../daemon/relay/store/backing.ts')

@@ -1,7 +1,7 @@
 /** The encryption keys of the relay's commands: the variable, the file, and SIGHUP. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { check } from '../../../../daemon/relay/operate/commands/check.ts'
 import { status } from '../../../../daemon/relay/operate/commands/inspect.ts'
@@ -22,7 +22,7 @@ const everything = (directory: string): string =>
     .map((path) => readFileSync(path, 'latin1'))
     .join('\n')
 
-it('a relay without the right key waits and says so; its file read again at SIGHUP, it goes on', async () => {
+test('a relay without the right key waits and says so; its file read again at SIGHUP, it goes on', async () => {
   const hook = await receiver()
   const outbox = temporaryDirectory()
   const file = join(temporaryDirectory(), 'encryption-keys')
@@ -73,7 +73,7 @@ it('a relay without the right key waits and says so; its file read again at SIGH
   await writer.close()
 })
 
-it('a key that is none ends the command with a sentence that does not show it', async () => {
+test('a key that is none ends the command with a sentence that does not show it', async () => {
   const outbox = temporaryDirectory()
   const missing = join(outbox, 'nope')
   await expect(check({ outbox, encryptionKeys: `${first},hunter2` })).rejects.toThrow(

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import type { AttemptReport } from '../../../../daemon/relay/events.ts'
 import { createLog } from '../../../../daemon/relay/operate/log.ts'
 
@@ -18,7 +18,7 @@ const failed: AttemptReport = {
   age: 20,
 }
 
-it.each([
+test.each([
   ['closed', /; again at 10:00:05, circuit closed\)/],
   ['open', /; it waits for the circuit, circuit open\)/],
 ] as const)('a failed attempt with a circuit that is %s says when it is sent again', (breaker, said) => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 
 const page = (name: string): string => readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8')
@@ -16,7 +16,7 @@ async function exported(): Promise<ReadonlySet<string>> {
 }
 
 describe('what watches the relay', () => {
-  it.each(['monitoring/grafana-dashboard.json', 'monitoring/alerts.yaml', 'operating.md', 'webhooks.md'])(
+  test.each(['monitoring/grafana-dashboard.json', 'monitoring/alerts.yaml', 'operating.md', 'webhooks.md'])(
     'names in %s only metrics that are exported',
     async (name) => {
       const known = await exported()
@@ -24,13 +24,13 @@ describe('what watches the relay', () => {
     },
   )
 
-  it('shows every metric on the dashboard', async () => {
+  test('shows every metric on the dashboard', async () => {
     const shown = new Set(named(page('monitoring/grafana-dashboard.json')).map((name) => name.replace(/_bucket$/, '')))
     const all = [...(await exported())].filter((name) => !/_(bucket|sum|count)$/.test(name))
     expect(all.filter((name) => !shown.has(name))).toEqual([])
   })
 
-  it('is a dashboard whose panels do not lie on each other, and rules that each say what is wrong', () => {
+  test('is a dashboard whose panels do not lie on each other, and rules that each say what is wrong', () => {
     const { panels } = JSON.parse(page('monitoring/grafana-dashboard.json')) as {
       readonly panels: readonly { readonly id: number; readonly gridPos: { readonly x: number; readonly y: number } }[]
     }

@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { combine } from '../../../../daemon/relay/events.ts'
 import { deliveries as showDeliveries, status as showStatus } from '../../../../daemon/relay/operate/commands/inspect.ts'
 import { testEndpoint } from '../../../../daemon/relay/operate/commands/test-endpoint.ts'
@@ -25,7 +25,7 @@ async function command(...args: string[]) {
 }
 
 describe('the commands', () => {
-  it('list dead deliveries with their attempts, and replay them through a running relay', async () => {
+  test('list dead deliveries with their attempts, and replay them through a running relay', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0, 0.02], breakerThreshold: 100 })
     await all.append(endpoint(hook.url), event('a'), event('b'))
@@ -44,7 +44,7 @@ describe('the commands', () => {
     expect((await command('deliveries', '--outbox', all.directory)).records).toHaveLength(2)
   })
 
-  it('show every endpoint, without its key and the rest of its URL', async () => {
+  test('show every endpoint, without its key and the rest of its URL', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0, 0, 0, 0, 0, 100] })
     await all.append(endpoint(`${hook.url}/secret-path`), event('a'))
@@ -61,7 +61,7 @@ describe('the commands', () => {
     expect(table.out.stdout).toContain('a relay is running')
   })
 
-  it('show since when events wait, what is next, and why the latest attempt failed', async () => {
+  test('show since when events wait, what is next, and why the latest attempt failed', async () => {
     const hook = await receiver(status(503))
     const all = await bench({ retrySchedule: [0, 3600] })
     await all.append(endpoint(hook.url), endpoint('http://127.0.0.1:1/', { id: '8', enabled: false }), event('a'))
@@ -73,7 +73,7 @@ describe('the commands', () => {
     expect(off).toMatchObject({ state: 'off', pending: 1, next_attempt_at: null, last_error: null })
   })
 
-  it('fit into 100 columns, whatever the endpoints are called, and show everything with --wide', async () => {
+  test('fit into 100 columns, whatever the endpoints are called, and show everything with --wide', async () => {
     const hook = await receiver(status(503))
     const all = await bench({ retrySchedule: [0, 3600] })
     const id = '243958305993025'
@@ -99,7 +99,7 @@ describe('the commands', () => {
     expect(await showDeliveries({ outbox, json: true, status: 'dead' })).toBe('')
   })
 
-  it('show when an open circuit lets a probe through, and forget the last error after a success', async () => {
+  test('show when an open circuit lets a probe through, and forget the last error after a success', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0, 0, 0, 0, 0, 0.01], breakerCooldown: 600 })
     await all.append(endpoint(hook.url), event('a'))
@@ -115,7 +115,7 @@ describe('the commands', () => {
     expect(await shown()).toMatchObject({ next_probe_at: null, next_attempt_at: null, last_error: null })
   })
 
-  it('say their version, and say errors as JSON to programs', async () => {
+  test('say their version, and say errors as JSON to programs', async () => {
     const version = run('folkmoot-relay', '--version')
     expect([await version.ended, version.out.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
     for (const args of [['status'], ['status', '--nonsense']]) {
@@ -124,7 +124,7 @@ describe('the commands', () => {
     }
   })
 
-  it('choose by event type, and replay so many a second', async () => {
+  test('choose by event type, and replay so many a second', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
     await all.append(endpoint(hook.url), ...events('e', 5), event('other', { event_type: 'MemberJoinedHook' }))
@@ -139,7 +139,7 @@ describe('the commands', () => {
     expect(due.slice(1).map((time, index) => time - (due[index] ?? 0))).toEqual([100_000, 100_000, 100_000, 100_000])
   })
 
-  it('tell how the receiver put its refusal, up to 2 KiB', async () => {
+  test('tell how the receiver put its refusal, up to 2 KiB', async () => {
     const hook = await receiver((_, response) => void response.writeHead(422).end('no such space. '.repeat(1000)))
     const all = await bench({ retrySchedule: [0] })
     await all.append(endpoint(hook.url), event('a'))
@@ -148,7 +148,7 @@ describe('the commands', () => {
     expect(history).toMatchObject([{ status: 422, answer: 'no such space. '.repeat(1000).slice(0, 2048) }])
   })
 
-  it('test an endpoint beside a running relay', async () => {
+  test('test an endpoint beside a running relay', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url))
@@ -164,7 +164,7 @@ describe('the commands', () => {
     })
   })
 
-  it('check settings, endpoints and the outbox, and change nothing', async () => {
+  test('check settings, endpoints and the outbox, and change nothing', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url), event('a'))
@@ -180,7 +180,7 @@ describe('the commands', () => {
     ])
   })
 
-  it.each([
+  test.each([
     [['status', '--outbox', '/nowhere/at/all'], /no relay has run/],
     [['replay', '--outbox', '/nowhere/at/all'], /--event/],
     [['replay', '--outbox', '/nowhere/at/all', '--limit', '5', '--rate', '1'], /a replay needs --event/],
@@ -240,7 +240,7 @@ async function replayable() {
 }
 
 describe('the control', () => {
-  it('tells health and figures to anybody on this machine, and the rest to who has the key', async () => {
+  test('tells health and figures to anybody on this machine, and the rest to who has the key', async () => {
     const { ask, directory } = await controlled()
     expect(await ask('GET', '/livez', undefined, {})).toEqual({ status: 200, body: { alive: true } })
     expect(await ask('GET', '/readyz', undefined, {})).toEqual({ status: 200, body: { ready: true } })
@@ -257,14 +257,14 @@ describe('the control', () => {
     expect((await ask('GET', '/nothing')).status).toBe(404)
   })
 
-  it('does not tell whoever has no key where it is', async () => {
+  test('does not tell whoever has no key where it is', async () => {
     const { ask, directory } = await controlled()
     const refused = await ask('GET', '/status', undefined, {})
     expect(refused.status).toBe(401)
     expect(JSON.stringify(refused.body)).not.toContain(directory)
   })
 
-  it('says in the log why an operation failed, and not in the answer', async () => {
+  test('says in the log why an operation failed, and not in the answer', async () => {
     const unusable = temporaryDirectory()
     mkdirSync(storePath(unusable), { recursive: true })
     const { ask, faults } = await controlled(status(204), unusable)
@@ -273,7 +273,7 @@ describe('the control', () => {
     expect(faults).toEqual([['the control cannot answer GET /status', expect.any(Error)]])
   })
 
-  it('counts attempts by endpoint and outcome, and never names a URL', async () => {
+  test('counts attempts by endpoint and outcome, and never names a URL', async () => {
     const { ask, hook, append, attempts } = await controlled()
     await append(endpoint(`${hook.url}?token=secret`), ...events('e', 3), event('waits', { network_id: '2' }))
     await until(() => attempts.length === 0 && hook.received.length === 3, 'three are delivered')
@@ -290,7 +290,7 @@ describe('the control', () => {
     expect(body).not.toMatch(/secret|http|127\.0/)
   })
 
-  it('tells how old the oldest event is that waits', async () => {
+  test('tells how old the oldest event is that waits', async () => {
     const { ask, hook, append } = await controlled(status(500))
     await append(endpoint(hook.url, { enabled: false }), event('a'))
     await until(async () => /^relay_outbox_pending_events 1$/m.test(String((await ask('GET', '/metrics')).body)), 'it waits')
@@ -299,7 +299,7 @@ describe('the control', () => {
     expect(Number(age)).toBeGreaterThan(0)
   })
 
-  it('tests an endpoint, replays, and lifts what the relay itself disabled', async () => {
+  test('tests an endpoint, replays, and lifts what the relay itself disabled', async () => {
     const { ask, hook, append, notices } = await controlled(status(410))
     await append(endpoint(hook.url), event('a'))
     await until(() => notices.includes('endpoint.disabled'), 'it is disabled')
@@ -316,7 +316,7 @@ describe('the control', () => {
     expect(new Set(hook.received.map(({ headers }) => headers['user-agent'])).size).toBe(1)
   })
 
-  it('replays nothing when it is not asked in words that it knows', async () => {
+  test('replays nothing when it is not asked in words that it knows', async () => {
     const { ask } = await replayable()
     for (const [body, sentence] of [
       [{}, /a replay needs event, type, endpoint, network, since or until to choose by, or "all": true/],
@@ -349,7 +349,7 @@ describe('the control', () => {
     expect(await ask('GET', '/deliveries?status=dead')).toMatchObject({ body: { items: [{ event_id: 'a', state: 'dead' }] } })
   })
 
-  it('lists nothing when it is not asked in words that it knows', async () => {
+  test('lists nothing when it is not asked in words that it knows', async () => {
     const { ask } = await replayable()
     for (const [path, sentence] of [
       ['/deliveries?statu=dead', /there is no `statu` here; allowed: status, endpoint, network, event, type/],
@@ -364,7 +364,7 @@ describe('the control', () => {
       expect(await ask('GET', path), path).toEqual({ status: 422, body: { error: expect.stringMatching(sentence) } })
   })
 
-  it('is asked by `endpoints test`, so that the settings of the running relay hold', async () => {
+  test('is asked by `endpoints test`, so that the settings of the running relay hold', async () => {
     const { append, directory, hook, relay } = await controlled()
     await append(endpoint(hook.url))
     await until(() => relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
@@ -374,7 +374,7 @@ describe('the control', () => {
     expect([ok, JSON.parse(text)]).toMatchObject([true, { outcome: 'delivered', status: 204, sent_by: 'relay' }])
   })
 
-  it('is done without by `endpoints test`, which says so, and names the flag that lifts a rule', async () => {
+  test('is done without by `endpoints test`, which says so, and names the flag that lifts a rule', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url))
@@ -391,7 +391,7 @@ describe('the control', () => {
     )
   })
 
-  it.each(['//', 'http://[', '/%', '*'])('answers a request for %j, and goes on', async (path) => {
+  test.each(['//', 'http://[', '/%', '*'])('answers a request for %j, and goes on', async (path) => {
     const { port, ask } = await controlled()
     const code = await new Promise((done) => {
       request({ port, host: '127.0.0.1', path, method: path === '*' ? 'OPTIONS' : 'GET' }, (response) => {
@@ -403,7 +403,7 @@ describe('the control', () => {
     expect((await ask('GET', '/livez')).status).toBe(200)
   })
 
-  it('does not listen to a page that calls it by another name', async () => {
+  test('does not listen to a page that calls it by another name', async () => {
     const { port } = await controlled()
     const code = await new Promise((done) => {
       request({ port, host: '127.0.0.1', path: '/livez', headers: { host: 'evil.example' } }, (response) => {
@@ -416,7 +416,7 @@ describe('the control', () => {
 })
 
 describe('the maintenance', () => {
-  it('removes delivered events and dead deliveries when their days are over, and nothing else', async () => {
+  test('removes delivered events and dead deliveries when their days are over, and nothing else', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
     const all = await bench({ retrySchedule: [0], breakerThreshold: 100, keepDelivered: 1 / 86_400, keepDead: 3650 })
     await all.append(endpoint(hook.url), ...events('e', 20), event('bad'))
@@ -436,7 +436,7 @@ describe('the maintenance', () => {
     await later.close()
   })
 
-  it('gives up on an endpoint that has only failed for as long as the operator allows, and keeps its events', async () => {
+  test('gives up on an endpoint that has only failed for as long as the operator allows, and keeps its events', async () => {
     const hook = await receiver(status(500))
     const all = await bench({
       retrySchedule: [0, ...Array.from({ length: 40 }, () => 0.05)],
@@ -459,7 +459,7 @@ describe('the maintenance', () => {
     await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered after all')
   })
 
-  it('forgives an endpoint that is registered again: its days of failure are over', async () => {
+  test('forgives an endpoint that is registered again: its days of failure are over', async () => {
     const hook = await receiver(status(500))
     const all = await bench({
       retrySchedule: [0, ...Array.from({ length: 90 }, () => 0.1)],
@@ -483,7 +483,7 @@ describe('the maintenance', () => {
     expect(disabled()).toHaveLength(1)
   })
 
-  it('remembers over a restart that an endpoint was forgiven', async () => {
+  test('remembers over a restart that an endpoint was forgiven', async () => {
     const hook = await receiver(status(500))
     // Two attempts, as one failure is no span: a third one after the endpoint is registered again would be a failure anew.
     const all = await bench({ retrySchedule: [0, 0.1, 3600], breakerThreshold: 100, disableAfter: 0.05 / 86_400 })

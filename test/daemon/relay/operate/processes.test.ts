@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { storePath } from '../../../../daemon/relay/store/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
@@ -21,7 +21,7 @@ const started = (command: Command): Promise<void> =>
   until(() => lines(command).some(({ message }) => message === 'relay.started'), 'the relay has started')
 
 describe('folkmoot-relay run', () => {
-  it('ends what is in flight when it is asked to stop, and takes nothing new', async () => {
+  test('ends what is in flight when it is asked to stop, and takes nothing new', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 700))
     const outbox = await openOutbox({ directory })
@@ -36,7 +36,7 @@ describe('folkmoot-relay run', () => {
     await outbox.close()
   })
 
-  it('aborts what is in flight when it is asked twice, and that uses up no attempt', async () => {
+  test('aborts what is in flight when it is asked twice, and that uses up no attempt', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver(() => undefined)
     const outbox = await openOutbox({ directory })
@@ -56,7 +56,7 @@ describe('folkmoot-relay run', () => {
     await outbox.close()
   })
 
-  it('is refused, with exit code 2 and one sentence, while another one works on the same outbox', async () => {
+  test('is refused, with exit code 2 and one sentence, while another one works on the same outbox', async () => {
     const directory = temporaryDirectory()
     const relay = start(directory)
     await started(relay)
@@ -69,7 +69,7 @@ describe('folkmoot-relay run', () => {
     await started(third)
   })
 
-  it('reads its configuration again on SIGHUP, and keeps the old one when that is wrong', async () => {
+  test('reads its configuration again on SIGHUP, and keeps the old one when that is wrong', async () => {
     const directory = temporaryDirectory()
     const config = join(directory, 'relay.json')
     const hook = await receiver()
@@ -101,7 +101,7 @@ describe('folkmoot-relay run', () => {
     await outbox.close()
   })
 
-  it('sets a delivery aside that was in flight at three deaths of the process', async () => {
+  test('sets a delivery aside that was in flight at three deaths of the process', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver(({ id }, response) => void (id === 'poison' || response.writeHead(204).end()))
     const outbox = await openOutbox({ directory })
@@ -124,7 +124,7 @@ describe('folkmoot-relay run', () => {
     await outbox.close()
   })
 
-  it('goes on when nobody reads its log any more', async () => {
+  test('goes on when nobody reads its log any more', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver()
     const outbox = await openOutbox({ directory })
@@ -138,7 +138,7 @@ describe('folkmoot-relay run', () => {
     await outbox.close()
   })
 
-  it('never logs a key, a body, a secret or an address', async () => {
+  test('never logs a key, a body, a secret or an address', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver(status(500))
     const outbox = await openOutbox({ directory })
@@ -154,7 +154,7 @@ describe('folkmoot-relay run', () => {
     await outbox.close()
   })
 
-  it.each([
+  test.each([
     [[], /--outbox is missing/],
     [['--outbox', '/tmp/x', '--timeout', 'soon'], /--timeout takes seconds/],
     [['--outbox', '/tmp/x', '--retry-schedule', '0,,5'], /--retry-schedule takes seconds/],

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { env } from 'node:process'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { createNotifier } from '../../../../daemon/relay/operate/systemd.ts'
 import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
@@ -24,7 +24,7 @@ function serviceManager() {
   return () => (existsSync(told) ? readFileSync(told, 'utf8').trimEnd().split('\n') : [])
 }
 
-it('systemd is told when the relay is ready, that it lives, and that it stops', async () => {
+test('systemd is told when the relay is ready, that it lives, and that it stops', async () => {
   const told = serviceManager()
   setEnvironment({ NOTIFY_SOCKET: '/run/nowhere', WATCHDOG_USEC: '200000' })
   const relay = run('folkmoot-relay', 'run', '--outbox', temporaryDirectory(), '--json')
@@ -35,7 +35,7 @@ it('systemd is told when the relay is ready, that it lives, and that it stops', 
   await until(() => told().includes('STOPPING=1 --status=draining'), 'that it stops is told')
 })
 
-it('a scheduler that stands still gives no sign of life, so that the service is started anew', async () => {
+test('a scheduler that stands still gives no sign of life, so that the service is started anew', async () => {
   const told = serviceManager()
   const clock = virtualClock()
   let alive = true
@@ -51,7 +51,7 @@ it('a scheduler that stands still gives no sign of life, so that the service is 
   notifier.close()
 })
 
-it('nothing is told where there is no service manager', async () => {
+test('nothing is told where there is no service manager', async () => {
   const told = serviceManager()
   const notifier = createNotifier({ socket: undefined, watchdog: undefined }, virtualClock(), () => true)
   notifier.ready()
@@ -61,7 +61,7 @@ it('nothing is told where there is no service manager', async () => {
   expect(told()).toEqual([])
 })
 
-it('the proxy that the environment names is not asked: it would undo the guard', async () => {
+test('the proxy that the environment names is not asked: it would undo the guard', async () => {
   const [hook, proxy] = await Promise.all([receiver(), receiver()])
   const origin = new URL(proxy.url).origin
   const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { skipIn } from '../../../../daemon/relay/operate/commands/skip.ts'
 import { controlKey, startControl } from '../../../../daemon/relay/operate/control.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
@@ -20,7 +20,7 @@ async function command(...args: string[]) {
 }
 
 describe('skip', () => {
-  it('of the head lets a fifo endpoint go on, and replay undoes it', async () => {
+  test('of the head lets a fifo endpoint go on, and replay undoes it', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
     const made = await bench({ retrySchedule: [0, 3600], breakerThreshold: 1000 })
     await made.append(endpoint(hook.url, { order: 'fifo' }), event('bad'), event('good'))
@@ -41,7 +41,7 @@ describe('skip', () => {
     ])
   })
 
-  it('lets the next one of the subject go, wherever in the row the skipped ones stood', async () => {
+  test('lets the next one of the subject go, wherever in the row the skipped ones stood', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'e0' ? 500 : 204).end())
     const made = await bench({ retrySchedule: [0, 3600], breakerThreshold: 1000 })
     await made.append(endpoint(hook.url, { order: 'subject' }), ...events('e', 5).map((each) => ({ ...each, subject: 'a' })))
@@ -52,7 +52,7 @@ describe('skip', () => {
     expect(made.attempts.map(({ event_id }) => event_id)).toEqual(['e0', 'e2', 'e3', 'e4'])
   })
 
-  it('of what is in flight counts it as delivered if it arrives, and leaves it alone if it does not', async () => {
+  test('of what is in flight counts it as delivered if it arrives, and leaves it alone if it does not', async () => {
     const answers: ((code: number) => void)[] = []
     const hook = await receiver((_, response) => void answers.push((code) => response.writeHead(code).end()))
     const made = await bench({ retrySchedule: [0, 0.05, 0.05] })
@@ -80,7 +80,7 @@ describe('skip', () => {
     ])
   })
 
-  it('chooses by type and time, on the control port too, and is strict', async () => {
+  test('chooses by type and time, on the control port too, and is strict', async () => {
     const hook = await receiver()
     const made = await bench()
     const other = event('b', { event_type: 'MemberJoinedHook' })
@@ -104,7 +104,7 @@ describe('skip', () => {
   })
 })
 
-it('skip refuses an endpoint that nobody knows, and a selection without one', async () => {
+test('skip refuses an endpoint that nobody knows, and a selection without one', async () => {
   const { directory, append, relay } = await bench()
   await append(endpoint('http://127.0.0.1:1/'))
   await until(() => relay.scheduler.endpoint(1) !== undefined, 'it is there')

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { storePath } from '../../../../daemon/relay/store/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
@@ -26,7 +26,7 @@ function fill(disk: string, leave: number): void {
   writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - leave)))
 }
 
-it.for(['for the first time', 'again'])(
+test.for(['for the first time', 'again'])(
   'a relay that starts %s on a full disk says so in one sentence',
   async (when, { skip }) => {
     const disk = smallDisk('1m')
@@ -57,7 +57,7 @@ it.for(['for the first time', 'again'])(
   },
 )
 
-it('a relay that may not write says so in one sentence', async ({ skip }) => {
+test('a relay that may not write says so in one sentence', async ({ skip }) => {
   const disk = smallDisk('2m')
   if (!disk) return skip(noSmallDisk)
   const directory = join(disk, 'outbox')

@@ -1,5 +1,5 @@
 import { renameSync } from 'node:fs'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { type Relay, startRelay } from '../../../../daemon/relay/relay.ts'
@@ -31,7 +31,7 @@ async function figures(change: (store: SeparateStore) => Partial<SeparateStore> 
   return { directory, hook, outbox, relay, metrics, figure }
 }
 
-it('every count is there from the beginning, so that a first one can be seen', async () => {
+test('every count is there from the beginning, so that a first one can be seen', async () => {
   const text = await createMetrics(() => undefined, '1.2.3').text()
   for (const line of [
     'relay_faults_total 0',
@@ -42,7 +42,7 @@ it('every count is there from the beginning, so that a first one can be seen', a
     expect(text).toContain(line)
 })
 
-it('a relay whose outbox is gone is not ready, says so again and again, and goes on when it is back', async () => {
+test('a relay whose outbox is gone is not ready, says so again and again, and goes on when it is back', async () => {
   const { directory, hook, figure } = await figures()
   await until(() => hook.received.length === 1, 'all is well')
   expect(await figure('relay_ready')).toBe(1)
@@ -58,7 +58,7 @@ it('a relay whose outbox is gone is not ready, says so again and again, and goes
   await until(async () => (await figure('relay_outbox_behind_seconds')) < behind, 'it has caught up')
 })
 
-it('a relay that cannot ingest is not ready, falls behind, and counts every try', async () => {
+test('a relay that cannot ingest is not ready, falls behind, and counts every try', async () => {
   const { figure } = await figures(() => ({ ingest: () => Promise.reject(new Error('disk full')) }))
   await until(async () => (await figure('relay_faults_total')) > 2, 'it fails more than once')
   expect(await figure('relay_ready')).toBe(0)
@@ -67,7 +67,7 @@ it('a relay that cannot ingest is not ready, falls behind, and counts every try'
   expect(await figure('relay_outbox_oldest_pending_seconds')).toBe(0)
 })
 
-it('figures come even if the store does not give any, and what is not known is not 0', async () => {
+test('figures come even if the store does not give any, and what is not known is not 0', async () => {
   const { hook, figure } = await figures(() => ({ counts: () => Promise.reject(new Error('away')) }))
   await until(() => hook.received.length === 1, 'it is delivered')
   expect(await figure('relay_ready')).toBe(1)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Breaker, createBreaker, type Ticket } from '../../../../daemon/relay/schedule/breaker.ts'
 
 const threshold = 3
@@ -59,7 +59,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 ) as fc.Arbitrary<Step>
 
 describe('createBreaker', () => {
-  it('agrees with a small model after every step, whatever comes', async () => {
+  test('agrees with a small model after every step, whatever comes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
         let monotonic = 0
@@ -123,7 +123,7 @@ describe('createBreaker', () => {
     )
   })
 
-  it('does not care what the machine’s clock does', async () => {
+  test('does not care what the machine’s clock does', async () => {
     let monotonic = 0
     const breaker = createBreaker(
       () => ({ threshold: 1, cooldown }),
@@ -136,7 +136,7 @@ describe('createBreaker', () => {
     expect(breaker.permit().kind).toBe('ready')
   })
 
-  it('is restored with at most one cooldown left, even if it was saved in the future', () => {
+  test('is restored with at most one cooldown left, even if it was saved in the future', () => {
     const record = { open: true, openedAt: 9e15, trips: 1, failures: 0, witnesses: [], probed: null }
     const breaker = createBreaker(
       () => ({ threshold, cooldown }),
@@ -147,7 +147,7 @@ describe('createBreaker', () => {
     expect(breaker.permit()).toEqual({ kind: 'open', readyAt: 10_000 })
   })
 
-  it('takes a new threshold for what comes', async () => {
+  test('takes a new threshold for what comes', async () => {
     let settings = { threshold: 5, cooldown }
     const breaker = createBreaker(
       () => settings,
@@ -160,7 +160,7 @@ describe('createBreaker', () => {
     expect(breaker.permit().kind).toBe('open')
   })
 
-  it('sends the next probe when it was told, though a restart brings a longer cooldown', async () => {
+  test('sends the next probe when it was told, though a restart brings a longer cooldown', async () => {
     let now = 5000
     const clock = () => now
     const breaker = createBreaker(() => ({ threshold: 1, cooldown: 10 }), clock, clock)
@@ -171,7 +171,7 @@ describe('createBreaker', () => {
     expect([kept.readyAt, restarted.permit()]).toEqual([15_000, { kind: 'open', readyAt: 15_000 }])
   })
 
-  it.each([
+  test.each([
     [0.5, 4],
     [2, 16],
     [30, 240],

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bench, endpoint, event, events, pass, receiver, status, until } from '../support.ts'
 
 /** Retries come quickly, the circuit closes slowly enough to look at it. */
 const quick = { retrySchedule: Array.from({ length: 100 }, () => 0.02), breakerCooldown: 0.5 }
 
 describe('a circuit', () => {
-  it('opens after five failures in a row, lets one probe through, closes on its success and then begins slowly', async () => {
+  test('opens after five failures in a row, lets one probe through, closes on its success and then begins slowly', async () => {
     const hook = await receiver(status(500))
     const { append, notices } = await bench({ ...quick, breakerCooldown: 2, maxInFlightPerEndpoint: 1 })
     await append(endpoint(hook.url), ...events('e', 20))
@@ -28,7 +28,7 @@ describe('a circuit', () => {
     expect(notices.map(({ kind }) => kind)).toEqual(['endpoint.opened', 'endpoint.recovered'])
   })
 
-  it('uses up no attempt while it is open', async () => {
+  test('uses up no attempt while it is open', async () => {
     const hook = await receiver(status(500))
     const { append, attempts } = await bench({
       ...quick,
@@ -46,7 +46,7 @@ describe('a circuit', () => {
     expect(attempts).toHaveLength(made + 4)
   })
 
-  it('that closed again takes 1, 2, 4, then 8 at once', async () => {
+  test('that closed again takes 1, 2, 4, then 8 at once', async () => {
     const hook = await receiver(status(500))
     const { append, notices, relay } = await bench({
       ...quick,
@@ -74,7 +74,7 @@ describe('a circuit', () => {
     expect(Math.max(...peaks)).toBe(8)
   })
 
-  it('waits twice as long after each probe that fails', async () => {
+  test('waits twice as long after each probe that fails', async () => {
     const hook = await receiver(status(500))
     const { append, attempts } = await bench({ ...quick, breakerCooldown: 0.2, maxInFlightPerEndpoint: 1 })
     await append(endpoint(hook.url), ...events('e', 10))
@@ -84,7 +84,7 @@ describe('a circuit', () => {
     for (const [index, least] of [180, 380, 780].entries()) expect(waits[index]).toBeGreaterThan(least)
   })
 
-  it('is still open after a restart, with the rest of its cooldown', async () => {
+  test('is still open after a restart, with the rest of its cooldown', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ ...quick, breakerCooldown: 5, maxInFlightPerEndpoint: 1 })
     await all.append(endpoint(hook.url), ...events('e', 10))
@@ -96,7 +96,7 @@ describe('a circuit', () => {
     await until(() => new Set(hook.received.slice(5).map(({ id }) => id)).size === 10, 'all are delivered')
   })
 
-  it('that one bad event cannot open stays closed for the others', async () => {
+  test('that one bad event cannot open stays closed for the others', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
     const { append, notices, attempts } = await bench(quick)
     await append(endpoint(hook.url), event('bad'))
@@ -110,7 +110,7 @@ describe('a circuit', () => {
     expect(notices.filter(({ kind }) => kind === 'delivery.dead')).toEqual([])
   })
 
-  it('opens on a single event too when no other one is due', async () => {
+  test('opens on a single event too when no other one is due', async () => {
     const hook = await receiver(status(500))
     const { append, attempts } = await bench({ ...quick, breakerCooldown: 30 })
     await append(endpoint(hook.url), event('only'))
@@ -119,7 +119,7 @@ describe('a circuit', () => {
     expect(hook.received).toHaveLength(5)
   })
 
-  it('of one endpoint is nothing to another', async () => {
+  test('of one endpoint is nothing to another', async () => {
     const [dead, alive] = await Promise.all([receiver(status(500)), receiver()])
     const { append, attempts } = await bench({ ...quick, breakerCooldown: 30 })
     await append(endpoint(dead.url, { id: '1' }), endpoint(alive.url, { id: '2' }), ...events('e', 100))
@@ -127,7 +127,7 @@ describe('a circuit', () => {
     expect(attempts.filter(({ endpoint_id }) => endpoint_id === '1').length).toBeLessThanOrEqual(8 + 5)
   })
 
-  it('does not open by what arrives late from before it opened', async () => {
+  test('does not open by what arrives late from before it opened', async () => {
     const hook = await receiver()
     const { append, attempts, notices } = await bench({ ...quick, breakerCooldown: 0.1 })
     // It answers until eight may be in flight.

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createReady } from '../../../../daemon/relay/schedule/ready.ts'
 import { createShares, type Holder, type Standing } from '../../../../daemon/relay/schedule/shares.ts'
 import { bench, endpoint, event, type Received, receiver, until } from '../support.ts'
@@ -8,7 +8,7 @@ const on = (network_id: string) => (prefix: string, count: number) =>
 const few = { timeout: 60, maxInFlight: 16 }
 
 describe('receivers that accept and never answer', () => {
-  it.each([200, 1000])('keep nobody of another network waiting, be they %i of one network', async (count) => {
+  test.each([200, 1000])('keep nobody of another network waiting, be they %i of one network', async (count) => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
     const { append, attempts } = await bench(few)
     await append(...Array.from({ length: count }, (_, index) => endpoint(hanging.url, { id: `${index + 1}` })), event('first'))
@@ -20,7 +20,7 @@ describe('receivers that accept and never answer', () => {
     expect(hanging.received.length).toBeLessThanOrEqual(8)
   })
 
-  it('keep no quick endpoint of their own network waiting', async () => {
+  test('keep no quick endpoint of their own network waiting', async () => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
     const { append, attempts } = await bench(few)
     await append(endpoint(healthy.url, { id: '5000' }), event('first'))
@@ -31,7 +31,7 @@ describe('receivers that accept and never answer', () => {
     expect(attempts.every(({ endpoint_id, state }) => endpoint_id === '5000' && state === 'delivered')).toBe(true)
   })
 
-  it('leave half of the slots to those that answer, be there one in each of 1,000 networks', async () => {
+  test('leave half of the slots to those that answer, be there one in each of 1,000 networks', async () => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
     const { append, attempts } = await bench(few)
     await append(endpoint(healthy.url, { id: '5000', network_id: '0' }), ...on('0')('first', 1))
@@ -46,7 +46,7 @@ describe('receivers that accept and never answer', () => {
     expect(hanging.received.length).toBe(8)
   })
 
-  it('keep nobody waiting who answers slowly', async () => {
+  test('keep nobody waiting who answers slowly', async () => {
     const hanging = await receiver(() => undefined)
     const slow = await receiver(
       ({ id }, response) => void setTimeout(() => response.writeHead(204).end(), id === 'first0' ? 1100 : 0),
@@ -63,7 +63,7 @@ describe('receivers that accept and never answer', () => {
     expect(hanging.received.length).toBe(8)
   })
 
-  it('leave something to others even if they answered until now', async () => {
+  test('leave something to others even if they answered until now', async () => {
     let hangs = false
     const provider = await receiver((_: Received, response) => void (hangs || response.writeHead(204).end()))
     const healthy = await receiver()
@@ -78,7 +78,7 @@ describe('receivers that accept and never answer', () => {
     expect(provider.received.length).toBe(1014)
   })
 
-  it('begin slowly again, and a restart remembers who answers', async () => {
+  test('begin slowly again, and a restart remembers who answers', async () => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
     const { append, attempts, restart, relay } = await bench(few)
     await append(endpoint(healthy.url, { id: '5000', network_id: '0' }), ...on('0')('first', 1))
@@ -114,18 +114,18 @@ describe('the slots', () => {
   const holder = (network: string, standing: Standing): Holder => ({ network, standing })
   const counts = (slots: number, ...holders: Holder[]): number[] => [...fill(slots, holders).values()]
 
-  it('are nearly all for one network that is quick, and never fewer than one', () => {
+  test('are nearly all for one network that is quick, and never fewer than one', () => {
     expect([1, 2, 8, 256, 10_000].flatMap((slots) => counts(slots, holder('1', 'quick')))).toEqual([1, 2, 7, 224, 8750])
     expect([1, 2, 8, 256, 10_000].flatMap((slots) => counts(slots, holder('1', 'slow')))).toEqual([1, 2, 5, 144, 5625])
     expect([1, 2, 8, 256, 10_000].flatMap((slots) => counts(slots, holder('1', 'doubtful')))).toEqual([1, 1, 3, 96, 3750])
   })
 
-  it('are about the same for each of several networks, with something left for the next', () => {
+  test('are about the same for each of several networks, with something left for the next', () => {
     expect(counts(256, holder('1', 'quick'), holder('2', 'quick'))).toEqual([120, 119])
     expect(counts(256, holder('1', 'slow'), holder('2', 'slow'), holder('2', 'quick'))).toEqual([77, 77, 80])
   })
 
-  it('stay open to quick ones when a thousand networks are slow, and come back', () => {
+  test('stay open to quick ones when a thousand networks are slow, and come back', () => {
     const networks = Array.from({ length: 1000 }, (_, index) => holder(`${index}`, 'slow'))
     expect([...fill(256, networks).values()].filter((count) => count > 0)).toHaveLength(192)
     const doubtful = Array.from({ length: 1000 }, (_, index) => holder(`${index}`, 'doubtful'))
@@ -144,7 +144,7 @@ describe('turns', () => {
     standing,
   })
 
-  it('go over the networks, then over the endpoints of a network', () => {
+  test('go over the networks, then over the endpoints of a network', () => {
     const ready = createReady<ReturnType<typeof run>>({ open: () => true, allows: () => true })
     for (const id of [1, 2, 3, 4]) ready.add(run('a', id))
     for (const id of [5, 6]) ready.add(run('b', id))
@@ -154,7 +154,7 @@ describe('turns', () => {
     expect(order).toEqual(['1', '5', '7', '2', '6', '3', '4', undefined])
   })
 
-  it('change with what is learned about an endpoint, which stands in one place only', () => {
+  test('change with what is learned about an endpoint, which stands in one place only', () => {
     const ready = createReady<ReturnType<typeof run>>({ open: (standing) => standing === 'quick', allows: () => true })
     const one = run('a', 1, 'slow')
     ready.add(one)
@@ -165,7 +165,7 @@ describe('turns', () => {
     expect([ready.next(), ready.next()]).toEqual([one, undefined])
   })
 
-  it('cost next to nothing with 10,000 endpoints of 1,000 networks', () => {
+  test('cost next to nothing with 10,000 endpoints of 1,000 networks', () => {
     let asked = 0
     const shares = createShares(() => 256)
     const ready = createReady<ReturnType<typeof run>>({
@@ -192,7 +192,7 @@ describe('turns', () => {
     expect(asked).toBeLessThan(2 * 256 * 100)
   })
 
-  it('skip a network that has its share, and come back to it', () => {
+  test('skip a network that has its share, and come back to it', () => {
     let full = true
     const ready = createReady<ReturnType<typeof run>>({ open: () => true, allows: ({ network }) => !(full && network === 'a') })
     const [one, two] = [run('a', 1), run('b', 2)]

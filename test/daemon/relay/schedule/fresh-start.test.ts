@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { closeCircuitOf } from '../../../../daemon/relay/operate/commands/close-circuit.ts'
 import { controlKey, startControl } from '../../../../daemon/relay/operate/control.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
@@ -44,7 +44,7 @@ async function control({ relay, directory }: Pick<Bench, 'relay' | 'directory'>)
 }
 
 describe('an open circuit closes', () => {
-  it('when a test sent beside the running relay is delivered', async () => {
+  test('when a test sent beside the running relay is delivered', async () => {
     const { directory, hook, ...all } = await stuck()
     const flags = ['--outbox', directory, '--network', '1', '--endpoint', '7', '--allow-http', '--allow-private']
     hook.answer = status(503)
@@ -56,7 +56,7 @@ describe('an open circuit closes', () => {
     await arrives(all)
   })
 
-  it.each(['test', 'enable', 'close-circuit'])('by %s on the control port', async (action) => {
+  test.each(['test', 'enable', 'close-circuit'])('by %s on the control port', async (action) => {
     const all = await stuck()
     const post = await control(all)
     expect((await post(`/networks/1/endpoints/7/${action}`, '{"now":true}')).status).toBe(422)
@@ -65,13 +65,13 @@ describe('an open circuit closes', () => {
     expect((await post(`/networks/1/endpoints/8/${action}`)).status).toBe(404)
   })
 
-  it('when the endpoint is registered again', async () => {
+  test('when the endpoint is registered again', async () => {
     const all = await stuck()
     await all.append(endpoint(all.hook.url))
     await arrives(all)
   })
 
-  it('by a command, and the relay that starts later begins anew; what was done is recorded', async () => {
+  test('by a command, and the relay that starts later begins anew; what was done is recorded', async () => {
     const { all, directory } = await stuck()
     await all.relay.close(0)
     const closed = await command('close-circuit', '--outbox', directory, '--endpoint', '7')
@@ -87,7 +87,7 @@ describe('an open circuit closes', () => {
     expect(all.notices.filter(({ kind }) => kind === 'endpoint.recovered')).toHaveLength(1)
   })
 
-  it('through the store alone, beside a running relay', async () => {
+  test('through the store alone, beside a running relay', async () => {
     const all = await stuck()
     const store = await openOperatorStore(all.directory)
     onTestFinished(() => store.close())
@@ -98,7 +98,7 @@ describe('an open circuit closes', () => {
   })
 })
 
-it('close-circuit refuses an endpoint that nobody knows', async () => {
+test('close-circuit refuses an endpoint that nobody knows', async () => {
   const { directory, append, relay } = await bench()
   await append(endpoint('http://127.0.0.1:1/'))
   await until(() => relay.scheduler.endpoint(1) !== undefined, 'it is there')

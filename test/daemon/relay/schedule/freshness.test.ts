@@ -1,5 +1,5 @@
 /** Receivers that refuse events which happened more than five minutes ago, over outages of hours, in model time. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { defaultSchedule } from '../../../../daemon/relay/schedule/retry-schedule.ts'
 import { type Answer, bench, endpoint, event, receiver, status, until } from '../support.ts'
 import { virtualClock } from '../virtual-clock.ts'
@@ -85,7 +85,7 @@ function expectFresh({ recorded, delivered }: Community, since: number): void {
 }
 
 describe('a receiver that refuses old events', () => {
-  it.each([
+  test.each([
     ['every minute', minute, 2],
     ['every half an hour', 30 * minute, 9],
   ])('recovers after hours with an event %s, and loses nothing that is new', async (_, every, hours) => {
@@ -110,7 +110,7 @@ describe('a receiver that refuses old events', () => {
     expect(all.notices.filter(({ kind }) => kind === 'endpoint.opened')).toHaveLength(before)
   })
 
-  it('is not given up when nothing new comes for a week', async () => {
+  test('is not given up when nothing new comes for a week', async () => {
     const all = await community()
     all.goes('down')
     await all.pass(6 * hour, 10 * minute)
@@ -127,7 +127,7 @@ describe('a receiver that refuses old events', () => {
     await until(() => all.delivered.size === all.recorded.size - all.dead.size, 'it is delivered')
   })
 
-  it('recovers also when its refusals look like faults', async () => {
+  test('recovers also when its refusals look like faults', async () => {
     const all = await community(status(503, { connection: 'close' }), 500)
     all.goes('down')
     await all.pass(hour, minute)
@@ -140,7 +140,7 @@ describe('a receiver that refuses old events', () => {
   })
 })
 
-it('probes take the oldest and the newest due event in turn, never one of them twice in a row', async () => {
+test('probes take the oldest and the newest due event in turn, never one of them twice in a row', async () => {
   const hook = await receiver(status(500))
   const { append } = await bench({
     retrySchedule: Array.from({ length: 100 }, () => 0),
@@ -152,7 +152,7 @@ it('probes take the oldest and the newest due event in turn, never one of them t
   expect(hook.received.map(({ id }) => id).slice(5, 9)).toEqual(['e0', 'e5', 'e0', 'e5'])
 })
 
-it('an event recorded a moment ago is a probe before the long pause is over', async () => {
+test('an event recorded a moment ago is a probe before the long pause is over', async () => {
   const all = await community()
   all.goes('down')
   await all.pass(5 * hour, 2 * hour)

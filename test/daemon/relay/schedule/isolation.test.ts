@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { startRelay } from '../../../../daemon/relay/relay.ts'
 import { storePath } from '../../../../daemon/relay/store/backing.ts'
@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
 import { bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 
 describe('one endpoint', () => {
-  it('that hangs, or many of them, do not keep the others waiting', async () => {
+  test('that hangs, or many of them, do not keep the others waiting', async () => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
     const { append, attempts } = await bench({ timeout: 60, maxInFlight: 100, maxInFlightPerEndpoint: 8 })
     const dead = Array.from({ length: 10 }, (_, index) => endpoint(hanging.url, { id: `${100 + index}` }))
@@ -25,7 +25,7 @@ describe('one endpoint', () => {
     expect(hanging.received.length).toBe(10)
   })
 
-  it('that is dead, one that drips and one that fails do not touch 97 healthy ones', async () => {
+  test('that is dead, one that drips and one that fails do not touch 97 healthy ones', async () => {
     const [healthy, failing] = await Promise.all([receiver(), receiver(status(500))])
     const dripping = await receiver((_, response) => {
       response.writeHead(200, { 'content-length': '100000' })
@@ -46,7 +46,7 @@ describe('one endpoint', () => {
     expect(relay.scheduler.inFlight).toBe(1)
   })
 
-  it('is one of thousands at no great cost', async () => {
+  test('is one of thousands at no great cost', async () => {
     const hook = await receiver()
     const { append, relay } = await bench()
     await append(...Array.from({ length: 2000 }, (_, index) => endpoint(hook.url, { id: `${index + 1}` })))
@@ -55,7 +55,7 @@ describe('one endpoint', () => {
     expect(relay.scheduler.inFlight).toBeLessThanOrEqual(256)
   })
 
-  it('with a mountain of retries gets its new events too', async () => {
+  test('with a mountain of retries gets its new events too', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id.startsWith('new') ? 204 : 500).end())
     const { append, attempts } = await bench({
       retrySchedule: Array.from({ length: 100 }, () => 0.001),
@@ -95,7 +95,7 @@ async function withStore(change: (store: SeparateStore) => Partial<SeparateStore
 }
 
 describe('a store that fails', () => {
-  it('stops the sending until results can be recorded again, and then nothing is missing or doubled', async () => {
+  test('stops the sending until results can be recorded again, and then nothing is missing or doubled', async () => {
     let failing = false
     const { outbox, hook, faults, relay, close } = await withStore((store) => ({
       commit: (turn, now) => (failing ? Promise.reject(new StorageError('full', 'disk full')) : store.commit(turn, now)),
@@ -113,7 +113,7 @@ describe('a store that fails', () => {
     expect(new Set(hook.received.map(({ id }) => id)).size).toBe(101)
   })
 
-  it('to ingest records is asked again, and the outbox is not cleared before', async () => {
+  test('to ingest records is asked again, and the outbox is not cleared before', async () => {
     let failures = 3
     const order: string[] = []
     const { outbox, hook, faults, close } = await withStore((store) => ({
@@ -140,7 +140,7 @@ describe('a store that fails', () => {
     await close()
   })
 
-  it('to be read is asked again', async () => {
+  test('to be read is asked again', async () => {
     let failures = 5
     const { outbox, hook, close } = await withStore((store) => ({
       peek: (...args) => (failures-- > 0 ? Promise.reject(new Error('i/o error')) : store.peek(...args)),
@@ -152,7 +152,7 @@ describe('a store that fails', () => {
     expect(hook.received).toHaveLength(20)
   })
 
-  it('of a later version, or of another kind, is refused and left alone', async () => {
+  test('of a later version, or of another kind, is refused and left alone', async () => {
     const directory = temporaryDirectory()
     const path = storePath(directory)
     mkdirSync(dirname(path))
@@ -169,7 +169,7 @@ describe('a store that fails', () => {
   })
 })
 
-it('a circuit that is open costs its endpoint’s events nothing', async () => {
+test('a circuit that is open costs its endpoint’s events nothing', async () => {
   const hook = await receiver(status(500))
   const { append, attempts } = await bench({ breakerCooldown: 3600, retrySchedule: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0] })
   await append(endpoint(hook.url), ...events('e', 1000))

@@ -1,6 +1,6 @@
 /** Endpoints that keep the order of subjects. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openOperatorStore } from '../../../../daemon/relay/store/backing.ts'
 import { bench, endpoint, event, receiver, status, until } from '../support.ts'
 
@@ -37,7 +37,7 @@ function dice(seed: number): () => number {
 const often = Array.from({ length: 100 }, () => 0.01)
 
 describe('order by subject', () => {
-  it.each([1, 2])(
+  test.each([1, 2])(
     'keeps the recorded order of each subject, whatever fails and whenever the relay starts anew (%i)',
     async (seed) => {
       const random = dice(seed)
@@ -68,7 +68,7 @@ describe('order by subject', () => {
     },
   )
 
-  it('lets a bad event hold up its own subject only, until it is dead', async () => {
+  test('lets a bad event hold up its own subject only, until it is dead', async () => {
     // The second attempt of the bad one is answered when the others are there.
     const others = Promise.withResolvers<void>()
     let failures = 0
@@ -87,7 +87,7 @@ describe('order by subject', () => {
     expect(attempts.map(({ event_id, state }) => `${event_id} ${state}`).slice(-2)).toEqual(['bad dead', 'after delivered'])
   })
 
-  it('sends different subjects at once, up to the limit', async () => {
+  test('sends different subjects at once, up to the limit', async () => {
     // Three successes allow four at once; from then on nothing is answered.
     let answered = 0
     const hook = await receiver((_, response) => {
@@ -100,7 +100,7 @@ describe('order by subject', () => {
     expect(hook.peak()).toBe(4)
   })
 
-  it('puts a replayed event before the later ones of its subject', async () => {
+  test('puts a replayed event before the later ones of its subject', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'late' ? 400 : 204).end())
     const { append, attempts, directory, relay } = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
     await append(endpoint(hook.url, { order: 'subject' }), about('a', 'late'))
@@ -119,7 +119,7 @@ describe('order by subject', () => {
     expect(attempts.map(({ event_id }) => event_id)).toEqual(['late', 'late', 'next', 'last'])
   })
 
-  it('begins and ends with a registration, with everything that waits', async () => {
+  test('begins and ends with a registration, with everything that waits', async () => {
     const { hook, overlaps, taken } = await strict(
       () => false,
       () => 3,
@@ -142,7 +142,7 @@ describe('order by subject', () => {
     await until(async () => (await all.relay.store.counts()).pending === 0, 'nothing is left behind')
   })
 
-  it('takes the subject from the payload where a record of an earlier version does not name it', async () => {
+  test('takes the subject from the payload where a record of an earlier version does not name it', async () => {
     const { hook, overlaps, taken } = await strict(
       () => false,
       () => 3,

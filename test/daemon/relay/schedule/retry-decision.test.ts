@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { decideRetry } from '../../../../daemon/relay/schedule/retry-decision.ts'
 import { defaultSchedule } from '../../../../daemon/relay/schedule/retry-schedule.ts'
 import type { Outcome } from '../../../../daemon/relay/send/outcome.ts'
@@ -16,7 +16,7 @@ const failed = (change: Partial<Outcome>): Outcome => ({
 const probe = (change: Partial<Outcome>, now: number) => decideRetry(waiting, failed(change), defaultSchedule, now, 0.5, true)
 
 describe('a probe that fails', () => {
-  it.each([{}, { status: 503 }, { status: 408 }, { status: 425 }, { status: null, result: 'refused' as const }])(
+  test.each([{}, { status: 503 }, { status: 408 }, { status: 425 }, { status: null, result: 'refused' as const }])(
     'uses up no attempt of its delivery: %o',
     (change) => {
       expect(probe(change, hour)).toMatchObject({
@@ -26,21 +26,21 @@ describe('a probe that fails', () => {
     },
   )
 
-  it.each([400, 403, 404, 422])('uses one up when the endpoint refuses the event with %i', (status) => {
+  test.each([400, 403, 404, 422])('uses one up when the endpoint refuses the event with %i', (status) => {
     expect(probe({ status }, hour).result).toMatchObject({ state: 'dead', attempts: 10 })
   })
 
-  it('is an attempt like any other when the delivery has been due for as long as the whole schedule takes', () => {
+  test('is an attempt like any other when the delivery has been due for as long as the whole schedule takes', () => {
     expect(probe({}, 75 * hour).result.state).toBe('pending')
     expect(probe({}, 76 * hour).result.state).toBe('dead')
   })
 
-  it('leaves an overloaded endpoint alone for a minute, or as long as it asks for', () => {
+  test('leaves an overloaded endpoint alone for a minute, or as long as it asks for', () => {
     expect(probe({ status: null, result: 'timeout' }, hour).pauseUntil).toBe(hour + 60_000)
     expect(probe({ status: 429, retryAfter: 600 }, hour).pauseUntil).toBe(hour + 600_000)
   })
 })
 
-it('an attempt while the circuit is closed is used up', () => {
+test('an attempt while the circuit is closed is used up', () => {
   expect(decideRetry(waiting, failed({}), defaultSchedule, hour, 0.5).result).toMatchObject({ state: 'dead', attempts: 10 })
 })

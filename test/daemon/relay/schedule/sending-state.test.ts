@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   initialState,
   type SendingState,
@@ -40,7 +40,7 @@ const on = defined({})
 const stateAfter = (...changes: readonly StateChange[]): SendingState => changes.reduce(transition, initialState(endpoint, null))
 
 describe('an endpoint', () => {
-  it.each<[string, readonly StateChange[], SendingState['kind']]>([
+  test.each<[string, readonly StateChange[], SendingState['kind']]>([
     ['at first', [], 'reading'],
     ['whose credentials are read', [read], 'active'],
     ['whose credentials cannot be read', [unreadable], 'unreadable'],
@@ -62,7 +62,7 @@ describe('an endpoint', () => {
     expect(stateAfter(...changes).kind).toBe(kind)
   })
 
-  it('is as it was defined last, and disabled for the reason that was given', () => {
+  test('is as it was defined last, and disabled for the reason that was given', () => {
     expect(stateAfter(read, defined({ url: 'https://example.com/' }), disabled).endpoint).toEqual({
       ...endpoint,
       url: 'https://example.com/',
@@ -70,7 +70,7 @@ describe('an endpoint', () => {
     })
   })
 
-  it('cannot be read for the reason that is known, until it is read', () => {
+  test('cannot be read for the reason that is known, until it is read', () => {
     expect(unreadableFor(initialState(endpoint, 'no key'))).toBe('no key')
     expect(unreadableFor(stateAfter(unreadable, reading))).toBe('no key')
     expect(unreadableFor(stateAfter(unreadable, reading, read))).toBeNull()

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { defaultSchedule } from '../../../../daemon/relay/schedule/retry-schedule.ts'
 import { bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 import { virtualClock } from '../virtual-clock.ts'
@@ -30,7 +30,7 @@ async function timed(answer = status(500), random = () => 0.5, change: { breaker
 }
 
 describe('time', () => {
-  it('ends the overlap of a rotation: until then the old key and secret hold, from then on the new ones alone', async () => {
+  test('ends the overlap of a rotation: until then the old key and secret hold, from then on the new ones alone', async () => {
     const { append, attempts, hook, pass, clock } = await timed(({ headers }, response) => {
       response.writeHead(headers.authorization === 'Bearer old' ? 204 : 401).end()
     })
@@ -54,7 +54,7 @@ describe('time', () => {
     expect(hook.received.at(-1)?.headers.authorization).toBe('Bearer new')
   })
 
-  it('passes as the schedule says, to the last attempt after 75 hours', async () => {
+  test('passes as the schedule says, to the last attempt after 75 hours', async () => {
     const { append, attempts, hook, pass, clock } = await timed(status(500), () => 0.5, { breakerThreshold: 1000 })
     await append(endpoint(hook.url), event('a'))
     await until(() => attempts.length === 1, 'the first attempt is over')
@@ -71,7 +71,7 @@ describe('time', () => {
     expect(at.at(-1)).toBeLessThan(77)
   })
 
-  it('of three days in which a receiver is down costs no event; the schedule holds, and nothing rushes out at its end', async () => {
+  test('of three days in which a receiver is down costs no event; the schedule holds, and nothing rushes out at its end', async () => {
     const clock = virtualClock()
     const hook = await receiver(status(503))
     const made: { readonly id: string; readonly attempt: number; readonly at: number; readonly next: number }[] = []
@@ -132,7 +132,7 @@ describe('time', () => {
     expect(Math.max(...peaks)).toBeLessThanOrEqual(8)
   })
 
-  it('in which the machine was suspended is over at once for what was due meanwhile, and for an open circuit', async () => {
+  test('in which the machine was suspended is over at once for what was due meanwhile, and for an open circuit', async () => {
     const { append, attempts, hook, pass, clock } = await timed()
     await append(endpoint(hook.url), ...events('e', 10))
     await until(() => attempts.some(({ breaker }) => breaker === 'open'), 'it is open')
@@ -144,7 +144,7 @@ describe('time', () => {
     expect(attempts.filter(({ state }) => state === 'delivered')).toHaveLength(10)
   })
 
-  it('may be longer than the 24.8 days that a timer of Node can count', async () => {
+  test('may be longer than the 24.8 days that a timer of Node can count', async () => {
     const clock = virtualClock()
     const hook = await receiver(status(500))
     const month = 30 * 24 * hour
@@ -166,7 +166,7 @@ describe('time', () => {
     await until(() => attempts.length === 2, 'the second attempt is over')
   })
 
-  it('that the machine’s clock loses does not hold a retry back', async () => {
+  test('that the machine’s clock loses does not hold a retry back', async () => {
     const { append, attempts, hook, pass, clock } = await timed()
     await append(endpoint(hook.url), event('a'))
     await until(() => attempts.length === 1, 'the first attempt is over')
@@ -175,7 +175,7 @@ describe('time', () => {
     await until(() => attempts.length === 2, 'the second attempt is over')
   })
 
-  it('that the machine’s clock gains makes retries early, and loses nothing', async () => {
+  test('that the machine’s clock gains makes retries early, and loses nothing', async () => {
     const { append, attempts, hook, pass, clock } = await timed()
     await append(endpoint(hook.url), event('a'))
     await until(() => attempts.length === 1, 'the first attempt is over')
@@ -186,7 +186,7 @@ describe('time', () => {
     expect(attempts[1]).toMatchObject({ state: 'delivered' })
   })
 
-  it('that the machine’s clock lost while no relay ran does not hold a retry back', async () => {
+  test('that the machine’s clock lost while no relay ran does not hold a retry back', async () => {
     const all = await timed()
     await all.append(endpoint(all.hook.url), event('a'))
     await until(() => all.attempts.length === 1, 'the first attempt is over')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { attemptTimeout, coversAttempt, shortestLease } from '../../../../daemon/relay/schedule/lease.ts'
 import { createSender } from '../../../../daemon/relay/send/sender.ts'
@@ -31,7 +31,7 @@ function senderOf() {
 }
 
 describe('an attempt', () => {
-  it('that was stopped is told apart from one that took too long, and says why it was stopped', async () => {
+  test('that was stopped is told apart from one that took too long, and says why it was stopped', async () => {
     const hook = await receiver(() => undefined)
     const { sender, send } = senderOf()
     expect(await send(hook.url, 0.2)).toMatchObject({ result: 'timeout', reason: 'no answer in time', status: null })
@@ -46,7 +46,7 @@ describe('an attempt', () => {
     expect(await send(hook.url, 60)).toMatchObject({ result: 'delivered' })
   })
 
-  it('that is stopped while it waits for a connection is not sent later', async () => {
+  test('that is stopped while it waits for a connection is not sent later', async () => {
     const names = Promise.withResolvers<readonly { address: string; family: number }[]>()
     const hook = await receiver()
     const sender = createSender(
@@ -67,7 +67,7 @@ describe('an attempt', () => {
     expect(hook.received).toHaveLength(1)
   })
 
-  it('has one time-out for all the keys that it tries', async () => {
+  test('has one time-out for all the keys that it tries', async () => {
     const hook = await receiver(({ headers }, response) => {
       if (headers.authorization === 'Bearer key') response.writeHead(401).end()
     })
@@ -77,7 +77,7 @@ describe('an attempt', () => {
     expect(hook.received).toHaveLength(2)
   })
 
-  it('leaves nothing behind that waits for its time-out, over thousands', async () => {
+  test('leaves nothing behind that waits for its time-out, over thousands', async () => {
     const warnings: Error[] = []
     const warned = (warning: Error): void => void warnings.push(warning)
     process.on('warning', warned)
@@ -110,7 +110,7 @@ describe('an attempt', () => {
 })
 
 describe('a time-out and a lease', () => {
-  it('that can be set together let every attempt begin that is recorded within half a second', () => {
+  test('that can be set together let every attempt begin that is recorded within half a second', () => {
     const seconds = (most: number) => fc.double({ min: 0.01, max: most, noNaN: true })
     fc.assert(
       fc.property(seconds(300), fc.option(seconds(3600), { nil: undefined }), (timeout, lease) => {
@@ -125,7 +125,7 @@ describe('a time-out and a lease', () => {
     )
   })
 
-  it.each([
+  test.each([
     [10, 19, 20],
     [0.1, 1, 1.1],
   ])('of %d s and %d s are refused: the lease must have %d s', (timeout, lease, least) => {

@@ -1,5 +1,5 @@
 /** Endpoints whose keys and signing secrets are encrypted: what a relay sends them, with and without the encryption key. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openOperatorStore } from '../../../../daemon/relay/store/backing.ts'
 import type { OperatorStore } from '../../../../daemon/relay/store/operator.ts'
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
@@ -31,7 +31,7 @@ const kinds = (notices: readonly { readonly kind: string }[]) => notices.map(({ 
 const bearers = (received: readonly Received[]) => received.map(({ headers }) => headers.authorization)
 
 describe('with the encryption key', () => {
-  it('a receiver gets the key and signatures, and the store holds the text of the outbox', async () => {
+  test('a receiver gets the key and signatures, and the store holds the text of the outbox', async () => {
     const hook = await receiver()
     const { all } = await benchWith(first)
     const record = await sealed(hook.url, { key: 'new-key', secrets: [secret] })
@@ -44,7 +44,7 @@ describe('with the encryption key', () => {
     expect(all.notices).toEqual([])
   })
 
-  it('a key that was replaced is tried as well', async () => {
+  test('a key that was replaced is tried as well', async () => {
     const hook = await receiver(
       ({ headers }, response) => void response.writeHead(headers.authorization === 'Bearer old-key' ? 204 : 401).end(),
     )
@@ -55,7 +55,7 @@ describe('with the encryption key', () => {
     expect(bearers(hook.received)).toEqual(['Bearer new-key', 'Bearer old-key'])
   })
 
-  it('an endpoint in plain text is sent to beside one that is encrypted, before and after it is', async () => {
+  test('an endpoint in plain text is sent to beside one that is encrypted, before and after it is', async () => {
     const hook = await receiver()
     const { all } = await benchWith(first)
     await all.append(endpoint(hook.url, { key: 'k1' }), event('a'))
@@ -68,7 +68,7 @@ describe('with the encryption key', () => {
     expect(bearers(hook.received)).toEqual(['Bearer k1', 'Bearer k2'])
   })
 
-  it('the ring of encryption keys may grow in front, and the old text is read on', async () => {
+  test('the ring of encryption keys may grow in front, and the old text is read on', async () => {
     const hook = await receiver()
     const { all, options } = await benchWith(first)
     await all.append(await sealed(hook.url))
@@ -84,7 +84,7 @@ describe.each([
   ['without an encryption key', []],
   ['with another encryption key', [second]],
 ])('%s', (_, wrong) => {
-  it('nothing is sent to the endpoint, its deliveries wait untouched, and everything else flows', async () => {
+  test('nothing is sent to the endpoint, its deliveries wait untouched, and everything else flows', async () => {
     const [hook, other] = await Promise.all([receiver(), receiver()])
     const { all } = await benchWith(...wrong)
     await all.append(await sealed(hook.url), endpoint(other.url, { id: '8', key: 'plain' }), ...events('e', 3))
@@ -123,7 +123,7 @@ describe.each([
     expect(state.map(({ unreadable }) => unreadable)).toEqual([null, null])
   })
 
-  it('it stays so over a restart, which logs it again and records it once', async () => {
+  test('it stays so over a restart, which logs it again and records it once', async () => {
     const hook = await receiver()
     const { all, options } = await benchWith(first)
     await all.append(await sealed(hook.url, { order: 'fifo' }), event('a'))
@@ -144,7 +144,7 @@ describe.each([
     expect(hook.received.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
   })
 
-  it('the endpoint goes on as soon as it is registered with a key that can be read', async () => {
+  test('the endpoint goes on as soon as it is registered with a key that can be read', async () => {
     const hook = await receiver()
     const { all } = await benchWith(...wrong)
     await all.append(await sealed(hook.url), event('a'))
@@ -155,7 +155,7 @@ describe.each([
   })
 })
 
-it('a retry that is due after the key was taken away waits, and uses up no attempt', async () => {
+test('a retry that is due after the key was taken away waits, and uses up no attempt', async () => {
   const hook = await receiver(status(500))
   const { all } = await benchWith(first)
   await all.append(await sealed(hook.url), event('a'))
@@ -172,7 +172,7 @@ it('a retry that is due after the key was taken away waits, and uses up no attem
   expect(all.attempts.at(-1)?.attempt).toBe(before + 1)
 })
 
-it('credentials that claim a form that is not known are never sent', async () => {
+test('credentials that claim a form that is not known are never sent', async () => {
   const [hook, other] = await Promise.all([receiver(), receiver()])
   const { all } = await benchWith(first)
   await all.append(endpoint(hook.url, { key: 'encrypted:9:abc' }), endpoint(other.url, { id: '8' }), event('a'))
@@ -181,7 +181,7 @@ it('credentials that claim a form that is not known are never sent', async () =>
   expect(hook.received).toEqual([])
 })
 
-it('an encryption key that is none is refused when the relay starts, and at a change, which changes nothing', async () => {
+test('an encryption key that is none is refused when the relay starts, and at a change, which changes nothing', async () => {
   await expect(benchWith(first, 'hunter2')).rejects.toThrow(/^encryption key 2 of 2 must be 32 bytes in base64/)
   const { all } = await benchWith(first)
   expect(() => all.relay.reconfigure({ ...loopback, timeout: 3 }, ['hunter2'])).toThrow(/^encryption key 1 of 1 must be/)

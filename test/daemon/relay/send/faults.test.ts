@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { attemptTimeout } from '../../../../daemon/relay/schedule/lease.ts'
 import type { Resolve } from '../../../../daemon/relay/send/guard.ts'
@@ -59,7 +59,7 @@ const bomb = gzipSync(Buffer.alloc(50_000_000))
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 
 describe('an attempt at a receiver that', () => {
-  it.each<[string, (socket: Socket) => void, Partial<Outcome>]>([
+  test.each<[string, (socket: Socket) => void, Partial<Outcome>]>([
     ['accepts and never answers', () => undefined, { result: 'timeout' }],
     ['closes at once', (socket) => socket.destroy(), { result: 'reset' }],
     ['resets the connection', (socket) => socket.resetAndDestroy(), { result: 'reset' }],
@@ -131,17 +131,17 @@ describe('an attempt at a receiver that', () => {
 
   const early = (header: string): string => `HTTP/1.1 103 Early Hints\r\nLink: ${header}\r\n\r\n`
 
-  it('sends sixteen informational answers, then the one', async () => {
+  test('sends sixteen informational answers, then the one', async () => {
     expect(await attempt(await raw(say(early('</a>').repeat(16) + ok)))).toMatchObject({ result: 'delivered' })
     expect(await attempt(await raw(say(early('</a>').repeat(17) + ok)))).toMatchObject({ result: 'protocol', status: null })
   })
 
-  it('sends long informational answers', async () => {
+  test('sends long informational answers', async () => {
     const url = await raw(say(early('x'.repeat(10_000)).repeat(7) + ok))
     expect(await attempt(url)).toMatchObject({ result: 'protocol', reason: 'endless informational answers' })
   })
 
-  it('drips informational answers', async () => {
+  test('drips informational answers', async () => {
     const url = await raw((socket) => {
       const more = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5)
       socket.on('close', () => clearInterval(more))
@@ -149,7 +149,7 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(url, { timeout: 10 })).toMatchObject({ result: 'protocol' })
   })
 
-  it.each([
+  test.each([
     ['informational answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
     ['header lines', 'HTTP/1.1 200 OK\r\n', 'X-More: xxxxxxxx\r\n'],
     ['a reason phrase', 'HTTP/1.1 200 ', 'and so on '],
@@ -176,7 +176,7 @@ describe('an attempt at a receiver that', () => {
     expect(written).toBeLessThan(2 ** 26)
   })
 
-  it('sends its answers over one connection, a megabyte in all', async () => {
+  test('sends its answers over one connection, a megabyte in all', async () => {
     let connections = 0
     const server = createServer((socket) => {
       connections++
@@ -196,7 +196,7 @@ describe('an attempt at a receiver that', () => {
     expect(connections).toBeLessThan(3)
   })
 
-  it('drips its body, a byte at a time', async () => {
+  test('drips its body, a byte at a time', async () => {
     const url = await raw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')
       const more = setInterval(() => socket.write('x'), 20)
@@ -205,7 +205,7 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(url)).toMatchObject({ result: 'timeout', status: 200 })
   })
 
-  it('answers with a body of 1 GB, of which hardly anything is read', async () => {
+  test('answers with a body of 1 GB, of which hardly anything is read', async () => {
     let written = 0
     const url = await raw((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${2 ** 30}\r\n\r\n`)
@@ -224,7 +224,7 @@ describe('an attempt at a receiver that', () => {
     expect(written).toBeLessThan(100 * 1024 * 1024)
   })
 
-  it('never accepts: at first the system does that for it, then its queue is full', async () => {
+  test('never accepts: at first the system does that for it, then its queue is full', async () => {
     const program = `const s = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(s.address().port))`
     const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -237,7 +237,7 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'timeout', status: null })
   })
 
-  it('closes its kept connection just when it is used again, or before', async () => {
+  test('closes its kept connection just when it is used again, or before', async () => {
     let requests = 0
     let connections = 0
     const server = createServer((socket) => {
@@ -261,7 +261,7 @@ describe('an attempt at a receiver that', () => {
     expect([requests, connections]).toEqual([3, 2])
   })
 
-  it('drips its headers', async () => {
+  test('drips its headers', async () => {
     const url = await raw((socket) => {
       const text = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(1000)}\r\n\r\n`
       let at = 0
@@ -271,20 +271,20 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(url)).toMatchObject({ result: 'timeout' })
   })
 
-  it('answers before the request was sent', async () => {
+  test('answers before the request was sent', async () => {
     const server = createServer((socket) => void socket.write(ok))
     const outcome = await attempt(`http://127.0.0.1:${await listening(server)}/`)
     expect(['delivered', 'reset', 'protocol']).toContain(outcome.result)
   })
 
-  it('is not there', async () => {
+  test('is not there', async () => {
     const server = createServer()
     const port = await listening(server)
     await new Promise((done) => server.close(done))
     expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'refused' })
   })
 
-  it('has a name that does not exist, that no server answers for, or that stands for inside', async () => {
+  test('has a name that does not exist, that no server answers for, or that stands for inside', async () => {
     const failing =
       (code: string): Resolve =>
       () =>
@@ -295,14 +295,14 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt('http://name.example/', { allowPrivate: false })).toMatchObject({ result: 'blocked' })
   })
 
-  it('is called by a name of this machine', async () => {
+  test('is called by a name of this machine', async () => {
     const url = await raw(say(ok))
     const name = url.replace('127.0.0.1', 'localhost')
     expect(await attempt(name, { timeout: 10 }, systemResolve())).toMatchObject({ result: 'delivered' })
     expect(await attempt(name, { timeout: 10, allowPrivate: false }, systemResolve())).toMatchObject({ result: 'blocked' })
   })
 
-  it('wants a key that cannot stand in a header', async () => {
+  test('wants a key that cannot stand in a header', async () => {
     const url = await raw(say(ok))
     for (const key of ['a\r\nX-Evil: 1', 'a\u0000b', 'schlüssel–'])
       expect(['blocked', 'delivered']).toContain((await attempt(url, {}, local, key)).result)
@@ -336,7 +336,7 @@ describe('an attempt over TLS', () => {
     return listening(server)
   }
 
-  it('is delivered to the name that the certificate is for, and to no other', async () => {
+  test('is delivered to the name that the certificate is for, and to no other', async () => {
     const made = certificate('hook.example')
     const port = await tls(made)
     const trusting = { ca: made.cert.toString() }
@@ -344,7 +344,7 @@ describe('an attempt over TLS', () => {
     expect(await attempt(`https://other.example:${port}/`, trusting)).toMatchObject({ result: 'tls' })
   })
 
-  it('fails with a certificate that nobody vouches for, that has expired, or that the receiver wants from us', async () => {
+  test('fails with a certificate that nobody vouches for, that has expired, or that the receiver wants from us', async () => {
     const made = certificate('hook.example')
     expect(await attempt(`https://hook.example:${await tls(made)}/`)).toMatchObject({ result: 'tls' })
     const expired = certificate('hook.example', -1)
@@ -355,7 +355,7 @@ describe('an attempt over TLS', () => {
     expect(['tls', 'reset']).toContain(refused.result)
   })
 
-  it('fails with an old protocol, with none, and with a handshake that stalls', async () => {
+  test('fails with an old protocol, with none, and with a handshake that stalls', async () => {
     const made = certificate('hook.example')
     const old = await tls({ ...made, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })
     const outcome = await attempt(`https://hook.example:${old}/`, { ca: made.cert.toString() })

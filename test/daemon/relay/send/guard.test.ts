@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { isPublicAddress } from '../../../../daemon/relay/send/addresses.ts'
 import { checkUrl, type GuardSettings, guardedLookup, Refused } from '../../../../daemon/relay/send/guard.ts'
 import { parseHosts } from '../../../../daemon/relay/send/resolve.ts'
@@ -93,11 +93,11 @@ const refusedUrls = [
 ]
 
 describe('checkUrl', () => {
-  it.each(refusedUrls)('refuses %s', (url) => {
+  test.each(refusedUrls)('refuses %s', (url) => {
     expect(checkUrl(url, strict)).toMatchObject({ ok: false })
   })
 
-  it.each([
+  test.each([
     ['https://example.com/hook?a=1', 'https://example.com', '/hook?a=1'],
     ['https://example.com:8443/', 'https://example.com:8443', '/'],
     ['https://example.com:5000', 'https://example.com:5000', '/'],
@@ -110,28 +110,28 @@ describe('checkUrl', () => {
     expect(checkUrl(url, strict)).toEqual({ ok: true, origin, path })
   })
 
-  it('accepts http, and its port, only where it is allowed', () => {
+  test('accepts http, and its port, only where it is allowed', () => {
     const lenient = { ...strict, allowHttp: true }
     expect(checkUrl('http://example.com/', lenient).ok).toBe(true)
     expect(checkUrl('https://example.com:80/', lenient).ok).toBe(false)
     expect(checkUrl('http://127.0.0.1:8080/', lenient).ok).toBe(false)
   })
 
-  it('accepts private addresses only where they are allowed, and then still no other port', () => {
+  test('accepts private addresses only where they are allowed, and then still no other port', () => {
     const lenient = { ...strict, allowPrivate: true }
     expect(checkUrl('https://127.0.0.1/', lenient).ok).toBe(true)
     expect(checkUrl('https://127.0.0.1:22/', lenient).ok).toBe(false)
     expect(checkUrl('https://127.0.0.1:22/', { ...lenient, ports: [22] }).ok).toBe(true)
   })
 
-  it('never repeats the URL in its reason: it may hold a secret', () => {
+  test('never repeats the URL in its reason: it may hold a secret', () => {
     const checked = checkUrl('https://user:secret@example.com/?token=secret', strict)
     expect(checked.ok ? '' : checked.reason).not.toContain('secret')
   })
 })
 
 describe('isPublicAddress', () => {
-  it.each([
+  test.each([
     '8.8.8.8',
     '1.1.1.1',
     '100.63.255.255',
@@ -141,7 +141,7 @@ describe('isPublicAddress', () => {
     '2a00:1450::1',
     '2001:4860:4860::8888',
   ])('takes %s for public', (address) => expect(isPublicAddress(address)).toBe(true))
-  it.each(['', 'example.com', '127.0.0.1', '::1', 'fe80::1%eth0', '2001:4860::8888%1', '1.1.1', '300.1.1.1'])(
+  test.each(['', 'example.com', '127.0.0.1', '::1', 'fe80::1%eth0', '2001:4860::8888%1', '1.1.1', '300.1.1.1'])(
     'does not take %j for public',
     (address) => expect(isPublicAddress(address)).toBe(false),
   )
@@ -158,21 +158,21 @@ describe('guardedLookup', () => {
       lookup('name.example', { all }, (error, found, family) => (error ? reject(error) : resolve(all ? found : [found, family])))
     })
 
-  it('hands on public addresses only, also when they come mixed with others', async () => {
+  test('hands on public addresses only, also when they come mixed with others', async () => {
     await expect(ask(['127.0.0.1', '93.184.216.34', '::1'])).resolves.toEqual([address('93.184.216.34')])
   })
 
-  it('refuses a name that has none, and one that stands for nothing', async () => {
+  test('refuses a name that has none, and one that stands for nothing', async () => {
     await expect(ask(['10.0.0.1', '::ffff:8.8.8.8'])).rejects.toThrow(Refused)
     await expect(ask([])).rejects.toThrow(Refused)
   })
 
-  it('answers in both forms that Node asks in', async () => {
+  test('answers in both forms that Node asks in', async () => {
     await expect(ask(['93.184.216.34'], strict, false)).resolves.toEqual(['93.184.216.34', 4])
     await expect(ask(['127.0.0.1'], { ...strict, allowPrivate: true }, false)).resolves.toEqual(['127.0.0.1', 4])
   })
 
-  it('checks at every connection, so that a name that changes its address gains nothing', async () => {
+  test('checks at every connection, so that a name that changes its address gains nothing', async () => {
     const addresses = [['93.184.216.34'], ['169.254.169.254']]
     const resolve = vi.fn(async () => (addresses.shift() ?? []).map(address))
     const lookup = guardedLookup(resolve, () => strict)
@@ -181,7 +181,7 @@ describe('guardedLookup', () => {
     expect(await once()).toBeInstanceOf(Refused)
   })
 
-  it('passes the failure of a look-up on', async () => {
+  test('passes the failure of a look-up on', async () => {
     const lookup = guardedLookup(
       () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
       () => strict,
@@ -192,7 +192,7 @@ describe('guardedLookup', () => {
 })
 
 describe('parseHosts', () => {
-  it('reads names, comments and both families, and always knows localhost', () => {
+  test('reads names, comments and both families, and always knows localhost', () => {
     const hosts = parseHosts('10.0.0.1 one ONE.example # two\n\n::1 one\n# 1.1.1.1 three')
     expect(hosts.get('one')).toEqual([
       { address: '10.0.0.1', family: 4 },

@@ -1,6 +1,6 @@
 /** Keys and signing secrets that were replaced: how long, and how, the old ones hold. */
 import { createHmac } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Answer, bench, endpoint, event, type Received, receiver, status, until } from '../support.ts'
 
 const secretOf = (fill: number): string => `whsec_${Buffer.alloc(24, fill).toString('base64')}`
@@ -27,7 +27,7 @@ const bearers = (received: readonly Received[]) =>
   received.map(({ headers }) => String(headers.authorization).slice('Bearer '.length))
 
 describe('a signing secret that was replaced', () => {
-  it('signs beside the new one until its time, also after a restart', async () => {
+  test('signs beside the new one until its time, also after a restart', async () => {
     const hook = await receiver()
     const all = await bench()
     const old_secrets = [{ value: old, until: soon }]
@@ -39,7 +39,7 @@ describe('a signing secret that was replaced', () => {
     for (const got of hook.received) expect(got.headers['webhook-signature']).toBe(signatures(got, fresh, old))
   })
 
-  it('signs no more when its time is over', async () => {
+  test('signs no more when its time is over', async () => {
     const hook = await receiver()
     const { append } = await bench()
     await append(endpoint(hook.url, { secrets: [fresh], old_secrets: [{ value: old, until: past }] }), event('a'))
@@ -49,7 +49,7 @@ describe('a signing secret that was replaced', () => {
 })
 
 describe('a key that was replaced', () => {
-  it.each([401, 403])('is tried at once when the new one is refused with %i, and both are one attempt', async (refusal) => {
+  test.each([401, 403])('is tried at once when the new one is refused with %i, and both are one attempt', async (refusal) => {
     const hook = await receiver(knows('k1', refusal))
     const all = await bench()
     const old_keys = [{ value: 'k1', until: soon }]
@@ -65,7 +65,7 @@ describe('a key that was replaced', () => {
     expect(bearers(hook.received)).toEqual(['k2', 'k1', 'k2'])
   })
 
-  it('is tried no more when its time is over', async () => {
+  test('is tried no more when its time is over', async () => {
     const hook = await receiver(knows('k1'))
     const { append, attempts } = await bench({ retrySchedule: [0, 60] })
     await append(endpoint(hook.url, { key: 'k2', old_keys: [{ value: 'k1', until: past }] }), event('a'))
@@ -74,7 +74,7 @@ describe('a key that was replaced', () => {
     expect(bearers(hook.received)).toEqual(['k2'])
   })
 
-  it('leaves the refusal of the new one standing when it is refused as well', async () => {
+  test('leaves the refusal of the new one standing when it is refused as well', async () => {
     const hook = await receiver(status(403))
     const { append, attempts } = await bench({ retrySchedule: [0, 60] })
     const old_keys = ['k2', 'k1'].map((value) => ({ value, until: soon }))
@@ -84,7 +84,7 @@ describe('a key that was replaced', () => {
     expect(bearers(hook.received)).toEqual(['k3', 'k2', 'k1'])
   })
 
-  it('is taken out of the store when its time is over, and not before', async () => {
+  test('is taken out of the store when its time is over, and not before', async () => {
     const { append, relay } = await bench()
     const kept = [{ value: 'k1', until: soon }]
     await append(endpoint('http://127.0.0.1:9/', { id: '7', old_keys: kept }))
@@ -98,7 +98,7 @@ describe('a key that was replaced', () => {
     ])
   })
 
-  it('is not tried for any other answer', async () => {
+  test('is not tried for any other answer', async () => {
     const hook = await receiver(status(500))
     const { append, attempts } = await bench({ retrySchedule: [0, 60] })
     await append(endpoint(hook.url, { key: 'k2', old_keys: [{ value: 'k1', until: soon }] }), event('a'))
@@ -106,7 +106,7 @@ describe('a key that was replaced', () => {
     expect(bearers(hook.received)).toEqual(['k2'])
   })
 
-  it('has only the rest of the attempt’s time', async () => {
+  test('has only the rest of the attempt’s time', async () => {
     const hook = await receiver(({ headers }, response) => {
       if (headers.authorization === 'Bearer k2') response.writeHead(401).end()
     })

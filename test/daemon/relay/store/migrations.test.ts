@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { relayHome } from '../../../../daemon/relay/ingest/outbox-address.ts'
 import { checkSettings } from '../../../../daemon/relay/settings.ts'
@@ -132,7 +132,7 @@ const isSeparate = (store: RelayStore): store is SeparateStore => 'ingest' in st
 const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('utf8')
 
 describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
-  it('keeps its endpoints, what waits, and what it learned', async () => {
+  test('keeps its endpoints, what waits, and what it learned', async () => {
     const { outbox, run } = place()
     await run(`${schema}${rows}`)
     const { store, close } = await backing(outbox)
@@ -185,7 +185,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     await close()
   })
 
-  it('gives an operator everything that was recorded', async () => {
+  test('gives an operator everything that was recorded', async () => {
     const { outbox, run } = place()
     await run(`${schema}${rows}`)
     await (await backing(outbox)).close()
@@ -212,7 +212,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     ])
   })
 
-  it('goes on where it was: an event that it has is a duplicate, a new one follows the others', async () => {
+  test('goes on where it was: an event that it has is a duplicate, a new one follows the others', async () => {
     const { outbox, run } = place()
     await run(`${schema}${rows}`)
     const { store, close } = await backing(outbox)
@@ -235,7 +235,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     await close()
   })
 
-  it('has the schema of a new one afterwards', async () => {
+  test('has the schema of a new one afterwards', async () => {
     const [earlier, fresh] = [place(), place()]
     await earlier.run(`${schema}${rows}`)
     for (const { outbox } of [earlier, fresh]) await (await backing(outbox)).close()
@@ -246,7 +246,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     expect(await earlier.described()).toEqual(described)
   })
 
-  it('is not migrated by a look at it, which says what migrates it', async () => {
+  test('is not migrated by a look at it, which says what migrates it', async () => {
     const { outbox, run, described } = place()
     await run(`${schema}${rows}`)
     const before = await described()
@@ -257,7 +257,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     expect(await described()).toEqual(before)
   })
 
-  it('is refused, and left as it is, when a newer version has made it', async () => {
+  test('is refused, and left as it is, when a newer version has made it', async () => {
     const { outbox, run, described } = place()
     await run(`${schema}${rows}${newer}`)
     const before = await described()
