@@ -1,5 +1,5 @@
 /**
- * All tables of one storage in memory, and the door of one transaction to them. The changes of a transaction are made to the
+ * All tables of one storage in memory, and the `tx` of one transaction over them. The changes of a transaction are made to the
  * tables at once, and written to a log from which they can be undone.
  */
 import { fitsLine, maxLineBytes } from '../../../lib/outbox/line.ts'
@@ -50,7 +50,7 @@ export interface Session {
 }
 
 /**
- * Opens a transaction's door.
+ * Opens the `tx` of a transaction.
  * @param tables the tables of the storage
  * @param readOnly whether it refuses to write
  */
