@@ -1,4 +1,4 @@
-/** Deliveries that were in flight when a relay died. One that is there again and again is taken for the reason. */
+/** Deliveries that were in flight when a relay died. One that is among them again and again is suspected of the crash. */
 import { among, type Plan, type RelayDatabase, rows } from './database.ts'
 import { number, text } from './rows.ts'
 import type { Notice } from './store.ts'

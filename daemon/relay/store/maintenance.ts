@@ -1,27 +1,29 @@
 /** Keeps a store small: counts, and deletes in parts, each short enough to delay nobody. */
 import { among, type Plan, type RelayDatabase, row, rows } from './database.ts'
-import { number, numberOrNull } from './rows.ts'
+import { number } from './rows.ts'
 import type { Counts, Purge } from './store.ts'
 
 /** Rows removed at once. */
 const part = 1000
 
-export const countsOf = (database: RelayDatabase): Promise<Counts> => database.read(counting)
-
-function* counting(): Plan<Counts> {
-  const waiting = yield* row(`SELECT count(*) AS n, min(id) AS oldest FROM $schema.deliveries WHERE state = 'pending'`)
-  const dead = yield* row(`SELECT count(*) AS n FROM $schema.deliveries WHERE state = 'dead'`)
-  // Deliveries are numbered in the order in which their events were ingested.
-  const oldest = yield* row(
-    'SELECT e.received_at FROM $schema.deliveries d JOIN $schema.events e ON e.seq = d.event WHERE d.id = ?1',
-    [numberOrNull(waiting ?? {}, 'oldest')],
-  )
-  return {
-    pending: number(waiting ?? {}, 'n'),
-    dead: number(dead ?? {}, 'n'),
-    oldestPending: oldest ? number(oldest, 'received_at') : null,
-  }
+/** How many deliveries wait, and which of them is the oldest: each engine finds it in another way. */
+export interface Backlog {
+  readonly pending: number
+  readonly oldest: number | null
 }
+
+/** @param backlog reads how many deliveries wait */
+export const countsOf = (database: RelayDatabase, backlog: () => Plan<Backlog>): Promise<Counts> =>
+  database.read(function* () {
+    const { pending, oldest } = yield* backlog()
+    const dead = yield* row(`SELECT count(*) AS n FROM $schema.deliveries WHERE state = 'dead'`)
+    // Deliveries are numbered in the order in which their events were ingested.
+    const event = yield* row(
+      'SELECT e.received_at FROM $schema.deliveries d JOIN $schema.events e ON e.seq = d.event WHERE d.id = ?1',
+      [oldest],
+    )
+    return { pending, dead: number(dead ?? {}, 'n'), oldestPending: event ? number(event, 'received_at') : null }
+  })
 
 /** The first event ingested at this time or later: found by halving, because events are in the order of time. */
 function* firstSince(time: number): Plan<number> {

@@ -152,7 +152,7 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
     return rows.map((row) => number(row, 'endpoint'))
   }
 
-  /** Takes endpoints that are nobody's; those that another relay takes at this moment are passed over. */
+  /** Claims endpoints that are nobody's; those that another relay claims at this moment are passed over. */
   async function claim(session: Session, count: number): Promise<readonly number[]> {
     const rows = await session.rows(
       `UPDATE $schema.leases SET relay = $1 WHERE endpoint IN

@@ -5,9 +5,10 @@ import { notifierOver } from '../../../../adapters/sql/postgres/notifier.ts'
 import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
 import type { Clock } from '../../clock.ts'
 import type { Intake } from '../../ingest/intake.ts'
+import { type Plan, row } from '../database.ts'
 import { endpointColumns, endpointOf } from '../endpoint-row.ts'
 import { createIngester } from '../ingest.ts'
-import { countsOf, purge } from '../maintenance.ts'
+import { type Backlog, countsOf, purge } from '../maintenance.ts'
 import { startAfresh } from '../operator.ts'
 import { laneNumber, number, numberOrNull, outgoingOf, waitingOf } from '../rows.ts'
 import { type Endpoint, LeaseLost, type RelayStore, type StoreChanges } from '../store.ts'
@@ -48,7 +49,7 @@ function oneAtATime() {
 
 /** A lease is renewed this often within its time. */
 const renewals = 6
-/** Endpoints that are nobody's are looked for at most this often, in milliseconds: another relay may be about to take them. */
+/** Endpoints that are nobody's are claimed at most this often, in milliseconds: another relay may be about to claim them. */
 const claimInterval = 250
 
 const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL
@@ -57,6 +58,11 @@ const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) A
 const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
 /** First attempts are due at once, as a rule, so what is to be sent is read with them. */
 const peekingBodies = `${next(`d.*, ${eventColumns}`)} JOIN $schema.events e ON e.seq = d.event ORDER BY endpoint, due, id`
+
+function* backlog(): Plan<Backlog> {
+  const waiting = (yield* row(`SELECT count(*) AS n, min(id) AS oldest FROM $schema.deliveries WHERE state = 'pending'`)) ?? {}
+  return { pending: number(waiting, 'n'), oldest: numberOrNull(waiting, 'oldest') }
+}
 
 /**
  * Opens the store that the relays of an outbox share. Events go from the outbox into it in one transaction of the database.
@@ -228,7 +234,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     get skew() {
       return leases.skew
     },
-    counts: () => countsOf(database),
+    counts: () => countsOf(database, backlog),
     purge: (before) => purge(database, before),
     // PostgreSQL gives space back by itself.
     compact: async () => {},

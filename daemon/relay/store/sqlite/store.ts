@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Plan, row, rows } from '../database.ts'
 import { createIngester } from '../ingest.ts'
 import { interrupt } from '../interruptions.ts'
-import { countsOf, purge } from '../maintenance.ts'
+import { type Backlog, countsOf, purge } from '../maintenance.ts'
 import { startAfresh } from '../operator.ts'
 import { laneNumber, number, text, waitingOf } from '../rows.ts'
 import type { Endpoint, Ingested, Recovered, Result, SeparateStore, StoreChanges, Turn, Waiting } from '../store.ts'
@@ -86,6 +86,21 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     freshStarts = new Map()
     note(endpoints)
     return changed
+  }
+
+  // Numbers only grow, so what lies before the oldest delivery that waits is not looked at again; a replay begins anew.
+  let oldestFrom = 0
+  let oldestVersion = version
+  function* backlog(): Plan<Backlog> {
+    const now = readVersion()
+    if (now !== oldestVersion) oldestFrom = 0
+    oldestVersion = now
+    const waiting = yield* row(`SELECT count(*) AS n FROM deliveries WHERE state = 'pending'`)
+    const pending = number(waiting ?? {}, 'n')
+    // A smallest number beside the count would take four times as long.
+    const oldest = pending > 0 ? ((yield* row(oldestPending, [oldestFrom])) ?? (yield* row(oldestPending, [0]))) : undefined
+    if (oldest) oldestFrom = number(oldest, 'id')
+    return { pending, oldest: oldest ? oldestFrom : null }
   }
 
   function* metaOf(name: string): Plan<string | undefined> {
@@ -181,7 +196,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     release: async () => {},
     watch: () => () => {},
     skew: 0,
-    counts: () => countsOf(database),
+    counts: () => countsOf(database, backlog),
     purge: (before) => purge(database, before),
     async compact() {
       connection.exec(`PRAGMA incremental_vacuum(${pages}); PRAGMA optimize; PRAGMA wal_checkpoint(PASSIVE)`)
@@ -196,4 +211,5 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
 }
 
 const peeking = `SELECT ${waitingColumns} FROM deliveries WHERE endpoint = ?1 AND lane = ?2 AND state = 'pending' ORDER BY due, id LIMIT ?3`
+const oldestPending = `SELECT id FROM deliveries NOT INDEXED WHERE id >= ?1 AND state = 'pending' ORDER BY id LIMIT 1`
 const setPosition = 'INSERT INTO positions VALUES (?1, ?2) ON CONFLICT (stream) DO UPDATE SET position = excluded.position'
