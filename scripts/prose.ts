@@ -106,7 +106,7 @@ function sentencesOf(text: string): readonly string[] {
     .replace(/\[([^\]]*)\]\([^)]*\)/g, (_, label: string) => `[${label.trim().split(/\s+/).join('-')}]`)
     .replace(/<https?:[^>]*>/g, '<…>')
     .replace(/\*\*|\b_|_\b/g, '')
-  return plain.split(/(?<=[.!?]["')”]?)\s+(?=["'(“]?[\p{Lu}\p{N}`[])| · /u)
+  return plain.split(/(?<=[.!?]["')”]?)\s+(?=["'(“]?[\p{Lu}\p{N}`[$])| · /u)
 }
 
 const root = new URL('../', import.meta.url)

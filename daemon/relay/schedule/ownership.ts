@@ -36,7 +36,7 @@ export function createOwnership({ store, sender, timeline, events, endpoints, in
   function apply(changes: StoreChanges): void {
     for (const notice of changes.notices) events.onNotice(notice)
     if (changes.lease !== store.lease) return
-    if (changes.lost) throw new LeaseLost('the store says so')
+    if (changes.lost) throw new LeaseLost('the store reports it')
     for (const each of changes.gained) if (!endpoints.get(each.endpoint.ref)) endpoints.add(each)
     for (const endpoint of changes.changed) endpoints.define(endpoint)
     for (const ref of changes.gone) endpoints.remove(ref)
