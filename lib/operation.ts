@@ -85,7 +85,7 @@ export interface Pager extends Context {
    * One page of a table, as the request's `page`, `per_page` and `after` ask for.
    * @param query the rows to list; by default ordered by id, ascending
    * @param present makes the records out of the page's rows; left out where the rows are the records
-   * @param sources says the same as data, where that is possible: a database may then write the page itself
+   * @param sources the same as data, if possible: a database may then write the page itself
    */
   page<R extends Row, N>(table: Table<R, N>, query?: Pick<Query<R>, 'where' | 'order'>): Promise<Page<R>>
   page<R extends Row, N, Item>(

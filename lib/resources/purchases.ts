@@ -5,7 +5,7 @@ import { Purchase, presentPurchase, presentPurchases } from '../records/payment.
 import { announceRemoval, endPaidAccess, lockPayer, revokePurchase } from '../rules/plans.ts'
 import { purchases } from '../storage/tables.ts'
 
-const immediate = describe(BoolQuery, 'End access without a grace period. There is no grace period here: access always ends at once.')
+const immediate = describe(BoolQuery, 'End access without a grace period. Access always ends at once here.')
 
 export const listPurchases = operation({
   id: 'purchases.list',

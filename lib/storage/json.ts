@@ -1,6 +1,6 @@
 /**
- * Records as JSON text that the database writes: a page of them need not become values first. What a field shows is said as data, so
- * that the same sentence serves databases and code.
+ * Records as JSON text that the database writes: a page of them need not become values first. A field is declared
+ * as data, so that one declaration serves databases and code.
  */
 import type { Table } from './table.ts'
 
@@ -14,7 +14,7 @@ export type JsonSource =
   | { readonly from: 'text'; readonly text: string }
   /** A text around a column that is never null. */
   | { readonly from: 'around'; readonly before: string; readonly column: string; readonly after: string }
-  /** The address in a column; one that begins with a slash stands behind `base`. */
+  /** The address in a column; one that begins with a slash follows `base`. */
   | { readonly from: 'address'; readonly column: string; readonly base: string }
   /** One of two texts, by a column of booleans. */
   | { readonly from: 'choice'; readonly column: string; readonly yes: TextSource; readonly no: TextSource }
@@ -45,7 +45,10 @@ export interface JsonRow {
   readonly place: string
 }
 
-/** What a source says of a row, for storages that write no JSON. Lists and addresses stay as they are: their schema says the rest. */
+/**
+ * The value of a source for a row, for storages that write no JSON. Lists and addresses stay as they are: their schema handles
+ * the rest.
+ */
 export function shownValue(source: JsonSource, row: Readonly<Record<string, unknown>>): unknown {
   switch (source.from) {
     case 'text':
