@@ -33,7 +33,7 @@ test('the table of endpoints keeps the columns of databases that are there', () 
     ([name, { type, nullable, default: standard }]) =>
       `${name} ${type}${nullable ? ' null' : ''}${standard == null ? '' : ` = ${standard}`}`,
   )
-  expect(written).toEqual([
+  const kept = [
     ...['id id', 'network_id id', 'created_at timestamp', 'updated_at timestamp'],
     ...[
       'name text null',
@@ -45,5 +45,6 @@ test('the table of endpoints keeps the columns of databases that are there', () 
       'events json null',
     ],
     ...['audience text = integration', 'enabled boolean = true', 'order text = none', 'rate_per_second real null'],
-  ])
+  ]
+  expect(kept.filter((column) => !written.includes(column))).toEqual([])
 })
