@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { NewEndpoint } from '../../../lib/index.ts'
+import { attributes } from '../../../lib/outbox/endpoint.ts'
 import { webhookEndpoints } from '../../../lib/storage/tables.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
@@ -186,4 +188,10 @@ test('what the host publishes is checked, and told in words', async () => {
     status: 422,
     body: { error: 'member is required; space_id must be an id; network_id is required' },
   })
+})
+
+test('docs/webhooks.md describes every attribute that a host may set', () => {
+  const page = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8')
+  const settable = Object.keys(attributes).filter((name) => !['old_keys', 'old_secrets'].includes(name))
+  expect(settable.filter((name) => !page.includes(`\n| \`${name}\` | `))).toEqual([])
 })

@@ -6,26 +6,11 @@ import {
   transition,
   unreadableFor,
 } from '../../../../daemon/relay/schedule/sending-state.ts'
+import { endpointOf } from '../../../../daemon/relay/store/endpoint-row.ts'
 import type { Endpoint } from '../../../../daemon/relay/store/store.ts'
 
-const endpoint: Endpoint = {
-  ref: 1,
-  id: '7',
-  network_id: '1',
-  name: null,
-  url: 'https://example.org/',
-  key: 'key',
-  secrets: [],
-  old_keys: [],
-  old_secrets: [],
-  events: null,
-  audience: 'integration',
-  enabled: true,
-  order: 'none',
-  rate_per_second: null,
-  disabled: null,
-  fresh_starts: 0,
-}
+const row = { ref: 1, id: '7', network_id: '1', url: 'https://example.org/', key: 'key', secrets: '[]', fresh_starts: 0 }
+const endpoint: Endpoint = endpointOf({ ...row, audience: 'integration', enabled: 1, order: 'none' })
 const plain = { key: 'key', secrets: [], old_keys: [], old_secrets: [] }
 const read: StateChange = { kind: 'read', plain }
 const reading: StateChange = { kind: 'reading' }
