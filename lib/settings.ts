@@ -89,7 +89,7 @@ export interface Settings {
   readonly hooks: SettledHooks
   /** Reports to `hooks.onError`, or to the console. */
   readonly report: Report
-  /** The host's function; `undefined`: as `defaultPermalink` says. */
+  /** The host's function; `undefined`: `defaultPermalink`. */
   readonly permalink: ((page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string) | undefined
   readonly ports: Ports
   readonly clock: Clock
