@@ -493,6 +493,9 @@ describe('the maintenance', () => {
       all.relay.maintenance.giveUp()
       return disabled().length > 0
     }, 'it is given up')
+    // From now on nothing is answered: no attempt that fails is to be recorded over what is waited for.
+    hook.answer = () => undefined
+    await until(() => all.relay.scheduler.inFlight === 0, 'nothing is in flight')
     await all.append(endpoint(hook.url))
     const stored = async () => (await all.relay.store.endpoints())[0]
     await until(async () => (await stored())?.endpoint.disabled === null, 'it is registered again')
