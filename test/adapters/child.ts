@@ -1,9 +1,6 @@
 /** Processes of their own, for tests about what dies with a process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { execPath } from 'node:process'
 import { onTestFinished } from 'vitest'
 import { environment, program } from '../support/command.ts'
@@ -51,11 +48,4 @@ export function startChild(name: string, words: readonly string[], before: reado
     ended,
     kill,
   }
-}
-
-/** A directory of its own, removed after the test. */
-export function temporaryDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'folkmoot-')))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
 }

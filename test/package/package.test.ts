@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { scratch } from '../support/command.ts'
+import { temporaryDirectory } from '../support/directory.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
@@ -17,7 +17,7 @@ await run('npm', ['pack', '--pack-destination', packed], { cwd: root })
 const tarball = join(packed, `${name}-${version}.tgz`)
 
 test('the packed package installs, every entry loads, its programs start, and the README example serves', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   await mkdir(join(directory, 'app'))
   const app = join(directory, 'app')
   await writeFile(join(app, 'package.json'), JSON.stringify({ name: 'app', type: 'module', private: true }))
@@ -45,7 +45,7 @@ process.exit(0)`
 })
 
 test('the core loads with valibot and itty-router alone', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   await run('tar', ['-xzf', tarball, '-C', directory])
   for (const needed of ['valibot', 'itty-router'])
     await cp(join(root, 'node_modules', needed), join(directory, 'node_modules', needed), { recursive: true })

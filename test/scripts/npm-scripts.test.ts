@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Command, scratch, watched } from '../support/command.ts'
+import { type Command, watched } from '../support/command.ts'
+import { temporaryDirectory } from '../support/directory.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
@@ -39,7 +40,7 @@ async function npm(directory: string, shell: string, ...args: readonly string[])
 const shells = ['usual', 'wordless']
 
 test.each(shells)('a signal to npm ends the server in good order, behind a %s shell', async (shell) => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const begun = await npm(directory, shell, 'start', '--', '--port', '0', '--storage', `lowdb:${join(directory, 'db.json')}`)
   await begun.written('Webhooks go to')
   const held = async () => (await readdir(directory)).filter((name) => /\.(?:lock|control|sock)/.test(name))
@@ -52,14 +53,14 @@ test.each(shells)('a signal to npm ends the server in good order, behind a %s sh
 
 test.each(shells)('a signal to npm ends the relay in good order, behind a %s shell', async (shell) => {
   const begun = await npm(
-    await scratch(),
+    temporaryDirectory(),
     shell,
     'run',
     'folkmoot-relay',
     '--',
     'run',
     '--outbox',
-    join(await scratch(), 'outbox'),
+    join(temporaryDirectory(), 'outbox'),
   )
   await begun.written('relay.started')
   begun.child.kill('SIGTERM')

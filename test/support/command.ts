@@ -1,6 +1,4 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { onTestFinished } from 'vitest'
@@ -64,11 +62,4 @@ export function watched(name: string, child: ChildProcessByStdio<null, Readable,
       look()
     })
   return { child, out, firstLine: () => written('\n'), written, ended }
-}
-
-/** A directory that is removed with the test. */
-export async function scratch(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'folkmoot-test-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  return directory
 }

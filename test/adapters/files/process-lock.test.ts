@@ -7,7 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { claimFile } from '../../../adapters/files/lock-file.ts'
 import { thisProcess } from '../../../adapters/files/owner.ts'
 import { acquireLock, lockOwner } from '../../../adapters/files/process-lock.ts'
-import { startChild, temporaryDirectory } from '../child.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
+import { startChild } from '../child.ts'
 
 const patience = { timeout: 120_000 }
 const path = () => join(temporaryDirectory(), 'db.json')

@@ -89,15 +89,13 @@ test('a body that is too large is answered with 413, announced or not', async ()
 test('a connection that is cut in the middle of a body leaves nothing behind and the server goes on', async () => {
   const { community, headers, faults } = await hosted()
   const url = new URL(await start(toNodeListener(community)))
-  await new Promise<void>((resolve) => {
-    const socket = connect(Number(url.port), url.hostname, () => {
-      socket.write(
-        `POST ${tags} HTTP/1.1\r\nHost: x\r\nAuthorization: ${headers.authorization}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"title":`,
-      )
-      setTimeout(() => socket.destroy(), 50)
-    })
-    socket.on('close', () => resolve())
-  })
+  const socket = connect(Number(url.port), url.hostname)
+  socket.write(
+    `POST ${tags} HTTP/1.1\r\nHost: x\r\nAuthorization: ${headers.authorization}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"title":`,
+  )
+  await expect.poll(() => community.inFlight().requests).toBe(1)
+  socket.destroy()
+  await expect.poll(() => community.inFlight().requests).toBe(0)
   const listed = await fetch(url.origin + tags, { headers })
   expect(await listed.json()).toMatchObject({ items: [] })
   expect(faults).toEqual([])

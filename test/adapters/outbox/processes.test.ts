@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { outboxDirectory } from '../../../adapters/outbox/file.ts'
-import { readAll, temporaryDirectory } from './support.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
+import { readAll } from './support.ts'
 import { writeUntilKilled } from './writer-process.ts'
 
 describe('an outbox with many processes', () => {

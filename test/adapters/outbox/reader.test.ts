@@ -7,7 +7,8 @@ import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { thisProcess } from '../../../adapters/files/owner.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { encodeCommit, encodeLine } from '../../../lib/outbox/line.ts'
-import { event, failure, idsOf, readAll, temporaryDirectory } from './support.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
+import { event, failure, idsOf, readAll } from './support.ts'
 
 const writer = '019340aa-0000-7000-8000-000000000001'
 const first = `${writer}-000001.v1.ndjson`

@@ -1,21 +1,9 @@
-/** What the outbox tests share: directories, events, and a file system that fails on demand. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import { type FileSystem, nodeFileSystem, type OpenFile } from '../../../adapters/files/file-system.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 
 export { event } from './support-events.ts'
 
 import type { Damage, OutboxSource, Positions } from '../../../lib/outbox/source.ts'
-
-/** A directory of its own, removed after the test. */
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'folkmoot-outbox-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
-}
 
 /** The ids of the events in some commits. */
 export const idsOf = (commits: readonly (readonly OutboxRecord[])[]): string[] =>

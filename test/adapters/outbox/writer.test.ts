@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
-import { event, failure, faulty, readAll, temporaryDirectory } from './support.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
+import { event, failure, faulty, readAll } from './support.ts'
 
 const segments = (directory: string): string[] =>
   readdirSync(directory)

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openStorage } from '../../../daemon/server/storage-address.ts'
 import { createCommunity } from '../../../lib/index.ts'
-import { scratch } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 
 const run = promisify(execFile)
@@ -53,7 +53,7 @@ describe.each([
   ['onMany', newDatabase],
 ])('%s', (name, makeDatabase) => {
   test('two processes with the documented lines let through 100 requests together', async () => {
-    const directory = await scratch()
+    const directory = temporaryDirectory()
     const address = await makeDatabase(directory)
     const { storage } = await openStorage(address, undefined, () => {})
     const community = createCommunity({ storage })

@@ -9,8 +9,8 @@ import {
   type SqliteRateLimitOptions,
   sqliteRateLimits,
 } from '../../../adapters/rate-limits/index.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import type { TestPostgres } from '../../support/postgres.ts'
-import { temporaryDirectory } from '../child.ts'
 
 export interface CountsUnderTest {
   /** Rate limits as another process would have them: with a connection of their own. */

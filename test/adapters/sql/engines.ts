@@ -10,8 +10,8 @@ import { openPool } from '../../../adapters/sql/postgres/pool.ts'
 import { openConnection } from '../../../adapters/sql/sqlite/connection.ts'
 import { sqliteDialectOf } from '../../../adapters/sql/sqlite/dialect.ts'
 import { migrateFile, requireMigratedFile } from '../../../adapters/sql/sqlite/migrate.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { temporaryDirectory } from '../child.ts'
 
 export interface TestDatabase {
   readonly dialect: Dialect

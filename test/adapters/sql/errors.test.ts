@@ -10,8 +10,8 @@ import { openPool } from '../../../adapters/sql/postgres/pool.ts'
 import { whileBusy } from '../../../adapters/sql/sqlite/busy.ts'
 import { openConnection } from '../../../adapters/sql/sqlite/connection.ts'
 import * as ofSqlite from '../../../adapters/sql/sqlite/errors.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { temporaryDirectory } from '../child.ts'
 
 const thrown = async (work: () => unknown): Promise<unknown> => {
   try {

@@ -9,8 +9,8 @@ import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postg
 import { sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { ApiError, type CommittedEvent, type Community, createCommunity, type Options } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { temporaryDirectory } from '../child.ts'
 import { recordsOf } from './records-of.ts'
 import { insertAndTell, thing, thingIds, things } from './things.ts'
 

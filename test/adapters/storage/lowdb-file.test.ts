@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { defaultsTo, integer, nullable, table, text } from '../../../lib/storage/table.ts'
-import { temporaryDirectory } from '../child.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { insert, openLowdb, thing, thingIds, things } from './lowdb-support.ts'
 
 /** A file with this content, in a directory of its own. */

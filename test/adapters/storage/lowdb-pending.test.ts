@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { temporaryDirectory } from '../child.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { insert, insertAndTell, openLowdb, thing, thingIds, wordOf } from './lowdb-support.ts'
 import { recordingOutbox } from './recording-outbox.ts'
 

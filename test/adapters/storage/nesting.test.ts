@@ -6,7 +6,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { createTestCommunity } from '../../support/community.ts'
-import { temporaryDirectory } from '../child.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 
 const nothing = async () => {}
 const inner = 'Use the outer `tx`, or begin the inner one after its end'

@@ -8,8 +8,8 @@ import type { Storage } from '../../../lib/storage/contract.ts'
 import { boolean, defaultsTo, integer, json, nullable, table, text } from '../../../lib/storage/table.ts'
 import { tables as allTables } from '../../../lib/storage/tables.ts'
 import type { TableDefinition } from '../../../lib/testing/index.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { temporaryDirectory } from '../child.ts'
 
 /** A database of its own, which can be migrated and opened with other tables than before. */
 interface Database {

@@ -7,8 +7,8 @@ import { sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import type { OutboxSource, Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { temporaryDirectory } from '../child.ts'
 import { storeAndTell, thing, things, wordOf } from './things.ts'
 
 const server = await testPostgres()

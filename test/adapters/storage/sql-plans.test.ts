@@ -16,9 +16,9 @@ import type { Column } from '../../../lib/storage/table.ts'
 import { tables } from '../../../lib/storage/tables.ts'
 import { exampleOf, routesWhere, sendExample } from '../../contract/support.ts'
 import { request } from '../../support/community.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { createSeededCommunity } from '../../support/seed.ts'
-import { temporaryDirectory } from '../child.ts'
 
 const rows = 10_000
 /** Tables of which a network has few rows: reading all of them is what a database had better do. */

@@ -8,7 +8,8 @@ import { type Connection, openConnection } from '../../../adapters/sql/sqlite/co
 import { groupCommits } from '../../../adapters/storage/sqlite/group-commits.ts'
 import { type SqliteOptions, type SqliteStorage, sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { isUniqueViolation } from '../../../lib/storage/contract.ts'
-import { startChild, temporaryDirectory } from '../child.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
+import { startChild } from '../child.ts'
 import { recordsOf } from './records-of.ts'
 import { insertAndTell, storeAndTell, thing, thingIds, things } from './things.ts'
 

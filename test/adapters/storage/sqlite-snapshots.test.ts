@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
-import { temporaryDirectory } from '../child.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { insertAndTell, thing, thingIds, things } from './things.ts'
 
 async function open() {

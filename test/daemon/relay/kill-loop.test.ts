@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
-import { temporaryDirectory } from '../../adapters/outbox/support.ts'
 import { writeUntilKilled } from '../../adapters/outbox/writer-process.ts'
 import { run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { rounds as roundsOf } from '../../support/rounds.ts'
 import { endpoint, receiver, until } from './support.ts'
 

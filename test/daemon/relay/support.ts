@@ -8,7 +8,7 @@ import { type Relay, type RelayOptions, startRelay } from '../../../daemon/relay
 import type { Settings } from '../../../daemon/relay/settings.ts'
 import type { Notice } from '../../../daemon/relay/store/store.ts'
 import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
-import { temporaryDirectory } from '../../adapters/outbox/support.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { postgresOutbox } from './postgres-outbox.ts'
 
 export interface Received {

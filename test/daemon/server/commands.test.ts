@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { run, scratch } from '../../support/command.ts'
+import { run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { folkmoot } from '../../support/program.ts'
 
@@ -12,7 +13,7 @@ const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
 
 /** A storage with one network, and commands on it: what they print as JSON, or the sentence that refuses them. */
 async function storageWithNetwork() {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const storage = ['--storage', `sqlite:${join(directory, 'db.sqlite')}`]
   const refusal = async (...args: readonly string[]) => (await folkmoot(...args, ...storage)).refused
   const text = async (...args: readonly string[]) => (await folkmoot(...args, ...storage)).lines.join('\n')
@@ -172,7 +173,7 @@ describe('a command that reads or changes', () => {
     ['sqlite', (directory: string) => `sqlite:${join(directory, 'typo.db')}`],
     ['lowdb', (directory: string) => `lowdb:${join(directory, 'typo', 'db.json')}`],
   ])('makes no storage of a mistyped %s name', async (_kind, address) => {
-    const directory = await scratch()
+    const directory = temporaryDirectory()
     for (const command of [
       ['networks', 'list'],
       ['keys', 'create', '--name', 'x', '--scope', '*'],
@@ -186,7 +187,7 @@ describe('a command that reads or changes', () => {
   })
 
   test('does not migrate a database: it says what to run', async () => {
-    const path = join(await scratch(), 'other.sqlite')
+    const path = join(temporaryDirectory(), 'other.sqlite')
     const { DatabaseSync } = await import('node:sqlite')
     const database = new DatabaseSync(path)
     database.exec('CREATE TABLE mine (id INTEGER)')
@@ -196,7 +197,7 @@ describe('a command that reads or changes', () => {
 })
 
 test('--version and errors as JSON, with a sentence for a certificate that is none, from the process itself', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const version = run('folkmoot', '--version')
   const wrong = run('folkmoot', 'keys', 'list', '--storage', `lowdb:${join(directory, 'db.json')}`, '--json')
   const usage = run('folkmoot', 'keys', 'create', '--json')

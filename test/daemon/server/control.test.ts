@@ -10,7 +10,8 @@ import { serverAt } from '../../../daemon/server/control/ask-control.ts'
 import { writeControlFile } from '../../../daemon/server/control/place.ts'
 import { startControl } from '../../../daemon/server/control/serve-control.ts'
 import { createCommunity } from '../../../lib/index.ts'
-import { run, scratch } from '../../support/command.ts'
+import { run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { folkmoot } from '../../support/program.ts'
 
@@ -36,7 +37,7 @@ async function ran(...args: readonly string[]): Promise<Json[]> {
 }
 
 test('beside a running server on lowdb keys, endpoints and networks are managed as beside any other storage', async () => {
-  const storage = `lowdb:${join(await scratch(), 'db.json')}`
+  const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   const { me, facts, child, ended, out } = await startServer('--storage', storage)
   const [key] = await ran('keys', 'create', '--storage', storage, '--name', 'Connector', '--scope', 'me:read')
   expect(await me(key.token)).toBe(200)
@@ -85,7 +86,7 @@ test('a server on memory is reached by its control file; a killed one is no obst
   expect((await folkmoot('keys', 'list', '--server', inMemory.facts.control)).refused).toMatch(/^no server runs at /)
   expect((await folkmoot('keys', 'list', '--storage', 'memory:')).refused).toMatch(/^memory: begins and ends empty: .*--server/)
 
-  const storage = `lowdb:${join(await scratch(), 'db.json')}`
+  const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   const killed = await startServer('--storage', storage)
   killed.child.kill('SIGKILL')
   await killed.ended
@@ -94,7 +95,7 @@ test('a server on memory is reached by its control file; a killed one is no obst
 })
 
 test('a program that holds the file and takes no commands is named', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const path = join(directory, 'db.json')
   const storage = await lowdbStorage({ path, outbox: await openOutbox({ directory: join(directory, 'outbox') }) })
   onTestFinished(() => storage.close())
@@ -139,7 +140,7 @@ describe('the control of a server', () => {
   }
 
   test('is for its own user, and takes nothing but its calls', async () => {
-    const directory = await scratch()
+    const directory = temporaryDirectory()
     const { file, ask, faults } = await control(directory)
     for (const path of [file, `${file}.sock`]) expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect(await ask({})).toEqual({ status: 200, body: '{"result":[{"id":"1"}]}' })
@@ -165,14 +166,14 @@ describe('the control of a server', () => {
   })
 
   test('is found however long the path of the storage is', async () => {
-    const directory = join(await scratch(), 'a'.repeat(90), 'b'.repeat(90))
+    const directory = join(temporaryDirectory(), 'a'.repeat(90), 'b'.repeat(90))
     await mkdir(directory, { recursive: true })
     const { file } = await control(directory)
     expect(await (await serverAt(file))?.networks.list()).toEqual([{ id: '1' }])
   })
 
   test('that does not answer ends the command with a sentence, and so does a file that is none', async () => {
-    const directory = await scratch()
+    const directory = temporaryDirectory()
     const file = join(directory, 'db.json.control')
     const silent = createServer(() => undefined)
     await new Promise<void>((listening) => silent.listen(`${file}.sock`, listening))

@@ -8,9 +8,9 @@ import { copyTables, endCopy } from '../../../daemon/server/copy-tables.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import type { Row, Table } from '../../../lib/storage/table.ts'
 import { tables } from '../../../lib/storage/tables.ts'
-import { temporaryDirectory } from '../../adapters/child.ts'
 import { recordsOf } from '../../adapters/storage/records-of.ts'
-import { run, scratch } from '../../support/command.ts'
+import { run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { createSeededCommunity } from '../../support/seed.ts'
 import { wrappedStorage } from '../../support/storage.ts'
@@ -85,7 +85,7 @@ test('counts that differ in the end are told', async () => {
 })
 
 test('folkmoot copy takes a lowdb file into PostgreSQL, and the relay there learns of the endpoints', async () => {
-  const from = `lowdb:${join(await scratch(), 'db.json')}`
+  const from = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   const schema = server.newSchema()
   const to = `${server.url}?schema=${schema}`
   const api = run('folkmoot', 'serve', '--storage', from, '--demo', '--allow-http', '--json', '--port', '0')

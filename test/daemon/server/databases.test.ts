@@ -3,13 +3,14 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { relayHome } from '../../../daemon/relay/ingest/outbox-address.ts'
-import { type Command, run, scratch } from '../../support/command.ts'
+import { type Command, run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { receiver, until } from '../relay/support.ts'
 
 const server = await testPostgres()
 
-const sqlite = async () => `sqlite:${join(await scratch(), 'db.sqlite')}`
+const sqlite = async () => `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
 const postgres = async () => `${server.url}?schema=${server.newSchema()}`
 
 const relayOn = (outbox: string): Command => {

@@ -6,7 +6,8 @@ import { startRelay } from '../../../daemon/relay/relay.ts'
 import { openStorage } from '../../../daemon/server/storage-address.ts'
 import { createCommunity, type Endpoints } from '../../../lib/index.ts'
 import { webhookEndpoints } from '../../../lib/storage/tables.ts'
-import { run, scratch } from '../../support/command.ts'
+import { run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { folkmoot } from '../../support/program.ts'
 import { receiver, until } from '../relay/support.ts'
@@ -29,7 +30,7 @@ const filesBelow = (directory: string): string =>
     .join('\n')
 
 async function onDisk(kind: 'lowdb' | 'sqlite'): Promise<Place> {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   return { address: `${kind}:${join(directory, 'db')}`, kept: async () => filesBelow(directory) }
 }
 
@@ -99,7 +100,7 @@ describe.each([
 })
 
 test('the commands take the keys from a file or the environment, and without them say what is missing', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const place = ['--storage', `sqlite:${join(directory, 'db')}`] as const
   const file = join(directory, 'encryption-keys')
   writeFileSync(file, `${first}\n`)
@@ -174,7 +175,7 @@ test('a server without the key serves, and says which endpoint cannot be read an
   serve.child.kill('SIGTERM')
   await serve.ended
 
-  const file = join(await scratch(), 'encryption-keys')
+  const file = join(temporaryDirectory(), 'encryption-keys')
   writeFileSync(file, first)
   const keyed = run('folkmoot', 'serve', '--storage', place.address, '--port', '0', '--allow-http', '--encryption-key-file', file)
   await keyed.firstLine()

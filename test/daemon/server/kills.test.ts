@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openSource } from '../../../daemon/relay/ingest/outbox-address.ts'
 import { recordsOf } from '../../adapters/storage/records-of.ts'
-import { type Command, run, scratch } from '../../support/command.ts'
+import { type Command, run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { rounds as roundsOf } from '../../support/rounds.ts'
@@ -26,12 +27,12 @@ interface Place {
 
 const engines: Readonly<Record<string, () => Promise<Place>>> = {
   async lowdb() {
-    const directory = await scratch()
+    const directory = temporaryDirectory()
     const outbox = join(directory, 'outbox')
     return { storage: `lowdb:${join(directory, 'db.json')}`, outbox, isHeld: async () => false }
   },
   async sqlite() {
-    const storage = `sqlite:${join(await scratch(), 'db.sqlite')}`
+    const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
     return { storage, outbox: storage, isHeld: async () => false }
   },
   async postgres() {

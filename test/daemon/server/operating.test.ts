@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createFront } from '../../../daemon/server/front.ts'
 import { createLog } from '../../../daemon/server/log.ts'
-import { run, scratch } from '../../support/command.ts'
+import { run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { folkmoot } from '../../support/program.ts'
 
@@ -92,7 +93,7 @@ test('behind a proxy a missing --public-url is told at the start; a new member c
 })
 
 test('the demo has one key that works, however often it starts', async () => {
-  const storage = `lowdb:${join(await scratch(), 'db.json')}`
+  const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   for (let start = 0; start < 2; start++) {
     const server = run('folkmoot', 'serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', storage)
     await server.firstLine()

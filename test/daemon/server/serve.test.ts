@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { run, scratch } from '../../support/command.ts'
+import { run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { folkmoot } from '../../support/program.ts'
 
@@ -15,7 +16,7 @@ async function get(url: string, token: string): Promise<{ status: number; body: 
 }
 
 test('serve --json prints one line with all that a program needs, and ends cleanly on SIGTERM', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const server = run('folkmoot', ...demo, '--storage', `lowdb:${join(directory, 'db.json')}`)
   const facts = JSON.parse(await server.firstLine())
   expect(facts).toEqual({
@@ -35,7 +36,7 @@ test('serve --json prints one line with all that a program needs, and ends clean
 })
 
 test('a second start changes nothing in the demo network and only makes a fresh token', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const storage = `lowdb:${join(directory, 'db.json')}`
   const seen: Json[] = []
   for (let start = 0; start < 2; start++) {
@@ -68,7 +69,7 @@ test('the demo is the same on every machine, ids and times included', async () =
 })
 
 test('a lowdb file belongs to one process: the second is refused with a sentence, the first goes on', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const storage = `lowdb:${join(directory, 'db.json')}`
   const first = run('folkmoot', ...demo, '--storage', storage)
   const facts = JSON.parse(await first.firstLine())
@@ -93,7 +94,7 @@ test('--webhook-url with --relay: an event arrives at the endpoint with its key'
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void receiver.close())
   const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
-  const keyFile = join(await scratch(), 'hook.key')
+  const keyFile = join(temporaryDirectory(), 'hook.key')
   await writeFile(keyFile, 'secret-key\n')
   const webhook = ['--webhook-url', hook, '--webhook-key-file', keyFile]
   const server = run('folkmoot', ...demo, '--storage', 'memory:', '--relay', ...webhook, '--webhook-order', 'subject')
@@ -144,7 +145,7 @@ test('wrong usage is one sentence on standard error and exit code 2', async () =
 })
 
 test('a network and keys from the command line: made, listed, used, revoked', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const storage = ['--storage', `lowdb:${join(directory, 'db.json')}`]
   const json = async (...args: string[]): Promise<Json> => {
     const command = run('folkmoot', ...args, ...storage, '--json')
@@ -216,7 +217,7 @@ test('spec prints the documents', async () => {
 })
 
 test('an upload is kept, and served again as what it is; nothing else of the disk is', async () => {
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const server = run('folkmoot', ...demo, '--storage', `lowdb:${join(directory, 'db.json')}`)
   const { url, token } = JSON.parse(await server.firstLine())
   const png = Buffer.from(

@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { scratch } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const bin = (name: string) => join(root, 'daemon', 'bin', `${name}.ts`)
@@ -69,7 +69,7 @@ test.each([
 })
 
 test('a relay on a directory works without the package pg', async () => {
-  const flags = ['run', '--control-port', '0', '--json', '--outbox', await scratch()]
+  const flags = ['run', '--control-port', '0', '--json', '--outbox', temporaryDirectory()]
   const relay = spawn(process.execPath, ['--import', withoutPg, bin('folkmoot-relay'), ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -137,7 +137,7 @@ const old = ['/usr/bin/node', '/usr/local/bin/node'].find(
 test.skipIf(old === undefined)(
   'a real old Node reads the first lines and the check (skipped where the machine has none)',
   async () => {
-    const directory = await scratch()
+    const directory = temporaryDirectory()
     await writeFile(join(directory, 'package.json'), '{"type":"module"}')
     for (const path of ['daemon/bin/begin.ts', 'adapters/node-version.ts', 'adapters/sql/sqlite/module.ts']) {
       const text = stripTypeScriptTypes(await readFile(join(root, path), 'utf8')).replace(

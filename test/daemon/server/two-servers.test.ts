@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { openStorage } from '../../../daemon/server/storage-address.ts'
 import { createCommunity } from '../../../lib/index.ts'
-import { type Command, run, scratch } from '../../support/command.ts'
+import { type Command, run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 
 const server = await testPostgres()
@@ -18,7 +19,7 @@ interface Database {
 }
 
 async function sqlite(): Promise<Database> {
-  const path = join(await scratch(), 'db.sqlite')
+  const path = join(temporaryDirectory(), 'db.sqlite')
   const open = () => new DatabaseSync(`${path}-rate-limits/counts.sqlite`)
   return {
     address: `sqlite:${path}`,

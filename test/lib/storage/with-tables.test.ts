@@ -7,9 +7,9 @@ import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import { type MemberRow, members } from '../../../lib/storage/tables.ts'
 import { type HostTable, withTables } from '../../../lib/storage/with-tables.ts'
-import { temporaryDirectory } from '../../adapters/child.ts'
 import { hostMembers } from '../../examples/host-members.ts'
 import { request } from '../../support/community.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 
 const people = `CREATE TABLE people (person_no INTEGER PRIMARY KEY, mail TEXT NOT NULL UNIQUE, given TEXT NOT NULL, family TEXT,
   is_admin INTEGER NOT NULL DEFAULT 0, left_on TEXT, joined_on TEXT NOT NULL, changed_on TEXT NOT NULL)`

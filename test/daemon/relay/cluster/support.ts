@@ -8,7 +8,8 @@ import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { relayHome } from '../../../../daemon/relay/ingest/outbox-address.ts'
 import type { Settings } from '../../../../daemon/relay/settings.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
-import { type Command, run, scratch } from '../../../support/command.ts'
+import { type Command, run } from '../../../support/command.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { type Answer, type Receiver, receiver, until } from '../support.ts'
 
 /** What a cluster needs of a PostgreSQL server; `query` may be asked again after the server was restarted. */
@@ -83,7 +84,7 @@ export async function cluster(server: ClusterServer): Promise<Cluster> {
   const schema = server.newSchema()
   const addressAt = (url: string) => `${url}?schema=${schema}`
   const address = addressAt(server.url)
-  const directory = await scratch()
+  const directory = temporaryDirectory()
   const storage = await postgresStorage({ url: server.url, schema, tables: [] })
   let count = 0
 

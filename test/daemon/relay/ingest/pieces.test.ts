@@ -6,7 +6,7 @@ import { piecesOf } from '../../../../daemon/relay/ingest/pieces.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
 import type { OutboxSource, Reading } from '../../../../lib/outbox/source.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { endpoint, event, events } from '../support.ts'
 
 const reading = (...records: OutboxRecord[]): Reading => ({

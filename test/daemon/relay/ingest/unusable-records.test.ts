@@ -14,7 +14,7 @@ import { relayHome } from '../../../../daemon/relay/ingest/outbox-address.ts'
 import { storePath } from '../../../../daemon/relay/store/backing.ts'
 import { encodeLine } from '../../../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { type Bench, bench, endpoint, event, events, receiver, type TestOutbox, until } from '../support.ts'
 

@@ -7,8 +7,8 @@ import { check } from '../../../../daemon/relay/operate/commands/check.ts'
 import { status } from '../../../../daemon/relay/operate/commands/inspect.ts'
 import { testEndpoint } from '../../../../daemon/relay/operate/commands/test-endpoint.ts'
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
 import { run } from '../../../support/command.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { endpoint, event, receiver, until } from '../support.ts'
 
 const [first, second] = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('base64')) as [string, string]

@@ -9,8 +9,8 @@ import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import type { Relay } from '../../../../daemon/relay/relay.ts'
 import { openOperatorStore, storePath } from '../../../../daemon/relay/store/backing.ts'
 import { widthOf } from '../../../../daemon/table.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
 import { run } from '../../../support/command.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { type Bench, bench, endpoint, event, events, pass, receiver, status, until } from '../support.ts'
 
 const dead = (all: Bench, count: number): Promise<void> =>

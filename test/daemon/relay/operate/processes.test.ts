@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { storePath } from '../../../../daemon/relay/store/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
 import { type Command, run } from '../../../support/command.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { endpoint, event, events, pass, receiver, status, until } from '../support.ts'
 
 const start = (directory: string, ...flags: string[]): Command =>

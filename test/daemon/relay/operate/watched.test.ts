@@ -6,7 +6,7 @@ import { type Relay, startRelay } from '../../../../daemon/relay/relay.ts'
 import { storePath } from '../../../../daemon/relay/store/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
 import { noticeKinds, type SeparateStore } from '../../../../daemon/relay/store/store.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { endpoint, event, receiver, until } from '../support.ts'
 
 /** A relay with its figures, over an outbox in which one event waits. */

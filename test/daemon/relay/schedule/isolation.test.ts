@@ -8,7 +8,7 @@ import { storePath } from '../../../../daemon/relay/store/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
 import type { SeparateStore } from '../../../../daemon/relay/store/store.ts'
 import { StorageError } from '../../../../lib/storage/contract.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 
 describe('one endpoint', () => {

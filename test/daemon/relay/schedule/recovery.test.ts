@@ -1,8 +1,8 @@
 /** Receivers that refuse old events, each in its own way, and a relay process with times that are two hundred times shorter than the defaults. */
 import { expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
 import { run } from '../../../support/command.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { watched } from '../cluster/support.ts'
 import { endpoint, event, until } from '../support.ts'
 

@@ -4,7 +4,7 @@ import { outboxDirectory } from '../../../../adapters/outbox/reader.ts'
 import { startRelay } from '../../../../daemon/relay/relay.ts'
 import { storePath } from '../../../../daemon/relay/store/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 import { endpoint, event, pass, receiver, until } from '../support.ts'
 
 test('a relay that is asked twice to stop sends nothing more, though the outbox still keeps it waiting', async () => {

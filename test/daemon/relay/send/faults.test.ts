@@ -13,7 +13,7 @@ import type { Outcome } from '../../../../daemon/relay/send/outcome.ts'
 import { systemResolve } from '../../../../daemon/relay/send/resolve.ts'
 import { createSender } from '../../../../daemon/relay/send/sender.ts'
 import { defaultSettings, type Settings } from '../../../../daemon/relay/settings.ts'
-import { temporaryDirectory } from '../../../adapters/outbox/support.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 
 const local: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 
