@@ -12,7 +12,8 @@
  */
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
-import { type Measured, median, startPostgres, startReceiver, whole } from './relay/processes.ts'
+import { type Measured, startPostgres, startReceiver } from './relay/processes.ts'
+import { middle as median, whole } from './support/figures.ts'
 
 const text = (value: string) => ({ type: 'string', default: value }) as const
 const { values } = parseArgs({

@@ -1,32 +1,42 @@
 /**
- * `npm run bench:relay`: the relay beside a bare signed undici loop, BullMQ on Redis and graphile-worker on PostgreSQL, all
- * posting the same events of 1 KiB over keep-alive to the same receiver, which checks that it got every id. In one run,
- * rounds interleaved, medians shown. Compare ratios within one run, never figures of two runs.
+ * `npm run bench:relay`: the relay over SQLite and over PostgreSQL, beside a bare signed undici loop, BullMQ on Redis and graphile-worker on
+ * PostgreSQL. All post the same events of 1 KiB over keep-alive to the same receiver, which checks that it got every id. Senders have
+ * a core for themselves; the receiver, Redis and PostgreSQL have another. Figures are those of the last three quarters of a backlog,
+ * when code is compiled and connections are made. Compare ratios within one run, never figures of two runs.
  *
- * Needs `redis-server` on the PATH; PostgreSQL comes from npm.
- * Options: --count N (events of a backlog, 20000), --rounds N (3), --in-flight N (64), --seconds N (at each offered rate, 10)
+ * Needs `redis-server` on the PATH for BullMQ; PostgreSQL comes from npm.
  */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import Table from 'cli-table3'
-import { freePort, type Measured, median, startPostgres, startReceiver, whole } from './relay/processes.ts'
+import process from 'node:process'
+import { type Column, table } from '../daemon/table.ts'
+import { freePort, type Measured, startPostgres, startReceiver } from './relay/processes.ts'
+import { moveTo, pinned } from './support/cores.ts'
+import { ratioOf, spreadOf, whole } from './support/figures.ts'
+import { optionsOf } from './support/options.ts'
 
-const number = (value: string) => ({ type: 'string', default: value }) as const
-const { values } = parseArgs({
-  options: { count: number('20000'), rounds: number('3'), 'in-flight': number('64'), seconds: number('10') },
+const values = optionsOf('npm run bench:relay', 'Measures the relay beside its peers, in one run.', {
+  senders: { default: 'folkmoot-sqlite,folkmoot-postgres,bullmq,graphile', means: 'what is measured beside the bare loop' },
+  count: { default: '60000', means: 'events of a backlog' },
+  rounds: { default: '3', means: 'rounds; medians are shown' },
+  'in-flight': { default: '64', means: 'requests at once, of each sender' },
+  rates: { default: '100,500,2000', means: 'events a second that are offered, for the lag; empty: none' },
+  seconds: { default: '10', means: 'seconds at each of these rates' },
+  json: { default: '', means: 'a file that gets all figures as JSON' },
 })
-const [count, rounds, inFlight, seconds] = [
-  Number(values.count),
-  Number(values.rounds),
-  Number(values['in-flight']),
-  Number(values.seconds),
+const [count, rounds, inFlight, seconds] = [values.count, values.rounds, values['in-flight'], values.seconds].map(Number) as [
+  number,
+  number,
+  number,
+  number,
 ]
-const rates = [100, 500, 2000]
+const listed = (names: string): readonly string[] => names.split(',').filter((name) => name !== '')
+const rates = listed(values.rates).map(Number)
 
+moveTo('asking')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-relay-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 
@@ -35,23 +45,11 @@ const answers = (port: number) =>
     const socket = connect(port, '127.0.0.1', () => resolve(socket.end() !== undefined)).on('error', () => resolve(false))
   })
 
+/** Redis as a queue is run on it: its log is synced once a second. */
 async function startRedis(): Promise<string> {
   const port = await freePort()
-  const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--dir',
-    directory,
-    '--appendonly',
-    'yes',
-    '--appendfsync',
-    'everysec',
-    '--save',
-    '',
-  ]
-  const child = spawn('redis-server', args, { stdio: 'ignore' })
+  const kept = ['--dir', directory, '--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '']
+  const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', ...kept], { stdio: 'ignore' })
   const failed = new Promise<never>((_, reject) =>
     child.on('error', () => reject(new Error('redis-server is missing: apt-get install redis-server'))),
   )
@@ -60,66 +58,102 @@ async function startRedis(): Promise<string> {
   return `redis://127.0.0.1:${port}`
 }
 
+interface Sender {
+  readonly title: string
+  readonly file: string
+  /** Where a run of it keeps its events. */
+  readonly keptAt: (run: number) => string
+}
+
+const senders = listed(values.senders)
+const redis = senders.includes('bullmq') ? await startRedis() : ''
+const postgres = senders.some((name) => ['graphile', 'folkmoot-postgres'].includes(name)) ? await startPostgres() : undefined
+if (postgres) closing.push(() => postgres.stop())
+const known: Readonly<Record<string, Sender>> = {
+  bare: { title: 'bare signed undici loop', file: 'bare.ts', keptAt: () => '' },
+  'folkmoot-sqlite': {
+    title: 'folkmoot-relay, SQLite',
+    file: 'folkmoot.ts',
+    keptAt: (run) => join(directory, `outbox-${run}`),
+  },
+  'folkmoot-postgres': {
+    title: 'folkmoot-relay, PostgreSQL',
+    file: 'cluster.ts',
+    keptAt: (run) => `${postgres?.url}?schema=bench_${run}`,
+  },
+  bullmq: { title: 'BullMQ, Redis', file: 'bullmq.ts', keptAt: () => redis },
+  graphile: { title: 'graphile-worker, PostgreSQL', file: 'graphile.ts', keptAt: () => postgres?.url ?? '' },
+}
+const senderOf = (name: string): Sender => {
+  const sender = known[name]
+  if (!sender) throw new Error(`--senders: ${name} is none of ${Object.keys(known).join(', ')}`)
+  return sender
+}
+
 const receiver = await startReceiver()
 closing.push(() => receiver.stop())
-
-const senders = ['bare', 'folkmoot', 'bullmq', 'graphile'] as const
-type Sender = (typeof senders)[number]
-const titles = {
-  bare: 'bare signed undici loop',
-  folkmoot: 'folkmoot-relay',
-  bullmq: 'BullMQ',
-  graphile: 'graphile-worker',
-} as const
-
 let runs = 0
-const run = (sender: Sender, keptAt: string, events: number, perSecond: number | null): Promise<Measured> => {
-  const kept = sender === 'folkmoot' ? join(directory, `outbox-${runs++}`) : keptAt
-  return receiver.measure(events, [{ file: `${sender}.ts`, task: { count: events, keptAt: kept, inFlight, perSecond } }])
+const run = (name: string, events: number, perSecond: number | null): Promise<Measured> => {
+  const { file, keptAt } = senderOf(name)
+  return receiver.measure(events, [{ file, task: { count: events, keptAt: keptAt(runs++), inFlight, perSecond } }])
 }
 
 try {
-  const redis = await startRedis()
-  const postgres = await startPostgres()
-  closing.push(() => postgres.stop())
-  const kept: Record<Sender, string> = { bare: '', folkmoot: '', bullmq: redis, graphile: postgres.url }
-  console.log(
-    `Node ${process.version}, events of 1 KiB, ${inFlight} in flight, signed, keep-alive; a backlog of ${whole(count)}, ${rounds} rounds, medians`,
-  )
-  const seen = new Map<Sender, Measured[]>()
-  for (let round = 0; round < rounds; round++) {
-    for (const sender of senders) seen.set(sender, [...(seen.get(sender) ?? []), await run(sender, kept[sender], count, null)])
-    console.log(`round ${round + 1} of ${rounds} done`)
-  }
-  const middle = (sender: Sender, figure: 'perSecond' | 'cpuSeconds' | 'peakMiB' | 'deliveries') =>
-    median((seen.get(sender) ?? []).map((one) => one[figure]))
-  const bare = middle('bare', 'perSecond')
-  const better = Math.max(middle('bullmq', 'perSecond'), middle('graphile', 'perSecond'))
-  const backlog = new Table({
-    head: ['sender', 'deliveries/s', '× bare', '× better peer', 'CPU s per 100,000', 'peak MiB', 'sent twice'],
-    style: { head: [], border: [] },
-  })
-  for (const sender of senders)
-    backlog.push([
-      titles[sender],
-      whole(middle(sender, 'perSecond')),
-      (middle(sender, 'perSecond') / bare).toFixed(2),
-      (middle(sender, 'perSecond') / better).toFixed(2),
-      ((middle(sender, 'cpuSeconds') / count) * 100_000).toFixed(1),
-      whole(middle(sender, 'peakMiB')),
-      whole(middle(sender, 'deliveries') - count),
-    ])
-  console.log(backlog.toString())
-
-  const lags = new Table({ head: ['offered events/s', 'sender', 'lag p50 ms', 'lag p99 ms'], style: { head: [], border: [] } })
-  for (const rate of rates) {
-    for (const sender of senders.slice(1)) {
-      const result = await run(sender, kept[sender], rate * seconds, rate)
-      lags.push([whole(rate), titles[sender], result.p50.toFixed(0), result.p99.toFixed(0)])
+  const all = ['bare', ...senders]
+  const seen = new Map(all.map((name) => [name, [] as Measured[]]))
+  for (let round = 0; round < rounds; round++)
+    for (const name of all) {
+      seen.get(name)?.push(await run(name, count, null))
+      console.log(`round ${round + 1} of ${rounds}: ${senderOf(name).title} done`)
     }
-    console.log(`offered ${rate} a second: done`)
+  const of = (name: string, figure: 'perSecond' | 'cpu' | 'peakMiB' | 'deliveries') =>
+    (seen.get(name) ?? []).map((one) => one[figure])
+  const backlog = all.map((name) => ({
+    sender: senderOf(name).title,
+    perSecond: spreadOf(of(name, 'perSecond')),
+    ratio: ratioOf(of(name, 'perSecond'), of('bare', 'perSecond')),
+    cpu: spreadOf(of(name, 'cpu')),
+    peakMiB: spreadOf(of(name, 'peakMiB')),
+    twice: spreadOf(of(name, 'deliveries').map((deliveries) => deliveries - count)),
+  }))
+  const columns: readonly Column<(typeof backlog)[number]>[] = [
+    { title: 'sender', cell: ({ sender }) => sender, fits: 'whole' },
+    { title: 'deliveries/s', cell: ({ perSecond }) => whole(perSecond.median) },
+    { title: '× bare', cell: ({ ratio }) => ratio.median.toFixed(2) },
+    { title: 'of rounds', cell: ({ ratio }) => `${ratio.lowest.toFixed(2)}–${ratio.highest.toFixed(2)}` },
+    { title: 'CPU µs', cell: ({ cpu }) => whole(cpu.median) },
+    { title: 'peak MiB', cell: ({ peakMiB }) => whole(peakMiB.median) },
+    { title: 'sent twice', cell: ({ twice }) => whole(twice.highest) },
+  ]
+  const conditions = {
+    node: process.version,
+    cores: pinned ? 'senders on one core; receiver and databases on another' : 'not pinned: there is no taskset here',
+    events: `${whole(count)} of 1 KiB`,
+    inFlight,
+    rounds,
   }
-  console.log(lags.toString())
+  console.log(
+    `\n${Object.entries(conditions)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n')}\n`,
+  )
+  console.log(table(columns, backlog, { empty: '', now: 0 }))
+
+  const lags: { readonly rate: number; readonly sender: string; readonly p50: number; readonly p99: number }[] = []
+  // The relay over PostgreSQL takes its events from a table, at the pace of commits.
+  for (const rate of rates)
+    for (const name of senders.filter((each) => each !== 'folkmoot-postgres')) {
+      const { p50, p99 } = await run(name, rate * seconds, rate)
+      lags.push({ rate, sender: senderOf(name).title, p50, p99 })
+    }
+  const lagColumns: readonly Column<(typeof lags)[number]>[] = [
+    { title: 'offered events/s', cell: ({ rate }) => whole(rate) },
+    { title: 'sender', cell: ({ sender }) => sender, fits: 'whole' },
+    { title: 'lag p50 ms', cell: ({ p50 }) => p50.toFixed(0) },
+    { title: 'lag p99 ms', cell: ({ p99 }) => p99.toFixed(0) },
+  ]
+  if (lags.length > 0) console.log(table(lagColumns, lags, { empty: '', now: 0 }))
+  if (values.json) writeFileSync(values.json, `${JSON.stringify({ conditions, backlog, lags }, null, 2)}\n`)
 } finally {
   for (const close of closing.reverse()) await close()
 }

@@ -34,8 +34,7 @@ export interface Load {
 }
 
 export function startLoad(): Load {
-  const generator: ChildProcess = startOn('asking', join(import.meta.dirname, 'generator.ts'), [])
-  generator.stderr?.pipe(process.stderr)
+  const generator: ChildProcess = startOn('asking', join(import.meta.dirname, 'generator.ts'))
   const answered = (task: Task): Promise<Answered> =>
     new Promise((resolve) => {
       generator.once('message', (message) => resolve(message as Answered))

@@ -38,7 +38,7 @@ export async function start(
 ): Promise<Server> {
   let seedSeconds = 0
   for (;;) {
-    const child = startOn('measured', join(import.meta.dirname, file), args)
+    const child = startOn('measured', join(import.meta.dirname, file), args, 'pipe')
     if (models) child.send(models)
     let words = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {

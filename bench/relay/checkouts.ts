@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
-import { type Measured, median, startReceiver, whole } from './processes.ts'
+import { middle as median, whole } from '../support/figures.ts'
+import { type Measured, startReceiver } from './processes.ts'
 
 const number = (value: string) => ({ type: 'string', default: value }) as const
 const { values, positionals } = parseArgs({
@@ -38,8 +39,8 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 
-const of = (side: (typeof sides)[number], figure: 'perSecond' | 'cpuSeconds') => seen[side].map((one) => one[figure])
-const ratios = (figure: 'perSecond' | 'cpuSeconds') =>
+const of = (side: (typeof sides)[number], figure: 'perSecond' | 'cpu') => seen[side].map((one) => one[figure])
+const ratios = (figure: 'perSecond' | 'cpu') =>
   of('this', figure)
     .map((value, round) => value / (of('other', figure)[round] ?? Number.NaN))
     .toSorted((a, b) => a - b)
@@ -49,7 +50,7 @@ const table = new Table({
 })
 for (const [title, figure, factor] of [
   ['deliveries/s', 'perSecond', 1],
-  ['CPU µs per delivery', 'cpuSeconds', 1e6 / count],
+  ['CPU µs per delivery', 'cpu', 1],
 ] as const) {
   const all = ratios(figure)
   const shown = [median(all), all[0] ?? Number.NaN, all.at(-1) ?? Number.NaN].map((ratio) => ratio.toFixed(3))

@@ -14,6 +14,28 @@ export interface Task {
   readonly perSecond: number | null
 }
 
+/** What a sender has used since its process began. */
+export interface Usage {
+  readonly cpuSeconds: number
+  readonly peakMiB: number
+}
+
+/** What the receiver tells when it has everything. */
+export interface Received {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly distinct: number
+  readonly deliveries: number
+  /** Milliseconds since the first delivery, at each hundredth of the events. */
+  readonly hundredths: readonly number[]
+  /** From handing over to arrival, in milliseconds. */
+  readonly p50: number
+  readonly p99: number
+}
+
+/** Of a hundred: until then code is being compiled and connections are being made. */
+export const warm = 25
+
 export const key = 'bench-key'
 export const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 const hmacKey = Buffer.alloc(24, 7)
@@ -79,16 +101,17 @@ export function peakMiB(): number {
   return process.resourceUsage().maxRSS / 1024
 }
 
-/** Reads the task, prepares, says that it is ready, and begins when told to. */
+/** Reads the task, prepares, says that it is ready, begins when told to, and says what it used whenever it is asked. */
 export async function asSender(prepare: (task: Task) => Promise<() => Promise<void>>): Promise<void> {
   const task = JSON.parse(process.argv[2] ?? '{}') as Task
   const begin = await prepare(task)
   process.on('message', async (message) => {
     if (message === 'begin') await begin()
-    if (message === 'end') {
-      const cpu = process.cpuUsage()
-      process.send?.({ cpuSeconds: (cpu.user + cpu.system) / 1e6, peakMiB: peakMiB() }, () => process.exit(0))
+    if (message === 'usage') {
+      const { user, system } = process.cpuUsage()
+      process.send?.({ cpuSeconds: (user + system) / 1e6, peakMiB: peakMiB() } satisfies Usage)
     }
+    if (message === 'end') process.exit(0)
   })
   process.on('disconnect', () => process.exit(0))
   process.send?.('ready')

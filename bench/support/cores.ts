@@ -16,10 +16,15 @@ export const onCore = (core: Core): readonly string[] => (pinned ? ['taskset', '
 /** More members in memory than Node's usual limit admits. */
 const nodeOptions = ['--max-old-space-size=8192']
 
-/** Starts a program of the benchmarks on a core, with a channel for messages. Its standard error is piped. */
-export function startOn(core: Core, file: string, args: readonly string[]): ChildProcess {
+/** Starts a program of the benchmarks on a core, with a channel for messages. */
+export function startOn(
+  core: Core,
+  file: string,
+  args: readonly string[] = [],
+  stderr: 'inherit' | 'pipe' = 'inherit',
+): ChildProcess {
   const [execPath = process.execPath, ...before] = [...onCore(core), process.execPath, ...nodeOptions]
-  return fork(file, args, { execPath, execArgv: before, stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })
+  return fork(file, args, { execPath, execArgv: before, stdio: ['ignore', 'inherit', stderr, 'ipc'] })
 }
 
 /** Keeps this process, and what it starts by other means, on a core. */
