@@ -20,12 +20,12 @@ import type { ServeFlags } from './flags.ts'
 import { createFront, type Front } from './front.ts'
 import { listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
+import { startMaintenance } from './maintenance.ts'
 import type { Metrics } from './metrics.ts'
 import { openRateLimits } from './rate-limits.ts'
 import { secretsOf } from './secrets.ts'
 import { fileOfStorage, openStorage } from './storage-address.ts'
 import { warnOfUnreadable } from './unreadable.ts'
-import { startUpkeep } from './upkeep.ts'
 import { watcherOf } from './watcher.ts'
 
 /** A server that runs. */
@@ -82,7 +82,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       log.fault('in the API', error, about as Readonly<Record<string, unknown>>)
     }
     const community = communityOf({ storage, rateLimiter, assets, encryptionKeys, onError }, flags)
-    opened.push(() => community.close(), startUpkeep(community, log))
+    opened.push(() => community.close(), startMaintenance(community, log))
     await warnOfUnreadable(storage, encryptionKeys, log.warn)
 
     const demo = flags.demo

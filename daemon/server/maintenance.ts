@@ -10,14 +10,14 @@ const schedule = '*/15 * * * *'
  * are removed when their overlap is over.
  * @returns ends it
  */
-export function startUpkeep(community: Pick<Community, 'endpoints' | 'networks' | 'notify'>, log: Log): () => Promise<void> {
+export function startMaintenance(community: Pick<Community, 'endpoints' | 'networks' | 'notify'>, log: Log): () => Promise<void> {
   const work = async () => {
     for (const { id } of await community.networks.list()) {
       await community.notify.subscriptionsEnded({ network: id })
       await community.endpoints.forgetOld(id)
     }
   }
-  const task = cron.schedule(schedule, () => work().catch((error: unknown) => log.fault('in upkeep', error)), {
+  const task = cron.schedule(schedule, () => work().catch((error: unknown) => log.fault('in maintenance', error)), {
     noOverlap: true,
   })
   return async () => {
