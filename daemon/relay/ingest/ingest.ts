@@ -30,7 +30,7 @@ export function startIngest({ intake, clock, timeline, settings, events, onInges
   let caughtUp = clock.monotonic()
 
   async function ingestPiece(): Promise<boolean> {
-    const piece = await intake.next(timeline(), (settings().retrySchedule[0] ?? 0) * 1000)
+    const piece = await intake.next(timeline, (settings().retrySchedule[0] ?? 0) * 1000)
     if (!piece.more) caughtUp = clock.monotonic()
     if (!piece.ingested) return piece.more
     const { notices, events: count, duplicates } = piece.ingested

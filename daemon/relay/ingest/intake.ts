@@ -15,10 +15,10 @@ export interface Piece {
 export interface Intake {
   /**
    * Takes one piece over, so small that others have their turn soon.
-   * @param now the relay's timeline
+   * @param timeline read after the records: an event is not due before it was recorded
    * @param firstDelay milliseconds before the first attempt
    */
-  next(now: number, firstDelay: number): Promise<Piece>
+  next(timeline: () => number, firstDelay: number): Promise<Piece>
   /** Syncs ingested records and lets the outbox delete them, when that is due. */
   tidy(): Promise<void>
   /** The amount in the outbox that is not ingested. */
@@ -64,7 +64,7 @@ export async function outboxIntake(source: OutboxSource, store: SeparateStore, c
   }
 
   return {
-    async next(now, firstDelay) {
+    async next(timeline, firstDelay) {
       if (pieces.length === 0) {
         const reading = await source.read(positions, pieceBytes)
         const something = reading.commits.length > 0 || reading.damage.length > 0 || Object.keys(reading.positions).length > 0
@@ -73,7 +73,7 @@ export async function outboxIntake(source: OutboxSource, store: SeparateStore, c
       }
       const [piece, ...rest] = pieces
       if (!piece) return { ingested: undefined, more: false }
-      const ingested = await store.ingest(piece, now, firstDelay)
+      const ingested = await store.ingest(piece, timeline(), firstDelay)
       pieces = rest
       positions = { ...positions, ...piece.positions }
       moved = true

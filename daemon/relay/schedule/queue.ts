@@ -111,12 +111,24 @@ export class EndpointQueue {
    * The delivery of the newest event, or of the oldest one if they go in order. It must be a first attempt of an event recorded
    * since then.
    * @param probed the event of the last probe, which is left out
+   * @returns the time at which it is due, if that is later: an event may have been ingested since the turn began
    */
-  async fresh(order: Endpoint['order'], probed: number | null, since: number, now: number): Promise<Waiting | undefined> {
-    const found = order === 'fifo' ? await this.#store.head(this.#endpoint) : await this.#due('newest', probed, now)
-    if (found?.lane !== 'first' || found.attempts > 0 || found.due > now || found.due < since) return undefined
-    this.refresh()
-    return found
+  async fresh(
+    order: Endpoint['order'],
+    probed: number | null,
+    since: number,
+    now: number,
+  ): Promise<Waiting | number | undefined> {
+    const isFresh = (waiting: Waiting | undefined): waiting is Waiting =>
+      waiting?.lane === 'first' && waiting.attempts === 0 && waiting.due >= since
+    const first = (until: number) => (order === 'fifo' ? this.#store.head(this.#endpoint) : this.#due('newest', probed, until))
+    const found = await first(now)
+    if (isFresh(found) && found.due <= now) {
+      this.refresh()
+      return found
+    }
+    const next = await first(Number.MAX_SAFE_INTEGER)
+    return isFresh(next) && next.due > now ? next.due : undefined
   }
 
   /** Whether another event than this one is due. */

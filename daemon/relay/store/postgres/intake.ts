@@ -18,7 +18,7 @@ export interface OutboxPiece {
 
 export interface OutboxTable {
   /** `undefined` without commits, or if another relay is ingesting. */
-  ingest(now: number, firstDelay: number): Promise<OutboxPiece | undefined>
+  ingest(timeline: () => number, firstDelay: number): Promise<OutboxPiece | undefined>
   /** How many commits are in the outbox; at most `maxCounted`. */
   waiting(): Promise<number>
 }
@@ -26,24 +26,32 @@ export interface OutboxTable {
 export function outboxTable(database: PostgresDatabase, ingester: Ingester): OutboxTable {
   const { schema } = database
 
-  async function ingestOn(session: Session, now: number, due: number, oneByOne: boolean): Promise<OutboxPiece | undefined> {
+  async function ingestOn(
+    session: Session,
+    timeline: () => number,
+    firstDelay: number,
+    oneByOne: boolean,
+  ): Promise<OutboxPiece | undefined> {
     // One relay at a time: it holds the version.
     const [free] = await session.rows(`SELECT value FROM $schema.meta WHERE name = 'version' FOR UPDATE SKIP LOCKED`)
     if (!free) return undefined
     const { commits, damage } = await claimOutbox(session.client, commitsAtOnce, schema)
     if (commits.length === 0) return undefined
     await waitForDisk(session)
+    // After the commits were read: an event is not due before it was recorded.
+    const now = timeline()
+    const due = now + firstDelay
     const { version, ...ingested } = await session.run(ingester.ingest({ records: commits.flat(), damage }, now, due, oneByOne))
     return { ingested, version, more: commits.length >= commitsAtOnce }
   }
 
-  async function ingest(now: number, due: number, oneByOne: boolean): Promise<OutboxPiece | undefined> {
+  async function ingest(timeline: () => number, firstDelay: number, oneByOne: boolean): Promise<OutboxPiece | undefined> {
     // Data read in a transaction that is rolled back may be wrong; the next one may begin within `session`.
-    const attempt = (session: Session) => ingestOn(session, now, due, oneByOne).catch(forgetAnd)
+    const attempt = (session: Session) => ingestOn(session, timeline, firstDelay, oneByOne).catch(forgetAnd)
     try {
       return await database.session(attempt).catch(forgetAnd)
     } catch (error) {
-      if (!oneByOne && database.isRecordsFault(error)) return ingest(now, due, true)
+      if (!oneByOne && database.isRecordsFault(error)) return ingest(timeline, firstDelay, true)
       throw error
     }
   }
@@ -59,9 +67,9 @@ export function outboxTable(database: PostgresDatabase, ingester: Ingester): Out
       const [row = {}] = await database.rows(`SELECT count(*) AS count FROM (${some}) AS counted`, [maxCounted])
       return number(row, 'count')
     },
-    async ingest(now, firstDelay) {
+    async ingest(timeline, firstDelay) {
       const [waiting] = await database.rows(`SELECT 1 FROM "${schema}"."outbox" ORDER BY "seq" LIMIT 1`)
-      return waiting && ingest(now, now + firstDelay, false)
+      return waiting && ingest(timeline, firstDelay, false)
     },
   }
 }

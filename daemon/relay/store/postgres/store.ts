@@ -253,8 +253,8 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   }
 
   const intake: Intake = {
-    async next(now, firstDelay) {
-      const piece = await outbox.ingest(now, firstDelay)
+    async next(timeline, firstDelay) {
+      const piece = await outbox.ingest(timeline, firstDelay)
       if (!piece) return { ingested: undefined, more: false }
       const { ingested, version, more } = piece
       // The scheduler learns of this at once, so `poll` need not find it.

@@ -41,7 +41,7 @@ async function member(schema: string) {
       hear(await store.poll())
     },
     async takeAll() {
-      while ((await intake.next(Date.now(), 0)).ingested) {}
+      while ((await intake.next(Date.now, 0)).ingested) {}
     },
   }
 }

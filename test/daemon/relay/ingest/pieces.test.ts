@@ -62,7 +62,7 @@ describe('an event for many endpoints', () => {
     }
 
     const first = await outboxIntake(source, store, systemClock)
-    const one = await first.next(0, 0)
+    const one = await first.next(() => 0, 0)
     expect([one.ingested?.events, one.more]).toEqual([3, true])
     expect(await store.positions()).toEqual({})
 
@@ -70,7 +70,7 @@ describe('an event for many endpoints', () => {
     const second = await outboxIntake(source, store, systemClock)
     let duplicates = 0
     for (let more = true; more; ) {
-      const piece = await second.next(0, 0)
+      const piece = await second.next(() => 0, 0)
       duplicates += piece.ingested?.duplicates ?? 0
       more = piece.more
     }

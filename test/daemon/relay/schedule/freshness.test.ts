@@ -14,6 +14,7 @@ async function community(down: Answer = status(503, { connection: 'close' }), re
   const recorded = new Map<string, number>()
   const delivered = new Map<string, number>()
   const dead = new Set<string>()
+  const tried = new Map<string, number>()
   let taken = 0
   let up = true
   const hook = await receiver((request, response) => {
@@ -31,6 +32,7 @@ async function community(down: Answer = status(503, { connection: 'close' }), re
         taken += events
       },
       onAttempt({ event_id, state }) {
+        if (!tried.has(event_id)) tried.set(event_id, clock.now())
         if (state === 'delivered') delivered.set(event_id, clock.now())
         if (state === 'dead') dead.add(event_id)
       },
@@ -59,6 +61,7 @@ async function community(down: Answer = status(503, { connection: 'close' }), re
     recorded,
     delivered,
     dead,
+    tried,
     record,
     goes(where: 'up' | 'down') {
       up = where === 'up'
@@ -83,6 +86,19 @@ function expectFresh({ recorded, delivered }: Community, since: number): void {
   const late = [...recorded].filter(([id, at]) => at >= since && !((delivered.get(id) ?? Number.POSITIVE_INFINITY) - at <= limit))
   expect(late.map(([id]) => id)).toEqual([])
 }
+
+test('an event that comes while the circuit is open is tried while it is fresh, each of them', async () => {
+  const all = await community()
+  all.goes('down')
+  await all.pass(3 * hour, 10 * minute)
+  const opened = all.clock.now()
+  await all.pass(12 * hour, 30 * minute)
+  expect(all.circuit()).not.toBe('closed')
+  const late = [...all.recorded].filter(
+    ([id, at]) => at >= opened && !((all.tried.get(id) ?? Number.POSITIVE_INFINITY) - at <= limit),
+  )
+  expect(late.map(([id]) => id)).toEqual([])
+})
 
 describe('a receiver that refuses old events', () => {
   test.each([
