@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..', '..')
 
 test('a run in which a test fails ends with the exit code 1 and counts it', () => {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const config = join(import.meta.dirname, 'fails', 'vitest.config.ts')
+  const config = join(import.meta.dirname, 'fails', 'fails.config.ts')
   const { status, stdout } = spawnSync(process.execPath, [vitest, 'run', '--config', config], { cwd: root, encoding: 'utf8' })
   expect(stdout).toContain('\n0 passed, 1 failed\n')
   expect(status).toBe(1)
