@@ -8,7 +8,7 @@ import { performance } from 'node:perf_hooks'
 import process from 'node:process'
 import { toNodeListener } from '../../adapters/http/node.ts'
 import { rateLimits } from '../../adapters/rate-limits/index.ts'
-import { openStorage } from '../../daemon/server/storage-address.ts'
+import { openStorage } from '../../daemon/server/storage/open.ts'
 import { createCommunity } from '../../lib/index.ts'
 import { isSeeded, seed } from './seeded.ts'
 

@@ -1,4 +1,4 @@
-import type { Received } from './receiver.ts'
+import type { Received } from './http/receiver.ts'
 
 /** The lines for a person once the server listens. */
 export interface BannerFacts {

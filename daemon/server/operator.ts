@@ -11,7 +11,7 @@ import { UsageError } from '../usage.ts'
 import { serverAt } from './control/ask-control.ts'
 import type { Operator } from './control/calls.ts'
 import { controlFileOf } from './control/place.ts'
-import { fileOfStorage, openStorage } from './storage-address.ts'
+import { fileOfStorage, openStorage } from './storage/open.ts'
 
 export interface StorageFlags extends EncryptionFlags {
   readonly storage: string

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { withEncryptionKeys } from '../encryption-keys.ts'
 import { UsageError } from '../usage.ts'
-import { defaultStorage, storageForms } from './address.ts'
+import { defaultStorage, storageForms } from './storage/address.ts'
 
 /** Gathers an option that may be given as often as wanted. */
 export const list = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]

@@ -3,10 +3,10 @@ import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
 import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
-import { storageForms } from './address.ts'
 import { endpointCommands, keyCommands, memberCommands, networkCommands } from './commands/program.ts'
 import type { Running } from './serve.ts'
 import { serveCommand } from './serve-command.ts'
+import { storageForms } from './storage/address.ts'
 
 /** The parts of the process that commands may use. */
 export interface Host {
@@ -49,7 +49,7 @@ export function createProgram({ out, json, draw, started, version, encryptionKey
     .requiredOption('--storage <address>', 'sqlite:PATH or postgres://…')
     .option('--dry-run', 'print the statements, and run none')
     .option('--json', 'print JSON for programs')
-    .action(async (flags) => (await import('./migrate.ts')).migrate(flags, out))
+    .action(async (flags) => (await import('./storage/migrate.ts')).migrate(flags, out))
 
   program
     .command('copy')
@@ -57,7 +57,7 @@ export function createProgram({ out, json, draw, started, version, encryptionKey
     .requiredOption('--from <address>', storageForms)
     .requiredOption('--to <address>', storageForms)
     .option('--json', 'print JSON for programs')
-    .action(async (flags) => (await import('./copy.ts')).copy(flags, out, draw))
+    .action(async (flags) => (await import('./storage/copy.ts')).copy(flags, out, draw))
 
   program
     .command('spec')

@@ -10,23 +10,23 @@ import type { Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
 import type { Relay } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
-import { assetsPath, withAssets } from './assets.ts'
 import { banner } from './banner.ts'
 import { communityOf, httpsOf, reach } from './community.ts'
 import { controlFileOf } from './control/place.ts'
 import { startControl } from './control/serve-control.ts'
 import { demoNetwork } from './demo/made.ts'
 import type { ServeFlags } from './flags.ts'
-import { createFront, type Front } from './front.ts'
-import { listen } from './listen.ts'
-import { createLog, type Log } from './log.ts'
-import { startMaintenance } from './maintenance.ts'
-import type { Metrics } from './metrics.ts'
-import { openRateLimits } from './rate-limits.ts'
+import { assetsPath, withAssets } from './http/assets.ts'
+import { createFront, type Front } from './http/front.ts'
+import { listen } from './http/listen.ts'
+import { createLog, type Log } from './operate/log.ts'
+import { startMaintenance } from './operate/maintenance.ts'
+import type { Metrics } from './operate/metrics.ts'
+import { warnOfUnreadable } from './operate/unreadable.ts'
+import { watcherOf } from './operate/watcher.ts'
 import { secretsOf } from './secrets.ts'
-import { fileOfStorage, openStorage } from './storage-address.ts'
-import { warnOfUnreadable } from './unreadable.ts'
-import { watcherOf } from './watcher.ts'
+import { fileOfStorage, openStorage } from './storage/open.ts'
+import { openRateLimits } from './storage/rate-limits.ts'
 
 /** A server that runs. */
 export interface Running {
@@ -140,7 +140,7 @@ function assetsDirectory({ storage, assets }: ServeFlags): string {
 
 async function metricsOf({ metricsPort }: ServeFlags, front: Front): Promise<Metrics | undefined> {
   if (metricsPort === undefined) return undefined
-  const { startMetrics } = await import('./metrics.ts')
+  const { startMetrics } = await import('./operate/metrics.ts')
   return startMetrics(metricsPort, () => front.phase)
 }
 

@@ -1,6 +1,6 @@
 /** The changes of a turn, gathered before they are recorded, and the reports to people afterwards. */
 import type { EndpointState, Notice, Result } from '../store/store.ts'
-import type { EndpointRun } from './endpoint.ts'
+import type { EndpointRun } from './endpoint/endpoint.ts'
 
 export interface Batch {
   readonly results: Result[]

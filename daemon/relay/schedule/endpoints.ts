@@ -2,8 +2,8 @@
 import type { CredentialsReader, Reading } from '../send/credentials.ts'
 import type { Endpoint, Notice, StoredEndpoint } from '../store/store.ts'
 import { type Batch, noticeOf } from './batch.ts'
-import type { EndpointRun } from './endpoint.ts'
-import type { Ready } from './ready.ts'
+import type { EndpointRun } from './endpoint/endpoint.ts'
+import type { Ready } from './ready/ready.ts'
 import type { SubjectOrder } from './subject-order.ts'
 
 export interface EndpointsParts {

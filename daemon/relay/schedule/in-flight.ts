@@ -2,9 +2,9 @@
 import type { Outcome } from '../send/outcome.ts'
 import type { Settings } from '../settings.ts'
 import type { Outgoing, Waiting } from '../store/store.ts'
-import type { Ticket } from './breaker.ts'
-import { type EndpointRun, isSuspect } from './endpoint.ts'
-import { createShares, type Holder, type Shares } from './shares.ts'
+import type { Ticket } from './endpoint/breaker.ts'
+import { type EndpointRun, isSuspect } from './endpoint/endpoint.ts'
+import { createShares, type Holder, type Shares } from './ready/shares.ts'
 
 /** Retries may hold this share of all slots; the rest is kept for first attempts. */
 const retryShare = 0.75

@@ -2,9 +2,9 @@
 import type { Clock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
 import type { Lane, RelayStore } from '../store/store.ts'
-import type { EndpointRun } from './endpoint.ts'
+import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Chosen, InFlight, InFlightAttempt } from './in-flight.ts'
-import type { Ready } from './ready.ts'
+import type { Ready } from './ready/ready.ts'
 import type { SubjectOrder } from './subject-order.ts'
 
 /** An endpoint of which the store could not be read is left alone for so many milliseconds. */

@@ -3,7 +3,7 @@
  * is sent nothing: its deliveries wait.
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
-import type { StateChange } from '../schedule/sending-state.ts'
+import type { StateChange } from '../schedule/endpoint/sending-state.ts'
 import type { Endpoint } from '../store/store.ts'
 import type { Attempt } from './sender.ts'
 

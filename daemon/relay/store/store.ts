@@ -15,7 +15,7 @@
 import type { Replaced, StoredAttributes } from '../../../lib/outbox/endpoint.ts'
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 import type { Positions, Reading } from '../../../lib/outbox/source.ts'
-import type { BreakerRecord } from '../schedule/breaker.ts'
+import type { BreakerRecord } from '../schedule/endpoint/breaker.ts'
 
 export type Lane = 'first' | 'retry'
 

@@ -4,7 +4,7 @@ import type { Storage } from '../../../lib/storage/contract.ts'
 import type { Output } from '../../output.ts'
 import { scroll } from '../banner.ts'
 import type { ServeFlags } from '../flags.ts'
-import type { Receiver } from '../receiver.ts'
+import type { Receiver } from '../http/receiver.ts'
 import { demoNetwork } from './made.ts'
 import { seedDemo } from './seed.ts'
 
@@ -32,7 +32,7 @@ export async function startDemo(
 
 /** The built-in receiver of the demo, as an endpoint for every event. Receivers of earlier starts are gone with their ports. */
 async function registerReceiver(community: Community, out: Output): Promise<Receiver> {
-  const { startReceiver } = await import('../receiver.ts')
+  const { startReceiver } = await import('../http/receiver.ts')
   const key = crypto.randomUUID()
   const receiver = await startReceiver(key, (delivery) => out.line(scroll(delivery)))
   for (const { id, url } of await community.endpoints.list(demoNetwork.id))

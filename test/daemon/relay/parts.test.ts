@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock, timeline } from '../../../daemon/relay/clock.ts'
-import { createConcurrencyLimiter } from '../../../daemon/relay/schedule/concurrency-limiter.ts'
+import { createConcurrencyLimiter } from '../../../daemon/relay/schedule/endpoint/concurrency-limiter.ts'
+import { createWakeTimes } from '../../../daemon/relay/schedule/ready/wake-times.ts'
 import { defaultSchedule, nextDelay, parseRetryAfter } from '../../../daemon/relay/schedule/retry-schedule.ts'
-import { createWakeTimes } from '../../../daemon/relay/schedule/wake-times.ts'
 import { classify } from '../../../daemon/relay/send/outcome.ts'
 import { checkSettings, defaultSettings, SettingsError } from '../../../daemon/relay/settings.ts'
 

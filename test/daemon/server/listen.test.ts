@@ -6,8 +6,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { withAssets } from '../../../daemon/server/assets.ts'
-import { listen, type ServerBounds, serverBounds } from '../../../daemon/server/listen.ts'
+import { withAssets } from '../../../daemon/server/http/assets.ts'
+import { listen, type ServerBounds, serverBounds } from '../../../daemon/server/http/listen.ts'
 
 let directory: string
 beforeAll(() => {

@@ -1,7 +1,7 @@
 /** What watches the server: documents and rules name only what it exports. */
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { startMetrics } from '../../../daemon/server/metrics.ts'
+import { startMetrics } from '../../../daemon/server/operate/metrics.ts'
 
 const file = (name: string): string => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')
 

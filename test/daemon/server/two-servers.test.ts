@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import { openStorage } from '../../../daemon/server/storage-address.ts'
+import { openStorage } from '../../../daemon/server/storage/open.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import { type Command, run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'

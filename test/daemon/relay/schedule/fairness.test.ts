@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createReady } from '../../../../daemon/relay/schedule/ready.ts'
-import { createShares, type Holder, type Standing } from '../../../../daemon/relay/schedule/shares.ts'
+import { createReady } from '../../../../daemon/relay/schedule/ready/ready.ts'
+import { createShares, type Holder, type Standing } from '../../../../daemon/relay/schedule/ready/shares.ts'
 import { bench, endpoint, event, type Received, receiver, until } from '../support.ts'
 
 const on = (network_id: string) => (prefix: string, count: number) =>

@@ -5,7 +5,7 @@ import {
   type StateChange,
   transition,
   unreadableFor,
-} from '../../../../daemon/relay/schedule/sending-state.ts'
+} from '../../../../daemon/relay/schedule/endpoint/sending-state.ts'
 import { endpointOf } from '../../../../daemon/relay/store/endpoint-row.ts'
 import type { Endpoint } from '../../../../daemon/relay/store/store.ts'
 

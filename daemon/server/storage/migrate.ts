@@ -1,8 +1,8 @@
-import { isPostgresAddress, postgresAddress, withoutPassword } from '../../adapters/sql/postgres/address.ts'
-import { migratePostgres } from '../../adapters/storage/postgres.ts'
-import { migrateSqlite } from '../../adapters/storage/sqlite.ts'
-import type { Output } from '../output.ts'
-import { UsageError } from '../usage.ts'
+import { isPostgresAddress, postgresAddress, withoutPassword } from '../../../adapters/sql/postgres/address.ts'
+import { migratePostgres } from '../../../adapters/storage/postgres.ts'
+import { migrateSqlite } from '../../../adapters/storage/sqlite.ts'
+import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
 
 export interface MigrateFlags {
   readonly storage: string

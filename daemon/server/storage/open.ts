@@ -1,10 +1,10 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { errorCode } from '../../adapters/files/errors.ts'
-import { isPostgresAddress, postgresAddress, withoutPassword } from '../../adapters/sql/postgres/address.ts'
-import type { Storage } from '../../lib/storage/contract.ts'
-import { UsageError } from '../usage.ts'
+import { errorCode } from '../../../adapters/files/errors.ts'
+import { isPostgresAddress, postgresAddress, withoutPassword } from '../../../adapters/sql/postgres/address.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import { UsageError } from '../../usage.ts'
 import { storageForms } from './address.ts'
 
 /** A storage that is open, and where the relay finds its outbox. */
@@ -37,14 +37,14 @@ export async function openStorage(
   if (kind === 'memory') {
     if (missing === 'refuse') throw new UsageError(nothingInMemory)
     const directory = resolve(outboxDirectory ?? (await mkdtemp(join(tmpdir(), 'folkmoot-outbox-'))))
-    const { openOutbox } = await import('../../adapters/outbox/file.ts')
-    const { memoryStorage } = await import('../../adapters/storage/memory.ts')
+    const { openOutbox } = await import('../../../adapters/outbox/file.ts')
+    const { memoryStorage } = await import('../../../adapters/storage/memory.ts')
     const storage = memoryStorage({ outbox: await openOutbox({ directory }) })
     return { storage: outboxDirectory ? storage : leavingNothing(storage, directory), outbox: directory }
   }
   if (kind === 'lowdb' && file !== undefined) {
-    const { openOutbox } = await import('../../adapters/outbox/file.ts')
-    const { lowdbStorage } = await import('../../adapters/storage/lowdb.ts')
+    const { openOutbox } = await import('../../../adapters/outbox/file.ts')
+    const { lowdbStorage } = await import('../../../adapters/storage/lowdb.ts')
     const directory = resolve(outboxDirectory ?? join(dirname(file), 'outbox'))
     const outbox = await openOutbox({ directory })
     try {
@@ -61,10 +61,10 @@ export async function openStorage(
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
   if (kind === 'sqlite') {
     if (path === ':memory:') throw new UsageError('--storage sqlite: needs a file; memory: keeps everything in memory')
-    const { sqliteStorage } = await import('../../adapters/storage/sqlite.ts')
+    const { sqliteStorage } = await import('../../../adapters/storage/sqlite.ts')
     return { storage: await sqliteStorage({ path, migrate }), outbox: `sqlite:${resolve(path)}` }
   }
-  const { postgresStorage } = await import('../../adapters/storage/postgres.ts')
+  const { postgresStorage } = await import('../../../adapters/storage/postgres.ts')
   return { storage: await postgresStorage({ ...postgresAddress(address), migrate }), outbox: address }
 }
 

@@ -1,5 +1,5 @@
-import { routeTable } from '../../lib/http/routes.ts'
-import type { AnyOperation } from '../../lib/operation.ts'
+import { routeTable } from '../../../lib/http/routes.ts'
+import type { AnyOperation } from '../../../lib/operation.ts'
 
 /** The operation of a request, for logs and metrics: `tags.create`, or null for no operation. */
 export function operationNames(operations: readonly AnyOperation[]): (method: string, path: string) => string | null {

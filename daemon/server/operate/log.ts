@@ -1,5 +1,5 @@
 /** The log of a running server: sentences for people, with `--json` one object per line for programs. */
-import { fault, type Output } from '../output.ts'
+import { fault, type Output } from '../../output.ts'
 
 /** A request that was answered, or given up. It holds no token, no query and no body. */
 export interface Access {

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { UsageError } from '../usage.ts'
+import { UsageError } from '../../usage.ts'
 import { readCertificate } from './certificate.ts'
 import { refusePlainHttp } from './plain-http.ts'
 

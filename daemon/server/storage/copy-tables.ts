@@ -4,10 +4,10 @@
  * The progress is kept in the target, in the same transaction as the rows. So an interrupted copy resumes, and no row comes
  * twice.
  */
-import type { Storage, Tx } from '../../lib/storage/contract.ts'
-import type { Row, Table } from '../../lib/storage/table.ts'
-import { idempotencyKeys, tables as typedTables } from '../../lib/storage/tables.ts'
-import { UsageError } from '../usage.ts'
+import type { Storage, Tx } from '../../../lib/storage/contract.ts'
+import type { Row, Table } from '../../../lib/storage/table.ts'
+import { idempotencyKeys, tables as typedTables } from '../../../lib/storage/tables.ts'
+import { UsageError } from '../../usage.ts'
 
 // Rows are copied unchanged, without their types.
 const tables = typedTables as readonly Table<Row>[]

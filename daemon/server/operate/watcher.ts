@@ -1,6 +1,6 @@
 /** The notes of each request: a line, and metrics. */
-import type { AnyOperation } from '../../lib/operation.ts'
-import type { Watcher } from './front.ts'
+import type { AnyOperation } from '../../../lib/operation.ts'
+import type { Watcher } from '../http/front.ts'
 import type { Access } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { operationNames } from './operation-name.ts'

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { errorCode } from '../../adapters/files/errors.ts'
-import { UsageError } from '../usage.ts'
+import { errorCode } from '../../../adapters/files/errors.ts'
+import { UsageError } from '../../usage.ts'
 
 export interface CertificateFiles {
   readonly tlsCert: string

@@ -1,5 +1,5 @@
 import cron from 'node-cron'
-import type { Community } from '../../lib/index.ts'
+import type { Community } from '../../../lib/index.ts'
 import type { Log } from './log.ts'
 
 /** Every quarter of an hour. */

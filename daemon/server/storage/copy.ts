@@ -1,11 +1,11 @@
-import { withoutPassword } from '../../adapters/sql/postgres/address.ts'
-import { createCommunity } from '../../lib/index.ts'
-import type { Storage } from '../../lib/storage/contract.ts'
-import { networks } from '../../lib/storage/tables.ts'
-import type { Output } from '../output.ts'
-import { UsageError } from '../usage.ts'
+import { withoutPassword } from '../../../adapters/sql/postgres/address.ts'
+import { createCommunity } from '../../../lib/index.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import { networks } from '../../../lib/storage/tables.ts'
+import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
 import { type CopyProgress, copyTables, endCopy } from './copy-tables.ts'
-import { openStorage } from './storage-address.ts'
+import { openStorage } from './open.ts'
 
 export interface CopyFlags {
   readonly from: string

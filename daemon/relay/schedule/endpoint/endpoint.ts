@@ -1,12 +1,12 @@
 /** One endpoint at run time: whether, when and what it may be sent next. */
-import { isEndpointFailure, type Outcome } from '../send/outcome.ts'
-import type { Endpoint, EndpointState, Lane, Notice, RelayStore, StoredEndpoint, Waiting } from '../store/store.ts'
+import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
+import type { Endpoint, EndpointState, Lane, Notice, RelayStore, StoredEndpoint, Waiting } from '../../store/store.ts'
+import type { Standing } from '../ready/shares.ts'
 import type { End, Permit, Ticket } from './breaker.ts'
 import { type DefinitionEffect, EndpointHealth, type HealthParts, type ResultEffect } from './endpoint-health.ts'
 import type { Health } from './health.ts'
 import { EndpointQueue } from './queue.ts'
 import { initialState, type SendingState, type StateChange, transition, unreadableFor } from './sending-state.ts'
-import type { Standing } from './shares.ts'
 
 /** Of the deliveries that wait, only so many per lane are in memory. */
 const batch = 32

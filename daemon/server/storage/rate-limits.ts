@@ -1,6 +1,6 @@
-import { postgresRateLimits, rateLimits, sqliteRateLimits } from '../../adapters/rate-limits/index.ts'
-import { isPostgresAddress, postgresAddress } from '../../adapters/sql/postgres/address.ts'
-import type { RateLimiter } from '../../lib/index.ts'
+import { postgresRateLimits, rateLimits, sqliteRateLimits } from '../../../adapters/rate-limits/index.ts'
+import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
+import type { RateLimiter } from '../../../lib/index.ts'
 
 /**
  * Rate limits for the storage of a command line. They are in its database if other processes may serve as well, and in memory

@@ -1,8 +1,8 @@
 /** Plain HTTP on the port of a server that speaks TLS: a sentence in place of a connection that is cut without a word. */
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
-import { jsonAnswer } from '../../lib/http/exchange.ts'
-import { httpsRequired } from '../../lib/http/https.ts'
+import { jsonAnswer } from '../../../lib/http/exchange.ts'
+import { httpsRequired } from '../../../lib/http/https.ts'
 
 /** The first byte of every TLS connection: a record of the kind `handshake`. */
 const handshake = 0x16

@@ -1,12 +1,12 @@
 /** How one endpoint does: its circuit, how many attempts it takes at once, and since when it fails. Its results change all of that. */
-import { isRefusal, type Outcome } from '../send/outcome.ts'
-import type { Settings } from '../settings.ts'
-import type { Endpoint, EndpointState, StoredEndpoint } from '../store/store.ts'
+import { isRefusal, type Outcome } from '../../send/outcome.ts'
+import type { Settings } from '../../settings.ts'
+import type { Endpoint, EndpointState, StoredEndpoint } from '../../store/store.ts'
+import type { Standing } from '../ready/shares.ts'
 import { createAgeLimit } from './age-limit.ts'
 import { type Breaker, type BreakerRecord, type CircuitChange, createBreaker, type Ticket } from './breaker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import { forgiven, type Health, healthAfter, recordedHealth, recordedStanding, standingAfter } from './health.ts'
-import type { Standing } from './shares.ts'
 
 /** The inputs of an endpoint's health. */
 export interface HealthParts {

@@ -1,10 +1,10 @@
 /** The server's figures for Prometheus, on a port of the loopback address. */
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { errorCode } from '../../adapters/files/errors.ts'
-import type { InFlight } from '../../lib/index.ts'
-import { UsageError } from '../usage.ts'
-import type { Phase } from './front.ts'
+import { errorCode } from '../../../adapters/files/errors.ts'
+import type { InFlight } from '../../../lib/index.ts'
+import { UsageError } from '../../usage.ts'
+import type { Phase } from '../http/front.ts'
 
 export interface Metrics {
   readonly port: number
