@@ -2,8 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import * as v from 'valibot'
 import { checkedOptions } from '../../lib/base/options.ts'
-import { shortestLease } from './schedule/lease.ts'
-import { defaultSchedule } from './schedule/retry-schedule.ts'
+import { shortestLease } from './attempt-timeout.ts'
 import { SettingsError } from './settings-error.ts'
 
 export { SettingsError } from './settings-error.ts'
@@ -16,6 +15,9 @@ function areCertificates(text: string): boolean {
     return false
   }
 }
+
+/** Delays before the first attempt, the second, …, in seconds. The sum is 75 h 35 min. */
+export const defaultSchedule: readonly number[] = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 
 const year = 366 * 86_400
 

@@ -22,6 +22,11 @@ export interface StorageFlags extends EncryptionFlags {
   readonly wide?: boolean
 }
 
+/** The flags of a command about one network; with one network only, its name may be omitted. */
+export interface NetworkFlags extends StorageFlags {
+  readonly network?: string
+}
+
 /**
  * Runs `work` on the community of a storage, and always closes it afterwards.
  * @param missing whether a missing storage is created

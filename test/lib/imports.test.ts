@@ -85,6 +85,10 @@ const rules: Readonly<Record<string, Rule>> = {
     says: 'the daemon imports adapters and lib, never a test',
     offences: importing(/^daemon\//, isIn('test', 'scripts', 'bench')),
   },
+  relay: {
+    says: 'the relay knows no server: it runs without one',
+    offences: importing(/^daemon\/relay\//, isIn('daemon/server', 'daemon/bin')),
+  },
   resources: {
     says: 'resource files never import each other',
     offences: importing(/^lib\/resources\//, isIn('lib/resources')),
@@ -143,39 +147,83 @@ const rules: Readonly<Record<string, Rule>> = {
   },
 }
 
-/** The rooms of `lib` as CONTRIBUTING.md lists them, those at the bottom first: folders, and files that stand beside them. */
-const rooms = (/^```rooms\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'))?.[1] ?? '')
-  .trim()
-  .split(/\s+/)
+const contributing = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
 
-const roomOf = (path: string): string => path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
-
-/** What a file of `lib` imports, types included, out of a room that does not stand before its own. */
-const upward = (source: Source): readonly string[] => {
-  const own = roomOf(source.path)
-  return imports(source).filter((imported) => {
-    const room = roomOf(imported)
-    return imported.startsWith('lib/') && room !== own && !rooms.slice(0, rooms.indexOf(own)).includes(room)
-  })
+/**
+ * The rooms of a part as CONTRIBUTING.md lists them, those at the bottom first: folders, and files that stand beside them. A room
+ * within a room stands in the list by itself.
+ * @param part its folder, below the root
+ * @param fence the name of the list
+ */
+function roomsOf(part: string, fence: string) {
+  const [, text = ''] = new RegExp(`^\`\`\`${fence}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(contributing) ?? []
+  const listed = text.trim().split(/\s+/)
+  const isWithin = (path: string): boolean => path.startsWith(`${part}/`)
+  const roomOf = (path: string): string => {
+    const names = path
+      .slice(part.length + 1)
+      .replace(/\.ts$/, '')
+      .split('/')
+    const rooms = names.map((_, place) => names.slice(0, place + 1).join('/'))
+    return rooms.findLast((room) => listed.includes(room)) ?? names[0] ?? ''
+  }
+  return {
+    part,
+    listed,
+    files: sources.filter(({ path }) => isWithin(path)),
+    roomOf,
+    /** What a file imports, types included, out of a room that does not stand before its own. */
+    upward(source: Source): readonly string[] {
+      const own = roomOf(source.path)
+      return imports(source).filter((imported) => {
+        const room = roomOf(imported)
+        return isWithin(imported) && room !== own && !listed.slice(0, listed.indexOf(own)).includes(room)
+      })
+    },
+  }
 }
 
-const inLib = sources.filter(({ path }) => path.startsWith('lib/'))
+const rooms = { lib: roomsOf('lib', 'rooms'), relay: roomsOf('daemon/relay', 'relay-rooms') }
 
-test('every folder and file of lib has its place in the order of CONTRIBUTING.md', () => {
-  expect([...new Set(inLib.map(({ path }) => roomOf(path)))].sort()).toEqual([...rooms].sort())
-})
+test.each(Object.values(rooms))(
+  'every folder and file of $part has its place in the order of CONTRIBUTING.md',
+  ({ files, listed, roomOf }) => {
+    expect([...new Set(files.map(({ path }) => roomOf(path)))].sort()).toEqual([...listed].sort())
+  },
+)
 
-test('rooms of lib import one way, types included', () => {
-  expect(inLib.flatMap((source) => upward(source).map((imported) => `${source.path}: ${imported}`))).toEqual([])
+test.each(Object.values(rooms))('rooms of $part import one way, types included', ({ files, upward }) => {
+  expect(files.flatMap((source) => upward(source).map((imported) => `${source.path}: ${imported}`))).toEqual([])
 })
 
 test.each([
-  ['lib/storage/scoped.ts', "import { page } from '../kernel/page.ts'", ['lib/kernel/page.ts']],
-  ['lib/records/member.ts', "import type { Emitter } from '../operation.ts'", ['lib/operation.ts']],
-  ['lib/context.ts', "import type { Settings } from './settings.ts'", ['lib/settings.ts']],
-  ['lib/kernel/transactions.ts', "import { gone } from '../nowhere/gone.ts'", ['lib/nowhere/gone.ts']],
-  ['lib/http/serve.ts', "import { page } from '../kernel/page.ts'\nimport { below } from './https.ts'", []],
-])('in %s the order of rooms finds in %j: %j', (path, text, offences) => {
+  [rooms.lib, 'lib/storage/scoped.ts', "import { page } from '../kernel/page.ts'", ['lib/kernel/page.ts']],
+  [rooms.lib, 'lib/records/member.ts', "import type { Emitter } from '../operation.ts'", ['lib/operation.ts']],
+  [rooms.lib, 'lib/context.ts', "import type { Settings } from './settings.ts'", ['lib/settings.ts']],
+  [rooms.lib, 'lib/kernel/transactions.ts', "import { gone } from '../nowhere/gone.ts'", ['lib/nowhere/gone.ts']],
+  [rooms.lib, 'lib/http/serve.ts', "import { page } from '../kernel/page.ts'\nimport { below } from './https.ts'", []],
+  [
+    rooms.relay,
+    'daemon/relay/store/store.ts',
+    "import type { Breaker } from '../schedule/endpoint/breaker.ts'",
+    ['daemon/relay/schedule/endpoint/breaker.ts'],
+  ],
+  [
+    rooms.relay,
+    'daemon/relay/store/store.ts',
+    "import { open } from './sqlite/store.ts'",
+    ['daemon/relay/store/sqlite/store.ts'],
+  ],
+  [rooms.relay, 'daemon/relay/send/sender.ts', "import { send } from '../schedule/send.ts'", ['daemon/relay/schedule/send.ts']],
+  [rooms.relay, 'daemon/relay/relay.ts', "import { startLog } from './operate/log.ts'", ['daemon/relay/operate/log.ts']],
+  [
+    rooms.relay,
+    'daemon/relay/schedule/endpoint/health.ts',
+    "import type { Turn } from '../turn.ts'",
+    ['daemon/relay/schedule/turn.ts'],
+  ],
+  [rooms.relay, 'daemon/relay/store/sqlite/store.ts', "import type { RelayStore } from '../store.ts'", []],
+])('the order of rooms of $part finds in %s: %j: %j', ({ upward }, path, text, offences) => {
   expect(upward({ path, text })).toEqual(offences)
 })
 
@@ -194,8 +242,8 @@ function circles(files: readonly Source[]): readonly string[] {
   return found
 }
 
-test('no files of lib or adapters import each other in a circle, types included', () => {
-  expect(circles(sources.filter(({ path }) => !path.startsWith('daemon/')))).toEqual([])
+test('no files import each other in a circle, types included', () => {
+  expect(circles(sources)).toEqual([])
 })
 
 test('a circle of three files is found', () => {
@@ -251,6 +299,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
     'lib/resources/tags.ts',
   ],
   ['daemon', 'daemon/relay/relay.ts', "import { clock } from '../../test/support/clock.ts'", 'test/support/clock.ts'],
+  ['relay', 'daemon/relay/operate/log.ts', "import { demo } from '../../server/demo/start.ts'", 'daemon/server/demo/start.ts'],
   ['resources', 'lib/resources/tags.ts', "import { listBadges } from './badges.ts'", 'lib/resources/badges.ts'],
   ['rules and records', 'lib/rules/segments.ts', "import { Tag } from '../resources/tags.ts'", 'lib/resources/tags.ts'],
   ['http in resources', 'lib/resources/tags.ts', "import { server } from '../http/serve.ts'", 'lib/http/serve.ts'],

@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
 import { createPollLoop } from '../poll-loop.ts'
 import type { Settings } from '../settings.ts'
+import type { Intake } from '../store/intake.ts'
 import type { Ingested } from '../store/store.ts'
-import type { Intake } from './intake.ts'
 
 /** Without a hint the outbox is polled this often, in milliseconds. */
 const pollInterval = 200

@@ -1,5 +1,7 @@
 /** The changes of a turn, gathered before they are recorded, and the reports to people afterwards. */
-import type { EndpointState, Notice, Result } from '../store/store.ts'
+
+import type { EndpointState } from '../store/endpoint.ts'
+import type { Notice, Result } from '../store/store.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 
 export interface Batch {

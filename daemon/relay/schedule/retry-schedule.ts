@@ -1,8 +1,5 @@
 /** When a failed delivery is tried again. */
 
-/** Delays before the first attempt, the second, …, in seconds. The sum is 75 h 35 min. */
-export const defaultSchedule: readonly number[] = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
-
 /** At least this long after a time-out or a 429, in seconds: such a receiver is overloaded. */
 const overloadPause = 60
 /** A receiver may ask for at most this, in seconds. */
@@ -35,18 +32,4 @@ export function nextDelay(schedule: readonly number[], failure: Failure, random:
   const penalty = overloadDelay(schedule, failure.overloaded)
   const asked = Math.min(failure.retryAfter ?? 0, longestRetryAfter)
   return Math.round(1000 * Math.max(planned * (0.8 + 0.4 * random), penalty, asked))
-}
-
-/**
- * The delay in a `Retry-After` header, in seconds (RFC 9110, section 10.2.3), or `undefined` if it is unusable.
- * @param value the header, or its first value
- * @param now milliseconds since 1970, for the form with a date
- */
-export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
-  const text = value?.trim() ?? ''
-  if (/^\d{1,12}(\.\d{1,6})?$/.test(text)) return Number(text)
-  // `Date.parse` takes far more than HTTP dates: a negative number would be a year.
-  if (!/^[A-Za-z]{3,9}, /.test(text)) return undefined
-  const date = Date.parse(text)
-  return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1000)
 }

@@ -3,15 +3,17 @@
  * is sent nothing: its deliveries wait.
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
-import type { StateChange } from '../schedule/endpoint/sending-state.ts'
-import type { Endpoint } from '../store/store.ts'
+import type { Endpoint } from '../store/endpoint.ts'
 import type { Attempt } from './sender.ts'
 
 /** The credentials of an attempt. */
 export type PlainCredentials = Omit<Attempt['endpoint'], 'ref' | 'url'>
 
 /** The effect of a reading on an endpoint. */
-export type Reading = Extract<StateChange, { kind: 'reading' | 'read' | 'unreadable' }>
+export type Reading =
+  | { readonly kind: 'reading' }
+  | { readonly kind: 'read'; readonly plain: PlainCredentials }
+  | { readonly kind: 'unreadable'; readonly problem: string }
 
 export interface CredentialsReader<Owner extends { readonly endpoint: Endpoint }> {
   /** Reads the credentials of an endpoint: at once where they are in plain text, else soon. */

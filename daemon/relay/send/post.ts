@@ -1,7 +1,7 @@
 /** One request: the stored bytes, posted once, and its answer read as far as it matters. */
 import type { Dispatcher } from 'undici'
-import { parseRetryAfter } from '../schedule/retry-schedule.ts'
 import { classify, classifyStatus, type Outcome } from './outcome.ts'
+import { parseRetryAfter } from './retry-after.ts'
 
 /** The outcome of a request; its caller measures the duration of the attempt. */
 export type Answer = Omit<Outcome, 'milliseconds'>

@@ -1,9 +1,9 @@
 /** One attempt: a webhook is posted within one time-out; a receiver that still has a replaced key gets that one. */
 import { TimeoutStrategy, timeout } from 'cockatiel'
 import type { Replaced } from '../../../lib/outbox/record.ts'
+import type { AttemptTimeout } from '../attempt-timeout.ts'
 import type { Clock } from '../clock.ts'
-import type { AttemptTimeout } from '../schedule/lease.ts'
-import type { Endpoint } from '../store/store.ts'
+import type { Endpoint } from '../store/endpoint.ts'
 import { type ConnectionSettings, openConnections } from './connections.ts'
 import { checkUrl, type Resolve } from './guard.ts'
 import { classify, type Outcome } from './outcome.ts'

@@ -1,9 +1,9 @@
 /** One delivery to see whether an endpoint can be reached. */
 import { randomUUID } from 'node:crypto'
+import { attemptTimeout } from '../attempt-timeout.ts'
 import { systemClock } from '../clock.ts'
-import { attemptTimeout } from '../schedule/lease.ts'
 import type { Settings } from '../settings.ts'
-import type { Endpoint } from '../store/store.ts'
+import type { Endpoint } from '../store/endpoint.ts'
 import { problemOf } from './credentials.ts'
 import type { Outcome } from './outcome.ts'
 import { systemResolve } from './resolve.ts'

@@ -9,11 +9,12 @@ import { refused, type Unusable } from '../../../lib/outbox/check.ts'
 import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Damage, damageText } from '../../../lib/outbox/source.ts'
 import { given, nextVersion, type Plan, type RelayDatabase, row, rows } from './database.ts'
+import type { Endpoint } from './endpoint.ts'
 import { type Addressed, EndpointIndex } from './endpoint-index.ts'
 import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, recordedValues } from './endpoint-row.ts'
 import { keepNotices, noticeEvents } from './notices.ts'
 import { number, numberOrNull } from './rows.ts'
-import type { Endpoint, Ingested, Notice, SetAside } from './store.ts'
+import type { Ingested, Notice, SetAside } from './store.ts'
 
 /** Deliveries of a removed endpoint that one statement drops: far from the time-out of a statement. */
 const droppedAtOnce = 10_000

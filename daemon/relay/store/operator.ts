@@ -1,10 +1,11 @@
 /** The relay store for an operator: looking, replaying and skipping, while a relay works on it or not. */
 import type { Positions } from '../../../lib/outbox/source.ts'
 import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, row, rows, type SqlValue } from './database.ts'
+import type { Endpoint } from './endpoint.ts'
 import { endpointColumns, endpointOf } from './endpoint-row.ts'
 import { keepNotices } from './notices.ts'
 import { arriving, behind, isOpen, number, numberOrNull, type SqlRow, storedEndpointOf, text, textOrNull } from './rows.ts'
-import type { DeliveryState, Endpoint, Notice } from './store.ts'
+import type { DeliveryState, Notice } from './store.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */
 export interface EndpointStatus {

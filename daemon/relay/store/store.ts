@@ -12,50 +12,11 @@
  *
  * Times are milliseconds of the relay's timeline.
  */
-import type { Replaced, StoredAttributes } from '../../../lib/outbox/endpoint.ts'
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 import type { Positions, Reading } from '../../../lib/outbox/source.ts'
-import type { BreakerRecord } from '../schedule/endpoint/breaker.ts'
+import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint.ts'
 
 export type Lane = 'first' | 'retry'
-
-/** An endpoint as it is now. Its credentials are as in the outbox: encrypted, or in plain text. */
-export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secrets'> {
-  readonly ref: number
-  readonly id: string
-  readonly network_id: string
-  /** Keys and secrets that were replaced, newest first; each holds until its time. */
-  readonly old_keys: readonly Replaced[]
-  readonly old_secrets: readonly Replaced[]
-  /** Why the relay itself stopped sending to it; an upsert of the outbox lifts that. */
-  readonly disabled: string | null
-  /** How often somebody asked for a fresh start: its circuit closes, and it is left alone no longer. */
-  readonly fresh_starts: number
-}
-
-/** The relay's state of an endpoint; kept over restarts. */
-export interface EndpointState {
-  readonly breaker: BreakerRecord
-  /** Not before this time: the receiver asked for it. */
-  readonly pausedUntil: number
-  readonly lastSuccess: number | null
-  /** The first failure since the last success, and the latest. */
-  readonly failingSince: number | null
-  readonly lastFailure: number | null
-  /** Why the latest attempt that failed did; missing in what earlier versions wrote. */
-  readonly lastError?: string | null
-  /** The youngest event that it took; missing in what earlier versions wrote. */
-  readonly youngest?: number | null
-  /** The fresh starts of the endpoint that this came after. */
-  readonly fresh_starts?: number
-  /** Why its key and secrets cannot be decrypted, and nothing is sent to it; missing in what earlier versions wrote. */
-  readonly unreadable?: string | null
-}
-
-export interface StoredEndpoint {
-  readonly endpoint: Endpoint
-  readonly state: EndpointState | undefined
-}
 
 /** A delivery that waits. */
 export interface Waiting {

@@ -1,14 +1,13 @@
 /** The changes of an endpoint in the flags of a command. */
-
 import { suggestion } from '../../../lib/base/suggest.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
 import { UsageError } from '../../usage.ts'
+import type { NetworkFlags } from '../operator.ts'
 import { secretOf, secretsOf } from '../secrets.ts'
 import { type AttributeFlags, attributeChanges, attributeOptions } from './endpoint-options.ts'
-import type { EndpointsFlags } from './endpoints.ts'
 
-export interface EndpointFlags extends EndpointsFlags, AttributeFlags {
+export interface EndpointFlags extends NetworkFlags, AttributeFlags {
   readonly key?: string
   readonly keyFile?: string
   readonly makeKey?: boolean

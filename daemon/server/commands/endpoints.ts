@@ -4,14 +4,10 @@ import { hostCatalogue } from '../../../lib/events/catalogue.ts'
 import type { Endpoint } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
-import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
+import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
 import { changesOf, type EndpointFlags, orMade, rotationOf } from './endpoint-changes.ts'
 import { attributeOptions } from './endpoint-options.ts'
 import { showList, showOne, warnOnce } from './show.ts'
-
-export interface EndpointsFlags extends StorageFlags {
-  readonly network?: string
-}
 
 const getsOf = ({ events, audience }: Pick<Endpoint, 'events' | 'audience'>): string => {
   if (events) return events.join(', ')
@@ -40,7 +36,7 @@ export async function addEndpoint(flags: EndpointFlags & { readonly url: string 
 }
 
 /** `endpoints list`: without keys and secrets. */
-export const listEndpoints = (flags: EndpointsFlags, out: Output): Promise<void> =>
+export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) =>
     showList(
       out,
@@ -59,7 +55,7 @@ export const listEndpoints = (flags: EndpointsFlags, out: Output): Promise<void>
 
 type Work = (operator: Parameters<Parameters<typeof withOperator>[2]>[0], network: string) => Promise<Endpoint>
 
-const change = (flags: EndpointsFlags, out: Output, what: string, work: Work): Promise<void> =>
+const change = (flags: NetworkFlags, out: Output, what: string, work: Work): Promise<void> =>
   withOperator(flags, out, async (operator) => {
     const endpoint = await work(operator, (await networkOf(operator, flags.network)).id)
     showOne(out, flags, endpoint, `Endpoint ${endpoint.id} (${endpoint.url}) is ${what}.`)
@@ -72,19 +68,19 @@ export async function updateEndpoint(id: string, flags: EndpointFlags, out: Outp
 }
 
 /** `endpoints enable`: sends again, also where a relay had stopped by itself. */
-export const enableEndpoint = (id: string, flags: EndpointsFlags, out: Output): Promise<void> =>
+export const enableEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
   change(flags, out, 'enabled', ({ endpoints }, network) => endpoints.enable(network, id))
 
 /** `endpoints disable`: its events wait. */
-export const disableEndpoint = (id: string, flags: EndpointsFlags, out: Output): Promise<void> =>
+export const disableEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
   change(flags, out, 'disabled: its events wait', ({ endpoints }, network) => endpoints.disable(network, id))
 
 /** `endpoints remove`. */
-export const removeEndpoint = (id: string, flags: EndpointsFlags, out: Output): Promise<void> =>
+export const removeEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
   change(flags, out, 'removed', ({ endpoints }, network) => endpoints.remove(network, id))
 
 /** `endpoints republish`: for relays that have lost their store, and to encrypt everything with the first encryption key. */
-export const republishEndpoints = (flags: EndpointsFlags, out: Output): Promise<void> =>
+export const republishEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
     const { id, subdomain } = await networkOf(operator, flags.network)
     await operator.endpoints.republish(id)

@@ -2,10 +2,9 @@
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
+import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
 
-export interface ConsentFlags extends StorageFlags {
-  readonly network?: string
+export interface ConsentFlags extends NetworkFlags {
   readonly member?: string
   readonly email?: string
   readonly all?: boolean

@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock, timeline } from '../../../daemon/relay/clock.ts'
 import { createConcurrencyLimiter } from '../../../daemon/relay/schedule/endpoint/concurrency-limiter.ts'
 import { createWakeTimes } from '../../../daemon/relay/schedule/ready/wake-times.ts'
-import { defaultSchedule, nextDelay, parseRetryAfter } from '../../../daemon/relay/schedule/retry-schedule.ts'
+import { nextDelay } from '../../../daemon/relay/schedule/retry-schedule.ts'
 import { classify } from '../../../daemon/relay/send/outcome.ts'
-import { checkSettings, defaultSettings, SettingsError } from '../../../daemon/relay/settings.ts'
+import { parseRetryAfter } from '../../../daemon/relay/send/retry-after.ts'
+import { checkSettings, defaultSchedule, defaultSettings, SettingsError } from '../../../daemon/relay/settings.ts'
 
 const failure = { attempts: 1, overloaded: false, retryAfter: undefined }
 

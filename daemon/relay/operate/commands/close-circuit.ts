@@ -1,8 +1,8 @@
 /** `folkmoot-relay close-circuit`: resumes sending to an endpoint at once. */
 import { jsonLines } from '../../../json.ts'
 import { UsageError } from '../../../usage.ts'
+import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import { openOperatorStore } from '../../store/backing.ts'
 import type { OperatorStore } from '../../store/operator.ts'
 import { outboxOf } from '../config.ts'
 import { findEndpoint } from './find-endpoint.ts'

@@ -1,8 +1,8 @@
 /** `folkmoot-relay status`, `deliveries`, `dead` and `replay`: they work beside a running relay, and without one. */
 import { jsonLines } from '../../../json.ts'
 import { type Column, plain, table, time } from '../../../table.ts'
+import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import { openOperatorStore } from '../../store/backing.ts'
 import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator.ts'
 import { outboxOf } from '../config.ts'
 import { checkKnown, type ReplayFlags, replayOf, type SelectionFlags, selectionOf } from './selection.ts'

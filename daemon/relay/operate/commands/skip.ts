@@ -1,7 +1,7 @@
 /** `folkmoot-relay skip`: waiting deliveries are set aside. */
 import { jsonLines } from '../../../json.ts'
+import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import { openOperatorStore } from '../../store/backing.ts'
 import type { OperatorStore } from '../../store/operator.ts'
 import { outboxOf } from '../config.ts'
 import { findEndpoint } from './find-endpoint.ts'

@@ -15,27 +15,9 @@
  * with monotonic time (`cooldown.ts`).
  */
 import { CircuitState, circuitBreaker, handleWhenResult } from 'cockatiel'
+import type { BreakerRecord } from '../../store/endpoint.ts'
 import { cooldowns } from './cooldown.ts'
 import { WitnessedBreaker } from './witnessed-breaker.ts'
-
-/** The state that is kept over restarts. */
-export interface BreakerRecord {
-  readonly open: boolean
-  /** When it last opened, in milliseconds of the relay's timeline. */
-  readonly openedAt: number
-  /** How often it opened in a row. */
-  readonly trips: number
-  /** Consecutive failures while closed. */
-  readonly failures: number
-  /** Up to two events that failed in a row. */
-  readonly witnesses: readonly number[]
-  /** The event of the last probe. */
-  readonly probed: number | null
-  /** Whether that was the newest event; missing in what earlier versions wrote. */
-  readonly newest?: boolean
-  /** While open: when the next probe is sent at the latest, if something is due then; missing in what earlier versions wrote. */
-  readonly readyAt?: number
-}
 
 export const closedBreaker: BreakerRecord = { open: false, openedAt: 0, trips: 0, failures: 0, witnesses: [], probed: null }
 

@@ -1,10 +1,10 @@
 /** How one endpoint does: its circuit, how many attempts it takes at once, and since when it fails. Its results change all of that. */
 import { isRefusal, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
-import type { Endpoint, EndpointState, StoredEndpoint } from '../../store/store.ts'
+import type { BreakerRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint.ts'
 import type { Standing } from '../ready/shares.ts'
 import { createAgeLimit } from './age-limit.ts'
-import { type Breaker, type BreakerRecord, type CircuitChange, createBreaker, type Ticket } from './breaker.ts'
+import { type Breaker, type CircuitChange, createBreaker, type Ticket } from './breaker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import { forgiven, type Health, healthAfter, recordedHealth, recordedStanding, standingAfter } from './health.ts'
 

@@ -2,7 +2,9 @@
  * The waiting deliveries of one endpoint. First attempts and retries wait in separate lanes, of which a part is read ahead from
  * the store. The head of a fifo endpoint and the events of probes are looked up one at a time.
  */
-import type { Endpoint, Lane, RelayStore, Waiting } from '../../store/store.ts'
+
+import type { Endpoint } from '../../store/endpoint.ts'
+import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
 import type { End } from './breaker.ts'
 
 /** Of four attempts, this many are first attempts while both lanes have work. */

@@ -1,6 +1,6 @@
 /** Whether an endpoint is sent anything, and if not, why. Pure: the one place in which that changes. */
-import type { PlainCredentials } from '../../send/credentials.ts'
-import type { Endpoint } from '../../store/store.ts'
+import type { PlainCredentials, Reading } from '../../send/credentials.ts'
+import type { Endpoint } from '../../store/endpoint.ts'
 
 /** Its key and secrets, which may be encrypted. */
 type Readable = { readonly kind: 'readable'; readonly plain: PlainCredentials }
@@ -32,9 +32,7 @@ export type SendingState =
 
 export type StateChange =
   | { readonly kind: 'defined'; readonly endpoint: Endpoint }
-  | { readonly kind: 'reading' }
-  | { readonly kind: 'read'; readonly plain: PlainCredentials }
-  | { readonly kind: 'unreadable'; readonly problem: string }
+  | Reading
   | { readonly kind: 'disabled'; readonly reason: string }
   /** Another relay is to have it. */
   | { readonly kind: 'wanted' }

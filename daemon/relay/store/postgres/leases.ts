@@ -15,11 +15,12 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { isAlive, type Owner, thisProcess } from '../../../../adapters/files/owner.ts'
 import type { Clock } from '../../clock.ts'
+import type { StoredEndpoint } from '../endpoint.ts'
 import { endpointColumns } from '../endpoint-row.ts'
 import type { Ingester } from '../ingest.ts'
 import { type Interrupted, interrupt } from '../interruptions.ts'
 import { number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
-import { LeaseLost, type Notice, type StoredEndpoint } from '../store.ts'
+import { LeaseLost, type Notice } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 
 /** The result of one renewal. */

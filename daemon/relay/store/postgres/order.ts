@@ -2,8 +2,10 @@
  * Keeps the order of subjects in the store on PostgreSQL: of each subject the oldest waiting delivery is in a lane, the others
  * behind.
  */
+
+import type { Endpoint } from '../endpoint.ts'
 import { arriving, behind, number, text } from '../rows.ts'
-import { type Endpoint, LeaseLost } from '../store.ts'
+import { LeaseLost } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 
 /** Deliveries put in order at once, for each endpoint. */

@@ -2,8 +2,8 @@
  * Keeps the order of subjects in the SQLite store: of each subject the oldest waiting delivery is in a lane, the others behind.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import type { Endpoint } from '../endpoint.ts'
 import { arriving, behind, number, text, textOrNull } from '../rows.ts'
-import type { Endpoint } from '../store.ts'
 
 /** Arrivals put in order at once, for each endpoint. */
 const part = 1000

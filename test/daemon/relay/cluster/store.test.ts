@@ -1,7 +1,7 @@
 /** What the store that relays share tells its relay, when others or the database get in between. */
 import { expect, onTestFinished, test } from 'vitest'
+import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
-import { openOperatorStore } from '../../../../daemon/relay/store/backing.ts'
 import { openPostgresStore } from '../../../../daemon/relay/store/postgres/store.ts'
 import type { Recovered, RelayStore, StoreChanges } from '../../../../daemon/relay/store/store.ts'
 import { testPostgres } from '../../../support/postgres.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
-import { outboxIntake } from '../../../../daemon/relay/ingest/intake.ts'
+import { outboxIntake } from '../../../../daemon/relay/ingest/outbox-intake.ts'
 import { piecesOf } from '../../../../daemon/relay/ingest/pieces.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'

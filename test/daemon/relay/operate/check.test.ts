@@ -204,7 +204,7 @@ test('a relay says that its outbox was not there, makes it, and delivers what co
 test.skipIf(getuid?.() !== 0)('a store that may not be read is said to be one, and not to be missing', () => {
   const directory = temporaryDirectory()
   chmodSync(directory, 0o700)
-  const backing = join(import.meta.dirname, '../../../../daemon/relay/store/backing.ts')
+  const backing = join(import.meta.dirname, '../../../../daemon/relay/backing.ts')
   const asNobody = `import { openOperatorStore } from ${JSON.stringify(backing)}
     process.setuid(65534)
     await openOperatorStore(${JSON.stringify(directory)})`

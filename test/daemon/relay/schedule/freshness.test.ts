@@ -1,6 +1,6 @@
 /** Receivers that refuse events which happened more than five minutes ago, over outages of hours, in model time. */
 import { describe, expect, test } from 'vitest'
-import { defaultSchedule } from '../../../../daemon/relay/schedule/retry-schedule.ts'
+import { defaultSchedule } from '../../../../daemon/relay/settings.ts'
 import { type Answer, bench, endpoint, event, receiver, status, until } from '../support.ts'
 import { virtualClock } from '../virtual-clock.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defaultSchedule } from '../../../../daemon/relay/schedule/retry-schedule.ts'
+import { defaultSchedule } from '../../../../daemon/relay/settings.ts'
 import { bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 import { virtualClock } from '../virtual-clock.ts'
 

@@ -1,10 +1,10 @@
 /** Regular maintenance: deleting old rows, disabling failing endpoints, returning space. */
 import { schedule } from 'node-cron'
-import type { Clock } from '../clock.ts'
-import type { RelayEvents } from '../events.ts'
-import type { Scheduler } from '../schedule/scheduler.ts'
-import type { Settings } from '../settings.ts'
-import type { RelayStore } from '../store/store.ts'
+import type { Clock } from './clock.ts'
+import type { RelayEvents } from './events.ts'
+import type { Scheduler } from './schedule/scheduler.ts'
+import type { Settings } from './settings.ts'
+import type { RelayStore } from './store/store.ts'
 
 const day = 86_400_000
 /** An endpoint is given up only after failures at least this far apart: one bad hour after a quiet week is not five days. */
