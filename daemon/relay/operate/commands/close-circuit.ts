@@ -3,7 +3,7 @@ import { jsonLines } from '../../../json.ts'
 import { UsageError } from '../../../usage.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import type { OperatorStore } from '../../store/operator.ts'
+import type { OperatorStore } from '../../store/operator-store.ts'
 import { outboxOf } from '../config.ts'
 import { findEndpoint } from './find-endpoint.ts'
 

@@ -1,7 +1,7 @@
 /** Which endpoint a person means. */
 import { UsageError } from '../../../usage.ts'
 import type { Endpoint } from '../../store/endpoint.ts'
-import type { EndpointStatus, OperatorStore } from '../../store/operator.ts'
+import type { EndpointStatus, OperatorStore } from '../../store/operator-store.ts'
 
 /** An endpoint, and whether its circuit is open. */
 export interface FoundEndpoint {

@@ -8,7 +8,7 @@ import * as v from 'valibot'
 import { hostEventName, webhookName } from '../../../../lib/events/catalogue.ts'
 import { UsageError } from '../../../usage.ts'
 import { isNoticeType } from '../../store/notices.ts'
-import type { OperatorStore, Selection } from '../../store/operator.ts'
+import type { OperatorStore, Selection } from '../../store/operator-store.ts'
 
 /** The conditions as the command line gives them. */
 export interface SelectionFlags {

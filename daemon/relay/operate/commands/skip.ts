@@ -2,7 +2,7 @@
 import { jsonLines } from '../../../json.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import type { OperatorStore } from '../../store/operator.ts'
+import type { OperatorStore } from '../../store/operator-store.ts'
 import { outboxOf } from '../config.ts'
 import { findEndpoint } from './find-endpoint.ts'
 import { checkKnown, type Skip, skipOf } from './selection.ts'

@@ -1,5 +1,6 @@
 /** The PostgreSQL store for an operator. */
-import { type OperatorStore, operatorStore } from '../operator.ts'
+import { operatorStore } from '../operator.ts'
+import type { OperatorStore } from '../operator-store.ts'
 import { number, text } from '../rows.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 

@@ -1,0 +1,19 @@
+/** A fresh start of an endpoint: its circuit closes, and sending begins slowly. */
+import { nextVersion, type Plan, type RelayDatabase, row } from './database.ts'
+import type { Endpoint } from './endpoint.ts'
+import { endpointColumns, endpointOf } from './endpoint-row.ts'
+
+/**
+ * Gives an endpoint a fresh start; the relay that sends to it learns of it.
+ * @param enable lifts also that the relay disabled it
+ */
+export function* startAfresh(database: RelayDatabase, ref: number, enable: boolean): Plan<Endpoint | undefined> {
+  const version = yield* nextVersion()
+  const found = yield* row(
+    `UPDATE $schema.endpoints SET fresh_starts = fresh_starts + 1, defined = ?2${enable ? ', disabled = NULL' : ''}
+     WHERE ref = ?1 AND removed_at IS NULL RETURNING ${endpointColumns}`,
+    [ref, version],
+  )
+  yield* database.touch([ref], version)
+  return found && endpointOf(found)
+}

@@ -1,0 +1,132 @@
+/** The relay's store for an operator, as an interface, and what an operator sees. */
+import type { Positions } from '../../../lib/outbox/source.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { DeliveryState, Notice } from './store.ts'
+
+/** One endpoint for a person: no key, no secret, and of its URL the origin only. */
+export interface EndpointStatus {
+  readonly endpoint_id: string
+  readonly network_id: string
+  readonly name: string | null
+  readonly origin: string
+  /** Enough of its path to tell endpoints of one origin apart: the end of it. A path may be a secret. */
+  readonly path: string
+  readonly state: 'active' | 'off' | 'disabled'
+  /** Why the relay stopped sending to it. */
+  readonly disabled: string | null
+  readonly circuit: 'closed' | 'open'
+  readonly pending: number
+  readonly dead: number
+  readonly last_success_at: string | null
+  readonly failing_since: string | null
+  /** When the oldest event that waits for it was ingested. */
+  readonly oldest_pending_at: string | null
+  /** When something is sent to it next: when that is due, and not before the next probe of an open circuit. */
+  readonly next_attempt_at: string | null
+  /** When an open circuit lets a probe through, at the latest. */
+  readonly next_probe_at: string | null
+  /** Why the latest attempt failed; null once one was delivered. */
+  readonly last_error: string | null
+  /** Why its key and secrets cannot be decrypted, and nothing is sent to it. */
+  readonly unreadable: string | null
+}
+
+export interface DeliveryStatus {
+  readonly delivery: number
+  readonly state: DeliveryState
+  readonly network_id: string
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly event_timestamp: string
+  readonly attempts: number
+  readonly last_attempt_at: string | null
+  readonly last_outcome: string | null
+  readonly last_status: number | null
+  readonly milliseconds: number | null
+  /** For a pending one. */
+  readonly next_attempt_at: string | null
+}
+
+export interface AttemptStatus {
+  readonly number: number
+  readonly at: string
+  readonly outcome: string
+  readonly status: number | null
+  readonly milliseconds: number
+  /** The beginning of what the receiver answered, at most 2 KiB. */
+  readonly answer: string | null
+}
+
+export interface NoticeStatus {
+  readonly at: string
+  readonly kind: string
+  readonly network_id: string | null
+  readonly endpoint_id: string | null
+  readonly event_id: string | null
+  readonly text: string
+}
+
+/** Which deliveries; every condition that is given must hold. */
+export interface Selection {
+  readonly state?: DeliveryState
+  readonly endpoint?: string
+  readonly network?: string
+  readonly event?: string
+  /** An event type, as on the wire. */
+  readonly type?: string
+  /** Ingested at or after, and before: milliseconds since 1970. */
+  readonly since?: number
+  readonly until?: number
+  readonly limit: number
+}
+
+export interface ReplayPace {
+  readonly perSecond?: number | undefined
+  readonly progress?: ((replayed: number) => void) | undefined
+}
+
+/** A relay that works on the store now. */
+export interface RunningRelay {
+  readonly host: string
+  readonly pid: number
+}
+
+export interface OperatorStore {
+  relays(): Promise<readonly RunningRelay[]>
+  endpoints(): Promise<readonly EndpointStatus[]>
+  /** The endpoints themselves, keys and secrets included. */
+  knownEndpoints(): Promise<readonly Endpoint[]>
+  /** The newest first. */
+  deliveries(selection: Selection): Promise<readonly DeliveryStatus[]>
+  /** Whether there is an event of this type. */
+  hasEventType(type: string): Promise<boolean>
+  attempts(delivery: number): Promise<readonly AttemptStatus[]>
+  notices(limit: number): Promise<readonly NoticeStatus[]>
+  /** How many deliveries a selection has, its limit aside. */
+  count(selection: Selection): Promise<number>
+  /**
+   * Makes deliveries due again, with all their attempts before them, and returns their number. The oldest first, in parts
+   * between which running relays have their turn.
+   * @param pace deliveries that become due per second (all at once without it), and the function to call after each part
+   */
+  replay(selection: Selection, now: number, pace?: ReplayPace): Promise<number>
+  /**
+   * Sets waiting deliveries of an endpoint aside, the oldest first, and returns their number; `replay` undoes it. One that is
+   * in flight counts as delivered if it is delivered after all.
+   */
+  skip(endpoint: Endpoint, selection: Selection, now: number): Promise<number>
+  /**
+   * Gives an endpoint a fresh start: its circuit closes, and sending begins slowly. A running relay notices within a second.
+   * @param notice what is recorded of it
+   */
+  startAfresh(ref: number, now: number, notice?: Notice): Promise<void>
+  /** How far the streams of the outbox are ingested; empty where ingesting removes. */
+  positions(): Promise<Positions>
+  /** The problems that the database itself finds in the store; usually none. */
+  problems(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+/** The questions that only the engine of a store can answer. */
+export type EngineStatus = Pick<OperatorStore, 'relays' | 'positions' | 'problems'>
