@@ -1,4 +1,3 @@
-import { isoTime } from '../base/clock.ts'
 import { isStorableId } from '../base/ids.ts'
 import { hashToken, isToken } from '../base/token.ts'
 import type { Principal } from '../context.ts'
@@ -8,7 +7,8 @@ import { again } from '../kernel/transactions.ts'
 import type { Settings } from '../settings.ts'
 import type { Tx } from '../storage/contract.ts'
 import type { Id } from '../storage/table.ts'
-import { type ApiKeyRow, apiKeys, members, type NetworkRow, networks } from '../storage/tables.ts'
+import { apiKeys, members, type NetworkRow, networks } from '../storage/tables.ts'
+import { notesOfUse } from './notes-of-use.ts'
 
 /** The caller, and the network. */
 export interface Caller {
@@ -40,7 +40,7 @@ export function authenticator(settings: Settings) {
   const { storage, clock } = settings
   const refusesFormer = settings.keysOfFormerMembers === 'refuse'
   const tokens = rememberTokens(1000)
-  const noteUse = noteUses(settings)
+  const uses = notesOfUse(settings)
 
   /**
    * @param token the bearer token
@@ -72,14 +72,14 @@ export function authenticator(settings: Settings) {
     if (key) tokens.keep(token, { hash, network_id: key.network_id })
     if (!network) fail(notFound('Network'))
     const isAddressed = names(networkName, network)
-    if (key && isAddressed) noteUse(key, now)
+    if (key && isAddressed) uses.note(key, now)
     const principal: Principal = key
       ? { key_id: key.id, member_id: key.member_id, scopes: key.scopes }
       : { key_id: null, member_id: host?.member_id ?? '', scopes: host?.scopes ?? [] }
     return { principal, network, isAddressed, countedBy: key?.id ?? host?.key ?? '' }
   }
 
-  return { authenticate, settled: noteUse.settled }
+  return { authenticate, settled: uses.settled }
 }
 
 /** @throws ApiError 401 `unauthorized` when the text cannot be a token: the storage is not asked */
@@ -110,28 +110,4 @@ function rememberTokens(capacity: number) {
       known.set(token, found)
     },
   }
-}
-
-const minuteMs = 60_000
-
-/** Notes when a key was last used, to the minute, outside the request: nobody waits for it. */
-function noteUses({ storage, report }: Settings) {
-  const noted = new Map<string, number>()
-  const pending = new Set<Promise<void>>()
-  const note = (key: ApiKeyRow, now: number): void => {
-    const time = now - (now % minuteMs)
-    if (noted.get(key.id) === time) return
-    noted.set(key.id, time)
-    const minute = isoTime(time)
-    if ((key.last_used_at ?? '') >= minute) return
-    const write = storage
-      .transaction((tx) => tx.update(apiKeys, key.id, { last_used_at: minute }))
-      .then(
-        () => undefined,
-        (error: unknown) => report(error, { task: `last use of key ${key.id}` }),
-      )
-      .finally(() => pending.delete(write))
-    pending.add(write)
-  }
-  return Object.assign(note, { settled: () => Promise.all(pending) })
 }
