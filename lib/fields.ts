@@ -16,39 +16,48 @@ export type Schema<Output = unknown> = v.GenericSchema<unknown, Output>
 /** The fields of a record or a request, by name. */
 export type Fields = v.ObjectEntries
 
-const published = new WeakMap<object, JsonSchema>()
-const names = new WeakMap<object, string>()
-const idSchemas = new WeakSet<object>()
-const idInputs = new WeakSet<object>()
-const fileUrls = new WeakSet<object>()
+/** What the documents and the projections need of a schema, beside its checks. */
+interface Facts {
+  /** How it is published, without its description. */
+  readonly json?: JsonSchema
+  readonly description?: unknown
+  /** The component name of a record or a request. */
+  readonly name?: string
+  readonly kind?: 'id' | 'id input' | 'file url'
+  /** The maximum number of items of a list: a number, or the name of a limit. */
+  readonly maxItems?: unknown
+}
 
-/** Publishes a schema as this JSON Schema. Gives the schema back. */
-export function publish<S extends v.GenericSchema>(schema: S, json: JsonSchema): S {
-  published.set(schema, json)
+const facts = new WeakMap<object, Facts>()
+const factsOf = (schema: object): Facts => facts.get(schema) ?? {}
+
+function mark<S extends object>(schema: S, more: Facts): S {
+  facts.set(schema, { ...facts.get(schema), ...more })
   return schema
 }
 
-/** The JSON Schema that a field was published as, if it was. */
-export const publishedAs = (schema: object): JsonSchema | undefined => published.get(schema)
+/** Publishes a schema as this JSON Schema. Gives the schema back. */
+export const publish = <S extends v.GenericSchema>(schema: S, { description, ...json }: JsonSchema): S =>
+  mark(schema, { json, description })
+
+/** Publishes the same schema with another description. It may be inside of `orNull` or around it. */
+export const describe = <S extends v.GenericSchema>(schema: S, description: string): S =>
+  mark({ ...schema }, { ...factsOf(schema), description })
+
+/** The JSON Schema that a field was published as, if it was; without its description. */
+export const publishedAs = (schema: object): JsonSchema | undefined => factsOf(schema).json
+/** The description of a field, if it has one. */
+export const descriptionOf = (schema: object): unknown => factsOf(schema).description
 /** The component name of a record or a request, if it has one. */
-export const nameOf = (schema: object): string | undefined => names.get(schema)
+export const nameOf = (schema: object): string | undefined => factsOf(schema).name
 /** Whether a schema is that of an id in a record, which option `ids` may turn into a number. */
-export const isIdSchema = (schema: object): boolean => idSchemas.has(schema)
-
+export const isIdSchema = (schema: object): boolean => factsOf(schema).kind === 'id'
 /** Whether a schema is that of an id in a request, which may be a number or its text. */
-export const isIdInput = (schema: object): boolean => idInputs.has(schema)
-
+export const isIdInput = (schema: object): boolean => factsOf(schema).kind === 'id input'
 /** Whether a schema is that of the address of a stored file, which may be kept without its origin. */
-export const isFileUrl = (schema: object): boolean => fileUrls.has(schema)
-
-/** Publishes the same schema with another description. */
-export function describe<S extends v.GenericSchema>(schema: S, description: string): S {
-  const copy = { ...schema }
-  const json = published.get(schema)
-  if (json) published.set(copy, { ...json, description })
-  if (idSchemas.has(schema)) idSchemas.add(copy)
-  return copy
-}
+export const isFileUrl = (schema: object): boolean => factsOf(schema).kind === 'file url'
+/** The maximum number of items of a list in a request: a number, or the name of a limit. */
+export const maxItemsOf = (schema: object): unknown => factsOf(schema).maxItems
 
 // ---- Records (what an answer or a webhook payload holds) -------------------------------------------------------------
 
@@ -57,9 +66,7 @@ const isIdLike = (value: unknown): boolean => typeof value === 'string' || typeo
 
 const outputId = () => {
   const digits = v.pipe(v.custom<string>(isIdLike, 'must be an id'), v.transform(String), v.regex(/^\d{1,16}$/, 'must be an id'))
-  const schema = publish(digits, { type: 'string', pattern: '^[0-9]{1,16}$', example: '254803968000' })
-  idSchemas.add(schema)
-  return schema
+  return mark(publish(digits, { type: 'string', pattern: '^[0-9]{1,16}$', example: '254803968000' }), { kind: 'id' })
 }
 
 /** The id of a record, or a reference to one. */
@@ -72,8 +79,7 @@ export const Real = publish(v.number(), { type: 'number' })
 export const Timestamp = publish(v.string(), { type: 'string', format: 'date-time', example: '2026-11-20T10:00:00.000Z' })
 export const Url = publish(v.string(), { type: 'string', format: 'uri' })
 /** The address of a stored file. Kept as a path it goes out on the origin that the caller uses, as links do. */
-export const FileUrl = publish(v.string(), { type: 'string', format: 'uri' })
-fileUrls.add(FileUrl)
+export const FileUrl = mark(publish(v.string(), { type: 'string', format: 'uri' }), { kind: 'file url' })
 
 /** One of these texts. */
 export function oneOf<const T extends readonly string[]>(...values: T): v.PicklistSchema<T, string> {
@@ -92,9 +98,7 @@ export const listOf = <S extends v.GenericSchema>(schema: S) => v.array(schema, 
  * @param fields its fields, in the order in which answers show them
  */
 export function record<const F extends Fields>(name: string, fields: F): v.ObjectSchema<F, undefined> {
-  const schema = v.object(fields)
-  names.set(schema, name)
-  return schema
+  return mark(v.object(fields), { name })
 }
 
 /** A page of records: what a list operation returns. */
@@ -171,14 +175,8 @@ export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'c
     const result = issues.length === 0 ? { typed: true, value: checked } : { typed: false, value: checked, issues }
     return result as ReturnType<(typeof list)['~run']>
   }
-  const bounded = { ...list, '~run': run }
-  listLimits.set(bounded, typeof most === 'number' ? most : { limit: most })
-  return bounded
+  return mark({ ...list, '~run': run }, { maxItems: typeof most === 'number' ? most : { limit: most } })
 }
-
-const listLimits = new WeakMap<object, unknown>()
-/** The maximum number of items of a list in a request: a number, or the name of a limit. */
-export const maxItemsOf = (schema: object): unknown => listLimits.get(schema)
 
 const text = (limit: 'titleCharacters' | 'longTextCharacters') =>
   publish(v.pipe(v.string('must be a text'), wellFormed, atMost<string>(limit, 'characters')), {
@@ -298,7 +296,7 @@ export const IdInput = publish(
   ),
   { type: ['integer', 'string'], description: 'An id, as a number or as its decimal text.' },
 )
-idInputs.add(IdInput)
+mark(IdInput, { kind: 'id input' })
 
 export const BoolInput = publish(v.boolean('must be true or false'), { type: 'boolean' })
 
@@ -382,7 +380,8 @@ export const optionalOrNull = <S extends v.GenericSchema>(schema: S) => v.nullis
  * @param fields its fields; those that may be left out are wrapped in `optional` or `optionalOrNull`
  */
 export function request<const F extends Fields>(name: string, fields: F) {
-  const schema = v.object(fields, (issue) => (issue.path ? 'is required' : 'must be a JSON object'))
-  names.set(schema, name)
-  return schema
+  return mark(
+    v.object(fields, (issue) => (issue.path ? 'is required' : 'must be a JSON object')),
+    { name },
+  )
 }

@@ -1,5 +1,14 @@
 import type * as v from 'valibot'
-import { isIdInput, isIdSchema, type JsonSchema, maxItemsOf, nameOf, publishedAs, type TextLimits } from '../fields.ts'
+import {
+  descriptionOf,
+  isIdInput,
+  isIdSchema,
+  type JsonSchema,
+  maxItemsOf,
+  nameOf,
+  publishedAs,
+  type TextLimits,
+} from '../fields.ts'
 
 /** The options of a community that shape the documents. */
 export interface SchemaSettings {
@@ -28,6 +37,10 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
   const components: Record<string, JsonSchema> = {}
 
   function of(schema: v.GenericSchema): JsonSchema {
+    return withDescription(undescribed(schema), descriptionOf(schema))
+  }
+
+  function undescribed(schema: v.GenericSchema): JsonSchema {
     const name = nameOf(schema)
     if (!name) return plain(schema as Shape)
     if (!components[name]) {
@@ -93,9 +106,15 @@ export const isOptional = (schema: v.GenericSchema): boolean => ['optional', 'nu
 // An optional field also takes null, which is not published. A field that null clears is published as nullable.
 const leavesOutNull = (schema: Shape): boolean => isOptional(schema) && (schema.type !== 'nullish' || 'pipe' in schema)
 
+const withDescription = (json: JsonSchema, description: unknown): JsonSchema =>
+  description === undefined ? json : { ...json, description }
+
 function orNull(json: JsonSchema): JsonSchema {
   const types = [json['type']].flat()
-  if (types[0] === undefined) return { anyOf: [json, { type: 'null' }] }
+  if (types[0] === undefined) {
+    const { description, ...rest } = json
+    return withDescription({ anyOf: [rest, { type: 'null' }] }, description)
+  }
   const values = json['enum']
   return { ...json, type: [...types, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) }
 }

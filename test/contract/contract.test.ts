@@ -1,7 +1,7 @@
 /** The published documents hold every fact of the interface description, and tell it no differently. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { IdInput, publishedAs, ZonedTimestampInput } from '../../lib/fields.ts'
+import { descriptionOf, IdInput, ZonedTimestampInput } from '../../lib/fields.ts'
 import { createTestCommunity } from '../support/community.ts'
 import { at, type JsonSchema, resolve } from '../support/json-schema.ts'
 
@@ -57,7 +57,7 @@ const additions: Readonly<Record<string, string>> = {
 }
 
 /** Descriptions that belong to a kind of field. */
-const ofKinds = [IdInput, ZonedTimestampInput].map((kind) => publishedAs(kind)?.['description'])
+const ofKinds = [IdInput, ZonedTimestampInput].map((kind) => descriptionOf(kind))
 const isDescribed = (doc: JsonSchema, schema: JsonSchema): boolean => {
   const { description } = { ...unwrap(doc, schema).schema, ...schema }
   return description !== undefined && !ofKinds.includes(description)

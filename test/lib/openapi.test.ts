@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { notFound, refused } from '../../lib/errors.ts'
 import {
   defaultTextLimits,
+  describe,
   Id,
   IdInput,
   listOf,
@@ -151,6 +152,27 @@ test('option `ids` turns every id of a record into an integer', () => {
   writer.of(Thing)
   expect(at(writer.components, 'Thing', 'properties', 'id')).toEqual({ type: 'integer', minimum: 0, example: 254803968000 })
   expect(at(writer.components, 'Part', 'properties', 'id')['type']).toEqual(['integer', 'null'])
+})
+
+test('a description is published wherever null is allowed, with ids as numbers too', () => {
+  const about = 'The one before.'
+  const Described = record('Described', {
+    around: describe(orNull(Id), about),
+    within: orNull(describe(Id, about)),
+    record: describe(orNull(Thing), about),
+    recordWithin: orNull(describe(Thing, about)),
+    given: describe(optionalOrNull(IdInput), about),
+  })
+  const thing = { anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }], description: about }
+  for (const ids of ['string', 'number'] as const) {
+    const writer = schemaWriter({ ...settings, ids })
+    writer.of(Described)
+    const { around, within, record, recordWithin, given } = at(writer.components, 'Described', 'properties')
+    expect(around).toEqual({ ...writer.of(orNull(Id)), description: about })
+    expect(within).toEqual(around)
+    expect([record, recordWithin]).toEqual([thing, thing])
+    expect(given).toEqual({ type: ['integer', 'string', 'null'], description: about })
+  }
 })
 
 test("a community's limits stand in its document", async () => {
