@@ -207,11 +207,28 @@ export interface Operation<Name extends string, Input, Result, Body = unknown> e
   readonly '~types'?: { readonly input: Input; readonly result: Result; readonly body: Body }
 }
 
-type InputOf<Path extends string, B> = ([ParamNames<Path>] extends [never]
+/** The page that a direct call asks for, as the query of a request would. */
+interface PageInput {
+  /** From 1. */
+  readonly page?: number | string | undefined
+  /** Records on a page, at most 100; 25 by default. */
+  readonly per_page?: number | string | undefined
+  /** Copied unchanged from `links.next`. */
+  readonly after?: string | undefined
+}
+
+type QueryInput<Q, R> = (Q extends Fields ? Readonly<v.InferInput<v.ObjectSchema<Q, undefined>>> : unknown) &
+  (R extends Paged ? PageInput : unknown)
+
+type InputOf<Path extends string, Q, B, R> = ([ParamNames<Path>] extends [never]
   ? { readonly params?: Record<never, never> }
-  : { readonly params: { readonly [Name in ParamNames<Path>]: Id | number } }) & {
-  readonly query?: Readonly<Record<string, unknown>>
-} & (B extends v.GenericSchema ? { readonly body: v.InferInput<B> } : { readonly body?: undefined })
+  : { readonly params: { readonly [Name in ParamNames<Path>]: Id | number } }) &
+  (unknown extends QueryInput<Q, R>
+    ? { readonly query?: Record<string, never> }
+    : Record<never, never> extends QueryInput<Q, R>
+      ? { readonly query?: QueryInput<Q, R> }
+      : { readonly query: QueryInput<Q, R> }) &
+  (B extends v.GenericSchema ? { readonly body: v.InferInput<B> } : { readonly body?: undefined })
 
 type ResultOf<R, Nothing> =
   | (R extends Paged<infer S>
@@ -237,11 +254,11 @@ export function operation<
   Prepared = undefined,
 >(
   declaration: Declaration<Name, Also, Path, Q, B, R, E, Nothing, Prepared>,
-): Operation<Name, InputOf<Path, B>, ResultOf<R, Nothing>, Output<B>> {
+): Operation<Name, InputOf<Path, Q, B, R>, ResultOf<R, Nothing>, Output<B>> {
   const status = declaration.status ?? (declaration.returns ? 200 : 204)
   return Object.freeze({ errors: [], emits: [], ...declaration, status }) as unknown as Operation<
     Name,
-    InputOf<Path, B>,
+    InputOf<Path, Q, B, R>,
     ResultOf<R, Nothing>,
     Output<B>
   >

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { ApiError, type Community, type Hooks, type WebhookEvent } from '../../lib/index.ts'
 import { createTestCommunity } from '../support/community.ts'
+import { createSeededCommunity, seeded } from '../support/seed.ts'
 
 test('a hook that asks for the operation knows its body', async () => {
   const hooks: Hooks = {
@@ -58,4 +59,30 @@ test('calls of the host refuse in the compiler what they refuse when they run', 
     (on) => on.publish({ network: '1', event: 'SunRose', payload: {} }),
   ]
   for (const call of wrong) await expect(call(community)).rejects.toThrow()
+})
+
+test('the query of a direct call has the parameters of its operation', async () => {
+  const { community } = await createSeededCommunity()
+  const network = '1'
+  const { items, links } = await community.call('posts.list', { network, query: { space_id: seeded.space, per_page: 1 } })
+  expect(items.map(({ space_id }) => space_id)).toEqual([seeded.space])
+  const next = Object.fromEntries(new URL(links.next ?? '').searchParams)
+  expect((await community.call('posts.list', { network, query: next })).items[0]?.id).not.toBe(items[0]?.id)
+
+  const wrong: readonly (() => Promise<unknown>)[] = [
+    // @ts-expect-error: the parameter is required
+    () => community.call('members.by_email', { network }),
+    // @ts-expect-error: the parameter is called email
+    () => community.call('members.by_email', { network, query: { mail: 'ada@example.org' } }),
+    // @ts-expect-error: an id is a number or its text
+    () => community.call('posts.list', { network, query: { space_id: true } }),
+    // @ts-expect-error: a page has a number
+    () => community.call('tags.list', { network, query: { page: false } }),
+  ]
+  for (const call of wrong) await expect(call()).rejects.toThrow()
+  // Unknown parameters are ignored, as in a request, but the compiler refuses them.
+  // @ts-expect-error: tags are not filtered by title
+  await community.call('tags.list', { network, query: { title: 'Oil' } })
+  // @ts-expect-error: the operation has no parameters
+  await community.call('me.show', { network, query: { page: 1 } })
 })
