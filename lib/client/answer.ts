@@ -1,0 +1,43 @@
+/** Reading answers: bounded in size, with ids that are too large for a number kept whole. */
+import { InvalidAnswer } from './errors.ts'
+import { orAborted } from './timing.ts'
+
+const tooLarge = (request: string, most: number): InvalidAnswer =>
+  new InvalidAnswer(`${request}: the answer is larger than ${most} bytes (option \`maxAnswerBytes\`)`, {
+    code: 'answer_too_large',
+  })
+
+/**
+ * The text of an answer.
+ * @param most bytes
+ * @throws InvalidAnswer if it is larger; the rest is not read
+ */
+export async function readText(request: string, response: Response, most: number, signal: AbortSignal): Promise<string> {
+  const reader = response.body?.getReader()
+  if (!reader) return ''
+  try {
+    if (Number(response.headers.get('content-length') ?? 0) > most) throw tooLarge(request, most)
+    const decoder = new TextDecoder()
+    let [text, size] = ['', 0]
+    for (;;) {
+      const { done, value } = await orAborted(reader.read(), signal)
+      if (done) return text + decoder.decode()
+      size += value.length
+      if (size > most) throw tooLarge(request, most)
+      text += decoder.decode(value, { stream: true })
+    }
+  } catch (error) {
+    // Nobody waits for this: the connection is given up.
+    reader.cancel(error).catch(() => {})
+    throw error
+  }
+}
+
+/** A number of the wire that JavaScript would round is left as its digits. */
+function exact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
+  return isRounded && context?.source !== undefined && /^\d+$/.test(context.source) ? context.source : value
+}
+
+/** @throws SyntaxError if a text is not JSON */
+export const parseJson = (text: string): unknown => (/\d{16}/.test(text) ? JSON.parse(text, exact) : JSON.parse(text))

@@ -1,0 +1,105 @@
+/** The client: one method for every operation, made of the table. */
+
+import { type List, listOf } from './list.ts'
+import type { ClientMethods } from './methods.ts'
+import { type CallOptions, type ClientOptions, checkCallOptions, checkedSettings } from './options.ts'
+import { readPage } from './page.ts'
+import { type CallParts, prepare } from './request.ts'
+import { type ClientRoute, routes } from './routes.ts'
+import { type Received, type Send, sender } from './send.ts'
+import type { Answered, Call } from './types.ts'
+
+/** A client of one network. */
+export interface Client extends ClientMethods {
+  /**
+   * Calls an operation by its id, as `members.list`: for programs that go through the operations.
+   * @returns what the method of the operation returns
+   * @throws TypeError if there is no such operation
+   */
+  call(id: string, parts?: CallParts, options?: CallOptions): Call<unknown> | List<unknown>
+}
+
+/** Runs an operation. */
+type Run = (route: ClientRoute, parts: CallParts, options: CallOptions) => Call<unknown> | List<unknown>
+
+/** A promise of the record that also gives the rest of the answer. */
+function callOf<Result>(answered: Promise<Answered<Result>>): Call<Result> {
+  const data = answered.then((answer) => answer.data)
+  return Object.assign(data, {
+    withResponse() {
+      // The caller waits for only one of the two. The other must not count as an unhandled rejection.
+      data.catch(() => {})
+      return answered
+    },
+  })
+}
+
+const answer = ({ body, ...rest }: Received): Answered<unknown> => ({ data: body, ...rest })
+
+function runner(root: string, send: Send): Run {
+  return (route, parts, options) => {
+    const name = route.name.join('.')
+    checkCallOptions(name, options)
+    const { outgoing } = prepare(root, route, parts)
+    if (route.isList && route.method === 'GET')
+      return listOf(name, async (next, wanted) => {
+        const asked = outgoing(next, wanted)
+        return readPage(asked.url, await send(asked, options))
+      })
+    const asked = outgoing()
+    const sent = send(asked, options)
+    if (!route.isList) return callOf(sent.then(answer))
+    return callOf(sent.then((received) => ({ ...answer(received), data: readPage(asked.url, received) })))
+  }
+}
+
+/** The arguments of a method: the ids of the path, the body, the query, the options. */
+function partsIn(route: ClientRoute, given: readonly unknown[]): { parts: CallParts; options: CallOptions } {
+  const rest = [...given]
+  const params = Object.fromEntries(route.params.map((name) => [name, rest.shift()]))
+  const body = route.takesBody ? rest.shift() : undefined
+  const query = route.takesQuery ? (rest.shift() as CallParts['query']) : undefined
+  const [options = {}, ...more] = rest
+  if (more.length > 0) throw new TypeError(`${route.name.join('.')}: there are too many arguments`)
+  return { parts: { params, body, query: query ?? undefined }, options: options as CallOptions }
+}
+
+/** A group of methods, and of the groups below it. */
+interface Group {
+  [name: string]: Group | ((...given: unknown[]) => unknown)
+}
+
+function methodsOf(run: Run): Group {
+  const methods: Group = {}
+  for (const route of routes) {
+    let group = methods
+    for (const word of route.name.slice(0, -1)) {
+      const below = group[word] ?? {}
+      group[word] = below
+      if (typeof below === 'object') group = below
+    }
+    group[route.name.at(-1) ?? ''] = (...given) => {
+      const { parts, options } = partsIn(route, given)
+      return run(route, parts, options)
+    }
+  }
+  return methods
+}
+
+const byId = new Map(routes.map((route) => [route.id, route]))
+
+/**
+ * Makes a client of one network, for any server of this API. It needs `fetch` and nothing else.
+ * @throws TypeError that names every wrong option
+ */
+export function createClient(options: ClientOptions): Client {
+  const settings = checkedSettings(options)
+  const run = runner(settings.root, sender(settings))
+  const call = (id: string, parts: CallParts = {}, given: CallOptions = {}) => {
+    const route = byId.get(id)
+    if (!route) throw new TypeError(`there is no operation ${String(id).slice(0, 60)}`)
+    return run(route, parts, given)
+  }
+  // The methods follow the table, and the types are written from the same declarations.
+  return Object.freeze({ ...methodsOf(run), call }) as unknown as Client
+}

@@ -1,0 +1,24 @@
+/** folkmoot/client: a typed client of the Admin API, for every runtime with `fetch`. */
+export { type Client, createClient } from './client.ts'
+export {
+  BadRequest,
+  ClientError,
+  Conflict,
+  ConnectionError,
+  Forbidden,
+  InvalidAnswer,
+  isClientError,
+  NotFound,
+  RateLimited,
+  ServerError,
+  TimeoutError,
+  Unauthorized,
+  UnprocessableContent,
+} from './errors.ts'
+export type { ArrayLimit, List } from './list.ts'
+export type { ClientMethods } from './methods.ts'
+export type { CallOptions, ClientOptions, Retry } from './options.ts'
+export type { Page } from './page.ts'
+export type { CallParts } from './request.ts'
+export type { Timing } from './timing.ts'
+export type { Answered, Call, Id, ListQuery } from './types.ts'

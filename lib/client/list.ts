@@ -1,0 +1,81 @@
+/** A list that is asked for as it is used: a page, all records, or page by page. */
+import { InvalidAnswer } from './errors.ts'
+import type { Page } from './page.ts'
+
+/** How much is taken of a list. */
+export interface ArrayLimit {
+  /** The largest number of records. */
+  readonly limit: number
+}
+
+/**
+ * A list. `await` gives its first page. `for await` gives each record of all pages. Nothing is sent before that.
+ */
+export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {
+  /** Each page, the first one included. */
+  pages(): AsyncGenerator<Page<Item>, void, undefined>
+  /**
+   * The first records.
+   * @param limit the largest number of them
+   * @throws TypeError if the limit is not a whole number above 0
+   */
+  toArray(limit: ArrayLimit): Promise<Item[]>
+}
+
+/**
+ * Asks for a page.
+ * @param next the link to it; left out for the first one
+ * @param wanted how many records are wanted, if the query does not say
+ */
+export type AskPage<Item> = (next: string | undefined, wanted: number | undefined) => Promise<Page<Item>>
+
+const largestPage = 100
+
+/** Makes a list of a way to ask for its pages. */
+export function listOf<Item>(name: string, ask: AskPage<Item>): List<Item> {
+  let first: Promise<Page<Item>> | undefined
+  const firstPage = (): Promise<Page<Item>> => {
+    first ??= ask(undefined, undefined)
+    return first
+  }
+
+  async function* pagesOf(wanted: number): AsyncGenerator<Page<Item>, void, undefined> {
+    let page = await ask(undefined, wanted)
+    yield page
+    while (page.links.next !== null) {
+      const { next } = page.links
+      const following = await ask(next, wanted)
+      if (following.links.next === next)
+        throw new InvalidAnswer(`${name}: the link to the next page leads to the same page`, {
+          ...{ code: 'invalid_answer', status: following.status, headers: following.headers },
+        })
+      page = following
+      yield page
+    }
+  }
+
+  async function* records(): AsyncGenerator<Item, void, undefined> {
+    for await (const page of pagesOf(largestPage)) yield* page.items
+  }
+
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: a list is awaited for its first page, and asks for nothing until then.
+    then: (onPage, onError) => firstPage().then(onPage, onError),
+    catch: (onError) => firstPage().catch(onError),
+    finally: (onEnd) => firstPage().finally(onEnd),
+    [Symbol.toStringTag]: 'List',
+    [Symbol.asyncIterator]: records,
+    pages: () => pagesOf(largestPage),
+    async toArray(given) {
+      const limit: unknown = given?.limit
+      if (!Number.isSafeInteger(limit) || Number(limit) < 1)
+        throw new TypeError(`${name}: toArray needs { limit }, a whole number above 0`)
+      const items: Item[] = []
+      for await (const page of pagesOf(Math.min(given.limit, largestPage))) {
+        items.push(...page.items.slice(0, given.limit - items.length))
+        if (items.length === given.limit) break
+      }
+      return items
+    },
+  }
+}

@@ -1,0 +1,45 @@
+/** Which failures are tried again, and when. */
+import type { ClientError } from './errors.ts'
+import type { Timing } from './timing.ts'
+
+const always: ReadonlySet<number> = new Set([408, 429, 503])
+/** Faults that stay, however often the request is sent. */
+const never: ReadonlySet<number> = new Set([501, 505])
+
+/** The facts of a request that decide on its repetition. */
+export interface Repeated {
+  readonly method: string
+  /** A 409 is the state of a record, which another try does not change. */
+  readonly conflictStays: boolean
+}
+
+/** Whether a failure may be over at the next try. An error without a status is a lost connection. */
+export function isPassing({ status }: Pick<ClientError, 'status'>, { method, conflictStays }: Repeated): boolean {
+  if (status === undefined || always.has(status)) return true
+  if (status === 409) return !conflictStays
+  return status >= 500 && !never.has(status) && method !== 'POST'
+}
+
+const firstWaitMs = 500
+const longestWaitMs = 8000
+
+/**
+ * Milliseconds until the next try: as long as the server asks for, else twice as long each time. Chance keeps many clients
+ * from trying again at the same moment.
+ * @param tries how many there were
+ */
+export function waitBefore(headers: Headers, tries: number, timing: Timing): number {
+  const asked = retryAfterMs(headers, timing)
+  const own = Math.min(firstWaitMs * 2 ** (tries - 1), longestWaitMs) * (0.5 + timing.random() / 2)
+  return asked === undefined ? own : asked + timing.random() * 250
+}
+
+/** The wait of `Retry-After`, in seconds or as a date, else that of `RateLimit-Reset` if no request is left. */
+export function retryAfterMs(headers: Headers, timing: Timing): number | undefined {
+  const text = headers.get('retry-after') ?? (headers.get('ratelimit-remaining') === '0' ? headers.get('ratelimit-reset') : null)
+  if (text === null) return undefined
+  if (/^\s*\d+(?:\.\d+)?\s*$/.test(text)) return Number(text) * 1000
+  // A date of HTTP begins with the day of the week; `Date.parse` would also take a negative number for a year.
+  const date = /^\s*[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - timing.now())
+}

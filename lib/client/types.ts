@@ -1,0 +1,44 @@
+/** The types of the client's methods. */
+import type { OperationId, OperationInput, OperationResult } from '../operations.ts'
+import type { List } from './list.ts'
+import type { Page } from './page.ts'
+
+/** An id in an argument: records give texts, or numbers if the server is set so. */
+export type Id = string | number | bigint
+
+/** The answer to a call, with what came beside the record. */
+export interface Answered<Result> {
+  readonly data: Result
+  readonly status: number
+  readonly headers: Headers
+  readonly requestId: string | undefined
+}
+
+/** A call that was sent. `await` gives the record. */
+export interface Call<Result> extends Promise<Result> {
+  /** The record, with the status and the headers of the answer. */
+  withResponse(): Promise<Answered<Result>>
+}
+
+/** The query parameters of every list. */
+export interface ListQuery {
+  /** The number of the page, from 1. */
+  readonly page?: number | undefined
+  /** Records on a page, at most 100. By default 25 for a page that is awaited, and 100 to go through all records. */
+  readonly per_page?: number | undefined
+  /** The `links.next` of a page, to resume behind it. No other parameter is allowed beside it. */
+  readonly from?: string | undefined
+}
+
+type Listed<Name extends OperationId> = OperationResult<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never
+
+/** The call of an operation. */
+export type CallOf<Name extends OperationId> = Call<OperationResult<Name>>
+/** The list of an operation. */
+export type ListOf<Name extends OperationId> = List<Listed<Name>>
+/** The call of an operation that changes something and answers with a page. */
+export type PageOf<Name extends OperationId> = Call<Page<Listed<Name>>>
+/** The body of an operation. */
+export type Body<Name extends OperationId> = OperationInput<Name> extends { readonly body: infer B } ? B : never
+/** A body whose files may also be a `Blob`. */
+export type Upload<B> = { readonly [Field in keyof B]: File extends B[Field] ? B[Field] | Blob : B[Field] }
