@@ -70,20 +70,26 @@ async function share(): Promise<Shared> {
   }
 }
 
-// Each project of `vitest.config.ts` runs this; the first one makes what they share, the last one ends it.
-let shared: Promise<Shared> | undefined
-let users = 0
+/** What the projects of a run have in common. Each project loads this file anew, so it does not stand in a variable here. */
+interface Run {
+  shared?: Promise<Shared>
+  users: number
+}
+const key = Symbol.for('folkmoot.tests')
+const run: Run = (Reflect.get(globalThis, key) as Run | undefined) ?? { users: 0 }
+Reflect.set(globalThis, key, run)
 
+// Each project of `vitest.config.ts` runs this; the first one makes what they share, the last one ends it.
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  users++
-  shared ??= share()
-  const { directory, address } = await shared
+  run.users++
+  run.shared ??= share()
+  const { directory, address } = await run.shared
   project.provide('directory', directory)
   project.provide('shared', address)
   return async () => {
-    if (--users > 0) return
-    const last = await shared
-    shared = undefined
+    if (--run.users > 0) return
+    const last = await run.shared
+    delete run.shared
     await last?.close()
   }
 }

@@ -31,7 +31,8 @@ interface Stop {
   /** Counted among the steps that have to do with what the other one touches. */
   readonly step: number
   readonly other: Touched
-  readonly reached: () => void
+  /** `last`: there is no later step, because the transaction is about to commit. */
+  readonly reached: (last: boolean) => void
   readonly go: Promise<void>
 }
 
@@ -70,16 +71,16 @@ function stoppable(database: Storage, touched: Touched) {
 
   async function stopped<T>(work: (tx: Tx) => Promise<T>, tx: Tx, { step, other, reached, go }: Stop): Promise<T> {
     let steps = 0
-    const pass = async () => {
+    const pass = async (last: boolean) => {
       if (steps++ !== step) return
-      reached()
+      reached(last)
       await go
     }
     // Before a step that the other one has nothing to do with, it is as before the next one.
     const matters = (table: string, writes: boolean) =>
       other.written.has(table) || (writes && table !== 'outbox' && other.read.has(table))
-    const result = await work(told(tx, async (table, writes) => (matters(table, writes) ? pass() : undefined)))
-    await pass()
+    const result = await work(told(tx, async (table, writes) => (matters(table, writes) ? pass(false) : undefined)))
+    await pass(true)
     return result
   }
 
@@ -98,7 +99,7 @@ function stoppable(database: Storage, touched: Touched) {
     }),
     /** Stops the next writing transaction; one that is run again is not stopped again. */
     stopAt(step: number, other: Touched) {
-      const reached = Promise.withResolvers<void>()
+      const reached = Promise.withResolvers<boolean>()
       const go = Promise.withResolvers<void>()
       next = { step, other, reached: reached.resolve, go: go.promise }
       return {
@@ -221,12 +222,15 @@ export async function contestedNetwork<Made>(
       const answerOfA = await noted(a, community)
       return outcome([answerOfA, await noted(b, other)])
     },
-    /** The other act while the first one is stopped before a step that has to do with it; `undefined` when it has no such step. */
-    async stoppedAt(step: number, a: Act, b: Act): Promise<Outcome | undefined> {
+    /**
+     * The other act while the first one is stopped before a step that has to do with it; `undefined` when it has no such step.
+     * `last`: it has no later one.
+     */
+    async stoppedAt(step: number, a: Act, b: Act): Promise<{ outcome: Outcome; last: boolean } | undefined> {
       const stop = first.stopAt(step, touchedBy.get(b) ?? touched)
       const doing = answerOf(a, community)
-      const isThere = await Promise.race([stop.reached.then(() => true), doing.then(() => false)])
-      if (!isThere) {
+      const reached = await Promise.race([stop.reached.then((last) => ({ last })), doing.then(() => undefined)])
+      if (!reached) {
         stop.go()
         await outcome([undefined, undefined])
         return undefined
@@ -234,7 +238,7 @@ export async function contestedNetwork<Made>(
       const meanwhile = answerOf(b, other)
       await blockedOr(meanwhile)
       stop.go()
-      return outcome([await doing, await meanwhile])
+      return { outcome: await outcome([await doing, await meanwhile]), last: reached.last }
     },
     async close() {
       await community.close()
