@@ -4,15 +4,15 @@
  * One relay at a time does so. So deliveries are numbered in the order of ingest, every later event finds its endpoint, and
  * changes are found by version.
  */
-import { subjectOf } from '../../../lib/events/subjects.ts'
 import { refused, type Unusable } from '../../../lib/outbox/check.ts'
-import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
+import type { EndpointRemoval, EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Damage, damageText } from '../../../lib/outbox/source.ts'
-import { given, nextVersion, type Plan, type RelayDatabase, row, rows } from './database.ts'
+import { nextVersion, type Plan, type RelayDatabase, row, rows } from './database.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type Addressed, EndpointIndex } from './endpoint-index.ts'
 import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, recordedValues } from './endpoint-row.ts'
-import { keepNotices, noticeEvents } from './notices.ts'
+import { keepNotices, keepSetAside } from './kept.ts'
+import { noticeEvents } from './notices.ts'
 import { number, numberOrNull } from './rows.ts'
 import type { Ingested, Notice, SetAside } from './store.ts'
 
@@ -76,39 +76,6 @@ export function createIngester(database: RelayDatabase): Ingester {
     }
   }
 
-  /** Does a step wholly or not at all, or blames its record. */
-  function* attempt<T>(oneByOne: boolean, step: () => Plan<T>): Plan<T | RefusedRecord> {
-    if (!oneByOne) return yield* step()
-    yield* rows('SAVEPOINT step')
-    try {
-      const value = yield* step()
-      yield* rows('RELEASE SAVEPOINT step')
-      return value
-    } catch (error) {
-      if (!database.isRecordsFault(error)) throw error
-      yield* rows('ROLLBACK TO SAVEPOINT step')
-      yield* rows('RELEASE SAVEPOINT step')
-      return new RefusedRecord(error)
-    }
-  }
-
-  function* keepAside(pieces: readonly SetAside[], now: number): Plan<void> {
-    if (pieces.length === 0) return
-    const values = pieces.map(({ reason, network_id, endpoint_id, event_id, content }) => [
-      reason,
-      network_id,
-      endpoint_id,
-      event_id,
-      content,
-    ])
-    const columns = { reason: 'text', network_id: 'text', endpoint_id: 'text', event_id: 'text', content: 'text' } as const
-    yield* rows(
-      `INSERT INTO $schema.set_aside (at, reason, network_id, endpoint_id, event_id, content)
-       SELECT CAST(?1 AS bigint), g.* FROM ${given(database, '?2', columns)} AS g`,
-      [now, JSON.stringify(values)],
-    )
-  }
-
   function* notify(notices: readonly Notice[], now: number): Plan<readonly number[]> {
     if (notices.length === 0) return []
     const version = yield* nextVersion()
@@ -144,15 +111,33 @@ export function createIngester(database: RelayDatabase): Ingester {
       if (content !== undefined) setAside.push({ reason, network_id, endpoint_id, event_id, content })
     }
 
-    const refuse = (record: OutboxRecord, why: RefusedRecord) => passOver(refused(record, why.reason), written(record))
+    /**
+     * Does a step wholly or not at all.
+     * @returns `undefined` if its record is to blame, which is set aside then
+     */
+    function* attempt<T>(record: OutboxRecord, step: () => Plan<T>): Plan<T | undefined> {
+      if (!oneByOne) return yield* step()
+      yield* rows('SAVEPOINT step')
+      try {
+        const value = yield* step()
+        yield* rows('RELEASE SAVEPOINT step')
+        return value
+      } catch (error) {
+        if (!database.isRecordsFault(error)) throw error
+        yield* rows('ROLLBACK TO SAVEPOINT step')
+        yield* rows('RELEASE SAVEPOINT step')
+        passOver(refused(record, error instanceof Error ? error.message : 'unforeseen'), written(record))
+        return undefined
+      }
+    }
 
     function* insertBatch(): Plan<void> {
       const [first] = batch
       if (!first) return
       const together = batch
       batch = []
-      const inserted = yield* attempt(oneByOne, () => database.insertEvents(together, now, due))
-      if (inserted instanceof RefusedRecord) return refuse(first.record, inserted)
+      const inserted = yield* attempt(first.record, () => database.insertEvents(together, now, due))
+      if (!inserted) return
       const fresh = new Set(inserted)
       for (const { record, receivers } of together) {
         // An event that stands twice among them was inserted once.
@@ -161,33 +146,28 @@ export function createIngester(database: RelayDatabase): Ingester {
       }
     }
 
-    for (const record of records) {
-      if (record.kind === 'event') {
-        const receivers = index.receiversOf(record)
-        events++
-        if (receivers.length > 0) batch.push({ record, receivers })
-        if (oneByOne) yield* insertBatch()
-        continue
-      }
+    function* ingestEvent(record: EventRecord): Plan<void> {
+      const receivers = index.receiversOf(record)
+      events++
+      if (receivers.length > 0) batch.push({ record, receivers })
+      if (oneByOne) yield* insertBatch()
+    }
+
+    function* ingestUpsert(record: EndpointUpsert): Plan<void> {
       yield* insertBatch()
-      if (record.action === 'upsert') {
-        const endpoint = yield* attempt(oneByOne, () => upsert(record, version))
-        if (endpoint instanceof RefusedRecord) {
-          refuse(record, endpoint)
-          continue
-        }
-        index.set(endpoint)
-        changed.set(endpoint.ref, endpoint)
-        removed.delete(endpoint.ref)
-        continue
-      }
+      const endpoint = yield* attempt(record, () => upsert(record, version))
+      if (!endpoint) return
+      index.set(endpoint)
+      changed.set(endpoint.ref, endpoint)
+      removed.delete(endpoint.ref)
+    }
+
+    function* ingestRemoval(record: EndpointRemoval): Plan<void> {
+      yield* insertBatch()
       const endpoint = index.get(record.network_id, record.id)
-      if (!endpoint) continue
-      const dropped = yield* attempt(oneByOne, () => remove(endpoint, now, version))
-      if (dropped instanceof RefusedRecord) {
-        refuse(record, dropped)
-        continue
-      }
+      if (!endpoint) return
+      const dropped = yield* attempt(record, () => remove(endpoint, now, version))
+      if (dropped === undefined) return
       index.delete(record)
       removed.set(endpoint.ref, endpoint)
       changed.delete(endpoint.ref)
@@ -196,11 +176,17 @@ export function createIngester(database: RelayDatabase): Ingester {
       const { network_id, id } = endpoint
       notices.push({ kind: 'endpoint.removed', network_id, endpoint_id: id, event_id: null, text })
     }
+
+    for (const record of records) {
+      if (record.kind === 'event') yield* ingestEvent(record)
+      else if (record.action === 'upsert') yield* ingestUpsert(record)
+      else yield* ingestRemoval(record)
+    }
     yield* insertBatch()
     if (changed.size + removed.size > 0) known = version
     for (const each of damage) passOver({ ...each, reason: damageText(each) }, each.content)
     yield* database.touch([...deliveries.keys()], version)
-    yield* keepAside(setAside, now)
+    yield* keepSetAside(database, setAside, now)
     yield* keepNotices(database, notices, now)
     return {
       ...{ events, duplicates, deliveries, notices, setAside, version },
@@ -231,15 +217,6 @@ const removing = `UPDATE $schema.endpoints SET removed_at = ?2, key = '', secret
 const dropping = `DELETE FROM $schema.deliveries WHERE id IN (
   SELECT id FROM $schema.deliveries WHERE endpoint = ?1 AND state = 'pending' LIMIT ${droppedAtOnce}) RETURNING id`
 
-/** A record that the database cannot store: the others continue without it. */
-class RefusedRecord {
-  readonly reason: string
-
-  constructor(error: unknown) {
-    this.reason = error instanceof Error ? error.message : 'unforeseen'
-  }
-}
-
 type Passed = Pick<Unusable, 'reason'> & Partial<Unusable>
 
 /** A record as text. Unknown fields may be nested deeper than can be written. */
@@ -249,18 +226,4 @@ function written(record: OutboxRecord): string {
   } catch {
     return ''
   }
-}
-
-/** The stored subject of an event, for these receivers. */
-export const subjectFor = ({ record, receivers }: Addressed): string | null =>
-  receivers.some(({ order }) => order === 'subject') ? subjectOfRecord(record) : (record.subject ?? null)
-
-/**
- * The subject of an event. Records of earlier versions do not say so: then its payload does. Events whose subject is not known
- * share one, so that none of them overtakes another.
- */
-function subjectOfRecord({ subject, event_type, body }: EventRecord): string {
-  if (subject !== undefined) return subject
-  const { payload } = JSON.parse(body) as { readonly payload?: unknown }
-  return subjectOf(event_type, payload) ?? ''
 }

@@ -1,7 +1,6 @@
-/** Notices: kept for people, and sent to the host as webhooks: the same envelope, the same promises as any other event. */
+/** Notices as webhooks for the host: the same envelope, the same promises as any other event. */
 import { randomUUID } from 'node:crypto'
 import type { EventRecord } from '../../../lib/outbox/record.ts'
-import { given, type Plan, type RelayDatabase, rows } from './database.ts'
 import type { Addressed, EndpointIndex } from './endpoint-index.ts'
 import type { Notice } from './store.ts'
 
@@ -50,23 +49,4 @@ export function noticeEvents(notices: readonly Notice[], index: EndpointIndex, n
     const receivers = record ? index.receiversOf(record) : []
     return record && receivers.length > 0 ? [{ record, receivers }] : []
   })
-}
-
-const columns = { kind: 'text', network_id: 'text', endpoint_id: 'text', event_id: 'text', text: 'text' } as const
-
-/** Keeps notices for people. */
-export function* keepNotices(database: RelayDatabase, notices: readonly Notice[], now: number): Plan<void> {
-  if (notices.length === 0) return
-  const values = notices.map(({ kind, network_id, endpoint_id, event_id, text }) => [
-    kind,
-    network_id,
-    endpoint_id,
-    event_id,
-    text,
-  ])
-  yield* rows(
-    `INSERT INTO $schema.notices (at, kind, network_id, endpoint_id, event_id, text)
-     SELECT CAST(?1 AS bigint), g.* FROM ${given(database, '?2', columns)} AS g`,
-    [now, JSON.stringify(values)],
-  )
 }

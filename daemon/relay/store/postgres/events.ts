@@ -2,7 +2,7 @@
 import { crc32 } from '../../../../lib/base/crc32.ts'
 import { type Plan, rows } from '../database.ts'
 import type { Addressed } from '../endpoint-index.ts'
-import { subjectFor } from '../ingest.ts'
+import { subjectFor } from '../event-subject.ts'
 import { arriving, text } from '../rows.ts'
 
 const inserting = `

@@ -7,9 +7,6 @@
  * - **Reaping**: the removal of a lease that is over, by another relay. It happens in the transaction that frees its endpoints.
  *   So a late relay whose row still exists may continue, and one whose row is gone has lost everything.
  * - **Quota**: how many endpoints a relay should have. All relays reckon with the same list and come to the same quotas.
- *
- * The database's clock alone decides when a lease is over. A relay's own reckoning (`leasedFor`) begins when it asked for the
- * renewal, and ends no later.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -22,6 +19,7 @@ import { type Interrupted, interrupt } from '../interruptions.ts'
 import { number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
 import { LeaseLost, type Notice } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
+import { createLeaseTime, type LeaseTime } from './lease-time.ts'
 
 /** The result of one renewal. */
 export interface Tended {
@@ -38,12 +36,8 @@ export interface Tended {
 export interface Leases {
   /** Names the present lease; empty before the first one. */
   readonly id: string
-  /** Milliseconds that are certainly left of it. */
-  readonly left: number
-  /** Milliseconds that the database's clock is ahead of this machine's. */
-  readonly skew: number
-  /** Milliseconds of a whole lease. */
-  readonly length: number
+  /** The reckoning of how much is left of it. */
+  readonly time: LeaseTime
   /** Begins a lease, without any endpoint. */
   begin(): Promise<void>
   /**
@@ -54,61 +48,32 @@ export interface Leases {
   tend(now: number): Promise<Tended>
   /** Confirms that the relay has these endpoints, and no others. */
   accepted(endpoints: readonly number[]): void
-  /**
-   * Records that a statement renewed the lease.
-   * @param asked when that was asked for, as `moment` gave it
-   */
-  renewed(asked: Moment): void
-  moment(): Moment
   release(endpoints: readonly number[]): Promise<void>
   /** Ends the lease; its endpoints are free. */
   end(): Promise<void>
 }
 
-/** One moment on two clocks: monotonic time stands still while a machine sleeps, the wall clock may be set back. */
-export interface Moment {
-  readonly monotonic: number
-  readonly wall: number
-}
-
 /** A statement or a fragment of one that moves the end of a lease; `$2` is its length in milliseconds. */
 export const renewal = `expires_at = clock_timestamp() + $2::double precision * interval '1 millisecond'`
-
-/** A round trip longer than this, in milliseconds, does not measure the difference of two clocks. */
-const longestRoundTrip = 2000
 
 /** @param length milliseconds; asked for anew at each renewal */
 export function createLeases(database: PostgresDatabase, clock: Clock, length: () => number, ingester: Ingester): Leases {
   let id = ''
-  let until: Moment = { monotonic: 0, wall: 0 }
-  let skew = 0
+  const time = createLeaseTime(clock, length)
   /** The endpoints of this lease, as far as the relay has accepted them. */
   let held = new Set<number>()
   /** Earlier leases of this relay, which may still be there: nobody sends to their endpoints. */
   const former = new Set<string>()
 
-  const moment = (): Moment => ({ monotonic: clock.monotonic(), wall: clock.now() })
-
-  function renewed(asked: Moment): void {
-    const lasting = length()
-    until = { monotonic: asked.monotonic + lasting, wall: asked.wall + lasting }
-  }
-
-  /** Learns from the database's time how far the clocks are apart. */
-  function compare(asked: Moment, time: number): void {
-    const trip = clock.monotonic() - asked.monotonic
-    if (trip < longestRoundTrip) skew = time - (asked.wall + trip / 2)
-  }
-
   async function renew(session: Session): Promise<void> {
-    const asked = moment()
+    const asked = time.moment()
     const [row] = await session.rows(
       `UPDATE $schema.relays SET ${renewal} WHERE id = $1 RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
-      [id, length()],
+      [id, time.length],
     )
     if (!row) throw new LeaseLost(`relay ${id} was reaped`)
-    compare(asked, number(row, 'time'))
-    renewed(asked)
+    time.compare(asked, number(row, 'time'))
+    time.renewed(asked)
   }
 
   /** Those that are over, those whose process died on this machine, and those that this relay has given up. */
@@ -174,38 +139,27 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
     get id() {
       return id
     },
-    get left() {
-      const { monotonic, wall } = moment()
-      return Math.min(until.monotonic - monotonic, until.wall - wall)
-    },
-    get skew() {
-      return skew
-    },
-    get length() {
-      return length()
-    },
-    moment,
-    renewed,
+    time,
 
     async begin() {
       const next = randomUUID()
       if (id !== '') former.add(id)
       // Until it is known to be there it may be there all the same.
       former.add(next)
-      const asked = moment()
+      const asked = time.moment()
       const [row = {}] = await database.session(async (session) => {
         return session.rows(
           `INSERT INTO $schema.relays (id, host, process, expires_at)
            VALUES ($1, $3, $4, clock_timestamp() + $2::double precision * interval '1 millisecond')
            RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
-          [next, length(), hostname(), JSON.stringify(thisProcess())],
+          [next, time.length, hostname(), JSON.stringify(thisProcess())],
         )
       }, true)
-      compare(asked, number(row, 'time'))
+      time.compare(asked, number(row, 'time'))
       former.delete(next)
       id = next
       held = new Set()
-      renewed(asked)
+      time.renewed(asked)
     },
 
     tend: (now) =>

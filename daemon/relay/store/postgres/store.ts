@@ -5,8 +5,6 @@ import { notifierOver } from '../../../../adapters/sql/postgres/notifier.ts'
 import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
 import type { Clock } from '../../clock.ts'
 import { type Plan, row } from '../database.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { endpointColumns, endpointOf } from '../endpoint-row.ts'
 import { startAfresh } from '../fresh-start.ts'
 import { createIngester } from '../ingest.ts'
 import type { Intake } from '../intake.ts'
@@ -15,6 +13,7 @@ import { laneNumber, number, numberOrNull, outgoingOf, waitingOf } from '../rows
 import { LeaseLost, type RelayStore, type StoreChanges } from '../store.ts'
 import { eventColumns, isEnabled, outgoing, readingOf, waitingColumns } from '../waiting.ts'
 import { createBodies } from './bodies.ts'
+import { changesSince, sharedState } from './changes.ts'
 import { openDatabase, relaySchemaOf } from './database.ts'
 import { outboxTable } from './intake.ts'
 import { createLeases } from './leases.ts'
@@ -105,43 +104,15 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     return tended
   }
 
-  async function state(): Promise<{ version: number; free: boolean; relays: number }> {
-    const [row = {}] = await database.rows(
-      `SELECT value AS version, EXISTS (SELECT 1 FROM $schema.leases WHERE relay IS NULL) AS free,
-         (SELECT count(*) FROM $schema.relays) AS relays
-       FROM $schema.meta WHERE name = 'version'`,
-    )
-    return { version: number(row, 'version'), free: row['free'] === 't', relays: number(row, 'relays') }
-  }
-
-  /** Changes since `seen`: deliveries of these, and the endpoints that are defined anew. */
-  async function changes(): Promise<{ touched: readonly number[]; changed: readonly Endpoint[]; removed: readonly number[] }> {
-    const rows = await database.rows(
-      `SELECT l.endpoint, e.defined > $2 AS anew FROM $schema.leases l JOIN $schema.endpoints e ON e.ref = l.endpoint
-       WHERE l.relay = $1 AND l.touched > $2`,
-      [leases.id, seen],
-    )
-    const refs = (anew: string) => rows.filter((row) => row['anew'] === anew).map((row) => number(row, 'endpoint'))
-    const defined =
-      refs('t').length === 0
-        ? []
-        : await database.rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE ref = ANY($1::bigint[])`, [refs('t')])
-    return {
-      touched: refs('f'),
-      changed: defined.filter((row) => numberOrNull(row, 'removed_at') === null).map(endpointOf),
-      removed: defined.filter((row) => numberOrNull(row, 'removed_at') !== null).map((row) => number(row, 'ref')),
-    }
-  }
-
   async function poll(): Promise<StoreChanges | undefined> {
     const { id } = leases
-    const { version, free, relays } = await state()
+    const { version, free, relays } = await sharedState(database)
     const since = clock.monotonic() - tendedAt
     // When a relay comes or goes, the shares are others.
-    const due = since >= leases.length / renewals || relays !== relayCount || (free && since >= claimInterval)
-    const now = Math.floor(clock.now() + leases.skew)
+    const due = since >= leases.time.length / renewals || relays !== relayCount || (free && since >= claimInterval)
+    const now = Math.floor(clock.now() + leases.time.skew)
     const tended = due ? await tend(now) : undefined
-    const changed = version > seen ? await changes() : undefined
+    const changed = version > seen ? await changesSince(database, id, seen) : undefined
     const shaken = database.broken !== broken
     if (!tended && !changed && !shaken) return undefined
     const removed = changed?.removed ?? []
@@ -176,13 +147,13 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
         await leases.begin()
         lost = false
         inFlight = undefined
-        const { version, relays } = await state()
+        const { version, relays } = await sharedState(database)
         const tended = await tend(now)
         leases.accepted(tended.all)
         seen = version
         relayCount = relays
         broken = database.broken
-        const time = Math.floor(clock.now() + leases.skew)
+        const time = Math.floor(clock.now() + leases.time.skew)
         return { endpoints: tended.gained, time, interrupted: tended.interrupted, notices: tended.notices }
       }),
     async peek(endpoints, which, limit) {
@@ -225,7 +196,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       return leases.id
     },
     get leasedFor() {
-      return lost ? 0 : leases.left
+      return lost ? 0 : leases.time.left
     },
     async release(endpoints) {
       await alone(() => leases.release(endpoints))
@@ -233,7 +204,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     },
     watch: watching(storeHints),
     get skew() {
-      return leases.skew
+      return leases.time.skew
     },
     counts: () => countsOf(database, backlog),
     purge: (before) => purge(database, before),

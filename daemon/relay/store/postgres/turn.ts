@@ -1,5 +1,4 @@
 /** Records turns of the scheduler: one statement, which holds only as long as the lease does. */
-
 import type { Ingester } from '../ingest.ts'
 import { LeaseLost, type Result, type Turn } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
@@ -47,9 +46,9 @@ export async function recordTurn(
 ): Promise<readonly number[]> {
   const column = <K extends keyof Result>(name: K) => turn.results.map((result) => result[name])
   const endpoints = endpointsOf(turn)
-  const asked = leases.moment()
+  const asked = leases.time.moment()
   const values = [
-    ...[leases.id, leases.length, [...turn.inFlight]],
+    ...[leases.id, leases.time.length, [...turn.inFlight]],
     ...[column('delivery'), column('state'), column('due'), column('attempts'), column('at'), column('milliseconds')],
     ...[column('status'), column('outcome'), column('answer')],
     ...[endpoints.map(([ref]) => ref), endpoints.map(([, state]) => state), endpoints.map(([, , disabled]) => disabled)],
@@ -61,7 +60,7 @@ export async function recordTurn(
 
   if (turn.notices.length + turn.ordered.length === 0) {
     await record(database)
-    leases.renewed(asked)
+    leases.time.renewed(asked)
     return []
   }
   const refs = await database.session(async (session) => {
@@ -71,6 +70,6 @@ export async function recordTurn(
     await settleResults(session, turn.ordered, turn.inFlight)
     return notified
   }, turn.notices.length > 0)
-  leases.renewed(asked)
+  leases.time.renewed(asked)
   return refs
 }

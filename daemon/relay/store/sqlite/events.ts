@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from '../../../../lib/base/crc32.ts'
 import type { Plan } from '../database.ts'
 import type { Addressed } from '../endpoint-index.ts'
-import { subjectFor } from '../ingest.ts'
+import { subjectFor } from '../event-subject.ts'
 import { arriving } from '../rows.ts'
 
 /** Prepared at the first use: the operator's commands insert none. */

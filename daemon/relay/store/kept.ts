@@ -1,0 +1,27 @@
+/** Rows that are kept for people: notices, and skipped parts of the outbox. */
+import { given, type Plan, type RelayDatabase, rows } from './database.ts'
+import type { Notice, SetAside } from './store.ts'
+
+/** Appends rows of texts, with the same time, to a table. */
+function* keep<C extends string>(
+  database: RelayDatabase,
+  table: 'notices' | 'set_aside',
+  columns: readonly C[],
+  kept: readonly Readonly<Record<C, string | null>>[],
+  now: number,
+): Plan<void> {
+  if (kept.length === 0) return
+  const texts = Object.fromEntries(columns.map((column) => [column, 'text'] as const))
+  yield* rows(
+    `INSERT INTO $schema.${table} (at, ${columns.join(', ')}) SELECT CAST(?1 AS bigint), g.* FROM ${given(database, '?2', texts)} AS g`,
+    [now, JSON.stringify(kept.map((each) => columns.map((column) => each[column])))],
+  )
+}
+
+/** Keeps notices in the table `notices`. */
+export const keepNotices = (database: RelayDatabase, notices: readonly Notice[], now: number): Plan<void> =>
+  keep(database, 'notices', ['kind', 'network_id', 'endpoint_id', 'event_id', 'text'], notices, now)
+
+/** Keeps skipped parts of the outbox in the table `set_aside`. */
+export const keepSetAside = (database: RelayDatabase, pieces: readonly SetAside[], now: number): Plan<void> =>
+  keep(database, 'set_aside', ['reason', 'network_id', 'endpoint_id', 'event_id', 'content'], pieces, now)

@@ -1,0 +1,65 @@
+/**
+ * How much is left of a relay's lease.
+ *
+ * The database's clock alone decides when a lease is over. A relay's own reckoning (`left`) begins when it asked for the
+ * renewal, and ends no later.
+ */
+import type { Clock } from '../../clock.ts'
+
+/** One moment on two clocks: monotonic time stands still while a machine sleeps, the wall clock may be set back. */
+export interface Moment {
+  readonly monotonic: number
+  readonly wall: number
+}
+
+export interface LeaseTime {
+  /** Milliseconds that are certainly left of the lease. */
+  readonly left: number
+  /** Milliseconds that the database's clock is ahead of this machine's. */
+  readonly skew: number
+  /** Milliseconds of a whole lease. */
+  readonly length: number
+  moment(): Moment
+  /**
+   * Records that a statement renewed the lease.
+   * @param asked when that was asked for, as `moment` gave it
+   */
+  renewed(asked: Moment): void
+  /**
+   * Learns from the database's time how far the clocks are apart.
+   * @param asked when it was asked for
+   * @param time milliseconds since 1970, by the database's clock
+   */
+  compare(asked: Moment, time: number): void
+}
+
+/** A round trip longer than this, in milliseconds, does not measure the difference of two clocks. */
+const longestRoundTrip = 2000
+
+/** @param length milliseconds; asked for anew at each renewal */
+export function createLeaseTime(clock: Clock, length: () => number): LeaseTime {
+  let until: Moment = { monotonic: 0, wall: 0 }
+  let skew = 0
+  const moment = (): Moment => ({ monotonic: clock.monotonic(), wall: clock.now() })
+  return {
+    get left() {
+      const { monotonic, wall } = moment()
+      return Math.min(until.monotonic - monotonic, until.wall - wall)
+    },
+    get skew() {
+      return skew
+    },
+    get length() {
+      return length()
+    },
+    moment,
+    renewed(asked) {
+      const lasting = length()
+      until = { monotonic: asked.monotonic + lasting, wall: asked.wall + lasting }
+    },
+    compare(asked, time) {
+      const trip = clock.monotonic() - asked.monotonic
+      if (trip < longestRoundTrip) skew = time - (asked.wall + trip / 2)
+    },
+  }
+}
