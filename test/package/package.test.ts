@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { rolldown } from 'rolldown'
 import { afterAll, expect, test } from 'vitest'
 import { temporaryDirectory } from '../support/directory.ts'
 
@@ -54,4 +56,84 @@ test('the core loads with valibot and itty-router alone', async () => {
     `const { createCommunity } = await import('./package/dist/lib/index.js')\nconsole.log(typeof createCommunity)`,
   )
   expect((await run(process.execPath, ['load.mjs'], { cwd: directory })).stdout).toBe('function\n')
+})
+
+test('the receiver loads with no package at all, and is small', async () => {
+  const directory = temporaryDirectory()
+  await run('tar', ['-xzf', tarball, '-C', directory])
+  const input = join(directory, 'package', 'dist', 'lib', 'receiver', 'index.js')
+  await writeFile(
+    join(directory, 'load.mjs'),
+    `const { receive } = await import(${JSON.stringify(input)})\nconsole.log(typeof receive)`,
+  )
+  expect((await run(process.execPath, ['load.mjs'], { cwd: directory })).stdout).toBe('function\n')
+  const bundle = await rolldown({ input, platform: 'neutral' })
+  const { output } = await bundle.generate({ minify: true })
+  await bundle.close()
+  expect(output.flatMap((chunk) => ('imports' in chunk ? [...chunk.imports, ...chunk.dynamicImports] : []))).toEqual([])
+  expect(output.reduce((sum, chunk) => sum + ('code' in chunk ? chunk.code.length : 0), 0)).toBeLessThan(12_000)
+})
+
+/** A port of loopback that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Begins to listen or answers a request, as each block of the page does. */
+const serveBlock = `
+const { createServer } = await import('node:http')
+const block = await import(process.argv[2])
+const { sign } = await import('folkmoot/receiver')
+const body = JSON.stringify({ event_id: 'e', event_timestamp: 't', event_type: 'PostCreatedHook', payload: { title: 'Hello' } })
+const kept = new Map()
+const env = { ...process.env, EVENTS: { get: async (id) => kept.get(id) ?? null, put: async (id, text) => kept.set(id, text) } }
+const answer = block.POST ?? block.handle ?? (block.default && ((request) => block.default.fetch(request, env)))
+const url = \`http://127.0.0.1:\${process.env.PORT}/webhooks\`
+for (const key of [process.env.WEBHOOK_KEY, process.env.WEBHOOK_KEY, 'wrong']) {
+  const headers = await sign(body, { key, secrets: process.env.WEBHOOK_SECRET })
+  const request = new Request(url, { method: 'POST', headers, body })
+  console.log((await (answer ? answer(request) : fetch(request))).status)
+}
+process.exit(0)
+`
+
+test('the examples of docs/receiver.md receive an event once, and refuse another key', async () => {
+  const directory = temporaryDirectory()
+  await run('tar', ['-xzf', tarball, '-C', directory])
+  const packages = join(directory, 'node_modules')
+  await mkdir(packages)
+  await cp(join(directory, 'package'), join(packages, name), { recursive: true })
+  await symlink(join(root, 'node_modules', 'express'), join(packages, 'express'))
+  await writeFile(join(directory, 'serve.mjs'), serveBlock)
+  const page = await readFile(join(root, 'docs', 'receiver.md'), 'utf8')
+  const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code)
+  expect(blocks).toHaveLength(7)
+  const written = await Promise.all(
+    blocks.map(async (code, place) => {
+      const file = join(directory, `block-${place}.mjs`)
+      await writeFile(file, code)
+      const env = {
+        ...process.env,
+        PORT: String(await freePort()),
+        WEBHOOK_KEY: 'my-webhook-key',
+        WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      }
+      const isTest = code.includes('await sign(')
+      return (await run(process.execPath, isTest ? [file] : ['serve.mjs', file], { cwd: directory, env })).stdout
+    }),
+  )
+  const received = 'PostCreatedHook\n204\n204\n401\n'
+  expect(written).toEqual([
+    'a new post: Hello\n204\n204\n401\n',
+    expect.stringMatching(/^PostCreatedHook e \d+ bytes\n204\n204\n401\n$/),
+    received,
+    received,
+    received,
+    received,
+    'Hello\n',
+  ])
 })

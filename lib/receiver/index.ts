@@ -1,0 +1,12 @@
+/**
+ * `folkmoot/receiver`: checks deliveries of the relay, and of any sender of Standard Webhooks in the envelope of the
+ * specification, section 6. Web standards only, no dependency. Nothing is declared here.
+ */
+
+export type { HostEventName, WebhookEvent, WebhookName } from '../events/catalogue.ts'
+export { isWebhookError, WebhookError, type WebhookErrorCode } from './errors.ts'
+export type { ReceivedEvent, TestEvent } from './event.ts'
+export { type Delivery, type ReceiveOptions, receive, respond } from './receive.ts'
+export type { RawRequest, WebhookRequest } from './request.ts'
+export { type SignOptions, sign } from './sign.ts'
+export { type EventStore, memoryStore } from './store.ts'

@@ -1,0 +1,119 @@
+import { systemClock } from '../base/clock.ts'
+import { areEqualTexts, type Bytes } from './bytes.ts'
+import { isWebhookError, WebhookError } from './errors.ts'
+import { parseEvent, type ReceivedEvent } from './event.ts'
+import { checkRequest, headerReader, rawBody, type WebhookRequest } from './request.ts'
+import { secretList } from './secrets.ts'
+import { verifySignature } from './signature.ts'
+import type { EventStore } from './store.ts'
+
+/** The key, the secrets and the bounds of a receiver. */
+export interface ReceiveOptions {
+  /** The key of the endpoint, without the word Bearer. Several while it is being replaced. */
+  readonly key: string | readonly string[]
+  /** Signing secrets (`whsec_…`) or public keys (`whpk_…`), of which one must match. Left out: signatures are not looked at. */
+  readonly secrets?: string | readonly string[] | undefined
+  /** The memory of handled events. Left out: nothing is a duplicate. */
+  readonly store?: EventStore | undefined
+  /** Seconds by which the time of a signature may differ from now, both ways; 300 by default. */
+  readonly tolerance?: number | undefined
+  /** The longest body; 16 MiB by default, which is the longest that a relay sends. */
+  readonly maxBytes?: number | undefined
+  /** The time in milliseconds since 1970; the machine's by default. */
+  readonly now?: (() => number) | undefined
+}
+
+/** A delivery that may be believed. */
+export interface Delivery {
+  /** The event. Compare `event_type`, and TypeScript narrows `payload`. */
+  readonly event: ReceivedEvent
+  /** The body, byte by byte as it was sent. */
+  readonly raw: Bytes
+  /** Whether the store has this event: it was handled before. */
+  readonly duplicate: boolean
+  /** Puts the event into the store. Call it after your work, before you answer. */
+  done(): Promise<void>
+}
+
+const defaultTolerance = 300
+const defaultMaxBytes = 16 * 1024 * 1024
+
+/**
+ * Checks a delivery: its method, its key, its body, its signature and its event, in this order (specification, section 6).
+ * @param request a Web `Request`, or a request of a framework with its raw body
+ * @throws WebhookError if it must not be believed; answer its `status`
+ * @throws TypeError for options that cannot be used
+ */
+export async function receive(request: WebhookRequest, options: ReceiveOptions): Promise<Delivery> {
+  checkRequest(request)
+  const { keys, secrets, store, tolerance, maxBytes, now } = checked(options)
+  const header = headerReader(request)
+  if (request.method !== undefined && request.method !== 'POST')
+    throw new WebhookError('method_not_allowed', 'A webhook is sent with POST.')
+  await checkKey(header('authorization'), keys)
+  const raw = await rawBody(request, maxBytes)
+  if (secrets.length > 0) await verifySignature(header, raw, { secrets, tolerance, now: now() })
+  const event = parseEvent(raw)
+  return {
+    event,
+    raw,
+    duplicate: store !== undefined && (await store.has(event.event_id)),
+    async done() {
+      await store?.add(event.event_id)
+    },
+  }
+}
+
+/**
+ * Receives a delivery, does your work for a new event, and makes the answer: 204, or the status of a `WebhookError`.
+ * @param work is given each event that the store does not have. If it throws, the event is not stored and the relay tries again
+ * @throws what `work` and the store throw, and errors of the receiver's own, so that the framework logs them and answers 500
+ */
+export async function respond(
+  request: WebhookRequest,
+  options: ReceiveOptions,
+  work: (delivery: Delivery) => unknown,
+): Promise<Response> {
+  let delivery: Delivery
+  try {
+    delivery = await receive(request, options)
+  } catch (error) {
+    if (!isWebhookError(error) || error.status >= 500) throw error
+    const { message, code, status } = error
+    return Response.json({ error: message, code }, { status, headers: status === 405 ? { allow: 'POST' } : {} })
+  }
+  if (!delivery.duplicate) {
+    await work(delivery)
+    await delivery.done()
+  }
+  return new Response(null, { status: 204 })
+}
+
+/** Every key is compared, so that the time does not depend on which one it was. */
+async function checkKey(authorization: string | undefined, keys: readonly string[]): Promise<void> {
+  const [, given] = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '') ?? []
+  if (given === undefined)
+    throw new WebhookError('key_missing', 'The header Authorization must be Bearer and the key of the endpoint.')
+  const matches = await Promise.all(keys.map((key) => areEqualTexts(given, key)))
+  if (!matches.includes(true)) throw new WebhookError('key_wrong', 'The key is another one than the endpoint is registered with.')
+}
+
+/** @throws TypeError that names the option, without its value */
+function checked(options: ReceiveOptions) {
+  const { key, secrets, store, tolerance = defaultTolerance, maxBytes = defaultMaxBytes, now = systemClock.now } = options ?? {}
+  if (!(tolerance >= 0)) throw new TypeError('option `tolerance` must be a number of seconds, at least 0')
+  if (!(maxBytes > 0)) throw new TypeError('option `maxBytes` must be a number above 0')
+  if (typeof now !== 'function') throw new TypeError('option `now` must be a function that returns milliseconds')
+  if (store !== undefined && (typeof store.has !== 'function' || typeof store.add !== 'function'))
+    throw new TypeError('option `store` must have the functions `has` and `add`')
+  return { keys: keysOf(key), secrets: secretList(secrets, 'option `secrets`'), store, tolerance, maxBytes, now }
+}
+
+function keysOf(given: unknown): readonly string[] {
+  const keys: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const isUsable = (key: unknown): key is string => typeof key === 'string' && /^[\x21-\x7e]+$/.test(key)
+  if (keys.length > 0 && keys.every(isUsable)) return keys
+  throw new TypeError(
+    'option `key` must be the key that the endpoint is registered with, without the word Bearer: printable ASCII without blanks',
+  )
+}
