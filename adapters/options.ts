@@ -4,7 +4,7 @@ import { kind, shown } from '../lib/base/given.ts'
 import { type Checked, checkedOptions, must, withMethods } from '../lib/base/options.ts'
 import type { OutboxWriter } from '../lib/storage/contract.ts'
 
-export { callable, count, flag, positive } from '../lib/base/options.ts'
+export { callable, count, flag, group, instance, positive, type RulesOf, withMethods } from '../lib/base/options.ts'
 
 /**
  * @param call the call's name, for the message
@@ -29,6 +29,10 @@ export function checkOptions<const E extends v.ObjectEntries>(
 /** The path of this, as a text that is not empty. */
 export const pathOf = (noun: string) =>
   v.custom<string>((value) => typeof value === 'string' && value !== '', must(`be the path of ${noun}`))
+
+/** A text that is not empty, as the name of this. */
+export const nameOf = (noun: string) =>
+  v.custom<string>((value) => typeof value === 'string' && value !== '', must(`name ${noun}`))
 
 /** A text, such as this. */
 export const textOf = (noun: string) => v.string(must(`be ${noun}`))

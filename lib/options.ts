@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Clock, systemClock } from './base/clock.ts'
 import { kind } from './base/given.ts'
-import { callable, checkedOptions, count, flag, group, instance, must, oneOf, withMethods } from './base/options.ts'
+import { callable, checkedOptions, count, flag, group, instance, must, oneOf, type RulesOf, withMethods } from './base/options.ts'
 import type { PermalinkKind } from './context.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import { reporterOf } from './kernel/report.ts'
@@ -159,7 +159,7 @@ const rules = {
     ),
     [],
   ),
-} satisfies { readonly [Name in keyof Options]-?: v.GenericSchema }
+} satisfies RulesOf<Options>
 
 /**
  * Checks the options and fills in the defaults. The object is not changed.
@@ -171,5 +171,6 @@ export function settings(given: Options): Settings {
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
   const { encryptionKeys, ...rest } = options
-  return { ...rest, report: reporterOf(rest.hooks.onError), encryption: keyRing(encryptionKeys) }
+  const settled: { readonly [Name in Exclude<keyof Options, 'encryptionKeys'>]-?: Settings[Name] } = rest
+  return { ...settled, report: reporterOf(rest.hooks.onError), encryption: keyRing(encryptionKeys) }
 }

@@ -10,7 +10,7 @@ import { fileError } from '../files/errors.ts'
 import { type FileSystem, nodeFileSystem } from '../files/file-system.ts'
 import { listenOn, stopListening } from '../files/lock-socket.ts'
 import { thisProcess } from '../files/owner.ts'
-import { anything, callable, checkOptions, count, pathOf } from '../options.ts'
+import { anything, callable, checkOptions, count, pathOf, type RulesOf } from '../options.ts'
 import { createSegment, type Segment } from './segment.ts'
 import { newWriterId, ownerName, segmentName, socketName } from './segment-name.ts'
 
@@ -42,7 +42,7 @@ const rules = {
   rotateBytes: v.optional(count, 64 * 1024 * 1024),
   files: v.optional(anything<FileSystem>(), nodeFileSystem),
   now: v.optional(callable<() => number>(), () => Date.now),
-} satisfies { readonly [Name in keyof OutboxOptions]-?: v.GenericSchema }
+} satisfies RulesOf<OutboxOptions>
 
 /**
  * Opens an outbox directory for writing. Any number of writers, in any number of processes, may have it open at once.

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import * as v from 'valibot'
+import { must } from '../../lib/base/options.ts'
 import type { AssetStore, NewFile } from '../../lib/ports.ts'
+import { checkOptions, group, type RulesOf, nameOf as textNaming } from '../options.ts'
 
 /** Where files are kept and how they are reached. */
 export interface DirectoryAssetsOptions {
@@ -14,13 +17,38 @@ export interface DirectoryAssetsOptions {
   readonly baseUrl: string
 }
 
+function isBase(baseUrl: unknown): boolean {
+  if (typeof baseUrl !== 'string') return false
+  // A path may not begin with two slashes, after which a browser reads a host.
+  const absolute = /^\/(?![/\\])/.test(baseUrl) ? `https://host${baseUrl}` : baseUrl
+  const url = URL.canParse(absolute) ? new URL(absolute) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && !url.search && !url.hash
+}
+
+/** The base of the addresses of files, as an option. */
+export const baseUrlRule = v.custom<string>(isBase, must('be an absolute http or https URL, or a path such as /assets'))
+
+export const directoryRules = {
+  directory: textNaming('a directory'),
+  baseUrl: baseUrlRule,
+} satisfies RulesOf<DirectoryAssetsOptions>
+
+const rules = { assets: group(directoryRules) }
+
 /**
  * Files in a directory, each named by its id with the extension of its real type. Serve it with `X-Content-Type-Options:
  * nosniff`, from a separate origin if you can: its files come from strangers.
- * @throws TypeError when an option is missing or malformed
+ * @returns a store for the option `assets` of `ports()`. It writes each file to the disk before `put` resolves.
+ * @throws TypeError that lists every option that is missing, malformed or unknown
  */
-export function directoryAssets({ directory, baseUrl }: DirectoryAssetsOptions): AssetStore {
-  if (!directory) throw new TypeError('option `assets.directory` must name a directory')
+export function directoryAssets(options: DirectoryAssetsOptions): AssetStore {
+  const { assets } = checkOptions(
+    'directoryAssets',
+    rules,
+    { assets: options },
+    "{ directory: './data/assets', baseUrl: '/assets' }",
+  )
+  const { directory, baseUrl } = assets
   const base = baseOf(baseUrl)
   const pathOf = (file: NewFile) => join(directory, nameOf(file))
   return {
@@ -62,18 +90,5 @@ export function nameOf({ id, extension }: Pick<NewFile, 'id' | 'extension'>): st
   return name
 }
 
-/**
- * The base of addresses, with its slash at the end.
- * @throws TypeError when it is neither an http or https URL nor a path, without query and fragment
- */
-export function baseOf(baseUrl: string): string {
-  // A path may not begin with two slashes, after which a browser reads a host.
-  const isPath = /^\/(?![/\\])/.test(baseUrl)
-  const absolute = isPath ? `https://host${baseUrl}` : baseUrl
-  const url = URL.canParse(absolute) ? new URL(absolute) : undefined
-  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash)
-    throw new TypeError(
-      `option \`assets.baseUrl\` must be an absolute http or https URL, or a path such as /assets, got ${JSON.stringify(baseUrl)}`,
-    )
-  return baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`
-}
+/** The base of addresses, with its slash at the end. */
+export const baseOf = (baseUrl: string): string => (baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`)

@@ -1,6 +1,8 @@
 import type { LookupFunction } from 'node:net'
 import { Agent, type Dispatcher, request } from 'undici'
+import * as v from 'valibot'
 import type { Download, Downloader } from '../../lib/ports.ts'
+import { callable, checkOptions, group, positive, type RulesOf } from '../options.ts'
 
 /**
  * The guard that keeps a download out of the operator's own network: both are needed, for addresses in the URL are never looked
@@ -18,11 +20,23 @@ export interface DownloadGuard {
 /** A file that has moved further than this stays there. */
 const maxRedirects = 3
 
+export const guardRules = {
+  allows: callable<DownloadGuard['allows']>(),
+  lookup: callable<LookupFunction>(),
+  timeout: v.optional(positive, 20),
+} satisfies RulesOf<DownloadGuard>
+
+const rules = { download: group(guardRules) }
+
 /**
  * The port `download`: fetches files that strangers have named, under a guard.
  * @param guard the addresses it may reach; there is no default, because the wrong one opens the operator's network
+ * @returns a downloader, which follows up to 3 redirects. A failure is a result, not an error.
+ * @throws TypeError that lists every option that is missing, malformed or unknown
  */
-export function guardedDownloads({ allows, lookup, timeout = 20 }: DownloadGuard): Downloader {
+export function guardedDownloads(guard: DownloadGuard): Downloader {
+  const { download } = checkOptions('guardedDownloads', rules, { download: guard }, '{ allows, lookup }')
+  const { allows, lookup, timeout } = download
   const dispatcher = new Agent({ connect: { lookup, timeout: timeout * 1000 }, connections: 8, keepAliveTimeout: 1000 })
 
   async function get(url: string, limit: number, arrived: (bytes: number) => void, signal: AbortSignal): Promise<Download> {

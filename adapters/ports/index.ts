@@ -1,8 +1,10 @@
 /** Every port of `createCommunity({ ports })`, each filled by a maintained library. */
 import '../node-version.ts'
+import * as v from 'valibot'
 import type { AssetStore, Ports } from '../../lib/ports.ts'
-import { type DirectoryAssetsOptions, directoryAssets } from './directory-assets.ts'
-import { type DownloadGuard, guardedDownloads } from './download.ts'
+import { checkOptions, group, type RulesOf, withMethods } from '../options.ts'
+import { type DirectoryAssetsOptions, directoryAssets, directoryRules } from './directory-assets.ts'
+import { type DownloadGuard, guardedDownloads, guardRules } from './download.ts'
 import { fileTypes } from './file-types.ts'
 import { phoneNumbers } from './phone-numbers.ts'
 import { recurrence } from './recurrence.ts'
@@ -17,6 +19,7 @@ export { recurrence } from './recurrence.ts'
 export type { S3AssetsOptions, S3Client } from './s3-assets.ts'
 export { s3Assets } from './s3-assets.ts'
 
+/** The ports that need a choice of the host. */
 export interface PortsOptions {
   /** The store of uploads: a directory, or a store such as `s3Assets({…})`. Without one, uploads are refused. */
   readonly assets?: DirectoryAssetsOptions | AssetStore
@@ -24,16 +27,32 @@ export interface PortsOptions {
   readonly download?: DownloadGuard
 }
 
+const isStore = (assets: object): assets is AssetStore => 'put' in assets
+
+const rules = {
+  assets: v.optional(
+    v.lazy(
+      (given): v.GenericSchema<unknown, AssetStore | DirectoryAssetsOptions> =>
+        typeof given === 'object' && given !== null && isStore(given)
+          ? withMethods<AssetStore>(['put', 'remove'], 'directoryAssets({…}) and s3Assets({…}) have')
+          : group(directoryRules),
+    ),
+  ),
+  download: v.optional(group(guardRules)),
+} satisfies RulesOf<PortsOptions>
+
 /**
- * Recurrence rules, phone numbers and file types; files and downloads where the options say how.
- * @throws TypeError when an option is malformed
+ * Every port of the option `ports`. Recurrence rules, phone numbers and file types are always there, files and downloads if
+ * the options are given.
+ * @throws TypeError that lists every option that is malformed or unknown
  */
-export function ports({ assets, download }: PortsOptions = {}): Ports {
+export function ports(options: PortsOptions = {}): Ports {
+  const { assets, download } = checkOptions('ports', rules, options, '{ assets, download }')
   return {
     recurrence: recurrence(),
     phoneNumbers: phoneNumbers(),
     fileTypes: fileTypes(),
-    ...(assets ? { assets: 'put' in assets ? assets : directoryAssets(assets) } : {}),
+    ...(assets ? { assets: isStore(assets) ? assets : directoryAssets(assets) } : {}),
     ...(download ? { download: guardedDownloads(download) } : {}),
   }
 }

@@ -1,6 +1,9 @@
 import { type IRateLimiterOptions, type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import * as v from 'valibot'
 import type { RateLimiter } from '../../lib/index.ts'
+import { callable, checkOptions, type RulesOf } from '../options.ts'
 
+/** Where the counts are kept. */
 export interface RateLimitOptions {
   /**
    * Makes a limiter of the package `rate-limiter-flexible`, such as `(options) => new RateLimiterPostgres({ ...options,
@@ -9,13 +12,22 @@ export interface RateLimitOptions {
   readonly limiter?: (options: Pick<IRateLimiterOptions, 'points' | 'duration' | 'keyPrefix'>) => RateLimiterAbstract
 }
 
+type MakeLimiter = NonNullable<RateLimitOptions['limiter']>
+const inMemory: MakeLimiter = (options) => new RateLimiterMemory(options)
+
+const rules = { limiter: v.optional(callable<MakeLimiter>(), () => inMemory) } satisfies RulesOf<RateLimitOptions>
+
+/** Seconds of a count. */
 const minute = 60
 
 /**
  * Counts requests per API key and minute (specification, section 8), with the package `rate-limiter-flexible`.
  * @param options where the counts are kept
+ * @returns a limiter whose `count` rejects with the errors of the store
+ * @throws TypeError that lists every option that is malformed or unknown
  */
-export function rateLimits({ limiter = (options) => new RateLimiterMemory(options) }: RateLimitOptions = {}): RateLimiter {
+export function rateLimits(options: RateLimitOptions = {}): RateLimiter {
+  const { limiter } = checkOptions('rateLimits', rules, options, '{ limiter }')
   const byLimit = new Map<number, RateLimiterAbstract>()
   const limiterOf = (perMinute: number): RateLimiterAbstract => {
     const made = byLimit.get(perMinute) ?? limiter({ points: perMinute, duration: minute, keyPrefix: `folkmoot-${perMinute}` })

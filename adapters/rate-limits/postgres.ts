@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { StorageError } from '../../lib/storage/contract.ts'
-import { anything, callable, checkOptions, flag, positive, textOf } from '../options.ts'
+import { anything, callable, checkOptions, flag, positive, type RulesOf, textOf } from '../options.ts'
 import { nameOf, type PgPool, send } from '../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { faultOf, unreachable } from '../sql/postgres/errors.ts'
@@ -41,7 +41,7 @@ const rules = {
   retryMs: v.optional(positive, 5_000),
   prepared: v.optional(flag, true),
   warn: v.optional(callable<NonNullable<PostgresRateLimitOptions['warn']>>(), () => console.warn),
-} satisfies { readonly [Name in keyof PostgresRateLimitOptions]-?: v.GenericSchema }
+} satisfies RulesOf<PostgresRateLimitOptions>
 
 /** Milliseconds to connect in, and for a statement; those that nobody waits for any more end by themselves. */
 const connectTimeoutMs = 5_000

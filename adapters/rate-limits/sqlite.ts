@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { isStorageError } from '../../lib/storage/contract.ts'
-import { callable, checkOptions, pathOf, positive } from '../options.ts'
+import { callable, checkOptions, pathOf, positive, type RulesOf } from '../options.ts'
 import { whileBusy } from '../sql/sqlite/busy.ts'
 import type { Connection } from '../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../sql/sqlite/dialect.ts'
@@ -31,7 +31,7 @@ const rules = {
   timeoutMs: v.optional(positive, 1_000),
   retryMs: v.optional(positive, 5_000),
   warn: v.optional(callable<NonNullable<SqliteRateLimitOptions['warn']>>(), () => console.warn),
-} satisfies { readonly [Name in keyof SqliteRateLimitOptions]-?: v.GenericSchema }
+} satisfies RulesOf<SqliteRateLimitOptions>
 
 const makeTable =
   'CREATE TABLE IF NOT EXISTS "rate_limits" ("key" TEXT PRIMARY KEY, "used" INTEGER NOT NULL, "ends_at" INTEGER NOT NULL) STRICT, WITHOUT ROWID'

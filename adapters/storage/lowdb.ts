@@ -13,7 +13,7 @@ import { isStorageError, type OutboxWriter, type Storage, StorageError } from '.
 import { fileError } from '../files/errors.ts'
 import { type FileSystem, nodeFileSystem } from '../files/file-system.ts'
 import { acquireLock, type ProcessLock } from '../files/process-lock.ts'
-import { anything, callable, checkOptions, outboxWriter, pathOf, positive } from '../options.ts'
+import { anything, callable, checkOptions, outboxWriter, pathOf, positive, type RulesOf } from '../options.ts'
 import { tablesInMemory } from './in-memory/tables.ts'
 import { transactionsInMemory } from './in-memory/transactions.ts'
 import { type Document, format, parseDocument } from './lowdb/document.ts'
@@ -42,7 +42,7 @@ const rules = {
   warn: v.optional(callable<NonNullable<LowdbOptions['warn']>>(), () => console.warn),
   retryMs: v.optional(positive, 5_000),
   files: v.optional(anything<FileSystem>(), nodeFileSystem),
-} satisfies { readonly [Name in keyof LowdbOptions]-?: v.GenericSchema }
+} satisfies RulesOf<LowdbOptions>
 
 /**
  * Opens a lowdb file, or begins an empty one. The file belongs to this process until the storage is closed.

@@ -9,7 +9,7 @@ import '../node-version.ts'
 import * as v from 'valibot'
 import type { Storage, Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
-import { anything, callable, checkOptions, count, flag, positive, textOf } from '../options.ts'
+import { anything, callable, checkOptions, count, flag, positive, type RulesOf, textOf } from '../options.ts'
 import { isPipelined, type PgClient, type PgPool } from '../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { notifierOver } from '../sql/postgres/notifier.ts'
@@ -79,7 +79,7 @@ const rules = {
   prepared: v.optional(flag, true),
   tables: v.optional(anything<readonly TableShape[]>(), allTables),
   onStatement: v.optional(callable<NonNullable<PostgresOptions['onStatement']>>()),
-} satisfies { readonly [Name in keyof PostgresOptions]-?: v.GenericSchema }
+} satisfies RulesOf<PostgresOptions>
 
 /**
  * Opens a PostgreSQL database, and creates missing parts in it.

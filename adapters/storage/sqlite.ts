@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import { partsOf } from '../../lib/outbox/parts.ts'
 import { type Storage, StorageError } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
-import { anything, callable, checkOptions, flag, pathOf, positive } from '../options.ts'
+import { anything, callable, checkOptions, flag, pathOf, positive, type RulesOf } from '../options.ts'
 import { type Connection, connectionOver, openConnection } from '../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../sql/sqlite/dialect.ts'
 import { storageErrorOf } from '../sql/sqlite/errors.ts'
@@ -114,7 +114,7 @@ const rules = {
   busyTimeoutMs: v.optional(positive, 5_000),
   tables: v.optional(anything<readonly TableShape[]>(), allTables),
   onStatement: v.optional(callable<NonNullable<SqliteOptions['onStatement']>>()),
-} satisfies { readonly [Name in keyof SqliteOptions]-?: v.GenericSchema }
+} satisfies RulesOf<SqliteOptions>
 
 /**
  * Opens a SQLite file, and creates missing parts in it.

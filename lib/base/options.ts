@@ -16,6 +16,12 @@ export const must =
 /** Checked options. */
 export type Checked<E extends v.ObjectEntries> = { readonly [K in keyof E]: v.InferOutput<E[K]> }
 
+/**
+ * The rules of the options of an interface. With `satisfies`, the compiler names an option without a rule, a rule without an
+ * option, and a rule whose values the option may not have.
+ */
+export type RulesOf<Options> = { readonly [Name in keyof Options]-?: v.GenericSchema<unknown, Options[Name] | undefined> }
+
 /** At most this many unknown names are reported, and this many problems of one option. */
 const maxStrangers = 5
 const maxProblems = 20

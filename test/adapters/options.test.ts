@@ -1,7 +1,8 @@
-/** What storages and the outbox say about options that nobody should give. */
+/** How storages, the outbox, ports and rate limits refuse options that nobody should give. */
 import { expect, test } from 'vitest'
 import { openOutbox } from '../../adapters/outbox/file.ts'
-import { postgresRateLimits, sqliteRateLimits } from '../../adapters/rate-limits/index.ts'
+import { directoryAssets, guardedDownloads, ports, s3Assets } from '../../adapters/ports/index.ts'
+import { postgresRateLimits, rateLimits, sqliteRateLimits } from '../../adapters/rate-limits/index.ts'
 import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
@@ -85,6 +86,38 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     postgresStorage,
     { url: new URL('postgres://x') },
     'option `url` must be an address such as postgres://host/database, got an object',
+  ],
+  [
+    'ports',
+    ports,
+    { asets: {}, assets: { dir: 'files', baseUrl: 'assets' }, download: { allows: true, lookup: () => {}, timeout: 0 } },
+    'option `asets` does not exist; did you mean assets?; option `assets.dir` does not exist; did you mean directory?; option `assets.directory` must name a directory, got undefined; option `assets.baseUrl` must be an absolute http or https URL, or a path such as /assets, got "assets"; option `download.allows` must be a function, got true; option `download.timeout` must be a number above 0, got 0',
+  ],
+  [
+    'ports',
+    ports,
+    { assets: { put: async () => '' } },
+    'option `assets` must have a method remove, got an object; directoryAssets({…}) and s3Assets({…}) have',
+  ],
+  ['ports', ports, { assets: 'files' }, 'option `assets` must be an object, got "files"'],
+  ['directoryAssets', directoryAssets, undefined, 'option `assets` must be an object, got undefined'],
+  [
+    's3Assets',
+    s3Assets,
+    { client: {}, bucket: '', prefix: 5, url: '/assets' },
+    'option `assets.url` does not exist; allowed: client, bucket, prefix, baseUrl; option `assets.client` must have the methods putObject, deleteObject, got an object; the S3 of @aws-sdk/client-s3 has; option `assets.bucket` must name a bucket, got ""; option `assets.prefix` must be a text such as assets/, got 5; option `assets.baseUrl` must be an absolute http or https URL, or a path such as /assets, got undefined',
+  ],
+  [
+    'guardedDownloads',
+    guardedDownloads,
+    { allow: () => true },
+    'option `download.allow` does not exist; did you mean allows?; option `download.allows` must be a function, got undefined; option `download.lookup` must be a function, got undefined',
+  ],
+  [
+    'rateLimits',
+    rateLimits,
+    { limiters: 5, limiter: {} },
+    'option `limiters` does not exist; did you mean limiter?; option `limiter` must be a function, got an object',
   ],
 ])('%s says every problem of its options, and makes nothing', async (name, open, given, sentence) => {
   const outcome = await Promise.resolve()
