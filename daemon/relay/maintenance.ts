@@ -1,22 +1,16 @@
 /** Regular maintenance: deleting old rows, disabling failing endpoints, returning space. */
 import { schedule } from 'node-cron'
-import type { Clock } from './clock.ts'
-import type { RelayEvents } from './events.ts'
+import type { RelayContext } from './context.ts'
 import type { Scheduler } from './schedule/scheduler.ts'
-import type { Settings } from './settings.ts'
 import type { RelayStore } from './store/store.ts'
 
 const day = 86_400_000
 /** An endpoint is given up only after failures at least this far apart: one bad hour after a quiet week is not five days. */
 const leastSpan = day / 2
 
-export interface MaintenanceParts {
+export interface MaintenanceParts extends RelayContext {
   readonly store: RelayStore
   readonly scheduler: Scheduler
-  readonly clock: Clock
-  readonly timeline: () => number
-  readonly settings: () => Settings
-  readonly events: Required<RelayEvents>
 }
 
 export interface Maintenance {

@@ -8,6 +8,7 @@ import { keyRing } from '../../lib/outbox/encryption.ts'
 import type { Backlog, OutboxSource } from '../../lib/outbox/source.ts'
 import { openBacking } from './backing.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
+import type { RelayContext } from './context.ts'
 import { type RelayEvents, safely } from './events.ts'
 import { startIngest } from './ingest/ingest.ts'
 import { type Maintenance, startMaintenance } from './maintenance.ts'
@@ -105,25 +106,20 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   function run(recovered: Recovered): Relay {
     const timeline = createTimeline({ ...clock, now: () => clock.now() + store.skew }, recovered.time)
     const sender = createSender(current, clock, options.resolve ?? systemResolve(), userAgent)
-    const scheduler = createScheduler(
-      { store, sender, clock, timeline, settings: current, events, random, encryptionKeys },
-      recovered,
-    )
+    const context: RelayContext = { clock, timeline, settings: current, events }
+    const scheduler = createScheduler({ ...context, store, sender, random, encryptionKeys }, recovered)
     for (const notice of recovered.notices) events.onNotice(notice)
     const watcher = startStoreWatcher(store, scheduler, clock, events)
     const ingest = startIngest({
+      ...context,
       intake,
-      clock,
-      timeline,
-      settings: current,
-      events,
       onIngested(ingested) {
         scheduler.ingested(ingested)
         watcher.hint()
       },
     })
 
-    const maintenance = startMaintenance({ store, scheduler, clock, timeline, settings: current, events })
+    const maintenance = startMaintenance({ ...context, store, scheduler })
     async function startAfresh(ref: number, enable: boolean): Promise<void> {
       const endpoint = await store.startAfresh(ref, enable)
       if (endpoint) scheduler.change(endpoint)

@@ -1,8 +1,6 @@
 /** Takes the outbox over, for as long as the relay runs. */
-import type { Clock } from '../clock.ts'
-import type { RelayEvents } from '../events.ts'
+import type { RelayContext } from '../context.ts'
 import { createPollLoop } from '../poll-loop.ts'
-import type { Settings } from '../settings.ts'
 import type { Intake } from '../store/intake.ts'
 import type { Ingested } from '../store/store.ts'
 
@@ -17,12 +15,8 @@ export interface Ingest {
   stop(): Promise<void>
 }
 
-export interface IngestParts {
+export interface IngestParts extends RelayContext {
   readonly intake: Intake
-  readonly clock: Clock
-  readonly timeline: () => number
-  readonly settings: () => Settings
-  readonly events: Required<RelayEvents>
   readonly onIngested: (ingested: Ingested) => void
 }
 

@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { dirname, join } from 'node:path'
 import { pid } from 'node:process'
 import { errorCode, fileError } from '../../../adapters/files/errors.ts'
+import { listenOnLoopback, namesLoopback } from '../../loopback.ts'
 import { UsageError } from '../../usage.ts'
 import { openOperatorStore } from '../backing.ts'
 import type { RelayEvents } from '../events.ts'
@@ -197,9 +198,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   }
 
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-    // A page in the operator's browser may send requests here under another host name.
-    const host = request.headers.host ?? ''
-    if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host)) return send(response, { status: 403, body: { error: 'wrong host' } })
+    if (!namesLoopback(request)) return send(response, { status: 403, body: { error: 'wrong host' } })
     answer(request)
       .catch((error: unknown): Answer => {
         if (error instanceof UsageError) return { status: 422, body: { error: error.message } }
@@ -208,27 +207,13 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
       })
       .then((given) => send(response, given))
   })
-  await new Promise<void>((listening, failed) => {
-    server.once('error', (error) =>
-      failed(
-        new UsageError(
-          `--control-port ${port} cannot be used: ${errorCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message}`,
-        ),
-      ),
-    )
-    server.listen(port, '127.0.0.1', listening)
-  })
-  const address = server.address()
-  const taken = typeof address === 'object' && address !== null ? address.port : port
-  announcePort(outbox, taken)
+  const listening = await listenOnLoopback(server, '--control-port', port)
+  announcePort(outbox, listening.port)
   return {
-    port: taken,
-    close: () => {
+    port: listening.port,
+    close() {
       withdrawPort(outbox)
-      return new Promise((done) => {
-        server.close(() => done())
-        server.closeAllConnections()
-      })
+      return listening.close()
     },
   }
 }

@@ -6,11 +6,9 @@
  * - `in-flight.ts` has the attempts that are under way, `result.ts` what their results mean, `recording.ts` records it.
  * - `ownership.ts` follows which endpoints are this relay's, where several relays share a store.
  */
-import type { Clock } from '../clock.ts'
-import type { RelayEvents } from '../events.ts'
+import type { RelayContext } from '../context.ts'
 import { createCredentialsReader } from '../send/credentials.ts'
 import type { Sender } from '../send/sender.ts'
-import type { Settings } from '../settings.ts'
 import type { Endpoint } from '../store/endpoint.ts'
 import { type Ingested, LeaseLost, type Recovered, type RelayStore, type StoreChanges } from '../store/store.ts'
 import { EndpointRun } from './endpoint/endpoint.ts'
@@ -23,13 +21,9 @@ import { createSubjectOrder } from './subject-order.ts'
 import { takeTurn } from './turn.ts'
 import { createTurnLoop } from './turn-loop.ts'
 
-export interface SchedulerParts {
+export interface SchedulerParts extends RelayContext {
   readonly store: RelayStore
   readonly sender: Sender
-  readonly clock: Clock
-  readonly timeline: () => number
-  readonly settings: () => Settings
-  readonly events: Required<RelayEvents>
   /** From 0 to 1, for jitter. */
   readonly random: () => number
   /** The encryption keys of endpoints' keys and secrets. */

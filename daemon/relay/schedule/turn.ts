@@ -4,10 +4,8 @@
  * So nothing is sent in a slot before the result that it waited for is recorded. After a kill at most the deliveries in flight
  * repeat.
  */
-import type { Clock } from '../clock.ts'
-import type { RelayEvents } from '../events.ts'
+import type { RelayContext } from '../context.ts'
 import type { Sender } from '../send/sender.ts'
-import type { Settings } from '../settings.ts'
 import { LeaseLost, type RelayStore } from '../store/store.ts'
 import { type Batch, newBatch } from './batch.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
@@ -20,13 +18,9 @@ import { select } from './selection.ts'
 import { send } from './send.ts'
 import type { SubjectOrder } from './subject-order.ts'
 
-export interface TurnParts {
+export interface TurnParts extends RelayContext {
   readonly store: RelayStore
   readonly sender: Sender
-  readonly clock: Clock
-  readonly timeline: () => number
-  readonly settings: () => Settings
-  readonly events: Required<RelayEvents>
   /** From 0 to 1, for jitter. */
   readonly random: () => number
   readonly endpoints: Endpoints

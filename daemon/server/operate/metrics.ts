@@ -1,9 +1,8 @@
 /** The server's figures for Prometheus, on a port of the loopback address. */
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { errorCode } from '../../../adapters/files/errors.ts'
 import type { InFlight } from '../../../lib/index.ts'
-import { UsageError } from '../../usage.ts'
+import { listenOnLoopback, namesLoopback } from '../../loopback.ts'
 import type { Phase } from '../http/front.ts'
 
 export interface Metrics {
@@ -64,27 +63,16 @@ export async function startMetrics(port: number, phase: () => Phase): Promise<Me
   })
 
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-    // A page in the operator's browser may send requests here under another host name.
-    if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? '')) return void response.writeHead(403).end()
+    if (!namesLoopback(request)) return void response.writeHead(403).end()
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
     registry.metrics().then(
       (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
       () => response.writeHead(500).end(),
     )
   })
-  await new Promise<void>((listening, failed) => {
-    server.once('error', (error) =>
-      failed(
-        new UsageError(
-          `--metrics-port ${port} cannot be used: ${errorCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message}`,
-        ),
-      ),
-    )
-    server.listen(port, '127.0.0.1', listening)
-  })
-  const address = server.address()
+  const listening = await listenOnLoopback(server, '--metrics-port', port)
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    ...listening,
     began: () => inFlight.inc(),
     ended({ operation, status, milliseconds }) {
       inFlight.dec()
@@ -95,10 +83,5 @@ export async function startMetrics(port: number, phase: () => Phase): Promise<Me
     inFlight(given) {
       figures = given
     },
-    close: () =>
-      new Promise((closed) => {
-        server.close(() => closed())
-        server.closeAllConnections()
-      }),
   }
 }

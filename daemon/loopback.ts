@@ -1,0 +1,39 @@
+/** Ports for the operator, on the loopback address alone. */
+import type { IncomingMessage, Server } from 'node:http'
+import { errorCode } from '../adapters/files/errors.ts'
+import { UsageError } from './usage.ts'
+
+export interface LoopbackPort {
+  readonly port: number
+  /** Ends the connections too. */
+  close(): Promise<void>
+}
+
+/** Whether a request names this machine as its host: a page in the operator's browser may send requests here under another name. */
+export const namesLoopback = ({ headers }: IncomingMessage): boolean =>
+  /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '')
+
+/**
+ * Lets a server listen on 127.0.0.1.
+ * @param option its name for messages, such as `--metrics-port`
+ * @param port 0 for a free one
+ * @throws UsageError when the port is taken
+ */
+export async function listenOnLoopback(server: Server, option: string, port: number): Promise<LoopbackPort> {
+  await new Promise<void>((listening, failed) => {
+    server.once('error', (error) => {
+      const reason = errorCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message
+      failed(new UsageError(`${option} ${port} cannot be used: ${reason}`))
+    })
+    server.listen(port, '127.0.0.1', listening)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed())
+        server.closeAllConnections()
+      }),
+  }
+}
