@@ -1,5 +1,5 @@
 /** Refuses transactions inside of one another: the inner one would wait for the outer one, which waits for it. */
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 
 type Work<A extends readonly unknown[], T> = (...given: A) => Promise<T>
 
@@ -25,9 +25,10 @@ export function nestingIn(refusal = insideTransaction): Nesting {
       if (entered.getStore()?.running) throw new TypeError(refusal)
     },
     entering(work) {
-      const inContext = AsyncLocalStorage.snapshot()
+      // Not `AsyncLocalStorage.snapshot`: it binds a function, which costs ten times as much.
+      const context = new AsyncResource('folkmoot.transaction')
       return (...given) =>
-        inContext(() => {
+        context.runInAsyncScope(() => {
           const mark = { running: true }
           return entered.run(mark, async () => {
             try {
