@@ -5,7 +5,12 @@ import type { PostgresDatabase, Session } from './database.ts'
 import { type Leases, renewal } from './leases.ts'
 import { settleResults } from './order.ts'
 
-/** The lease is checked and renewed by the statement that records results: no moment lies between. */
+/**
+ * The lease is checked and renewed by the statement that records results: no moment lies between.
+ *
+ * Deliveries are found by their numbers: `= ANY` is a condition of the primary key, and no index is of use for `CASE`. By the index of what
+ * waits, a planner without statistics would read everything that waits, in each turn.
+ */
 const recording = `
   WITH lease AS (UPDATE $schema.relays SET ${renewal}, in_flight = $3::bigint[] WHERE id = $1 RETURNING id),
   given AS (
@@ -14,7 +19,8 @@ const recording = `
   recorded AS (
     UPDATE $schema.deliveries d SET state = g.state, lane = 1, due = g.due, attempts = g.attempts, interruptions = 0, at = g.at,
       milliseconds = g.milliseconds, status = g.status, outcome = g.outcome
-    FROM given g WHERE d.id = g.id AND (d.state = 'pending' OR (d.state = 'skipped' AND g.state = 'delivered')) RETURNING d.id),
+    FROM given g WHERE d.id = ANY($4::bigint[]) AND d.id = g.id
+      AND CASE d.state WHEN 'pending' THEN true WHEN 'skipped' THEN g.state = 'delivered' ELSE false END RETURNING d.id),
   kept AS (
     INSERT INTO $schema.attempts (delivery, number, at, milliseconds, status, outcome, answer)
     SELECT id, attempts, at, milliseconds, status, outcome, answer FROM given JOIN recorded USING (id)
@@ -24,7 +30,7 @@ const recording = `
   states AS (
     UPDATE $schema.endpoints e SET state = coalesce(s.state, e.state), disabled = coalesce(s.disabled, e.disabled)
     FROM lease, unnest($13::bigint[], $14::text[], $15::text[]) AS s (ref, state, disabled)
-    WHERE e.ref = s.ref AND e.removed_at IS NULL)
+    WHERE e.ref = ANY($13::bigint[]) AND e.ref = s.ref AND e.removed_at IS NULL)
   SELECT 1 FROM lease`
 
 /** The endpoints of a turn: their state, and why they are disabled; null leaves what was. */

@@ -21,7 +21,7 @@ async function member(schema: string) {
     clock: { ...systemClock, monotonic: () => systemClock.monotonic() + ahead },
     lease: () => 3_600_000,
   })
-  onTestFinished(() => store.close())
+  onTestFinished(() => store.close().catch(() => undefined))
   const believes = new Set<number>()
   const hear = (news: StoreChanges | Recovered | undefined) => {
     if (!news) return
@@ -162,6 +162,41 @@ test('a relay learns what another one has ingested, an event for its endpoints a
   await group.append(endpoint('http://127.0.0.1:1/changed', { id: '0' }))
   await hasNot.takeAll()
   expect(await has.store.poll()).toMatchObject({ changed: [{ ref, url: 'http://127.0.0.1:1/changed' }] })
+})
+
+test.each(['none', 'subject'] as const)('a turn does not read what else waits, order: %s', async (order) => {
+  const group = await cluster(server)
+  const [waiting, turns, each] = [3000, 20, 10]
+  const subjects = events('e', waiting).map((one, place) => ({ ...one, subject: `s${place}` }))
+  await group.append(endpoint('http://127.0.0.1:1/0', { order }))
+  await group.appendTogether(subjects)
+  const { store, takeAll, look } = await member(group.schema)
+  await takeAll()
+  await look()
+  const [ref = 0] = await owned(group, store)
+  while ((await store.arrange([ref], new Set())).length > 0) {}
+  const found = (await store.peek([ref], 'first', waiting)).get(ref) ?? []
+  expect(found).toHaveLength(waiting)
+
+  for (let turn = 0; turn < turns; turn++) {
+    const some = found.slice(turn * each, (turn + 1) * each).map(({ delivery }) => delivery)
+    const result = { state: 'delivered', due: 0, attempts: 1, at: 0, milliseconds: 1, status: 204, outcome: 'delivered' } as const
+    const results = some.map((delivery) => ({ ...result, delivery, answer: null }))
+    const ordered = order === 'subject' ? some : []
+    const rest = { states: new Map(), disable: new Map(), notices: [], ordered }
+    await store.commit({ ...rest, results, inFlight: new Set(some) }, Date.now())
+  }
+  // Its connections tell how much they have read when they end.
+  await store.close()
+  const read = async () => {
+    const [row] = await group.query(`SELECT n_tup_upd::int AS recorded, idx_tup_read::int AS read FROM pg_stat_user_tables t
+      JOIN pg_stat_user_indexes i USING (relid) WHERE t.relid = '$relay.deliveries'::regclass AND indexrelname = 'deliveries_waiting'`)
+    return row
+  }
+  await until(async () => Number((await read())?.['recorded']) >= turns * each, 'the reads are counted')
+  // A few times to put all of it in order and to read it; once more for each turn would be many.
+  expect(Number((await read())?.['read'])).toBeLessThanOrEqual(4 * waiting)
+  expect(await group.pending()).toBe(waiting - turns * each)
 })
 
 test('what is skipped while its subject is being put in order lets the next one go', async () => {

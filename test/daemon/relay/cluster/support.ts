@@ -61,6 +61,8 @@ export interface Cluster {
   readonly address: string
   /** Puts records into the outbox, each in a commit of its own, one after the other. */
   append(...records: readonly OutboxRecord[]): Promise<void>
+  /** Puts records into the outbox in one commit. */
+  appendTogether(records: readonly OutboxRecord[]): Promise<void>
   /** Starts a relay and waits until it says that it has started. */
   start(options?: RelayOptions): Promise<RelayProcess>
   /** Rows; `$relay` stands for the schema of the relays, `$outbox` for that of the outbox. */
@@ -102,6 +104,7 @@ export async function cluster(server: ClusterServer): Promise<Cluster> {
     async append(...records) {
       for (const record of records) await storage.transaction((tx) => tx.append([record]))
     },
+    appendTogether: (records) => storage.transaction((tx) => tx.append(records)),
     async start(options = {}) {
       const config = join(directory, `relay-${++count}.json`)
       writeFileSync(config, JSON.stringify({ ...settings, ...options.settings }))
