@@ -2,26 +2,21 @@
  * Health, metrics and control over HTTP, on the loopback address only. Health and metrics are for anybody on this machine;
  * everything else wants the key.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { dirname, join } from 'node:path'
-import { pid } from 'node:process'
-import { errorCode, fileError } from '../../../adapters/files/errors.ts'
 import { listenOnLoopback, namesLoopback } from '../../loopback.ts'
 import { UsageError } from '../../usage.ts'
 import { openOperatorStore } from '../backing.ts'
 import type { RelayEvents } from '../events.ts'
-import { relayHome } from '../ingest/outbox-address.ts'
 import { type Relay, stuckLimit } from '../relay.ts'
 import { sendTest } from '../send/test-delivery.ts'
 import type { OperatorStore } from '../store/operator-store.ts'
-import { closeCircuitOf } from './commands/close-circuit.ts'
-import { checkKnown, queryOf, replayOf, selectionOf, skipOf } from './commands/selection.ts'
-import { skipIn } from './commands/skip.ts'
 import { jsonOf } from './control-body.ts'
+import { controlKey } from './control-key.ts'
 import { announcePort, withdrawPort } from './control-port.ts'
 import type { Metrics } from './metrics.ts'
+import { closeCircuitOf, skipIn } from './on-endpoint.ts'
+import { checkKnown, queryOf, replayOf, selectionOf, skipOf } from './selection.ts'
 
 export interface Control {
   readonly port: number
@@ -48,41 +43,6 @@ const nothingHere: Answer = { status: 404, body: { error: 'there is nothing here
 function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
   const base = 'http://127.0.0.1'
   return URL.canParse(url, base) ? new URL(url, base) : undefined
-}
-
-/** The key's file, among the relay's own files. */
-export const controlKeyPath = (outbox: string): string => join(relayHome(outbox), 'control.key')
-
-/** The key of an outbox's control; made if it does not exist yet. Readers of the outbox may read it. */
-export function controlKey(outbox: string): string {
-  const path = controlKeyPath(outbox)
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    return existsSync(path) ? keyIn(path) : newKey(path)
-  } catch (error) {
-    if (error instanceof UsageError) throw error
-    throw fileError(`the control key ${path} cannot be written or read`, error)
-  }
-}
-
-/** Made elsewhere first, so that a disk that is full never leaves an empty key behind, which anybody could guess. */
-function newKey(path: string): string {
-  const draft = `${path}.${pid}`
-  try {
-    writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
-    linkSync(draft, path)
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft, { force: true })
-  }
-  return keyIn(path)
-}
-
-function keyIn(path: string): string {
-  const key = readFileSync(path, 'utf8').trim()
-  if (key.length < 32) throw new UsageError(`the control key ${path} is too short: delete the file, and a new one is made`)
-  return key
 }
 
 /**

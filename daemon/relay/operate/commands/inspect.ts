@@ -5,7 +5,7 @@ import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
 import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator-store.ts'
 import { outboxOf } from '../config.ts'
-import { checkKnown, type ReplayFlags, replayOf, type SelectionFlags, selectionOf } from './selection.ts'
+import { checkKnown, type ReplayFlags, replayOf, type SelectionFlags, selectionOf } from '../selection.ts'
 
 export interface InspectFlags {
   readonly outbox?: string

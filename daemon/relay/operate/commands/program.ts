@@ -2,12 +2,12 @@
 import { Command } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { usageLine } from '../../../json.ts'
+import type { ReplayFlags, SelectionFlags } from '../selection.ts'
 import { withSettingFlags } from '../setting-flags.ts'
 import type { CheckFlags } from './check.ts'
 import type { CircuitFlags } from './close-circuit.ts'
 import type { InspectFlags } from './inspect.ts'
 import type { Host, RunFlags } from './run.ts'
-import type { ReplayFlags, SelectionFlags } from './selection.ts'
 import type { SkipFlags } from './skip.ts'
 import type { TestFlags } from './test-endpoint.ts'
 

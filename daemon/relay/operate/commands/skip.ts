@@ -2,10 +2,9 @@
 import { jsonLines } from '../../../json.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import type { OperatorStore } from '../../store/operator-store.ts'
 import { outboxOf } from '../config.ts'
-import { findEndpoint } from './find-endpoint.ts'
-import { checkKnown, type Skip, skipOf } from './selection.ts'
+import { skipIn } from '../on-endpoint.ts'
+import { skipOf } from '../selection.ts'
 
 export interface SkipFlags {
   readonly outbox?: string
@@ -17,16 +16,6 @@ export interface SkipFlags {
   /** Of events ingested before this time. */
   readonly before?: string
   readonly limit?: string
-}
-
-/**
- * Skips the selected deliveries, and returns their number.
- * @throws UsageError when there is no such endpoint or event type
- */
-export async function skipIn(store: OperatorStore, { endpoint: id, network, selection }: Skip, now: number): Promise<number> {
-  const { endpoint } = await findEndpoint(store, id, network)
-  await checkKnown(store, selection)
-  return store.skip(endpoint, selection, now)
 }
 
 /** Works beside a running relay, which notices within a second, and without one. @throws UsageError */

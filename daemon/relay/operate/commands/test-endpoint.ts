@@ -10,8 +10,8 @@ import { sendTest } from '../../send/test-delivery.ts'
 import type { OperatorStore } from '../../store/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
 import { announcedControl } from '../control-port.ts'
+import { type FoundEndpoint, findEndpoint } from '../on-endpoint.ts'
 import type { Checked } from './check.ts'
-import { type FoundEndpoint, findEndpoint } from './find-endpoint.ts'
 import { userAgentOf } from './run.ts'
 
 export interface TestFlags extends SettingFlags {

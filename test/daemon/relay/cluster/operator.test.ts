@@ -1,6 +1,6 @@
 /** What an operator sees of several relays, and does to them, by the command line and by the control port of any of them. */
 import { expect, test } from 'vitest'
-import { controlKey } from '../../../../daemon/relay/operate/control.ts'
+import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
 import { run } from '../../../support/command.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { endpoint, event, events, until } from '../support.ts'

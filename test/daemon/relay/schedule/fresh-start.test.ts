@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
-import { closeCircuitOf } from '../../../../daemon/relay/operate/commands/close-circuit.ts'
-import { controlKey, startControl } from '../../../../daemon/relay/operate/control.ts'
+import { startControl } from '../../../../daemon/relay/operate/control.ts'
+import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
+import { closeCircuitOf } from '../../../../daemon/relay/operate/on-endpoint.ts'
 import { run } from '../../../support/command.ts'
 import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 

@@ -5,10 +5,10 @@
  * must be of its type, and what a selection names must be there.
  */
 import * as v from 'valibot'
-import { hostEventName, webhookName } from '../../../../lib/events/catalogue.ts'
-import { UsageError } from '../../../usage.ts'
-import { isNoticeType } from '../../store/notices.ts'
-import type { OperatorStore, Selection } from '../../store/operator-store.ts'
+import { hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
+import { UsageError } from '../../usage.ts'
+import { isNoticeType } from '../store/notices.ts'
+import type { OperatorStore, Selection } from '../store/operator-store.ts'
 
 /** The conditions as the command line gives them. */
 export interface SelectionFlags {
