@@ -1,30 +1,74 @@
-import type { Endpoint } from '../../lib/index.ts'
+/** The options of `serve`. Each is named once: the key gives its flag, and the entry its help and the type of its value. */
+import { type Command, Option } from 'commander'
+import { orders } from '../../lib/outbox/values.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'
+import type { StorageFlags } from './operator.ts'
+import { list, port } from './options.ts'
 
-/** The flags of `serve`. */
-export interface ServeFlags extends EncryptionFlags {
-  readonly port: number
-  readonly host: string
-  readonly storage: string
-  readonly outbox?: string
-  /** Where uploads are kept. */
-  readonly assets?: string
-  /** The origin that callers see, where a proxy hides ours. */
-  readonly publicUrl?: string
-  readonly allowHttp?: boolean
-  readonly trustProxy?: boolean
-  readonly tlsCert?: string
-  readonly tlsKey?: string
-  readonly ids?: 'number' | 'string'
-  /** New members have consented to commercial e-mail. */
-  readonly emailConsent?: boolean
-  readonly demo?: boolean
-  readonly relay?: boolean
-  readonly webhookUrl: readonly string[]
-  readonly webhookKey: readonly string[]
-  readonly webhookKeyFile: readonly string[]
-  readonly webhookOrder?: Endpoint['order']
-  readonly metricsPort?: number
-  readonly accessLog?: boolean
-  readonly json?: boolean
+/** An option without its name. Its value is `undefined` if it may be left out. */
+interface Flag<Value> {
+  /** The placeholder of the value in the help; `''` if there is no value. */
+  readonly takes: string
+  readonly about: string
+  /** @param flag the name on the command line, for messages */
+  readonly finish: (option: Option, flag: string) => Option
+  /** Types only; never set. */
+  readonly '~value'?: { readonly value: Value }
+}
+
+const made = <Value>(takes: string, about: string, finish: Flag<Value>['finish'] = (option) => option): Flag<Value> => ({
+  takes,
+  about,
+  finish,
+})
+const onOff = (about: string) => made<boolean | undefined>('', about)
+const text = (takes: string, about: string) => made<string | undefined>(takes, about)
+const texts = (takes: string, about: string) =>
+  made<readonly string[]>(takes, about, (option) => option.argParser(list).default([]))
+const oneOf = <Text extends string>(takes: string, about: string, choices: readonly Text[]) =>
+  made<Text | undefined>(takes, about, (option) => option.choices(choices))
+const portNumber = (about: string) => made<number | undefined>('<number>', about, (option, flag) => option.argParser(port(flag)))
+const withDefault = <Value>({ takes, about, finish }: Flag<Value | undefined>, value: Value) =>
+  made<Value>(takes, about, (option, flag) => finish(option, flag).default(value))
+
+/** In the order of the help. */
+const serveFlags = {
+  json: onOff('print one line of JSON for programs; later lines on standard error are JSON, too'),
+  port: withDefault(portNumber('the port; 0 takes a free one'), 4000),
+  host: withDefault(text('<address>', 'the address to listen on'), '127.0.0.1'),
+  assets: text('<directory>', 'the directory of uploads; beside the file by default'),
+  publicUrl: text('<origin>', 'the origin that callers use, such as https://api.example.org, for links and uploads'),
+  allowHttp: onOff('accept plain HTTP: for development; with --demo, webhooks and source_url reach this machine, too'),
+  trustProxy: onOff('believe X-Forwarded-Proto and X-Forwarded-Host: only behind a proxy that sets them'),
+  tlsCert: text('<file>', 'certificate, PEM'),
+  tlsKey: text('<file>', "the certificate's key, PEM"),
+  ids: oneOf('<type>', 'the JSON type of ids in answers and webhooks', ['string', 'number']),
+  emailConsent: onOff('new members have consented to commercial e-mail; without consent addresses stay hidden'),
+  accessLog: onOff('a line of JSON for each request, without tokens, queries and bodies'),
+  metricsPort: portNumber('metrics for Prometheus on this port of 127.0.0.1'),
+  demo: onOff('make the demo network and a token; the token of the previous start stops working'),
+  relay: onOff('run the webhook relay in this process'),
+  webhookUrl: texts('<url>', 'an endpoint of the demo network; repeatable, each with a key'),
+  webhookKey: texts('<key>', 'the key that it gets as bearer token; better in a file'),
+  webhookKeyFile: texts('<file>', 'a file that holds the key; - is standard input'),
+  webhookOrder: oneOf('<order>', 'the order in which these endpoints get their events', orders),
+}
+
+type Flags = typeof serveFlags
+type Value<Name extends keyof Flags> = Flags[Name] extends Flag<infer Of> ? Of : never
+type Optional = { [Name in keyof Flags]: undefined extends Value<Name> ? Name : never }[keyof Flags]
+
+/** The values of the options of `serve`. */
+export type ServeFlags = EncryptionFlags &
+  Pick<StorageFlags, 'storage' | 'outbox'> & { readonly [Name in Exclude<keyof Flags, Optional>]: Value<Name> } & {
+    readonly [Name in Optional]?: Exclude<Value<Name>, undefined>
+  }
+
+/** Adds the options, such as `--public-url <origin>` of `publicUrl`. */
+export function withServeFlags(command: Command): Command {
+  for (const [name, { takes, about, finish }] of Object.entries(serveFlags)) {
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    command.addOption(finish(new Option(`${flag} ${takes}`.trim(), about), flag))
+  }
+  return command
 }
