@@ -3,7 +3,6 @@
  * benchmarks wrote with `--json` into `docs/performance/`: `api.json`, `relay.json`, `start.json`.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { type Spread, whole } from '../bench/support/figures.ts'
 
 const root = new URL('../', import.meta.url)
@@ -82,7 +81,7 @@ ${drawn.join('\n')}
 `
 }
 
-/** What a section shows, and the plots beside it, by file name. */
+/** A section of the page, and its plots by file name. */
 interface Section {
   readonly text: string
   readonly plots: ReadonlyMap<string, string>
@@ -148,22 +147,36 @@ const sections = {
   start: (text: string) => startSection(JSON.parse(text) as Start),
 }
 
-/** The page and its plots, as the figures beside it say. */
-export function performancePage(): { readonly page: string; readonly plots: ReadonlyMap<string, string> } {
-  let page = readFileSync(new URL('docs/performance.md', root), 'utf8')
-  const plots = new Map<string, string>()
+/**
+ * The page with the sections whose figures exist; the others stay as they are.
+ * @param page `docs/performance.md` before
+ * @param figuresOf the text of the figures by their name, `undefined` if there are none
+ */
+export function performancePage(page: string, figuresOf: (name: string) => string | undefined): Page {
+  const made = { page, plots: new Map<string, string>() }
   for (const [name, make] of Object.entries(sections)) {
-    const figures = new URL(`docs/performance/${name}.json`, root)
-    if (!existsSync(figures)) continue
-    const section = make(readFileSync(figures, 'utf8'))
-    page = replaced(page, name, section.text)
-    for (const [file, svg] of section.plots) plots.set(file, svg)
+    const figures = figuresOf(name)
+    if (figures === undefined) continue
+    const section = make(figures)
+    made.page = replaced(made.page, name, section.text)
+    for (const [file, svg] of section.plots) made.plots.set(file, svg)
   }
-  return { page, plots }
+  return made
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { page, plots } = performancePage()
-  writeFileSync(new URL('docs/performance.md', root), page)
+interface Page {
+  readonly page: string
+  /** By file name. */
+  readonly plots: ReadonlyMap<string, string>
+}
+
+if (import.meta.main) {
+  const path = new URL('docs/performance.md', root)
+  const figuresOf = (name: string): string | undefined => {
+    const figures = new URL(`docs/performance/${name}.json`, root)
+    return existsSync(figures) ? readFileSync(figures, 'utf8') : undefined
+  }
+  const { page, plots } = performancePage(readFileSync(path, 'utf8'), figuresOf)
+  writeFileSync(path, page)
   for (const [name, svg] of plots) writeFileSync(new URL(`docs/performance/${name}`, root), svg)
 }
