@@ -1,9 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { problemLine, problemsIn, problemsOfComments, problemsOfPage, prosePages } from '../../scripts/prose.ts'
 
 const root = join(import.meta.dirname, '..', '..')
+
+test('the comments of sources read at once', () => {
+  const sources = globSync('{lib,adapters,daemon}/**/*.ts', { cwd: root })
+  expect(sources.length).toBeGreaterThan(100)
+  expect(sources.flatMap((path) => problemsIn(path).map((problem) => problemLine(path, problem)))).toEqual([])
+})
 
 test.each(prosePages)('%s reads at once', (page) => {
   expect(problemsIn(page).map((problem) => problemLine(page, problem))).toEqual([])
