@@ -276,14 +276,21 @@ export const TimeZone = publish(
   { type: 'string', example: 'Europe/Berlin' },
 )
 
-// Intl takes offsets like +01:00 too; those have no rules for summer time.
+/** Time zones that Intl has taken, in lower case. They are names of its database, so the set has an end. */
+const timeZones = new Set<string>()
+
+// Intl takes offsets like +01:00 too; those have no rules for summer time. It takes names in any case. To make a formatter is slow.
 function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z][\w+/-]{0,63}$/.test(text)) return false
+  const name = text.toLowerCase()
+  if (timeZones.has(name)) return true
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined
+    new Intl.DateTimeFormat('en', { timeZone: text })
   } catch {
     return false
   }
+  timeZones.add(name)
+  return true
 }
 
 /** An id in a request: a number or its decimal text, any uint64. */

@@ -48,11 +48,20 @@ const compile = (routes: readonly Route[]): Compiled[] => {
 
 const noParams = {}
 
-/**
- * Builds the route table. Trailing slashes do not matter (design: settled gaps).
- * @returns finds what a path below the network leads to; HEAD is answered as GET
- */
-export function routeTable(operations: readonly AnyOperation[]): (method: string, path: string) => Match {
+/** Finds what a method and a path below the network lead to; HEAD is answered as GET. */
+type RouteTable = (method: string, path: string) => Match
+
+// A process may have many communities, and they differ in their options, not in their operations.
+const tablesBuilt = new WeakMap<readonly AnyOperation[], RouteTable>()
+
+/** The route table of a list of operations, which is built once. Trailing slashes do not matter (design: settled gaps). */
+export function routeTable(operations: readonly AnyOperation[]): RouteTable {
+  const built = tablesBuilt.get(operations) ?? buildTable(operations)
+  tablesBuilt.set(operations, built)
+  return built
+}
+
+function buildTable(operations: readonly AnyOperation[]): RouteTable {
   const buckets = new Map<string, Route[]>()
   for (const route of routesOf(operations)) {
     const name = bucket(route.operation.path)

@@ -45,9 +45,13 @@ export interface Changes {
 export const pathOf = ({ route, params }: Pick<Example, 'route' | 'params'>): string =>
   `/admin/v1/networks/1${route.operation.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? 'missing')}`
 
+/** The statuses that a route is documented to answer with, by its id; looked up for every answer. */
+const documented = new Map(
+  routeIds.map((id) => [id, Object.keys(at(requestSchemas(document, exampleOf(id).route).described, 'responses')).map(Number)]),
+)
+
 /** The statuses that a route is documented to answer with. */
-export const documentedStatuses = (id: string): readonly number[] =>
-  Object.keys(at(requestSchemas(document, exampleOf(id).route).described, 'responses')).map(Number)
+export const documentedStatuses = (id: string): readonly number[] => documented.get(id) ?? []
 
 /** Sends the example of a route, changed where `changes` says so; the status has to be a documented one. */
 export async function sendExample(
@@ -74,7 +78,8 @@ export async function sendExample(
       },
     },
   )
-  if (!changes.method) expect(documentedStatuses(id), `${id} answered ${JSON.stringify(answer.body)}`).toContain(answer.status)
+  if (!changes.method && !documentedStatuses(id).includes(answer.status))
+    expect(documentedStatuses(id), `${id} answered ${JSON.stringify(answer.body)}`).toContain(answer.status)
   return answer
 }
 

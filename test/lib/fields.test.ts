@@ -114,7 +114,7 @@ const fields: Readonly<Record<string, Pairs>> = {
   },
   TimeZone: {
     field: TimeZone,
-    good: [['Europe/Berlin'], ['UTC'], ['America/Argentina/Buenos_Aires'], ['Etc/GMT+1']],
+    good: [['Europe/Berlin'], ['Europe/Berlin'], ['europe/BERLIN'], ['UTC'], ['America/Argentina/Buenos_Aires'], ['Etc/GMT+1']],
     bad: ['', '+01:00', 'Europe/Atlantis', 'Berlin', '../etc/passwd', ' UTC', ...notTexts],
     says: 'must be an IANA time zone like Europe/Berlin',
   },
