@@ -16,7 +16,7 @@ export type Schema<Output = unknown> = v.GenericSchema<unknown, Output>
 /** The fields of a record or a request, by name. */
 export type Fields = v.ObjectEntries
 
-/** What the documents and the projections need of a schema, beside its checks. */
+/** The facts of a schema for documents and projections, beside its checks. */
 interface Facts {
   /** How it is published, without its description. */
   readonly json?: JsonSchema
