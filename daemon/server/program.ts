@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
 import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
-import { endpointCommands, keyCommands, memberCommands, networkCommands } from './commands/program.ts'
+import { endpointCommands, keyCommands, memberCommands, networkCommands, triggerCommand } from './commands/program.ts'
 import type { Running } from './serve.ts'
 import { serveCommand } from './serve-command.ts'
 import { storageForms } from './storage/address.ts'
@@ -42,6 +42,7 @@ export function createProgram({ out, json, draw, started, version, encryptionKey
   memberCommands(program, out)
   keyCommands(program, out)
   endpointCommands(program, out)
+  triggerCommand(program, out)
 
   program
     .command('migrate')

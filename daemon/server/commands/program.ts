@@ -110,3 +110,11 @@ export function endpointCommands(program: Command, out: Output): void {
     .description('list endpoints, without keys and secrets')
     .action(async (flags) => (await load()).listEndpoints(flags, out))
 }
+
+export function triggerCommand(program: Command, out: Output): void {
+  wide(onNetwork(program.command('trigger').argument('[event]', 'PostCreated, MemberJoined, …')))
+    .description('deliver an event with example data to the endpoints of a network; no record is touched')
+    .option('--field <path=value>', 'a value of the payload, such as member.first_name=Ada; repeatable', list, [])
+    .option('--list', 'list every event')
+    .action(async (name: string | undefined, flags) => (await import('./trigger.ts')).trigger(name, flags, out))
+}

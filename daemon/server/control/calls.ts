@@ -2,7 +2,7 @@
 import type { Community } from '../../../lib/index.ts'
 
 /** The part of a community that commands use. */
-export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints' | 'call'> & {
+export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints' | 'call' | 'publish'> & {
   readonly notify: Pick<Community['notify'], 'emailConsent'>
 }
 
@@ -24,6 +24,7 @@ export const callNames: ReadonlySet<string> = new Set([
   'endpoints.remove',
   'endpoints.republish',
   'notify.emailConsent',
+  'publish',
   'call',
 ])
 

@@ -1,0 +1,126 @@
+/** `folkmoot trigger`: an event with example data, delivered to the endpoints of a network. No record is touched. */
+import { nearest } from '../../../lib/base/suggest.ts'
+import {
+  catalogue,
+  hostEventName,
+  type PayloadOf,
+  payloadSchema,
+  type WebhookName,
+  webhookName,
+} from '../../../lib/events/catalogue.ts'
+import { defaultTextLimits } from '../../../lib/fields.ts'
+import type { Endpoint } from '../../../lib/index.ts'
+import { exampleOf } from '../../../lib/openapi/example.ts'
+import { schemaWriter } from '../../../lib/openapi/schema.ts'
+import { operations } from '../../../lib/operations.ts'
+import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
+import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
+import { showList, showOne } from './show.ts'
+
+export interface TriggerFlags extends StorageFlags {
+  readonly network?: string
+  readonly field?: readonly string[]
+  readonly list?: boolean
+}
+
+/** `trigger <event>`, or `trigger --list`. */
+export async function trigger(given: string | undefined, flags: TriggerFlags, out: Output): Promise<void> {
+  if (flags.list) return listEvents(flags, out)
+  if (given === undefined) throw new UsageError('name an event, such as PostCreated; `folkmoot trigger --list` shows all')
+  const name = eventNamed(given)
+  const changes = (flags.field ?? []).map(changeOf)
+  await withOperator(flags, out, async (operator) => {
+    const network = await networkOf(operator, flags.network)
+    const payload = changes.reduce((before, change) => changed(before, change), exampleIn(name, network.id))
+    // Checked there by the schema of the event.
+    await operator.publish({ network: network.id, event: name, payload: payload as PayloadOf<WebhookName> })
+    const event_type = `${name}Hook`
+    const endpoints = (await operator.endpoints.list(network.id)).filter((endpoint) => gets(endpoint, event_type))
+    const whose = `${endpoints.length} endpoint${endpoints.length === 1 ? '' : 's'} of ${network.subdomain}`
+    const sentence = `${event_type} is in the outbox, for ${whose}.`
+    showOne(out, flags, { network_id: network.id, event_type, endpoints: endpoints.map(({ id }) => id), payload }, sentence)
+    if (endpoints.length === 0 && !flags.json)
+      out.warn('Nobody receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.')
+  })
+}
+
+const gets = ({ audience, enabled, events }: Endpoint, type: string): boolean =>
+  audience === 'integration' && enabled && (events === null || events.includes(type))
+
+/** Every event and its causes. */
+function listEvents(flags: TriggerFlags, out: Output): void {
+  const rows = Object.keys(catalogue).map((name) => ({
+    event_type: `${name}Hook`,
+    operations: operations.filter(({ emits }) => (emits as readonly string[]).includes(name)).map(({ id }) => id),
+  }))
+  showList(
+    out,
+    flags,
+    rows,
+    [
+      { title: 'event', cell: ({ event_type }) => event_type, fits: 'whole' },
+      { title: 'caused by', cell: (row) => row.operations.join(', ') || 'the host', fits: 'wrap' },
+    ],
+    'There is no event.',
+  )
+}
+
+/** @throws UsageError with the nearest names */
+function eventNamed(given: string): WebhookName {
+  const name = webhookName(given)
+  if (name) return name
+  if (hostEventName(given)) throw new UsageError(`${given} is the host's own mail to send: trigger makes events for integrations`)
+  const plain = given.replace(/Hook$/, '')
+  const near = nearest(plain, Object.keys(catalogue))
+  const remedy = near.length > 0 ? `did you mean ${near.join(' or ')}?` : '`folkmoot trigger --list` shows all'
+  throw new UsageError(`there is no event ${JSON.stringify(given.slice(0, 100))}: ${remedy}`)
+}
+
+/** The example of a payload as an event of this network. */
+function exampleIn(name: WebhookName, network_id: string): unknown {
+  const writer = schemaWriter({ ids: 'string', limits: defaultTextLimits })
+  const text = JSON.stringify(exampleOf(writer.of(payloadSchema(name)), writer.components))
+  return JSON.parse(text, (key, value: unknown) => (key === 'network_id' ? network_id : value))
+}
+
+interface FieldChange {
+  readonly path: readonly string[]
+  readonly text: string
+}
+
+/** @throws UsageError */
+function changeOf(field: string): FieldChange {
+  const [, path, text] = /^([\w.]+)=(.*)$/s.exec(field) ?? []
+  if (path === undefined || text === undefined)
+    throw new UsageError(`--field must be like title=Hello or member.first_name=Ada, got ${JSON.stringify(field.slice(0, 100))}`)
+  return { path: path.split('.'), text }
+}
+
+/** The payload with one field changed. @throws UsageError for a field that it does not have */
+function changed(payload: unknown, { path, text }: FieldChange, place = 0): unknown {
+  const name = path[place]
+  if (name === undefined) return valueLike(text, payload)
+  const names = typeof payload === 'object' && payload !== null ? Object.keys(payload) : []
+  if (!names.includes(name)) {
+    const where = path.slice(0, place + 1).join('.')
+    throw new UsageError(
+      names.length === 0
+        ? `--field ${where}: ${path.slice(0, place).join('.')} has no fields`
+        : `--field ${where}: there is no such field; there are ${names.join(', ')}`,
+    )
+  }
+  const change = (value: unknown, key: string): unknown => (key === name ? changed(value, { path, text }, place + 1) : value)
+  if (Array.isArray(payload)) return payload.map((value, index) => change(value, String(index)))
+  return Object.fromEntries(Object.entries(payload as object).map(([key, value]) => [key, change(value, key)]))
+}
+
+/** A text stays a text where the example has one; anything else is JSON. */
+function valueLike(text: string, example: unknown): unknown {
+  if (typeof example === 'string' && text !== 'null') return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

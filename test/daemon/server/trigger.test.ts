@@ -1,0 +1,141 @@
+/** `folkmoot trigger`, to a receiver of its own over real HTTP. */
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { catalogue } from '../../../lib/events/catalogue.ts'
+import { type ReceivedEvent, receive } from '../../../lib/receiver/index.ts'
+import { run } from '../../support/command.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
+import type { Json } from '../../support/json.ts'
+import { folkmoot } from '../../support/program.ts'
+
+const key = 'my-webhook-key'
+
+/** A receiver on loopback, and the events that it gets. */
+async function startReceiver() {
+  const events: ReceivedEvent[] = []
+  let told = () => {}
+  const server = createServer(async (request, response) => {
+    events.push((await receive(request, { key })).event)
+    response.writeHead(204).end()
+    told()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const until = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      told = () => {
+        if (events.length >= count) resolve()
+      }
+      told()
+    })
+  return { url: `http://127.0.0.1:${port}/webhooks`, events, until }
+}
+
+async function startServer() {
+  const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
+  const server = run('folkmoot', 'serve', '--demo', '--relay', '--allow-http', '--json', '--port', '0', '--storage', storage)
+  const facts = JSON.parse(await server.firstLine()) as Json
+  const receiver = await startReceiver()
+  const { refused } = await folkmoot('endpoints', 'add', '--storage', storage, '--url', receiver.url, '--key', key)
+  expect(refused).toBeUndefined()
+  return { storage, facts, receiver }
+}
+
+test('each of the 47 events reaches an endpoint with the id of the network, and no record changes', async () => {
+  const { storage, receiver } = await startServer()
+  // Its outbox aside, which lowdb writes first.
+  const tables = async () => JSON.stringify(JSON.parse(await readFile(storage.slice('lowdb:'.length), 'utf8')).tables)
+  const before = await tables()
+  const names = Object.keys(catalogue)
+  for (const name of names) {
+    const { lines, refused } = await folkmoot('trigger', name, '--storage', storage, '--json')
+    expect([name, refused]).toEqual([name, undefined])
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event_type: `${name}Hook`, endpoints: [expect.any(String)] })
+  }
+  await receiver.until(names.length)
+  expect(receiver.events.map(({ event_type }) => event_type).sort()).toEqual(names.map((name) => `${name}Hook`).sort())
+  expect(names).toHaveLength(47)
+  const joined = receiver.events.find(({ event_type }) => event_type === 'MemberJoinedHook')
+  expect(joined?.payload).toMatchObject({ network_id: '1', member: { first_name: 'Ada' } })
+  expect((await tables()) === before).toBe(true)
+})
+
+test('fields of the payload can be set, by their path', async () => {
+  const { storage, receiver } = await startServer()
+  const fields = [
+    'member.first_name=Bob',
+    'member.referral_count=7',
+    'member.bio=null',
+    'member.categories.0.title=12',
+    'space_id=3001',
+  ]
+  const { refused } = await folkmoot(
+    'trigger',
+    'MemberJoined',
+    '--storage',
+    storage,
+    ...fields.flatMap((each) => ['--field', each]),
+  )
+  expect(refused).toBeUndefined()
+  await receiver.until(1)
+  expect(receiver.events[0]?.payload).toMatchObject({
+    space_id: '3001',
+    member: { first_name: 'Bob', referral_count: 7, bio: null, categories: [{ title: '12' }] },
+  })
+})
+
+/** A storage with one network, and no server. */
+async function madeStorage(): Promise<string> {
+  const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
+  const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
+  await folkmoot('networks', 'create', '--storage', storage, '--subdomain', 'pals', '--title', 'Pals', ...owner)
+  return storage
+}
+
+test.each([
+  [['PostCreate'], 'there is no event "PostCreate": did you mean PostCreated?'],
+  [['membrJoinedHook'], 'there is no event "membrJoinedHook": did you mean MemberJoined?'],
+  [['Nonsense'], 'there is no event "Nonsense": `folkmoot trigger --list` shows all'],
+  [[], 'name an event, such as PostCreated; `folkmoot trigger --list` shows all'],
+  [['WelcomeEmailRequested'], "WelcomeEmailRequested is the host's own mail to send: trigger makes events for integrations"],
+  [['RsvpCreated', '--field', 'x'], '--field must be like title=Hello or member.first_name=Ada, got "x"'],
+  [['MemberJoined', '--field', 'member.name=x'], /^--field member\.name: there is no such field; there are id, created_at, /],
+  [['MemberJoined', '--field', 'space_id.id=x'], '--field space_id.id: space_id has no fields'],
+  [['MemberJoined', '--field', 'member.referral_count=many'], /^member\.referral_count /],
+])('trigger %j is refused', async (args, sentence) => {
+  const { refused } = await folkmoot('trigger', ...args, '--storage', await madeStorage())
+  expect(refused).toMatch(sentence)
+})
+
+test('without an endpoint somebody is told so; a storage without a server takes the event, too', async () => {
+  const { lines, warnings, refused } = await folkmoot('trigger', 'PostCreatedHook', '--storage', await madeStorage())
+  expect({ lines, warnings, refused }).toEqual({
+    lines: ['PostCreatedHook is in the outbox, for 0 endpoints of pals.'],
+    warnings: ['Nobody receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.'],
+    refused: undefined,
+  })
+})
+
+test('--list shows every event with its causes, in at most 100 columns', async () => {
+  const { lines } = await folkmoot('trigger', '--list')
+  const rows = lines.join('\n').split('\n')
+  expect(rows.filter((row) => /^\w+Hook /.test(row))).toHaveLength(47)
+  expect(rows.filter((row) => row.length > 100)).toEqual([])
+  const { lines: json } = await folkmoot('trigger', '--list', '--json')
+  expect(
+    json
+      .join('\n')
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toContainEqual({
+    event_type: 'CommentCreatedHook',
+    operations: ['comments.create'],
+  })
+})
