@@ -144,11 +144,16 @@ export async function cluster(server: ClusterServer): Promise<Cluster> {
 
 function relayProcess(command: Command): RelayProcess {
   const { child, out, ended } = command
-  const log = (): readonly Line[] =>
-    out.stdout
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as Line)
+  const lines: Line[] = []
+  let read = 0
+  const log = (): readonly Line[] => {
+    // Tests look often: each line is read once.
+    for (let end = out.stdout.indexOf('\n', read); end !== -1; end = out.stdout.indexOf('\n', read)) {
+      lines.push(JSON.parse(out.stdout.slice(read, end)) as Line)
+      read = end + 1
+    }
+    return [...lines]
+  }
   return {
     ...command,
     pid: child.pid ?? 0,
@@ -224,7 +229,7 @@ export async function watched(answer: Answer): Promise<Watched> {
 }
 
 /** Resolves when each relay has this many endpoints, whichever they are. */
-export function untilShared(group: Cluster, relays: readonly RelayProcess[], counts: readonly number[], seconds = 30) {
+export function untilShared(group: Cluster, relays: readonly RelayProcess[], counts: readonly number[], seconds?: number) {
   const wanted = JSON.stringify([...counts].sort())
   return until(
     async () => {
