@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: the API over memory, lowdb, SQLite and PostgreSQL, beside frameworks that answer the same values from memory, and
- * beside small servers over the same engines that show how fast these can be. Every ratio is to a bare node:http server that parses
- * and stringifies the same values. The server that is measured has a core for itself; databases and the load generator have another.
- * Rounds go over all servers and requests. Compare ratios within one run, never figures of two runs.
+ * `npm run bench`: the API over memory, lowdb, SQLite and PostgreSQL. Beside it run frameworks that answer the same values
+ * from memory. Small servers over the same engines show how fast these can be. Every ratio is to a bare node:http server that
+ * parses and stringifies the same values. The server that is measured has a core for itself; databases and the load generator
+ * have another. Rounds go over all servers and requests. Compare ratios within one run, never figures of two runs.
  */
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -117,7 +117,7 @@ async function startEngine(engine: string, members: number): Promise<void> {
 
 type Models = Readonly<Record<Scenario['kind'], string>>
 
-/** What the API answers to one request of each kind: the peers answer with the same values. */
+/** The API's answers to one request of each kind: the peers answer with the same values. */
 async function modelsOf(server: Server, scenarios: readonly Scenario[]): Promise<Models> {
   const found: Partial<Record<Scenario['kind'], string>> = {}
   for (const { kind, request } of scenarios) {
@@ -188,7 +188,7 @@ try {
   for (const close of closing.reverse()) await close()
 }
 
-/** What the slowest hundredth of reads feel of writes that never pause: their p99 beside them ÷ their p99 alone. */
+/** How much writes that never pause slow down the slowest hundredth of reads: their p99 beside them ÷ their p99 alone. */
 async function besideWrites(load: Load, scenarios: readonly Scenario[]): Promise<readonly string[]> {
   const [read, write] = ['byId', 'post'].map((wanted) => scenarios.find(({ kind }) => kind === wanted))
   if (!read || !write) return []
@@ -268,8 +268,8 @@ function report(figures: Measured, bare: Server, beside: readonly string[]): voi
 }
 
 /**
- * What must not grow: a page with its place in the list, a record with the number of records. Each is the median of what the
- * rounds say, the two things having been measured close together.
+ * Ratios that must not grow: a page with its place in the list, a record with the number of records. Each is the median of
+ * what the rounds say, the two things having been measured close together.
  */
 function conclusions(figures: Measured): string[] {
   const named = (part: string) => [...figures].find(([name]) => name.includes(part))?.[1]

@@ -1,10 +1,10 @@
 /**
  * `npm run bench:backlog`: a relay that starts on a million pending events: seconds to its first delivery, and its memory.
  *
- * The backlog is made by the real outbox and ingested by the real relay while its endpoint is disabled, in a process of its
- * own. Then, in new processes: a start with the backlog in the relay's store, drained for a while; and a start with a tenth
- * of it still in the outbox, ingested and delivered at the same time.
- * Options: --count N (events of 1 KiB, 1000000), --drain SECONDS (30)
+ * The real outbox makes the backlog, and the real relay ingests it while its endpoint is disabled. Both run in a separate
+ * process. Two starts in new processes follow. The first drains the backlog of the relay's store for a while. The second has
+ * a tenth of it still in the outbox, ingested and delivered at the same time. Options: --count N (events of 1 KiB, 1000000),
+ * --drain SECONDS (30)
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -36,7 +36,7 @@ const endpoint = (url: string, enabled: boolean): EndpointUpsert => ({
   ...{ audience: 'integration', enabled, order: 'none', rate_per_second: null },
 })
 
-/** What a process of its own does; it answers with one message, and the last one stays until it is told to end. */
+/** The work of a separate process. It answers with one message, and the last one stays until it gets the order to end. */
 async function work({ step, directory, count, url, enabled }: Step): Promise<void> {
   if (step === 'write') {
     const outbox = await openOutbox({ directory })

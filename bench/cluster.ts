@@ -4,11 +4,11 @@
  * every id. In one run, rounds interleaved, medians shown. Compare ratios within one run, never figures of two runs.
  *
  * Answered at once, one process can keep a small machine busy. So they are measured once more with a receiver that takes its
- * time, as receivers do: then the limit is what each process may have in flight.
+ * time, as receivers do. Then the limit is the number of attempts in flight of each process.
  *
- * PostgreSQL comes from npm.
- * Options: --count N (events of a backlog, 20000), --slow-count N (events for the slow receiver, 5000), --answer-after N
- * (milliseconds of the slow receiver, 100), --rounds N (3), --in-flight N (64, of each process), --relays 1,2,4
+ * PostgreSQL comes from npm. Options: --count N (events of a backlog, 20000), --slow-count N (events for the slow receiver,
+ * 5000). Times: --answer-after N (milliseconds of the slow receiver, 100). Size: --rounds N (3), --in-flight N (64, of each
+ * process), --relays 1,2,4
  */
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'

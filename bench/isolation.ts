@@ -1,9 +1,9 @@
 /**
- * `npm run bench:isolation`: what 97 healthy endpoints feel of bad ones: of three in their own network, one dead, one that drips
- * its answer, one that answers 500; and of 200 and 1,000 that accept and never answer, in one other network and in 1,000. Groups
- * of rounds, interleaved in one run; the same 97 endpoints get the same events at the same rate. The lag is from handing an event
- * over to its arrival at the receiver.
- * Options: --rounds N (of each group, 5), --rate N (events a second, each to every endpoint, 10), --seconds N (a round, 10)
+ * `npm run bench:isolation`: how much bad endpoints slow down 97 healthy ones. In their own network, one is dead, one drips
+ * its answer, and one answers 500. In other networks, 200 and 1,000 accept and never answer: all in one network, and each in
+ * another. Groups of rounds, interleaved in one run; the same 97 endpoints get the same events at the same rate. The lag is
+ * from handing an event over to its arrival at the receiver. Options: --rounds N (of each group, 5), --rate N (events a
+ * second, each to every endpoint, 10), --seconds N (a round, 10)
  */
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { atRate, eventOf, key } from './relay/made.ts'
 
 const healthy = 97
 
-/** The receivers, in a process of their own: `/good` takes the time, `/drip` and `/fail` are what they are called. */
+/** The receivers, in a separate process: `/good` takes the time, `/drip` and `/fail` do as they are called. */
 async function receive(): Promise<void> {
   let lags: number[] = []
   const server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:start`: how long the programs, and an import of the library, take until they are there. What `npm run build` made is
- * started, as users have it; Node alone, with an empty program, is the measure. Rounds go over everything.
+ * `npm run bench:start`: how long the programs, and an import of the library, take until they are there. The result of
+ * `npm run build` is started, as users have it. Node alone, with an empty program, is the measure. Rounds go over everything.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ const importing = (path: string): readonly string[] => [
   `await import(${JSON.stringify(pathToFileURL(join(built, path)).href)})`,
 ]
 
-/** What is started, and the output that says that it is there; without one its end does. */
+/** A program to start, and the output that proves its start; without one its end does. */
 const starts: readonly { readonly name: string; readonly args: readonly string[]; readonly ready?: string }[] = [
   { name: 'Node alone', args: ['-e', '0'] },
   { name: "import 'folkmoot'", args: importing('lib/index.js') },

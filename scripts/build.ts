@@ -16,7 +16,7 @@ const built = [
   ...Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : entry.default)),
   ...Object.values(bin),
 ]
-/** What can be imported or run, and the source that it is made of. */
+/** The modules and programs of the package, each with its source. */
 const entries = Object.fromEntries(
   built.map((path) => {
     const name = path.replace(/^(\.\/)?dist\//, '').replace(/\.js$/, '')

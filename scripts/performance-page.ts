@@ -150,7 +150,7 @@ const sections = {
 /**
  * The page with the sections whose figures exist; the others stay as they are.
  * @param page `docs/performance.md` before
- * @param figuresOf the text of the figures by their name, `undefined` if there are none
+ * @param figuresOf the text of the figures by their name, `undefined` if they are missing
  */
 export function performancePage(page: string, figuresOf: (name: string) => string | undefined): Page {
   const made = { page, plots: new Map<string, string>() }

@@ -1,8 +1,10 @@
 /**
- * `npm run try:alerts`: brings relays into the states that the alert rules are about, lets a real Prometheus watch them, and
- * says which alerts fire. All times of the rules are divided by 150. It takes about a minute and never more than three.
+ * `npm run try:alerts`: brings relays into the states that the alert rules are about, and lets a real Prometheus watch them.
+ * It lists the alerts that fire. All times of the rules are divided by 150. It takes about a minute and never more than
+ * three.
  *
- * Needs `prometheus` on the PATH. A full disk needs root on Linux. What cannot be tried is said, and is no failure.
+ * Needs `prometheus` on the PATH. A full disk needs root on Linux. A rule that cannot be tried is listed, and is not a
+ * failure.
  */
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -24,9 +26,9 @@ interface State {
   readonly disk?: boolean
   /** Brings the relay into this state. */
   readonly bring: (relay: WatchedRelay, origin: string) => Promise<void>
-  /** What has to fire. */
+  /** The alert that has to fire. */
   readonly fires: readonly string[]
-  /** What else may fire on the way. */
+  /** The alerts that may fire on the way. */
   readonly may?: readonly string[]
 }
 

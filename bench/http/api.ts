@@ -1,5 +1,5 @@
 /**
- * The API over one storage, in a process of its own: `api.ts ADDRESS OUTBOX MEMBERS`. A storage that is empty is filled first;
+ * The API over one storage, in a separate process: `api.ts ADDRESS OUTBOX MEMBERS`. A storage that is empty is filled first;
  * one that outlives its process is then opened anew by the next.
  */
 import { createServer } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * Plain node:http with nothing behind it, the reference of every ratio: it makes its answers of values each time, and parses what it
- * is sent, as every API must. No authentication, no validation, no storage.
+ * Plain node:http with nothing behind it, the reference of every ratio. As every API must, it makes its answers of values
+ * each time, and parses each body. No authentication, no validation, no storage.
  */
 import { createServer } from 'node:http'
 import { records, serving } from './records.ts'

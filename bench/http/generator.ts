@@ -1,6 +1,7 @@
 /**
- * Asks one server as fast as it answers, in a process of its own: keep-alive connections, one request at a time on each.
- * It writes bytes that were made before, and of an answer reads the status and the length only: so it costs less than any server.
+ * Asks one server as fast as it answers, in a separate process: keep-alive connections, one request at a time on each. It
+ * writes bytes that were made before, and of an answer reads the status and the length only: so it costs less than any
+ * server.
  */
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'

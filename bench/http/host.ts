@@ -1,5 +1,5 @@
 /**
- * One host, `host.ts NAME`, with a route of its own beside the API over memory, each mounted as `docs/hosts.md` shows it. The route
+ * One host, `host.ts NAME`, with one route beside the API over memory, each mounted as `docs/hosts.md` shows it. The route
  * answers with the same member that the API shows.
  */
 import { createServer, type RequestListener } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * The limit that the engines themselves set, `limit.ts sqlite|postgres PLACE`: a small server over one of them that keeps each record
- * as ready text, knows one network and no keys, and writes a post with its event as durably as the API does.
+ * The limit that the engines themselves set, `limit.ts sqlite|postgres PLACE`: a small server over one of them. It keeps each
+ * record as ready text, has one network and no keys, and writes a post with its event as durably as the API.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import process from 'node:process'

@@ -20,7 +20,7 @@ export const usualConnections = 32
 /** Different requests of each connection, where there are different ones. */
 const different = 200
 
-/** What stands on the wire. */
+/** The bytes on the wire. */
 function written({ method, path, headers, body = '' }: Asked): string {
   const length = body ? { 'content-length': String(Buffer.byteLength(body)) } : {}
   const lines = Object.entries({ host: '127.0.0.1', ...headers, ...length }).map(([name, value]) => `${name}: ${value}`)

@@ -57,7 +57,7 @@ const peers: Readonly<Record<string, (kept: Records) => Promise<void>>> = {
     serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => listening(port))
   },
 
-  /** A file of its own: it writes the whole of it with each POST, in the background. */
+  /** A separate file: it writes the whole of it with each POST, in the background. */
   async 'json-server'(kept) {
     const { default: jsonServer } = await untyped<{ readonly default: JsonServer }>('json-server')
     const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-json-server-'))

@@ -1,4 +1,4 @@
-/** What the peers answer with: values of the API's own answers, kept in memory. */
+/** The answers of the peers: values of the API's own answers, kept in memory. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
@@ -53,7 +53,7 @@ export async function records(): Promise<Records> {
   }
 }
 
-/** Says where it listens, and what it used whenever it is asked. */
+/** Reports its address, and its usage whenever it is asked. */
 export function listening(port: number, token = 'none'): void {
   process.on('message', (message) => {
     if (message === 'usage') process.send?.({ cpu: process.cpuUsage(), rss: process.memoryUsage.rss() })

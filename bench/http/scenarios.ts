@@ -1,4 +1,4 @@
-/** What the API's benchmark asks for. */
+/** The requests of the API's benchmark. */
 import { firstMember, firstSpace, spaceCount } from './seeded.ts'
 import type { Server } from './start.ts'
 
@@ -32,7 +32,7 @@ const anyOf = (first: number, count: number): string => String(first + Math.floo
 const bearer = ({ token }: Server) => ({ authorization: `Bearer ${token}` })
 
 /**
- * What is asked, in groups: what stands in one is measured one right after the other, to be compared.
+ * The requests, in groups. Those of one group are measured one right after the other, to be compared.
  * @param latePath the path of a server's late page, as its own links said it
  */
 export function scenariosOf(latePath: (server: Server) => string): readonly (readonly Scenario[])[] {
@@ -74,7 +74,7 @@ export function scenariosOf(latePath: (server: Server) => string): readonly (rea
 export interface Deep {
   /** Its number. */
   readonly page: number
-  /** Path and query, as the link to it says them. */
+  /** Path and query, as in the link to it. */
   readonly path: string
 }
 

@@ -7,7 +7,7 @@ import { members, networks, spaces } from '../../lib/storage/tables.ts'
 
 /** Rows of one transaction, and how many of them are on their way at once. */
 const [inTransaction, atOnce] = [10_000, 500]
-/** The id of the first member; the others follow. The owner, who comes with the network, has a later one. */
+/** The id of the first member; the others follow. The owner comes with the network, and has a later one. */
 export const firstMember = 100_000
 /** The id of the first space, and how many there are: posts of one space wait for each other. */
 export const [firstSpace, spaceCount] = [2_000, 50]
@@ -56,7 +56,7 @@ export async function seed(community: Community, storage: Storage, count: number
     })
     tell(end)
   }
-  // What PostgreSQL would do by itself within a minute.
+  // PostgreSQL would do this by itself within a minute.
   await storage.transaction(async ({ native }) => {
     if (isQueryable(native)) await native.query('ANALYZE')
   })

@@ -1,4 +1,4 @@
-/** Starting the servers of the API's benchmark, each in a process of its own, and asking them what they used. */
+/** Starting the servers of the API's benchmark, each in a separate process, and asking them for their usage. */
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { startOn } from '../support/cores.ts'
@@ -61,7 +61,7 @@ export async function start(
   }
 }
 
-/** An error and its deepest cause, of all that a process says when it dies. */
+/** An error and its deepest cause, out of the whole output of a dying process. */
 function lastWords(words: string, code: number | string | null): string {
   const lines = words.split('\n').flatMap((line) => /\w*Error: .*/.exec(line)?.[0] ?? [])
   return lines.length === 0 ? `it ended with ${code}` : [...new Set([lines[0], lines.at(-1)])].join('; ')

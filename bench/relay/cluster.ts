@@ -5,11 +5,11 @@ import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { startRelay } from '../../daemon/relay/relay.ts'
 import { asSender, eventOf, inGroups, key, secret } from './made.ts'
 
-/** Endpoints, each of a network of its own: what relays share out among themselves. */
+/** Endpoints, each of another network: relays share them out among themselves. */
 const endpoints = 16
 
 await asSender(async ({ count, url, keptAt, inFlight }) => {
-  // What each relay may have in flight is the limit, however few endpoints are its share.
+  // The limit is the number of attempts in flight of each relay, however few endpoints are its share.
   const settings = { allowHttp: true, allowPrivate: true, maxInFlightPerEndpoint: inFlight, maxInFlight: inFlight }
   const start = async () => {
     await startRelay({ outbox: keptAt, settings, onFault: (what, error) => console.error(what, error) })

@@ -1,10 +1,10 @@
-/** What every sender of the relay's benchmark shares: the same events, the same signature, the same way to report. */
+/** Shared by every sender of the relay's benchmark: the same events, the same signature, the same way to report. */
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Pool } from 'undici'
 import type { EventRecord } from '../../lib/outbox/record.ts'
 
-/** What a sender is told: how many events, to where, in which directory or under which address it keeps them. */
+/** The task of a sender: the number of events, their destination, and the directory or address at which it keeps them. */
 export interface Task {
   readonly count: number
   readonly url: string
@@ -14,13 +14,13 @@ export interface Task {
   readonly perSecond: number | null
 }
 
-/** What a sender has used since its process began. */
+/** The usage of a sender since its process began. */
 export interface Usage {
   readonly cpuSeconds: number
   readonly peakMiB: number
 }
 
-/** What the receiver tells when it has everything. */
+/** The report of the receiver when it has everything. */
 export interface Received {
   /** Milliseconds since 1970. */
   readonly at: number
@@ -101,7 +101,7 @@ export function peakMiB(): number {
   return process.resourceUsage().maxRSS / 1024
 }
 
-/** Reads the task, prepares, says that it is ready, begins when told to, and says what it used whenever it is asked. */
+/** Reads the task, prepares, reports that it is ready, and begins on demand. Its usage is reported whenever it is asked. */
 export async function asSender(prepare: (task: Task) => Promise<() => Promise<void>>): Promise<void> {
   const task = JSON.parse(process.argv[2] ?? '{}') as Task
   const begin = await prepare(task)

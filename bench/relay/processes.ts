@@ -19,7 +19,7 @@ export const freePort = () =>
 /** PostgreSQL as it is delivered, syncing included. */
 export async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const port = await freePort()
-  // A directory of its own: as root, PostgreSQL runs as another user, who may not enter ours.
+  // A separate directory: as root, PostgreSQL runs as another user, who may not enter ours.
   const home = mkdtempSync(join(tmpdir(), 'folkmoot-bench-postgres-'))
   const server = new EmbeddedPostgres({
     databaseDir: home,
@@ -61,7 +61,7 @@ export interface Measured extends Received {
   readonly peakMiB: number
 }
 
-/** A sender in a process of its own: its program, and what it is to do. */
+/** A sender in a separate process: its program, and its task. */
 export interface Sender {
   readonly file: string
   readonly task: Omit<Task, 'url'>

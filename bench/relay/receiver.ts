@@ -1,6 +1,6 @@
 /**
- * The receiver: takes every delivery, remembers each id, and says when it has all of them. It reads a request no further than it must
- * and answers with bytes that were made before, so that the sender is the limit and not it.
+ * The receiver: takes every delivery, remembers each id, and reports when it has all of them. It reads a request no further
+ * than it must, and answers with ready bytes. So the sender is the limit, and not the receiver.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'

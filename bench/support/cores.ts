@@ -3,14 +3,14 @@ import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import process from 'node:process'
 
-/** What is measured has the first core; what asks it, and databases, have the second one. */
+/** The measured process has the first core. Its clients and databases have the second one. */
 export type Core = 'measured' | 'asking'
 const numbers = { measured: '0', asking: '1' } as const
 
 /** Whether processes can be kept on one core each: on Linux, with `taskset`, on two cores or more. */
 export const pinned: boolean = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0
 
-/** What a command begins with to run on a core. */
+/** The beginning of a command that is to run on a core. */
 export const onCore = (core: Core): readonly string[] => (pinned ? ['taskset', '-c', numbers[core]] : [])
 
 /** More members in memory than Node's usual limit admits. */

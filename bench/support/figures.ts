@@ -4,7 +4,7 @@
 export const middle = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-/** What the rounds came to. */
+/** The result of the rounds. */
 export interface Spread {
   readonly median: number
   readonly lowest: number

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 
 export interface Declared {
   readonly default: string
-  /** What it means, for `--help`. */
+  /** Its meaning, for `--help`. */
   readonly means: string
 }
 

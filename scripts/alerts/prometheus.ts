@@ -7,7 +7,7 @@ import { join } from 'node:path'
 export const rulesFile = join(import.meta.dirname, '..', '..', 'docs', 'monitoring', 'alerts.yaml')
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
-/** The rules with every `for:` and every age that they compare with divided. What a rate looks back on stays as it is. */
+/** The rules with every `for:` and every age that they compare with divided. The window of a rate stays as it is. */
 export function shortened(rules: string, factor: number): string {
   return rules
     .replace(

@@ -1,4 +1,4 @@
-/** A relay in a process of its own, over an outbox that may be written to. */
+/** A relay in a separate process, over an outbox that may be written to. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
