@@ -1,4 +1,4 @@
-/** Processes of their own, for tests about what dies with a process. */
+/** Separate processes, for tests about the death of a process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { execPath } from 'node:process'

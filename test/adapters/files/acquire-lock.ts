@@ -1,5 +1,5 @@
 /**
- * A process of its own that tries to hold a path and prints `held` or the refusal: `node x PATH [exit]`. With `exit` it does
+ * A separate process that tries to hold a path and prints `held` or the refusal: `node x PATH [exit]`. With `exit` it does
  * not stay, although it never releases.
  */
 import { writeSync } from 'node:fs'

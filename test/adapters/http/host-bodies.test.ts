@@ -75,7 +75,7 @@ interface Sent {
   readonly chunked?: boolean
 }
 
-/** What every host answers alike. `TAG` stands for the id of a tag that is there. */
+/** Cases that every host answers alike. `TAG` stands for the id of a tag that is there. */
 const requests: readonly (readonly [string, Sent, number])[] = [
   ['a record', { method: 'POST', path: tags, body: '{"title":"Größe ✓"}' }, 201],
   ['a record in chunks', { method: 'POST', path: tags, body: '{"title":"chunks"}', chunked: true }, 201],

@@ -1,4 +1,4 @@
-/** A process of its own that appends until it is killed, and prints an id as soon as it is durable: `node x DIRECTORY PREFIX`. */
+/** A separate process that appends until it is killed, and prints an id as soon as it is durable: `node x DIRECTORY PREFIX`. */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
 import { openOutbox } from '../../../adapters/outbox/file.ts'

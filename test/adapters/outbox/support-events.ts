@@ -1,6 +1,6 @@
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 
-/** An event to append; nothing here needs the test runner, so that programs of their own can use it. */
+/** An event to append. Nothing here needs the test runner, so that separate programs can use it. */
 export const event = (id: string, text = 'hello'): EventRecord => ({
   kind: 'event',
   network_id: '1',

@@ -25,7 +25,7 @@ export async function readAll(source: OutboxSource, from: Positions = {}, limit 
 
 export const failure = (code: string): Error => Object.assign(new Error(`${code}: injected`), { code })
 
-/** A file system over the real one, whose files behave as `change` says. */
+/** A file system over the real one, whose files behave as `change` decides. */
 export function faulty(change: (file: OpenFile, path: string) => Partial<OpenFile>, base: Partial<FileSystem> = {}): FileSystem {
   return {
     ...nodeFileSystem,

@@ -1,4 +1,4 @@
-/** Writers of an outbox directory in processes of their own, for tests that kill them. */
+/** Writers of an outbox directory in separate processes, for tests that kill them. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { execPath } from 'node:process'

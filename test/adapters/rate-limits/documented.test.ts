@@ -1,4 +1,4 @@
-/** The examples of docs/embedding.md, run as they stand there by two processes at once. */
+/** The examples of docs/embedding.md, run unchanged by two processes at once. */
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ async function exampleOf(name: string): Promise<string> {
   })
 }
 
-/** What each process does: 60 requests, one after another, and ends when the community is closed. */
+/** The work of each process: 60 requests, one after another. It ends when the community is closed. */
 const requests = (name: string) => `
 const left = []
 for (let n = 0; n < 60; n++) {

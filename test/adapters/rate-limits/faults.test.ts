@@ -1,4 +1,4 @@
-/** What rate limits do when their database does not answer: each process counts for itself, and nobody waits for long. */
+/** Rate limits when their database does not answer: each process counts for itself, and nobody waits for long. */
 import { stat, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'

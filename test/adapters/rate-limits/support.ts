@@ -1,4 +1,4 @@
-/** What the tests of rate limits share: a database of each kind, and what stands in it. */
+/** Shared by the tests of rate limits: a database of each kind, and a look at its rows. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { onTestFinished } from 'vitest'
@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../support/directory.ts'
 import type { TestPostgres } from '../../support/postgres.ts'
 
 export interface CountsUnderTest {
-  /** Rate limits as another process would have them: with a connection of their own. */
+  /** Rate limits as another process would have them: with a separate connection. */
   open(): Promise<SharedRateLimits>
   /** The rows of the table: what each key has used, and the seconds until its minute ends. */
   rows(): Promise<readonly { readonly key: string; readonly used: number; readonly seconds: number }[]>

@@ -15,7 +15,7 @@ import { testPostgres } from '../../support/postgres.ts'
 
 export interface TestDatabase {
   readonly dialect: Dialect
-  /** On a connection of its own, as another process would. */
+  /** On a separate connection, as another process would. */
   migrate(schema: Schema, dryRun?: boolean): Promise<readonly string[]>
   requireMigrated(schema: Schema): Promise<void>
   /** Rows as lists of texts and nulls. */

@@ -16,7 +16,7 @@ import { insertAndTell, thing, thingIds, things } from './things.ts'
 
 const server = await testPostgres()
 
-/** A host with a table `orders` of its own in the same database. */
+/** A host with its own table `orders` in the same database. */
 interface Host {
   readonly storage: Storage
   /** Runs SQL on the host's connection, outside of anything of ours. */
@@ -24,7 +24,7 @@ interface Host {
   /** Begins as the host would. */
   begin(): Promise<void>
   joined(): Storage
-  /** What `community.using` takes. */
+  /** The argument of `community.using`. */
   readonly native: unknown
   orders(): Promise<unknown>
   events(): Promise<readonly string[]>

@@ -12,7 +12,7 @@ import { recordingOutbox } from './recording-outbox.ts'
 const stored = (path: string) =>
   JSON.parse(readFileSync(path, 'utf8')) as { tables: { things: { id: string }[] }; pending: unknown[] }
 
-/** Commits until the storage says no; gives the ids of what it took, and what it said. */
+/** Commits until the storage refuses; gives the ids of the commits, and the refusal. */
 async function fill(storage: Storage) {
   const taken: string[] = []
   for (let id = 1; id <= 1000; id++) {

@@ -5,7 +5,7 @@ import { defaultsTo, integer, nullable, table, text } from '../../../lib/storage
 import { temporaryDirectory } from '../../support/directory.ts'
 import { insert, openLowdb, thing, thingIds, things } from './lowdb-support.ts'
 
-/** A file with this content, in a directory of its own. */
+/** A file with this content, in a separate directory. */
 function fileWith(content: string | Uint8Array): string {
   const path = join(temporaryDirectory(), 'db.json')
   writeFileSync(path, content)

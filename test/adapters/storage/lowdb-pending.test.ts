@@ -48,7 +48,7 @@ describe('pending events of lowdb', () => {
     const storage = await openLowdb({ path, outbox: stuck })
     const commit = insertAndTell(storage, thing(1))
     await reached.promise
-    // What a crash at this moment would leave behind.
+    // The files that a crash at this moment would leave behind.
     const afterCrash = join(temporaryDirectory(), 'db.json')
     copyFileSync(path, afterCrash)
     goOn.resolve()

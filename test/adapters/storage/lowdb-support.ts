@@ -1,4 +1,4 @@
-/** What the lowdb tests share: a file of its own, a table, and rows for it. */
+/** Shared by the lowdb tests: a file for each test, a table, and rows for it. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ export function wordOf(id: string): EventRecord {
   }
 }
 
-/** Stores one thing and tells the outbox of it, in one transaction. */
+/** Stores one thing and appends its event to the outbox, in one transaction. */
 export function insertAndTell(storage: Storage, row: Thing): Promise<void> {
   return storage.transaction(async (tx) => {
     await tx.insert(things, row)

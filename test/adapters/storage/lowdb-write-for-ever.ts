@@ -1,5 +1,5 @@
 /**
- * A process of its own that commits until it is killed, and prints an id as soon as its commit is acknowledged:
+ * A separate process that commits until it is killed, and prints an id as soon as its commit is acknowledged:
  * `node x DIRECTORY FIRST`. Each commit stores a thing and an event of the same name, counted from FIRST. When that is 1, the
  * file is made large first, so that a kill finds it in the middle of a write.
  */

@@ -1,4 +1,4 @@
-/** What only a server does: connections that break, pools that are empty, locks that collide. */
+/** Faults that only a server has: connections that break, pools that are empty, locks that collide. */
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { type PostgresOptions, type PostgresStorage, postgresStorage } from '../../../adapters/storage/postgres.ts'

@@ -1,4 +1,4 @@
-/** What only needs its parent to stay goes on side by side with its like, on a real PostgreSQL. */
+/** Requests that only need their parent to stay run side by side, on a real PostgreSQL. */
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { createCommunity } from '../../../lib/index.ts'
@@ -8,7 +8,7 @@ import { wrappedStorage } from '../../support/storage.ts'
 
 const server = await testPostgres()
 
-/** Lets the first two who come go on when both are there. */
+/** Lets the first two continue when both have arrived. */
 function meetingOfTwo() {
   const both = Promise.withResolvers<void>()
   let there = 0

@@ -49,7 +49,7 @@ async function outside(options: PostgresOptions) {
         ...(key ? { 'idempotency-key': key } : {}),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
-      // Whoever waits longer than this waits for ever.
+      // A request that waits longer than this waits for ever.
       signal: AbortSignal.timeout(60_000),
     })
     return { status: answer.status, after: answer.headers.get('retry-after'), body: (await answer.json()) as Json }
@@ -97,8 +97,8 @@ test('while a lock holds all connections, requests get 503 with Retry-After in t
 })
 
 /**
- * A way to PostgreSQL of which every connection is cut after so many bytes of answers, one number after the other; and before
- * some answers to COMMIT, so that nobody knows whether it came through.
+ * A way to PostgreSQL of which every connection is cut after so many bytes of answers, one number after the other. It also
+ * cuts before some answers to COMMIT, so that their outcome is unknown.
  */
 async function cutting(bytes: readonly number[]) {
   const { hostname, port } = new URL(server.url)

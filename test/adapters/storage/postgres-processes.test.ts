@@ -1,4 +1,4 @@
-/** What PostgreSQL has when the process that wrote is gone. */
+/** The rows of PostgreSQL when the process that wrote them is gone. */
 import { expect, test } from 'vitest'
 import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { testPostgres } from '../../support/postgres.ts'

@@ -3,7 +3,7 @@ import type { StorageUnderTest, TableDefinition } from '../../../lib/testing/ind
 import type { TestPostgres } from '../../support/postgres.ts'
 import { recordsOf } from './records-of.ts'
 
-/** A storage in a schema of its own, which the suite may look into and open again. */
+/** A storage in a separate schema, which the suite may look into and open again. */
 export async function postgresSubject(
   { url, newSchema, drop }: TestPostgres,
   tables: readonly TableDefinition[],

@@ -1,4 +1,4 @@
-/** A connection that breaks between COMMIT and its answer: nobody knows whether it was written. */
+/** A connection that breaks between COMMIT and its answer: the outcome is unknown. */
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { createTestCommunity } from '../../support/community.ts'

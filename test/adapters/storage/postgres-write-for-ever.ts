@@ -1,7 +1,7 @@
 /**
- * A process of its own that commits until it is killed, and prints an id as soon as its commit is acknowledged:
- * `node x URL SCHEMA FIRST`. Each commit stores a thing and an event of the same name, counted from FIRST, and counts it in the
- * first thing of all, so that the transactions wait for each other; eight at a time.
+ * A separate process that commits until it is killed, and prints an id as soon as its commit is acknowledged:
+ * `node x URL SCHEMA FIRST`. Each commit stores a thing and an event of the same name, counted from FIRST. It also counts it
+ * in the first thing of all, so that the transactions wait for each other. Eight run at a time.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'

@@ -11,7 +11,7 @@ import type { TableDefinition } from '../../../lib/testing/index.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 
-/** A database of its own, which can be migrated and opened with other tables than before. */
+/** A separate database, which can be migrated and opened with other tables than before. */
 interface Database {
   migrate(tables: readonly TableDefinition[], dryRun?: boolean): Promise<readonly string[]>
   open(tables: readonly TableDefinition[], migrate?: boolean): Promise<Storage>
@@ -62,7 +62,7 @@ const second = table(
   },
   { unique: [['title']], indexes: [['folder']] },
 )
-/** What version 1 of each engine made of such a table, in the statements of its day. */
+/** The table as version 1 of each engine made it, in the statements of its day. */
 const versionOne: Readonly<Record<string, (name: (table: string) => string) => string>> = {
   sqlite: (name) => `
     CREATE TABLE ${name('meta')} ("name" TEXT PRIMARY KEY, "value" TEXT NOT NULL) STRICT;

@@ -1,6 +1,6 @@
 /**
- * Every query of every list is served by an index, and every look-up and change of any other request by more of one than the
- * network: read from the plans of both databases, with 10,000 rows in each table.
+ * Every query of every list is served by an index. So is every look-up and change of any other request, by more of the index
+ * than the network. The plans of both databases prove it, with 10,000 rows in each table.
  */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -39,7 +39,7 @@ const common: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   custom_fields: { response_type: 'text' },
 }
 
-/** What row `n` has in a column, as SQL; unique keys hold. */
+/** The value of row `n` in a column, as SQL; unique keys hold. */
 function valueIn(table: string, name: string, { type }: Column, ids: string[]): string {
   if (name === 'id') return '50000000 + n'
   if (name === 'network_id') return '1'
@@ -71,8 +71,8 @@ interface Asked extends Statement {
 }
 
 /**
- * Runs every list, its second page and its last link, then every other request, and keeps what was asked of the database: for
- * the requests themselves, for their keys and for their repeats.
+ * Runs every list, its second page and its last link, then every other request. It keeps the statements: of the requests
+ * themselves, of their keys and of their repeats.
  */
 async function statementsOfRequests(storage: Storage, seen: Map<string, Statement>): Promise<readonly Asked[]> {
   const network = await createSeededCommunity({ storage })
@@ -149,7 +149,7 @@ interface Plan {
 const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 const isLarge = (node: Plan): boolean => !few[node['Relation Name'] ?? '']
 
-/** Whether far more pages are read than the rows that come out of them need: a whole index, say, from its first entry to its last. */
+/** Whether far more pages are read than the resulting rows need, such as a whole index from its first entry to its last. */
 function readsWidely(node: Plan): boolean {
   const pages = (node['Shared Hit Blocks'] ?? 0) + (node['Shared Read Blocks'] ?? 0)
   return node['Node Type'].includes('Scan') && pages > 30 + 3 * (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 1)

@@ -1,4 +1,4 @@
-/** What only SQLite does: one writer for many processes, groups of commits, files that are damaged or full. */
+/** Faults that only SQLite has: one writer for many processes, groups of commits, files that are damaged or full. */
 import { writeFileSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'

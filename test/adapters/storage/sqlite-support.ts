@@ -1,4 +1,4 @@
-/** What the SQLite tests share: a file of their own. */
+/** Shared by the SQLite tests: a file for each. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts
 import type { StorageUnderTest, TableDefinition } from '../../../lib/testing/index.ts'
 import { recordsOf } from './records-of.ts'
 
-/** A directory of its own for one test. */
+/** A separate directory for one test. */
 export async function temporaryDirectory() {
   const directory = await mkdtemp(join(tmpdir(), 'folkmoot-'))
   return { path: join(directory, 'db.sqlite'), directory, remove: () => rm(directory, { recursive: true }) }

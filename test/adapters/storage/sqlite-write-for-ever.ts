@@ -1,5 +1,5 @@
 /**
- * A process of its own that commits until it is killed, and prints an id as soon as its commit is acknowledged:
+ * A separate process that commits until it is killed, and prints an id as soon as its commit is acknowledged:
  * `node x PATH FIRST`. Each commit stores a thing and an event of the same name, counted from FIRST; four at a time.
  */
 import { writeSync } from 'node:fs'

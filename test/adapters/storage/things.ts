@@ -26,13 +26,13 @@ export function wordOf(id: number | string): EventRecord {
   }
 }
 
-/** Stores a thing and tells of it, in a transaction that is open. */
+/** Stores a thing and records its event, in a transaction that is open. */
 export async function storeAndTell(tx: Tx, id: number | string): Promise<void> {
   await tx.insert(things, thing(id))
   await tx.append([wordOf(id)])
 }
 
-/** The same in a transaction of its own. */
+/** The same in a separate transaction. */
 export const insertAndTell = (storage: Storage, id: number | string): Promise<void> =>
   storage.transaction((tx) => storeAndTell(tx, id))
 

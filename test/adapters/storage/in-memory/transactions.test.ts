@@ -4,7 +4,7 @@ import { type Commit, transactionsInMemory } from '../../../../adapters/storage/
 import { type Storage, StorageError, type Tx } from '../../../../lib/storage/contract.ts'
 import { insert, insertAndTell, thing, thingIds, things, wordOf } from '../lowdb-support.ts'
 
-/** A storage whose groups become durable, or not, when the test says so. */
+/** A storage whose groups become durable, or not, when the test decides it. */
 function held() {
   const groups: { ids: string[]; done: () => void; failed: (error: unknown) => void }[] = []
   const tables = tablesInMemory()
