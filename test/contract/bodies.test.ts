@@ -112,7 +112,7 @@ test.each(withBody)('%s refuses a body that is nested without end, with a key an
   expect(network.faults).toEqual([])
 })
 
-/** The fields of a body, as they go on behind another one. */
+/** The fields of a body, as they continue behind another one. */
 const fieldsBehind = (body: object | undefined): string => {
   const fields = JSON.stringify(body ?? {}).slice(1, -1)
   return fields === '' ? '' : `,${fields}`

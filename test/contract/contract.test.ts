@@ -35,7 +35,7 @@ const answersPath = '/admin/v1/networks/{network_id}/custom_fields/{custom_field
 const noRowId = 'an answer of several places has no row id, and every documented field is present'
 const partialPut = 'PUT takes partial bodies as PATCH does'
 
-/** Where this package says it differently on purpose, each with its reason. */
+/** Deliberate deviations of this package, each with its reason. */
 const deviations: Readonly<Record<string, string>> = {
   [`GET ${answersPath} 200.id: may be null`]: noRowId,
   [`POST ${answersPath} 200.id: may be null`]: noRowId,
@@ -49,7 +49,7 @@ const deviations: Readonly<Record<string, string>> = {
     'the filter knows every kind of field that there is, the newer ones too',
 }
 
-/** What is published beyond the contract on purpose, each with its reason. */
+/** Deliberate additions to the contract, each with its reason. */
 const additions: Readonly<Record<string, string>> = {
   'schemas.MeResponse: id, name, email, network_id, role, created_at': 'GET /me answers in both documented forms at once',
   'schemas.PostResponse: author': "a post's webhook carries both `creator_id` and `author`",
@@ -64,8 +64,8 @@ const isDescribed = (doc: JsonSchema, schema: JsonSchema): boolean => {
 }
 
 /**
- * What is published and is not in the contract: the place in `contract.json` that lacks it, and the names. A field with a description
- * says itself why it is there; the interface's own fields have none.
+ * The published names that are not in the contract: the place in `contract.json` that lacks them, and the names. A field with
+ * a description explains itself; the interface's own fields have no description.
  */
 const beyond = new Map<string, Set<string>>()
 function noteExtras(doc: JsonSchema, entry: string, given: Iterable<readonly [string, JsonSchema]>, wanted: object): void {
@@ -73,7 +73,7 @@ function noteExtras(doc: JsonSchema, entry: string, given: Iterable<readonly [st
     if (!Object.hasOwn(wanted, name) && !isDescribed(doc, schema)) beyond.set(entry, (beyond.get(entry) ?? new Set()).add(name))
 }
 
-/** What lacks and is not meant to; and every deviation that is none any more. */
+/** Names that are missing without a reason, and deviations that no longer exist. */
 const unmeant = (lacks: readonly string[], meant: readonly string[]): string =>
   [
     ...lacks.filter((lack) => !meant.includes(lack)),
@@ -103,7 +103,7 @@ function unwrap(doc: JsonSchema, schema: JsonSchema): { readonly schema: JsonSch
   return { schema: rest, nullable: [rest['type']].flat().includes('null') }
 }
 
-/** What lacks in a record that is published, compared with the one of the contract. */
+/** The fields that a published record lacks, compared with the one of the contract. */
 function lacksOfRecord(doc: JsonSchema, name: string, schema: JsonSchema, place: string, seen: readonly string[] = []): string[] {
   const fields = contract.schemas[name]
   if (!fields || seen.includes(name)) return []

@@ -7,7 +7,7 @@ import { createMembers, createSpaces } from '../support/members.ts'
 import { createSeededCommunity, seeded } from '../support/seed.ts'
 import { strictly } from '../support/strict.ts'
 
-/** A seeded network with a member of its own for what happens, and `act`, which runs an operation and fails loudly when it fails. */
+/** A seeded network with a separate member for the events, and `act`, which runs an operation and fails loudly when it fails. */
 async function setUp() {
   const t = await createSeededCommunity({ ports: ports() })
   const [member] = await createMembers(t, 'Margaret')
@@ -100,7 +100,7 @@ const subscribed = async ({ notify, told, garden }: SetUp) => {
   })
 }
 
-/** What brings each event about. A kind that is added to the catalogue and not here does not compile. */
+/** The cause of each event. A kind that is added to the catalogue and not here does not compile. */
 const causes: Record<WebhookName, Cause> = {
   ArticleCreated: post({ post_type: 'article' }),
   ArticleUpdated: post({ post_type: 'article' }, { title: 'Hello again' }),

@@ -30,7 +30,7 @@ async function all() {
   return { rows, records: run.records.length }
 }
 
-/** What a call that must fail says; it must leave everything as it is. */
+/** The refusal of a call that must fail; it must leave everything as it is. */
 async function refusal(call: (on: Record<string, never>) => unknown): Promise<string> {
   const before = await all()
   const outcome = await Promise.resolve()
@@ -294,7 +294,7 @@ const calls: readonly [string, object, (on: Community, given: never) => unknown]
   ['call, query', { page: 1, per_page: 2 }, (on, given) => on.call('tags.list', { network: '1', query: given })],
 ]
 
-// What comes of a hostile value: it is accepted where it may be, or refused in one sentence. Anything else is a fault.
+// The outcome of a hostile value: it is accepted where it may be, or refused in one sentence. Anything else is a fault.
 async function outcomeOf(work: () => unknown): Promise<string> {
   try {
     await work()

@@ -1,6 +1,6 @@
 /**
- * What two requests do at the same moment comes out as if one of them had waited for the other: their answers, the rows and
- * the events. Tried on PostgreSQL, where transactions really meet, at every step of either of them.
+ * Two requests at the same moment end as if one of them had waited for the other: their answers, the rows and the events.
+ * Tried on PostgreSQL, where transactions really meet, at every step of either of them.
  */
 import { afterAll, expect, test } from 'vitest'
 import type { Community } from '../../lib/index.ts'
@@ -10,7 +10,7 @@ import { seeded } from '../support/seed.ts'
 
 type Parts = { readonly params?: object; readonly query?: object; readonly body?: object }
 type Actor = 'member' | 'alan' | 'guest'
-/** By the key of a member, which goes on working when the member has left. */
+/** By the key of a member, which continues to work when the member has left. */
 const requestAs =
   (by: Actor, method: string, path: string, body?: object): Act =>
   async ({ fetch }) => {
@@ -133,7 +133,7 @@ const endpoint =
   }
 const nextWeek = '2026-12-06T10:00:00.000Z'
 
-/** What is not seeded. */
+/** Records that are not seeded. */
 async function prepare(community: Community, owner: string) {
   const { notify, call } = community
   const any = call as unknown as AnyCall
@@ -439,7 +439,7 @@ const plans: readonly Pair[] = [
   ['an endpoint that is set twice', endpoint('https://example.org/hook'), endpoint('https://example.org/hook')],
 ]
 
-/** What came of both, as lines that can be compared one by one. */
+/** The outcome of both, as lines that can be compared one by one. */
 const linesOf = ({ answers, rows, events }: Outcome): readonly string[] => [
   ...answers.map((answer, index) => `answer ${index + 1}: ${JSON.stringify(answer)}`),
   ...[...rows].flatMap(([table, all]) => [`${table}: ${all.length}`, ...all.map((row) => `${table}: ${row}`)]),
@@ -457,7 +457,7 @@ const both = all.flatMap(([what, one, other]): Pair[] => [
 /** `2/3`: every third of the pairs, each both ways about, beginning with the second one. */
 const [part = 1, parts = 1] = (process.env['FOLKMOOT_TEST_PART'] ?? '1/1').split('/').map(Number)
 
-/** What comes of one act after the other. Each order is tried once for both ways about. */
+/** The outcome of one act after the other. Each order is tried once for both ways about. */
 const inOrder = new Map<Act, Map<Act, Promise<Outcome>>>()
 function oneByOne(one: Act, other: Act): Promise<Outcome> {
   const known = inOrder.get(one) ?? new Map<Act, Promise<Outcome>>()

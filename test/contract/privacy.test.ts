@@ -20,7 +20,7 @@ async function createWorld({ consents, member_email_visibility }: (typeof worlds
       await tx.update(members, id, { commercial_email_consent: consents })
     return addressesIn(tx)
   })
-  /** The addresses of members, former ones too, that stand in a text. */
+  /** The addresses of members, former ones too, in a text. */
   const shownIn = async (text: string) => {
     const now = await t.storage.transaction(addressesIn, { readOnly: true })
     return [...new Set([...before, ...now])].filter((email) => text.toLowerCase().includes(email.toLowerCase()))

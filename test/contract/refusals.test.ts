@@ -1,4 +1,4 @@
-/** What it costs to refuse a body: little, however long the body is and whatever it is made of. */
+/** The cost of refusing a body: little, however long the body is and whatever it is made of. */
 import type * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { parseInput } from '../../lib/kernel/check.ts'

@@ -1,4 +1,4 @@
-/** What the contract tests do alike: one case for every route, and ways to send its example. */
+/** Shared by the contract tests: one case for every route, and ways to send its example. */
 import { expect } from 'vitest'
 import type { Community } from '../../lib/index.ts'
 import type { Method } from '../../lib/operation.ts'
@@ -37,7 +37,7 @@ export interface Changes {
   readonly body?: unknown
   readonly rawBody?: string | Uint8Array<ArrayBuffer>
   readonly headers?: Readonly<Record<string, string>>
-  /** What to do to the path before it is called. */
+  /** The change of the path before it is called. */
   readonly path?: (path: string) => string
 }
 
@@ -53,7 +53,7 @@ const documented = new Map(
 /** The statuses that a route is documented to answer with. */
 export const documentedStatuses = (id: string): readonly number[] => documented.get(id) ?? []
 
-/** Sends the example of a route, changed where `changes` says so; the status has to be a documented one. */
+/** Sends the example of a route, changed as `changes` asks; the status has to be a documented one. */
 export async function sendExample(
   { community, token }: Pick<TestCommunity, 'token'> & { readonly community: Community },
   id: string,

@@ -1,4 +1,4 @@
-/** An update that changes nothing leaves the record alone, `updated_at` and all, and tells nobody. */
+/** An update that changes nothing leaves the record alone, `updated_at` and all, and emits nothing. */
 import { expect, test } from 'vitest'
 import { createSeededCommunity, seeded } from '../support/seed.ts'
 import { exampleOf, routeIds, sendExample } from './support.ts'
@@ -8,7 +8,7 @@ const acts = ['plan_invites.resend_patch', 'plan_invites.resend_put']
 
 const updates = routeIds.filter((id) => ['PATCH', 'PUT'].includes(exampleOf(id).route.method) && !acts.includes(id))
 
-/** What the host is asked to send because the request asks for it. */
+/** The events of mail that the host sends on request. */
 const askedFor = ['CustomFieldNotificationRequestedHook']
 
 async function setUp() {

@@ -1,8 +1,8 @@
 /**
  * An application that had people long before it had an Admin API. Its table stays as it is:
  *
- *   CREATE TABLE people (person_no INTEGER PRIMARY KEY, mail TEXT NOT NULL UNIQUE, given TEXT NOT NULL, family TEXT,
- *                        is_admin INTEGER NOT NULL DEFAULT 0, left_on TEXT, joined_on TEXT NOT NULL, changed_on TEXT NOT NULL)
+ * `CREATE TABLE people (person_no INTEGER PRIMARY KEY, mail TEXT NOT NULL UNIQUE, given TEXT NOT NULL, family TEXT,
+ *                       is_admin INTEGER NOT NULL DEFAULT 0, left_on TEXT, joined_on TEXT NOT NULL, changed_on TEXT NOT NULL)`
  *
  * Reading and renaming go through the API. New people sign up in the application, so `insert` and `remove` are left out, and
  * the API answers those operations with 403.
@@ -12,7 +12,7 @@ import { type HostRows, type HostTable, type Query, tables, type Where } from '.
 
 type MemberRow = HostRows['members']
 
-/** What each column of a member is in terms of `people`. What is not here is the column's default. */
+/** The value of each column of a member, in terms of `people`. A column that is missing here has its default. */
 const expressions: Readonly<Record<string, string>> = {
   id: 'CAST(person_no AS TEXT)',
   created_at: 'joined_on',

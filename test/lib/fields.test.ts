@@ -27,7 +27,7 @@ import {
 } from '../../lib/fields.ts'
 import { parseInput } from '../../lib/kernel/check.ts'
 
-/** What a request makes of a field, or the sentence with which it refuses it. */
+/** The value that a request makes of a field, or the sentence with which it refuses it. */
 const read = (field: Schema, value: unknown, limits = defaultTextLimits): unknown => {
   try {
     return { ok: (parseInput(request('Test', { field }), { field: value }, limits) as { field: unknown }).field }
@@ -39,10 +39,10 @@ const read = (field: Schema, value: unknown, limits = defaultTextLimits): unknow
 
 interface Pairs {
   readonly field: Schema
-  /** What goes in, and what comes out where it is not the same. */
+  /** The input, and the output where it is not the same. */
   readonly good: readonly (readonly [unknown] | readonly [unknown, unknown])[]
   readonly bad: readonly unknown[]
-  /** What a refused value is told. */
+  /** The sentence for a refused value. */
   readonly says: string
 }
 

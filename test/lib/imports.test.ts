@@ -12,7 +12,7 @@ interface Source {
 
 interface Rule {
   readonly says: string
-  /** Each offence in a file, as it stands there. */
+  /** Each offence in a file, unchanged. */
   offences(source: Source): readonly string[]
 }
 
@@ -27,7 +27,7 @@ const sources: readonly Source[] = ['lib', 'adapters', 'daemon'].flatMap((part) 
 /** The text without comments, so that a comment may name what code may not. */
 const code = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
 
-/** What a file imports: a path below the root for its neighbours, the name of anything else. */
+/** The imports of a file: a path below the root for its neighbours, the name of anything else. */
 function imports({ path, text }: Source): readonly string[] {
   const specifiers = code(text).matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)['"]([^'"]+)['"]/g)
   return [...specifiers].map(([, specifier = '']) =>
@@ -150,8 +150,8 @@ const rules: Readonly<Record<string, Rule>> = {
 const contributing = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
 
 /**
- * The rooms of a part as CONTRIBUTING.md lists them, those at the bottom first: folders, and files that stand beside them. A room
- * within a room stands in the list by itself.
+ * The rooms of a part as CONTRIBUTING.md lists them, those at the bottom first: folders, and files beside them. The list
+ * names a room within a room by itself.
  * @param part its folder, below the root
  * @param fence the name of the list
  */
@@ -172,7 +172,7 @@ function roomsOf(part: string, fence: string) {
     listed,
     files: sources.filter(({ path }) => isWithin(path)),
     roomOf,
-    /** What a file imports, types included, out of a room that does not stand before its own. */
+    /** The imports of a file, types included, out of a room that the list has after its own. */
     upward(source: Source): readonly string[] {
       const own = roomOf(source.path)
       return imports(source).filter((imported) => {

@@ -1,4 +1,4 @@
-/** What the compiler knows of the library's types. These tests fail in `npm run check:types`, before they run. */
+/** The compiler's view of the library's types. These tests fail in `npm run check:types`, before they run. */
 import { expect, test } from 'vitest'
 import { ApiError, type Community, type Hooks, type WebhookEvent } from '../../lib/index.ts'
 import { createTestCommunity } from '../support/community.ts'

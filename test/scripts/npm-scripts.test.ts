@@ -19,7 +19,7 @@ test.each(Object.entries(scripts))('script "%s" has nothing in it that belongs t
   expect(programs.filter((program) => program !== 'npm' && !installed.includes(program))).toEqual([])
 })
 
-/** A shell without words of its own. It stays between npm and the program, and on a signal it ends alone. */
+/** A shell without built-in words. It stays between npm and the program, and on a signal it ends alone. */
 const wordless = `#!${process.execPath}
 const { spawn } = require('node:child_process')
 const [program, ...args] = process.argv.at(-1).split(' ')

@@ -11,7 +11,7 @@ export const program = (name: string): string => join(programs, `${name}.js`)
 /** Node keeps what it has compiled beside the programs. */
 export const environment = () => ({ ...process.env, NODE_COMPILE_CACHE: join(programs, 'compiled') })
 
-/** A program of ours in a process of its own. */
+/** A program of ours in a separate process. */
 export interface Command {
   readonly child: ChildProcess
   /** Everything that it has written so far. */
@@ -34,7 +34,7 @@ export function run(name: 'folkmoot' | 'folkmoot-relay', ...args: readonly strin
   )
 }
 
-/** What a process writes, and its end; it is ended with the test, if it has not ended by itself. */
+/** The output of a process, and its end; it is ended with the test, if it has not ended by itself. */
 export function watched(name: string, child: ChildProcessByStdio<null, Readable, Readable>): Command {
   const out = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

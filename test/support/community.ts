@@ -41,7 +41,8 @@ export interface Prepared {
 }
 
 /**
- * A community of its own for one test: a storage in memory (or the engine under test), a clock that stands still, network 1 (`demo`) with its owner.
+ * A separate community for one test, with a storage in memory (or the engine under test) and a clock that the test moves.
+ * Network 1 (`demo`) has its owner.
  * @param options what the community is created with, beside the test's own storage and clock
  * @param scopes what the test's token may do
  * @param prepared the network, where it need not be made
@@ -61,7 +62,7 @@ export async function createTestCommunity(
   const clock = manualClock()
   const faults: unknown[] = []
   const undeclared: unknown[] = []
-  // Whatever a test is about: an operation refuses only as its declaration and the documents say.
+  // An operation refuses only as its declaration and the documents allow, in every test.
   withTest(() => expect(undeclared).toEqual([]))
   const storage = options.storage ?? (await (prepared?.copies ?? testStorage)(outbox))
   const community = createCommunity({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A directory of its own, removed after the test. */
+/** A separate directory, removed after the test. */
 export function temporaryDirectory(): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'folkmoot-')))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))

@@ -54,7 +54,7 @@ function closing(storage: Storage): Storage {
   return storage
 }
 
-/** Tells `outbox` of what is appended, as soon as it is committed: an outbox that is a table is read elsewhere. */
+/** Gives `outbox` the records as soon as they are committed: an outbox that is a table is read elsewhere. */
 function telling(storage: Storage, outbox: OutboxWriter): Storage {
   return {
     async transaction(work, options) {
@@ -112,7 +112,7 @@ export async function copiesOf(fill: (storage: Storage) => Promise<void>): Promi
 
 const silent: OutboxWriter = { append: async () => {}, close: async () => {} }
 
-/** A schema for each copy that is in use at a time; when its test is over, the tables that were written to are put back. */
+/** A schema for each copy that is in use at a time. When its test is over, the changed tables are put back. */
 async function copiesOnPostgres(fill: (storage: Storage) => Promise<void>): Promise<Copies> {
   const template = newSchema()
   const filled = await postgresStorage({ ...(await server()), schema: template })

@@ -1,6 +1,6 @@
 /**
- * An example request for every operation, against the seeded network: what its schemas ask for, filled in from a table of
- * values by field name, with a few requests chosen by hand where the schema alone cannot know what makes sense.
+ * An example request for every operation, against the seeded network. Its schemas are filled in from a table of values by
+ * field name. A few requests are chosen by hand, where the schema alone does not show which values make sense.
  */
 
 import type { Community } from '../../lib/index.ts'
@@ -9,7 +9,7 @@ import { at, type JsonSchema, resolve } from './json-schema.ts'
 import { downloadable } from './ports.ts'
 import { seeded } from './seed.ts'
 
-/** What a request for an operation consists of, beside its token. */
+/** The parts of a request for an operation, beside its token. */
 export interface Example {
   readonly route: Route
   readonly params: Readonly<Record<string, string>>
@@ -161,14 +161,14 @@ function exampleOf(route: Route, document: Readonly<Record<string, unknown>>): E
   }
 }
 
-/** What the document says of a path, whatever it calls the parameters. */
+/** The document's entry for a path, whatever it calls the parameters. */
 export function publishedPath(document: Readonly<Record<string, unknown>>, path: string): JsonSchema {
   const shape = `/admin/v1/networks/{}${path.replace(/:\w+/g, '{}')}`
   const name = Object.keys(at(document, 'paths')).find((name) => name.replace(/\{\w+\}/g, '{}') === shape)
   return at(document, 'paths', name ?? path)
 }
 
-/** What the document says of a route's request. */
+/** The document's entry for a route's request. */
 export function requestSchemas(document: Readonly<Record<string, unknown>>, { operation, method }: Route) {
   const described = at(publishedPath(document, operation.path), method.toLowerCase())
   const parameters = ((described['parameters'] ?? []) as JsonSchema[]).filter((parameter) => parameter['in'] === 'query')

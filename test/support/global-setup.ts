@@ -1,6 +1,6 @@
 /**
- * What all test files of a run share: a directory, and, from when the first file asks for it, a PostgreSQL (unless `DATABASE_URL`
- * names one) and the programs that are started as processes.
+ * Shared by all test files of a run: a directory, a PostgreSQL (unless `DATABASE_URL` names one) and the programs that are
+ * started as processes. The last two are made when the first file asks for them.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -34,7 +34,7 @@ function once<T>(work: () => Promise<T>) {
       begun ??= work()
       return begun
     },
-    /** What has been made, if anything. */
+    /** The parts that have been made, if any. */
     made: () => begun,
   }
 }
@@ -70,7 +70,7 @@ async function share(): Promise<Shared> {
   }
 }
 
-/** What the projects of a run have in common. Each project loads this file anew, so it does not stand in a variable here. */
+/** Shared by the projects of a run. Each project loads this file anew, so a variable here would not do. */
 interface Run {
   shared?: Promise<Shared>
   users: number

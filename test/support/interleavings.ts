@@ -1,6 +1,6 @@
 /**
- * Two transactions on a real PostgreSQL, in every order that their steps can meet in: one is stopped before its n-th step, the
- * other runs until it is done or waits for a lock of the first, and the first goes on. What comes of it must be what comes of
+ * Two transactions on a real PostgreSQL, in every order in which their steps can meet. One is stopped before its n-th step.
+ * The other runs until it is done or waits for a lock of the first, and the first continues. The outcome must be that of
  * running one after the other.
  */
 import type pg from 'pg'
@@ -19,7 +19,7 @@ import { wrappedStorage } from './storage.ts'
 /** Something that is asked of a community. */
 export type Act = (community: Community) => Promise<unknown>
 
-/** What came of two acts. */
+/** The outcome of two acts. */
 export interface Outcome {
   readonly answers: readonly [unknown, unknown]
   /** The rows of each table that was written to. */
@@ -157,14 +157,14 @@ export async function contestedNetwork<Made>(
   const at = (name: string) => `"${schema}"."${name}"`
   const names = tables.map(({ name }) => name)
   await client.query(`DELETE FROM ${at('outbox')}`)
-  // Noted already: requests by key write nothing of their own beside what is tried.
+  // Noted already: requests by key write nothing beside the rows that are tried.
   await client.query(`UPDATE ${at('api_keys')} SET "last_used_at" = $1`, [isoTime(clock.now())])
   for (const name of names) await client.query(`CREATE TABLE ${at(`seeded_${name}`)} AS SELECT * FROM ${at(name)}`)
   const seededLines = new Map([...(await rowsOf(client, names, at))].map(([name, all]) => [name, linesOf(all).join()]))
   const asSeeded = await digestsOf(client, names, at)
   touched.written.clear()
 
-  /** What has become of the network, which is put back. */
+  /** The state of the network, which is put back. */
   async function outcome(answers: readonly [unknown, unknown]): Promise<Outcome> {
     const changed = [...touched.written].sort()
     touched.written.clear()
@@ -259,7 +259,7 @@ type Rows = readonly Readonly<Record<string, unknown>>[]
 
 const digest = (table: string) => `(SELECT md5(string_agg(t::text, '' ORDER BY id)) FROM ${table} t)`
 
-/** What tells the rows of a table from all others. */
+/** A digest that separates the rows of a table from all others. */
 async function digestsOf(client: pg.Client, names: readonly string[], at: (name: string) => string) {
   const { rows } = await client.query(
     names.map((name) => `SELECT '${name}' AS name, ${digest(at(name))} AS digest`).join(' UNION ALL '),

@@ -1,12 +1,12 @@
 /**
- * Checks a value against the JSON Schemas that the documents publish, more strictly than JSON Schema itself: an object has
- * every documented property and no other. A keyword that is not known here is an error, so that nothing goes unchecked.
+ * Checks a value against the JSON Schemas of the documents, more strictly than JSON Schema itself. An object has every
+ * documented property and no other. A keyword that is not known here is an error, so that nothing goes unchecked.
  */
 export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** What stands at a path of keys in a document; `{}` where there is nothing. */
+/** The value at a path of keys in a document; `{}` where there is nothing. */
 export function at(value: unknown, ...keys: readonly string[]): JsonSchema {
   let here = value
   for (const key of keys) here = isObject(here) ? here[key] : undefined

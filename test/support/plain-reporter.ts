@@ -5,7 +5,7 @@ export default class PlainReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0
     let skipped = 0
-    // What failed outside of a test (a file that does not load, an error that nobody caught) counts as a failure too.
+    // A failure outside of a test (a file that does not load, an error that nobody caught) counts too.
     let failed = errors.length
     for (const module of modules) {
       const states = [...module.children.allTests()].map((test) => test.result().state)

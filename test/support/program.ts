@@ -1,14 +1,14 @@
 import { CommanderError } from 'commander'
 import { createProgram } from '../../daemon/server/program.ts'
 
-/** What a command of `folkmoot` wrote, and the sentence with which it was refused. */
+/** The output of a command of `folkmoot`, and the sentence with which it was refused. */
 export interface Ran {
   readonly lines: readonly string[]
   readonly warnings: readonly string[]
   readonly refused: string | undefined
 }
 
-/** Runs a command of `folkmoot` in this process, which is quicker than a process of its own; not for `serve`. */
+/** Runs a command of `folkmoot` in this process, which is quicker than a separate one; not for `serve`. */
 export async function folkmoot(...args: readonly string[]): Promise<Ran> {
   const lines: string[] = []
   const warnings: string[] = []

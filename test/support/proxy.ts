@@ -7,11 +7,11 @@ export interface Proxy {
   readonly url: string
   /** Ends every connection, and refuses new ones until `mend`. */
   cut(): void
-  /** Lets nothing through any more, and tells nobody, until `mend`. */
+  /** Lets nothing through any more, without a sign to either side, until `mend`. */
   silence(): void
   /**
-   * Breaks the connection at the COMMIT of a transaction in which the client has sent this text, so often: before the COMMIT
-   * reaches the database, or before its answer reaches the client. Needs statements that are not prepared.
+   * Breaks the connection at the COMMIT of a transaction in which the client has sent this text, so often. It breaks before
+   * the COMMIT reaches the database, or before its answer reaches the client. Needs statements that are not prepared.
    */
   loseCommits(text: string, what: 'request' | 'answer', times: number): void
   /** Calls back at each commit that is lost. */

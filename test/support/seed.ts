@@ -1,6 +1,6 @@
 /**
  * A network with at least three of every kind of record, under ids that tests and documents can name. Rows go straight into
- * the storage, so that it does not matter here which operations there are; counters are set to what the rows amount to.
+ * the storage, so that this file does not depend on the operations. Counters are set to the amounts of the rows.
  */
 
 import { isoTime } from '../../lib/base/clock.ts'
@@ -324,7 +324,7 @@ const asset = (name: string) => ({
   byte_size: 1024,
 })
 
-/** Plans, who holds them, who was invited, what was bought. */
+/** Plans, their members, their invites, and purchases. */
 async function seedPayments(tx: ScopedTx, owner: Id, stamp: Stamp, at: string, later: (days: number) => string): Promise<void> {
   for (const [index, name] of ['Supporter', 'Patron', 'Founder'].entries())
     await tx.insert(plans, {

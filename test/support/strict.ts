@@ -8,8 +8,8 @@ type Shape = v.GenericSchema & {
 }
 
 /**
- * What is wrong with a record: every field that is missing, that nobody documented, or that holds something else than its
- * schema says. Valibot's own objects let undocumented fields pass.
+ * The problems of a record: every field that is missing, that nobody documented, or that does not match its schema. Valibot's
+ * own objects let undocumented fields pass.
  */
 export function strictly(schema: v.GenericSchema, value: unknown, place = 'payload'): string[] {
   const { entries, item, wrapped } = schema as Shape

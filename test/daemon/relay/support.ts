@@ -1,4 +1,4 @@
-/** What the relay's tests share: a receiver on loopback, records, and waiting for what has to come. */
+/** Shared by the relay's tests: a receiver on loopback, records, and waiting for deliveries. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -141,7 +141,7 @@ export const pass = (milliseconds: number): Promise<void> => new Promise((done) 
 
 /** An outbox that tests append to. */
 export interface TestOutbox {
-  /** What a relay takes as its `outbox`. */
+  /** The value of a relay's `outbox`. */
   readonly address: string
   append(commits: readonly (readonly OutboxRecord[])[]): Promise<void>
   close(): Promise<void>

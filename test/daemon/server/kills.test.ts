@@ -105,7 +105,7 @@ describe.each(Object.keys(engines))('%s', (engine) => {
       let before: readonly Request[] = []
       for (let round = 0; ; round++) {
         const { api, url } = await start(...storage)
-        // What was asked of the server that died, asked again: done now, or found to be done.
+        // The requests to the server that died, sent again: done now, or found to be done.
         const again = await Promise.all(before.map((request) => post(url, token, request)))
         for (const [index, { status, body, replayed }] of again.entries()) {
           const request = before[index]

@@ -1,4 +1,4 @@
-/** What watches the server: documents and rules name only what it exports. */
+/** The monitoring of the server: documents and rules name only metrics that it exports. */
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { startMetrics } from '../../../daemon/server/operate/metrics.ts'

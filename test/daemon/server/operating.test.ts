@@ -18,7 +18,7 @@ async function freePort(): Promise<number> {
 }
 
 test('a server that starts answers 503, is alive and not ready; when its database is lost it ends with a sentence', async () => {
-  // A database that takes the connection and says nothing.
+  // A database that takes the connection and never answers.
   const held: Socket[] = []
   const database = createServer((socket) => void held.push(socket))
   await new Promise<void>((listening) => database.listen(0, '127.0.0.1', listening))

@@ -1,4 +1,4 @@
-/** What a program does before it does anything: the time that each command takes, and the Node that it runs on. */
+/** A program before its first work: the time that each command takes, and the Node that it runs on. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

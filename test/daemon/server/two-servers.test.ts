@@ -1,4 +1,4 @@
-/** Two servers on one database, as processes of their own: what they have to agree on. */
+/** Two servers on one database, as separate processes, and the facts on which they have to agree. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ const server = await testPostgres()
 
 interface Database {
   readonly address: string
-  /** How many keys stand in the table of the rate limits. */
+  /** The number of keys in the table of the rate limits. */
   counted(): Promise<number>
   /** Runs work while nobody can write to that table. */
   locked(work: () => Promise<void>): Promise<void>

@@ -1,4 +1,4 @@
-/** Who may see a member's address: how consent to commercial e-mail is recorded. */
+/** The visibility of a member's address: how consent to commercial e-mail is recorded. */
 import { expect, test } from 'vitest'
 import { createTestCommunity } from '../../support/community.ts'
 

@@ -4,7 +4,7 @@ import { createCommunity, type Limits, type Options } from '../../../lib/index.t
 import { createTestCommunity } from '../../support/community.ts'
 
 const storage = memoryStorage()
-/** What is said of options that a caller without types might give. */
+/** The refusals of options that a caller without types might give. */
 const problemsOf = (options: object): string[] => {
   try {
     createCommunity(options as Options)

@@ -8,8 +8,8 @@ import { createTestCommunity } from '../../support/community.ts'
 import { newMember, newPost, newSpace } from '../../support/records.ts'
 
 /**
- * A storage in which somebody else is faster, as often as they are asked to be: they commit the very row that a transaction
- * is about to insert, and the transaction meets its unique key.
+ * A storage in which somebody else is faster, as often as the test asks. The others commit the very row that a transaction is
+ * about to insert, and the transaction meets its unique key.
  */
 function contested<R extends Row, N>(contestedTable: Table<R, N>) {
   const inner = memoryStorage()

@@ -11,7 +11,7 @@ import { wrappedStorage } from '../../support/storage.ts'
 
 const member = { email: 'new@example.org', first_name: 'New', last_name: 'Member', send_welcome_email: false }
 
-/** What goes to the console until the test ends. */
+/** The output on the console until the test ends. */
 function consoleErrors(): unknown[][] {
   const lines: unknown[][] = []
   const spy = vi.spyOn(console, 'error').mockImplementation((...line) => void lines.push(line))

@@ -12,7 +12,7 @@ import { atNoon, body, deliveryOf, event, headersOf, key, noon, secret, url } fr
 
 const options: ReceiveOptions = { key, secrets: secret, now: atNoon }
 
-/** What became of a request: its error, or `received`. */
+/** The outcome of a request: its error, or `received`. */
 const outcome = async (request: Parameters<typeof receive>[0], changes: Partial<ReceiveOptions> = {}) =>
   receive(request, { ...options, ...changes }).then(
     () => 'received',

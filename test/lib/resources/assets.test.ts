@@ -17,7 +17,7 @@ async function withStore(options: Partial<Options> = {}) {
   const upload = async (fields: Fields, headers: Record<string, string> = {}, path = '/assets') => {
     const form = new FormData()
     for (const [name, value] of Object.entries(fields)) form.append(name, value)
-    // As the bytes that a server would read: a Request over a FormData goes on writing after its reader has left.
+    // As the bytes that a server would read: a Request over a FormData continues to write after its reader has left.
     const encoded = new Response(form)
     const type = encoded.headers.get('content-type') ?? ''
     return request(community, 'POST', `/admin/v1/networks/1${path}`, {

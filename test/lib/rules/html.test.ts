@@ -52,7 +52,7 @@ test.each([
   '<<script>script>',
 ])('nothing of %j can run', (text) => {
   const html = linkedHtml(text)
-  // Whatever is left of our own links is text: no bracket, and no quote that could end an attribute.
+  // The rest of such links is text: no bracket, and no quote that could end an attribute.
   const rest = html.replaceAll(/<a href="[^"<>]*" target="_blank" rel="nofollow noopener">/g, '').replaceAll('</a>', '')
   expect(rest).not.toMatch(/[<>]/)
 })

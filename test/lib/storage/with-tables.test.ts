@@ -1,4 +1,4 @@
-/** A host's own functions in the place of a table, on a table that has nothing in common with ours. */
+/** A host's own functions instead of a table, on a table that has nothing in common with ours. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
@@ -15,7 +15,7 @@ const people = `CREATE TABLE people (person_no INTEGER PRIMARY KEY, mail TEXT NO
   is_admin INTEGER NOT NULL DEFAULT 0, left_on TEXT, joined_on TEXT NOT NULL, changed_on TEXT NOT NULL)`
 const at = '2020-01-01T00:00:00.000Z'
 
-/** An application with people of its own, and the API on top of it. */
+/** An application with its own people, and the API on top of it. */
 async function application(more: HostTable<MemberRow, DatabaseSync> = {}) {
   const path = join(temporaryDirectory(), 'app.sqlite')
   const database = new DatabaseSync(path)

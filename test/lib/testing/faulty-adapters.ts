@@ -28,7 +28,7 @@ function faulty(wrong: { tx?: (tx: Tx) => Partial<Tx>; storage?: (storage: Stora
   return { storage: { ...half, ...wrong.storage?.(half) }, records: outbox.records }
 }
 
-/** One that does what it says, to show that the wrapping alone fails nothing. */
+/** One that does as it should, to show that the wrapping alone fails nothing. */
 export const rightAdapter = () => faulty({})
 
 const withQuery = (change: <R extends Row>(query: Query<R>) => Query<R>) => () =>

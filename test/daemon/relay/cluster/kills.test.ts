@@ -1,4 +1,4 @@
-/** Relays and API servers on one database that are killed at random, while requests go on. */
+/** Relays and API servers on one database that are killed at random, while requests continue. */
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { createCommunity } from '../../../../lib/index.ts'
@@ -23,7 +23,7 @@ const untilNoneIsSuspect = (group: Cluster) =>
     return rows.length === 0
   }, 'what was in flight at two deaths is delivered')
 
-/** What has to hold however often relays die: nothing was sent twice at once, and no more often than it was in flight. */
+/** The promise that holds however often relays die. Nothing was sent twice at once, and no more often than it was in flight. */
 function expectFewRepeats(hook: Watched, path: string, most: number): void {
   const ids = hook.ids(path)
   expect(ids.length - new Set(ids).size, `events that came to ${path} again`).toBeLessThanOrEqual(most)
@@ -159,7 +159,7 @@ async function fickle() {
     open.add(key)
     response.on('close', () => open.delete(key))
     setTimeout(() => {
-      // Who is dead by now learns nothing.
+      // A dead process learns nothing.
       if (response.destroyed) return
       const takes = below(4) > 0
       if (takes) taken.set(key, [...(taken.get(key) ?? []), id])
@@ -204,7 +204,7 @@ test(`endpoints that want order get it from three relays that are killed ${death
   expect(await group.query('SELECT DISTINCT state FROM $relay.deliveries')).toEqual([{ state: 'delivered' }])
   for (const [key, ids] of taken) {
     const [, subject] = key.split(' ')
-    // What was in flight at a death may come again, directly after the first time.
+    // A delivery in flight at a death may come again, directly after the first time.
     const once = ids.filter((id, place) => id !== ids[place - 1])
     expect([key, once]).toEqual([key, sent.filter((id) => subject === undefined || id.startsWith(`${subject}-`))])
   }

@@ -1,4 +1,4 @@
-/** Which of several relays sends to which endpoint, and who takes over from whom. */
+/** Which of several relays sends to which endpoint, and which takes it from which. */
 import { expect, test } from 'vitest'
 import { testPostgres } from '../../../support/postgres.ts'
 import { endpoint, event, until } from '../support.ts'
@@ -7,10 +7,10 @@ import { type Cluster, cluster, clusterServer, times, untilShared, type Watched,
 const server = await clusterServer(await testPostgres())
 const accept = watched.bind(undefined, (_, response) => void response.writeHead(204).end())
 
-/** Lasts longer than the test: whoever takes over does not do so because it is over. */
+/** Lasts longer than the test, so that no lease expires in it. */
 const long = { lease: 3600 }
 
-/** Six endpoints, each with a path of its own. */
+/** Six endpoints, each with another path. */
 const six = (hook: Watched) => times(6).map((n) => endpoint(hook.at(`/${n}`), { id: `${n}` }))
 
 /** One event for every endpoint. */

@@ -1,4 +1,4 @@
-/** What breaks between relays and their database: connections that are cut, and a network that swallows everything. */
+/** Faults between relays and their database: connections that are cut, and a network that swallows everything. */
 import { expect, test } from 'vitest'
 import { testPostgres } from '../../../support/postgres.ts'
 import { proxyTo } from '../../../support/proxy.ts'
@@ -16,7 +16,7 @@ const fifo = paths.slice(4)
 const deliveredTo = (hook: Watched, ids: readonly string[]) =>
   until(() => paths.every((path) => new Set(hook.ids(path)).size === ids.length), 'all events are delivered to all', 60)
 
-/** Each event arrived in the place where it stands in the outbox, as far as its first arrival goes. */
+/** Each event arrived in its order in the outbox, as far as its first arrival goes. */
 function expectOrder(hook: Watched, ids: readonly string[]): void {
   for (const path of fifo) expect([...new Set(hook.ids(path))]).toEqual(ids)
 }

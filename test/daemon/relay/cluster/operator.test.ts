@@ -1,4 +1,4 @@
-/** What an operator sees of several relays, and does to them, by the command line and by the control port of any of them. */
+/** The view of an operator on several relays, and the actions on them, by the command line and by any control port. */
 import { expect, test } from 'vitest'
 import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
 import { run } from '../../../support/command.ts'

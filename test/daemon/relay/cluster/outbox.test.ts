@@ -1,4 +1,4 @@
-/** How several relays take over one outbox. */
+/** How several relays ingest one outbox. */
 import { expect, test } from 'vitest'
 import { testPostgres } from '../../../support/postgres.ts'
 import { endpoint, event, events, until } from '../support.ts'

@@ -1,4 +1,4 @@
-/** A relay that stands still for longer than its lease, and goes on as if nothing had happened. */
+/** A relay that is stopped for longer than its lease, and continues as if nothing had happened. */
 import type { LookupAddress } from 'node:dns'
 import type { ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
@@ -13,7 +13,7 @@ import { type Cluster, cluster, clusterServer, type RelayProcess, untilShared, w
 const postgres = await testPostgres()
 const server = await clusterServer(postgres)
 
-/** Stops a relay where it is; it goes on when the test is over. */
+/** Stops a relay where it is; it continues when the test is over. */
 function freeze({ child }: RelayProcess): void {
   child.kill('SIGSTOP')
   onTestFinished(() => void child.kill('SIGCONT'))
@@ -86,7 +86,7 @@ test('what it had only recorded to be sent it does not send any more', async () 
   const stopped = await group.start({ settings: shortly })
   await until(async () => (await group.holder('1')) === stopped.pid, 'it has the endpoint')
 
-  // What it records before it sends takes long, and meanwhile it is stopped.
+  // Its record before the sending takes long, and meanwhile it is stopped.
   const lock = await postgres.client()
   await lock.query('SELECT pg_advisory_lock(7)')
   await group.query(`CREATE FUNCTION $relay.wait() RETURNS trigger LANGUAGE plpgsql AS

@@ -1,4 +1,4 @@
-/** What the store that relays share tells its relay, when others or the database get in between. */
+/** The answers of the shared store to its relay, when others or the database get in between. */
 import { expect, onTestFinished, test } from 'vitest'
 import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
@@ -67,7 +67,7 @@ const owned = async (group: Awaited<ReturnType<typeof cluster>>, store: RelaySto
   return new Set(rows.map(({ ref }) => Number(ref)))
 }
 
-/** Lets claims of endpoints wait from now on, as a slow disk or a lock would, until they are let go on. */
+/** Lets claims of endpoints wait from now on, as a slow disk or a lock would, until they are released. */
 async function holdClaims(group: Awaited<ReturnType<typeof cluster>>) {
   await blocker.query('SELECT pg_advisory_lock(1)')
   await group.query(`CREATE FUNCTION $relay.wait() RETURNS trigger LANGUAGE plpgsql AS
@@ -262,7 +262,7 @@ test('whatever waits is put in order in parts, so that no statement takes longer
     [0, 9],
     [2, 4991],
   ])
-  // A subject that goes on in the next part has no second first one.
+  // A subject that continues in the next part has no second first one.
   expect(await arrange('subject')).toBeGreaterThanOrEqual(5)
   expect(await lanes()).toEqual([
     [0, 9],

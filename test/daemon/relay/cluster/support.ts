@@ -1,4 +1,4 @@
-/** What the tests of several relays on one database share: real relays as processes, and a look into what they keep. */
+/** Shared by the tests of several relays on one database: real relays as processes, and a look into their store. */
 import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { type Command, run } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { type Answer, type Receiver, receiver, until } from '../support.ts'
 
-/** What a cluster needs of a PostgreSQL server; `query` may be asked again after the server was restarted. */
+/** The needs of a cluster of a PostgreSQL server; `query` may be asked again after the server was restarted. */
 export interface ClusterServer {
   readonly url: string
   newSchema(): string
@@ -57,13 +57,13 @@ export interface RelayOptions {
 
 export interface Cluster {
   readonly schema: string
-  /** What relays take as `--outbox`, and servers as `--storage`. */
+  /** The value of `--outbox` for relays, and of `--storage` for servers. */
   readonly address: string
-  /** Puts records into the outbox, each in a commit of its own, one after the other. */
+  /** Puts records into the outbox, each in a separate commit, one after the other. */
   append(...records: readonly OutboxRecord[]): Promise<void>
   /** Puts records into the outbox in one commit. */
   appendTogether(records: readonly OutboxRecord[]): Promise<void>
-  /** Starts a relay and waits until it says that it has started. */
+  /** Starts a relay and waits for its output that it has started. */
   start(options?: RelayOptions): Promise<RelayProcess>
   /** Rows; `$relay` stands for the schema of the relays, `$outbox` for that of the outbox. */
   query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>

@@ -17,7 +17,7 @@ import { type Bench, bench, endpoint, event, events, pass, receiver, status, unt
 const dead = (all: Bench, count: number): Promise<void> =>
   until(() => all.attempts.filter(({ state }) => state === 'dead').length === count, `${count} are dead`)
 
-/** The outcome of one command: its exit code, its lines of JSON, and what it says on standard error. */
+/** The outcome of one command: its exit code, its lines of JSON, and its standard error. */
 async function command(...args: string[]) {
   const running = run('folkmoot-relay', ...args, '--json')
   const code = await running.ended
@@ -202,7 +202,7 @@ describe('the commands', () => {
   })
 })
 
-/** A relay with its control, on a port of its own. The control looks into the relay's outbox, unless another one is given. */
+/** A relay with its control, on a separate port. The control looks into the relay's outbox, unless another one is given. */
 async function controlled(answer = status(204), other?: string) {
   const hook = await receiver(answer)
   let relay: Relay | undefined

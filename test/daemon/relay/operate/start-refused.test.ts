@@ -12,7 +12,7 @@ import { event } from '../support.ts'
 /** One sentence, as `--json` has it. */
 const oneError = /^\{"error":"[^\n]+"\}\n$/
 
-/** What a relay says that cannot start: one sentence, and exit code 2. */
+/** The output of a relay that cannot start: one sentence, and exit code 2. */
 async function refusal(directory: string): Promise<string> {
   const relay = run('folkmoot-relay', 'run', '--outbox', directory, '--control-port', '0', '--json')
   expect(await relay.ended).toBe(2)

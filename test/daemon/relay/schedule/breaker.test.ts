@@ -13,7 +13,7 @@ interface Model {
   readyAt: number
 }
 
-/** What the breaker promises, in a few lines: the real one has to agree with it after every step. */
+/** The promise of the breaker, in a few lines: the real one has to agree with it after every step. */
 function modelRecord(model: Model, probe: boolean, event: number, failed: boolean, another: boolean, now: number): void {
   if (!failed) {
     Object.assign(model, { state: 'closed', failures: 0, witnesses: new Set(), trips: 0 })

@@ -20,7 +20,7 @@ async function community(down: Answer = status(503, { connection: 'close' }), re
   const hook = await receiver((request, response) => {
     if (!up) return down(request, response)
     const age = clock.now() - (recorded.get(request.id) ?? 0)
-    // A connection that is kept might be closed just when it is used again: that would be a fault of its own.
+    // A connection that is kept might be closed just when it is used again: that would be another fault.
     response.writeHead(age > limit ? refusal : 204, { connection: 'close' }).end()
   })
   const all = await bench(

@@ -40,7 +40,7 @@ describe('one endpoint', () => {
     const ofHealthy = () => attempts.filter(({ endpoint_id }) => Number(endpoint_id) >= 100)
     await until(() => ofHealthy().length === 97 * 30, 'and all of it is recorded')
     expect(ofHealthy().every(({ state, attempt }) => state === 'delivered' && attempt === 1)).toBe(true)
-    // What each of the bad ones may cost: one slot, and no more than opens its circuit.
+    // The cost that each of the bad ones may cause: one slot, and no more than opens its circuit.
     expect(dripping.received).toHaveLength(1)
     expect(failing.received.length).toBeLessThanOrEqual(13)
     expect(relay.scheduler.inFlight).toBe(1)
@@ -71,7 +71,7 @@ describe('one endpoint', () => {
   })
 })
 
-/** A store that fails as the test says. */
+/** A store that fails as the test decides. */
 function faulty(store: SeparateStore, change: (store: SeparateStore) => Partial<SeparateStore>): SeparateStore {
   return { ...store, ...change(store) }
 }

@@ -61,7 +61,7 @@ describe('order by subject', () => {
       }
       const total = () => [...taken.values()].reduce((sum, ids) => sum + new Set(ids).size, 0)
       await until(() => total() === 160, 'everything is delivered')
-      // What a restart interrupted may come twice, one after the other.
+      // A delivery that a restart interrupted may come twice, one after the other.
       const once = [...taken].map(([subject, ids]) => [subject, ids.filter((id, place) => id !== ids[place - 1])])
       expect(Object.fromEntries(once)).toEqual(Object.fromEntries([...expected].filter(([, ids]) => ids.length > 0)))
       expect(overlaps).toEqual([])
@@ -133,7 +133,7 @@ describe('order by subject', () => {
     await until(() => [...taken.values()].flat().length === 12, 'all are delivered')
     for (const [subject, some] of taken) expect(some).toEqual(ids.filter((id) => id.startsWith(`${subject}-`)))
     expect(overlaps).toEqual([])
-    // Whatever waits behind another one is let go when the order is given up.
+    // A delivery that waits behind another one is released when the order is given up.
     hook.answer = status(500)
     await all.append(...ids.map((id) => about('one', `again-${id}`)))
     await until(() => hook.received.length > 12, 'the first one fails')

@@ -76,7 +76,7 @@ describe('time', () => {
     const hook = await receiver(status(503))
     const made: { readonly id: string; readonly attempt: number; readonly at: number; readonly next: number }[] = []
     let dice = 1
-    // Always the same dice: a test that fails now and then tells nothing.
+    // Always the same dice: a test that fails now and then proves nothing.
     const random = (): number => {
       dice = (dice * 48_271) % 2_147_483_647
       return dice / 2_147_483_647

@@ -172,7 +172,7 @@ describe('an attempt at a receiver that', () => {
       flood()
     })
     expect((await attempt(url, { timeout: 60 })).result).toBe('protocol')
-    // What buffers of the system hold, not what was offered.
+    // The bytes that buffers of the system hold, not those that were offered.
     expect(written).toBeLessThan(2 ** 26)
   })
 
@@ -220,7 +220,7 @@ describe('an attempt at a receiver that', () => {
       write()
     })
     expect(await attempt(url, { timeout: 10 })).toMatchObject({ result: 'delivered', status: 200 })
-    // What buffers of the system hold, not what was offered.
+    // The bytes that buffers of the system hold, not those that were offered.
     expect(written).toBeLessThan(100 * 1024 * 1024)
   })
 

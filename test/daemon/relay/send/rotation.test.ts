@@ -17,7 +17,7 @@ const signatures = ({ headers, body }: Received, ...secrets: string[]): string =
     })
     .join(' ')
 
-/** A receiver that knows one key. */
+/** A receiver that accepts one key. */
 const knows =
   (key: string, refusal = 401): Answer =>
   ({ headers }, response) =>

@@ -119,7 +119,7 @@ const engines = [
   },
 ] as const
 
-/** What stands behind a relay on an outbox. */
+/** The data behind a relay on an outbox. */
 async function backing(outbox: string) {
   const opened = await openBacking({ outbox, clock: systemClock, settings: () => checkSettings({}) })
   let closing: Promise<void> | undefined
