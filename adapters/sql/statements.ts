@@ -12,6 +12,8 @@ export interface Statement {
   readonly values: readonly Parameter[]
   /** Asks for one row at most. */
   readonly single?: boolean
+  /** Changes rows. A lock does not. */
+  readonly writes?: boolean
 }
 
 export interface RowQuery {
@@ -218,11 +220,8 @@ export function statementsOf(dialect: Dialect) {
       .map(([name, value]) => `${quoted(name)} = ${assigned(name, add(encodeValue(dialect, table, name, value)))}`)
     const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])
     const name = dialect.table(table.name)
-    const sql =
-      changes.length === 0
-        ? `SELECT ${columnsOf(table)} FROM ${name}${where}`
-        : `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`
-    return { sql, values }
+    if (changes.length === 0) return { sql: `SELECT ${columnsOf(table)} FROM ${name}${where}`, values }
+    return { sql: `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`, values, writes: true }
   }
 
   return {
@@ -249,7 +248,7 @@ export function statementsOf(dialect: Dialect) {
     insert(table: TableShape, row: AnyRow): Statement {
       const values: Parameter[] = []
       for (const name in table.columns) values.push(encodeValue(dialect, table, name, row[name]))
-      return { sql: preparedOf(table).insert, values }
+      return { sql: preparedOf(table).insert, values, writes: true }
     },
 
     update: (table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement =>
@@ -267,12 +266,12 @@ export function statementsOf(dialect: Dialect) {
     remove(table: TableShape, id: string, guard: AnyRow): Statement {
       const { values, add } = parameters()
       const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])
-      return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values }
+      return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values, writes: true }
     },
 
     append(records: readonly OutboxRecord[]): Statement {
       const sql = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
-      return { sql, values: [JSON.stringify(records)] }
+      return { sql, values: [JSON.stringify(records)], writes: true }
     },
   }
 }

@@ -13,15 +13,16 @@ import { anything, callable, checkOptions, count, flag, positive, type RulesOf, 
 import { isPipelined, type PgClient, type PgPool } from '../sql/postgres/client.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { notifierOver } from '../sql/postgres/notifier.ts'
-import { committed, inTransaction, openPool } from '../sql/postgres/pool.ts'
+import { committed, inTransactionAhead, openPool } from '../sql/postgres/pool.ts'
 import { type Statement, statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
 import { prepareTables } from './postgres/migrate.ts'
 import { nestedIn } from './postgres/nested.ts'
 import { channelOf } from './postgres/outbox.ts'
+import type { Language } from './postgres/sender.ts'
 import { openSnapshot } from './postgres/snapshot.ts'
-import { type Language, runIn, transactionOn } from './postgres/transaction.ts'
+import { runIn, transactionOn } from './postgres/transaction.ts'
 import { sharedSnapshots } from './sql/snapshots.ts'
 import { runningWork, sqlStorage } from './sql/storage.ts'
 
@@ -114,8 +115,8 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   })
 
   const write = <T>(asked: (tx: Tx) => Promise<T>): Promise<T> =>
-    inTransaction(pool, 'BEGIN', connectTimeoutMs, async (client) => {
-      const transaction = transactionOn(client, language)
+    inTransactionAhead(pool, 'BEGIN', connectTimeoutMs, async (beginning) => {
+      const transaction = transactionOn(beginning, language)
       const value = await runIn(transaction, language, false, asked)
       await committed(transaction.endWith('COMMIT'))
       if (transaction.appended) notifier.notify()

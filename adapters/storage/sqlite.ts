@@ -98,7 +98,6 @@ function snapshotOn(connection: Connection, readers: Readers): Snapshot {
   }
   return {
     ...writerOn(connection),
-    begun() {},
     end() {
       // SQLite ends a transaction by itself when it must give it up.
       if (connection.database.isTransaction) connection.run('COMMIT')

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
-import { members, type PostRow } from '../storage/tables.ts'
+import { type MemberRow, members, type PostRow } from '../storage/tables.ts'
 import { visibleEmail } from './visible-email.ts'
 
 export const PostStatus = oneOf('draft', 'posted', 'scheduled')
@@ -46,7 +46,15 @@ export function presentPost(context: Pick<Context, 'permalink'>, row: PostRow): 
 
 /** A post as a webhook carries it. */
 export async function postPayload(context: Context, row: PostRow): Promise<PostPayloadRecord> {
-  const author = await context.tx.get(members, row.creator_id)
+  return payloadOf(context, row, await context.tx.get(members, row.creator_id))
+}
+
+/** The same for an author who was read before; `undefined` if there is no such member. */
+export function payloadOf(
+  context: Pick<Context, 'network' | 'permalink'>,
+  row: PostRow,
+  author: MemberRow | undefined,
+): PostPayloadRecord {
   return {
     ...presentPost(context, row),
     author: {

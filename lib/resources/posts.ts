@@ -1,10 +1,10 @@
 import { found, invalid, notFound } from '../errors.ts'
 import { BoolQuery, IdInput, LongText, oneOf, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
-import { Post, postPayload, presentPost } from '../records/post.ts'
+import { Post, payloadOf, postPayload, presentPost } from '../records/post.ts'
 import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { posts, spaces } from '../storage/tables.ts'
+import { members, posts, spaces } from '../storage/tables.ts'
 
 const PostCreate = request('PostRequest', {
   space_id: IdInput,
@@ -47,20 +47,23 @@ export const createPost = operation({
   emits: ['PostCreated', 'ArticleCreated', 'PostNotificationRequested'],
   async handle(call) {
     const { space_id, post_type = 'post', ...texts } = call.body
-    const space = found(await call.tx.lock(spaces, space_id, 'share'), 'Space')
+    const { member_id } = call.principal
+    // The creator is read only for the event: together with the lock, a database is waited for once.
+    const [locked, creator] = await Promise.all([call.tx.lock(spaces, space_id, 'share'), call.tx.get(members, member_id)])
+    const space = found(locked, 'Space')
     const post = await call.tx.insert(posts, {
       ...call.stamp(),
       ...texts,
       family: 'post',
       post_type,
       space_id: space.id,
-      creator_id: call.principal.member_id,
+      creator_id: member_id,
       summary: summaryOf(texts.description),
       content_type: 'text',
       published_at: call.now,
       last_activity_at: call.now,
     })
-    call.emit(post_type === 'article' ? 'ArticleCreated' : 'PostCreated', await postPayload(call, post))
+    call.emit(post_type === 'article' ? 'ArticleCreated' : 'PostCreated', payloadOf(call, post, creator))
     if (call.query.notify) requestNotification(call, post)
     return presentPost(call, post)
   },

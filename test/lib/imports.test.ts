@@ -101,13 +101,13 @@ const rules: Readonly<Record<string, Rule>> = {
     says: 'resources know nothing of HTTP beyond their declaration',
     offences: importing(/^lib\/resources\//, isIn('lib/http', 'lib/kernel')),
   },
-  // Its own number, the platform and the versions are facts, not handles; and the outbox asks with signal 0 whether another process lives.
+  // Its own number, the platform and the versions are facts, and a tick is a moment, not handles; and the outbox asks with signal 0 whether another process lives.
   process: {
     says: 'only daemon/bin touches `process`',
     offences: mentioning(
       /^(?:lib|adapters|daemon)\//,
       /^daemon\/bin\/|^adapters\/files\/owner\.ts$/,
-      /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:pid|platform|versions)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
+      /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:nextTick|pid|platform|versions)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
     ),
   },
   'node:sqlite': {

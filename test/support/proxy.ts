@@ -18,6 +18,11 @@ export interface Proxy {
   onLost(callback: () => void): void
   /** Connections made from now on work. Those that were silenced stay silent. */
   mend(): void
+  /**
+   * The messages of clients since the last call. A text is everything that a client sent on a connection until the next answer: one
+   * way to the database.
+   */
+  sent(): readonly string[]
 }
 
 /** @param url the address of a server on this machine */
@@ -27,6 +32,8 @@ export async function proxyTo(url: string): Promise<Proxy> {
   let state: 'open' | 'cut' | 'silent' = 'open'
   let lost: () => void = () => {}
   let losing = { text: '', what: 'answer' as 'request' | 'answer', times: 0 }
+
+  let flights: { text: string }[] = []
 
   const hold = (socket: Socket) => {
     sockets.add(socket)
@@ -50,11 +57,24 @@ export async function proxyTo(url: string): Promise<Proxy> {
       lost()
       return true
     }
+    let flight: { text: string } | undefined
+    const note = (bytes: Buffer, what: 'request' | 'answer'): void => {
+      if (what === 'answer') {
+        flight = undefined
+        return
+      }
+      if (!flight) {
+        flight = { text: '' }
+        flights.push(flight)
+      }
+      flight.text += bytes.toString('latin1')
+    }
     for (const [from, to] of [
       [near, far],
       [far, near],
     ] as const) {
       from.on('data', (bytes) => {
+        note(bytes, from === near ? 'request' : 'answer')
         dead ||= state === 'silent'
         if (!dead && !isLost(bytes, from === near ? 'request' : 'answer')) to.write(bytes)
       })
@@ -91,6 +111,11 @@ export async function proxyTo(url: string): Promise<Proxy> {
     },
     mend() {
       state = 'open'
+    },
+    sent() {
+      const texts = flights.map(({ text }) => text)
+      flights = []
+      return texts
     },
   }
 }

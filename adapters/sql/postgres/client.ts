@@ -1,5 +1,6 @@
 /** The part of `pg` that these adapters use, as separate types: the package is optional, and a host brings its own pool. */
 import { createHash } from 'node:crypto'
+import { nextTick } from 'node:process'
 
 export interface PgQuery {
   readonly text: string
@@ -46,10 +47,11 @@ export const isPipelined = ({ options }: PgPool): boolean =>
 const types = { getTypeParser: () => (text: string) => text }
 
 /**
- * Runs a statement.
+ * Runs a statement. Statements that do not wait for each other's answers travel together, if the connection sends ahead.
  * @param name names it as a prepared one, which a connection parses once
  */
 export function send(client: PgClient, text: string, values: readonly unknown[] = [], name?: string): Promise<PgResult> {
+  keepForTick(client)
   // `pg` does not change the values that it is given.
   return client.query({ text, values: values as unknown[], rowMode: 'array', types, name })
 }
@@ -75,12 +77,18 @@ export function keep(client: PgClient): () => void {
   return () => stream?.uncork()
 }
 
-/** Sends what `statements` sends as one. */
-export function together<T>(client: PgClient, statements: () => T): T {
+const kept = new WeakSet<PgClient>()
+
+/** Buffers statements until all work of this tick waits for answers. */
+function keepForTick(client: PgClient): void {
+  if (!client.pipeline || kept.has(client)) return
+  kept.add(client)
   const letGo = keep(client)
-  try {
-    return statements()
-  } finally {
-    letGo()
-  }
+  // A tick's callbacks run when no promise has anything left to run.
+  queueMicrotask(() =>
+    nextTick(() => {
+      kept.delete(client)
+      letGo()
+    }),
+  )
 }

@@ -1,7 +1,7 @@
 /** Getting connections, within a time limit and again where that helps. */
 import pRetry from 'p-retry'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import { type PgClient, type PgPool, type PgPoolClient, type PgResult, send } from './client.ts'
+import { isPipelined, type PgClient, type PgPool, type PgPoolClient, type PgResult, send } from './client.ts'
 import { commitError, endsConnection, faultOf, isLost, unreachable } from './errors.ts'
 
 export interface PoolOptions {
@@ -101,13 +101,59 @@ export async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: num
       maxTimeout: 1000,
       randomize: true,
       maxRetryTime: connectTimeoutMs,
-      // Nothing has been done yet, so a lost connection is safe to replace. A full pool is not tried again: it was waited for.
-      shouldRetry: ({ error }) => isLost(error),
+      // Nothing has been done yet, so a connection of no use is safe to replace. A full pool is not tried again: it was waited for.
+      shouldRetry: ({ error }) => isOfNoUse(error),
     })
   } catch (error) {
     throw unreachable(error)
   }
 }
+
+/** Whether the failure of a BEGIN is the connection's: it is gone, or the transaction before has not ended. */
+const isOfNoUse = (error: unknown): boolean => isLost(error) || faultOf(error) === 'aborted'
+
+/** A transaction whose BEGIN may still be on its way. A statement that only reads may be sent after it at once. */
+export interface Beginning {
+  /** The connection to which the BEGIN was sent. */
+  readonly client: PgClient
+  /**
+   * The connection on which the transaction has begun: another one if the first turned out to be gone.
+   * @throws StorageError `unavailable` if no other one becomes free in time
+   */
+  readonly begun: Promise<Held>
+}
+
+/**
+ * As `beginOn`, but without waiting for the answer to the BEGIN, where the connection sends ahead.
+ *
+ * @throws StorageError `unavailable` if no connection becomes free in time
+ */
+export async function beginAhead(pool: PgPool, begin: string, connectTimeoutMs: number): Promise<Beginning> {
+  const ahead = isPipelined(pool) ? await heldOrLost(pool, connectTimeoutMs) : undefined
+  // A `pg` before 8.23 takes the option and ignores it.
+  if (!ahead?.client.pipeline) {
+    ahead?.release()
+    const held = await beginOn(pool, begin, connectTimeoutMs)
+    return { client: held.client, begun: Promise.resolve(held) }
+  }
+  const begun = send(ahead.client, begin).then(
+    () => ahead,
+    (error: unknown) => {
+      ahead.release(true)
+      if (isOfNoUse(error)) return beginOn(pool, begin, connectTimeoutMs)
+      throw unreachable(error)
+    },
+  )
+  // Every statement gets the error; without a statement nobody handles it.
+  begun.catch(() => undefined)
+  return { client: ahead.client, begun }
+}
+
+const heldOrLost = (pool: PgPool, connectTimeoutMs: number): Promise<Held | undefined> =>
+  holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
+    if (isLost(error)) return undefined
+    throw unreachable(error)
+  })
 
 /**
  * Runs work in a transaction, which the work commits. An error of it undoes the transaction.
@@ -124,17 +170,35 @@ export async function inTransaction<T>(
   work: (client: PgClient) => Promise<T>,
   lost?: () => void,
 ): Promise<T> {
-  const { client, release } = await beginOn(pool, begin, connectTimeoutMs)
+  const held = await beginOn(pool, begin, connectTimeoutMs)
+  return inBegun(Promise.resolve(held), () => work(held.client), lost)
+}
+
+/** As `inTransaction`, for work that sends its first reads together with the BEGIN. */
+export async function inTransactionAhead<T>(
+  pool: PgPool,
+  begin: string,
+  connectTimeoutMs: number,
+  work: (beginning: Beginning) => Promise<T>,
+): Promise<T> {
+  const beginning = await beginAhead(pool, begin, connectTimeoutMs)
+  return inBegun(beginning.begun, () => work(beginning))
+}
+
+async function inBegun<T>(begun: Promise<Held>, work: () => Promise<T>, lost?: () => void): Promise<T> {
   let broken = false
   try {
-    return await work(client)
+    return await work()
   } catch (error) {
     // A connection in an unknown state is thrown away, and its transaction with it.
-    broken = endsConnection(error) || (await fails(send(client, 'ROLLBACK')))
+    broken = endsConnection(error) || (await fails(begun.then(({ client }) => send(client, 'ROLLBACK'))))
     throw error
   } finally {
     if (broken) lost?.()
-    release(broken)
+    await begun.then(
+      ({ release }) => release(broken),
+      () => undefined,
+    )
   }
 }
 

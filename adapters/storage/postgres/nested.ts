@@ -3,7 +3,8 @@ import { isStorageError, type Storage, StorageError } from '../../../lib/storage
 import { type PgClient, send } from '../../sql/postgres/client.ts'
 import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
 import { nestedStorage } from '../sql/storage.ts'
-import { type Language, runIn, transactionOn } from './transaction.ts'
+import type { Language } from './sender.ts'
+import { runIn, transactionOn } from './transaction.ts'
 
 /** @param client the host's connection, inside a transaction */
 export const nestedIn = (client: PgClient, language: Language): Storage =>
@@ -13,7 +14,7 @@ export const nestedIn = (client: PgClient, language: Language): Storage =>
       throw new StorageError('closed', '`using` needs a transaction that is open: run BEGIN on that client first')
     })
     try {
-      const transaction = transactionOn(client, language)
+      const transaction = transactionOn({ client, begun: Promise.resolve({ client }) }, language)
       const value = await runIn(transaction, language, readOnly, work)
       await transaction.endWith('RELEASE folkmoot').catch((error: unknown) => {
         throw storageErrorOf(error)

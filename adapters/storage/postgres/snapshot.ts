@@ -1,12 +1,12 @@
 /** Snapshots: transactions that only read, each for several reads at once. */
 import { Conflict } from '../../../lib/storage/contract.ts'
-import { isPipelined, keep, type PgClient, type PgPool, type PgResult, send } from '../../sql/postgres/client.ts'
-import { faultOf, isLost, storageErrorOf, unreachable } from '../../sql/postgres/errors.ts'
-import { beginOn, type Held, holdClient } from '../../sql/postgres/pool.ts'
+import { keep, type PgPool, send } from '../../sql/postgres/client.ts'
+import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
+import { type Beginning, beginAhead } from '../../sql/postgres/pool.ts'
 import type { Statement } from '../../sql/statements.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
-import { type Language, senderOn } from './transaction.ts'
+import { type Language, senderAfter } from './sender.ts'
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 
@@ -23,76 +23,36 @@ export async function openSnapshot(
   connectTimeoutMs: number,
   ended: (end: Promise<void>) => void,
 ): Promise<Snapshot> {
-  const early = isPipelined(pool) ? await beginEarly(pool, connectTimeoutMs) : undefined
-  const begun = early?.begun ?? (await beginOn(pool, begin, connectTimeoutMs))
-  const client = early?.client ?? (await begun).client
-  const end = async () => {
-    const held = await begun
-    const broken = await send(held.client, 'COMMIT').then(
-      () => false,
-      () => true,
-    )
-    held.release(broken)
-  }
-  return {
-    native: client,
-    query: readsOn(client, begun, language),
-    begun: early?.letGo ?? (() => {}),
-    end: () => ended(end()),
-  }
+  const beginning = await beginAhead(pool, begin, connectTimeoutMs)
+  return { native: beginning.client, query: readsOn(beginning, language), end: () => ended(endOf(beginning)) }
 }
 
-/** A connection on which the first statements travel with the BEGIN. */
-interface Early {
-  readonly client: PgClient
-  /** The connection on which it has begun: another one, when the first turned out to be gone. */
-  readonly begun: Promise<Held>
-  /** Sends the BEGIN together with the statements so far. */
-  letGo(): void
-}
-
-async function beginEarly(pool: PgPool, connectTimeoutMs: number): Promise<Early | undefined> {
-  const held = await holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
-    if (isLost(error)) return undefined
-    throw unreachable(error)
-  })
-  if (!held) return undefined
+/** Ends a snapshot. Where the connection sends ahead, the next transaction on it need not wait for that. */
+async function endOf({ begun }: Beginning): Promise<void> {
+  const held = await begun
+  const isPipelined = held.client.pipeline === true
   const letGo = keep(held.client)
-  const begun = send(held.client, begin).then(
-    () => held,
-    (error: unknown) => {
-      held.release(true)
-      if (isLost(error)) return beginOn(pool, begin, connectTimeoutMs)
-      throw unreachable(error)
-    },
+  const broken = send(held.client, 'COMMIT').then(
+    () => false,
+    () => true,
   )
-  // Every reader gets the error; without a reader nobody handles it.
-  const known = begun.catch(() => undefined)
-  // A `pg` before 8.23 takes the option and does not know it.
-  if (!held.client.pipeline) await known
-  return { client: held.client, begun, letGo }
+  // With a BEGIN of the next turn it is one message less. If it fails, that BEGIN fails, and has another connection.
+  if (isPipelined) {
+    held.release()
+    setImmediate(() => setImmediate(letGo))
+  }
+  const isBroken = await broken
+  if (!isPipelined) held.release(isBroken)
 }
 
 /** Runs the statements of the reads. If one fails, its read gets the error, and the others `conflict`. */
-function readsOn(first: PgClient, beginning: Held | Promise<Held>, language: Language): (statement: Statement) => Promise<Rows> {
-  let { run } = senderOn(first, language)
-  let begun = false
+function readsOn(beginning: Beginning, language: Language): (statement: Statement) => Promise<Rows> {
+  const { run } = senderAfter(beginning, language)
   let failed = false
-
-  /** Nothing was read yet on a connection whose BEGIN failed, so another one does as well. */
-  async function beforeBegin(statement: Statement): Promise<PgResult> {
-    const answer = run(statement)
-    answer.catch(() => undefined)
-    const { client } = await beginning
-    if (!begun && client !== first) run = senderOn(client, language).run
-    begun = true
-    return client === first ? answer : run(statement)
-  }
-
   return async (statement) => {
     if (failed) throw new Conflict('another read in the same snapshot failed')
     try {
-      return (await (begun ? run(statement) : beforeBegin(statement))).rows
+      return (await run(statement)).rows
     } catch (error) {
       if (failed || faultOf(error) === 'aborted') throw new Conflict('another read in the same snapshot failed', { cause: error })
       failed = true

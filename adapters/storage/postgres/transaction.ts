@@ -3,41 +3,12 @@ import { partsOf } from '../../../lib/outbox/parts.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { Dialect } from '../../sql/dialect.ts'
-import { nameOf, type PgClient, type PgResult, send, together } from '../../sql/postgres/client.ts'
+import type { PgResult } from '../../sql/postgres/client.ts'
 import { storageErrorOf, violatedIndex } from '../../sql/postgres/errors.ts'
-import type { Statement, Statements } from '../../sql/statements.ts'
 import type { TableShape } from '../../sql/values.ts'
 import { keyOfIndex } from '../sql/schema.ts'
 import { inSession, type Writer } from '../sql/session.ts'
-
-/** The common settings of one storage's statements. */
-export interface Language {
-  readonly dialect: Dialect
-  readonly statements: Statements
-  /** Whether statements are prepared under a name. Off for poolers that give every transaction another connection. */
-  readonly prepared: boolean
-  readonly onStatement: ((statement: Statement) => void) | undefined
-}
-
-export interface Sender {
-  /** A statement of the storage. @throws what `pg` throws */
-  run(statement: Statement): Promise<PgResult>
-  /** Any other one. */
-  send(text: string): Promise<PgResult>
-}
-
-/** Sends statements on a connection, in their order. */
-export function senderOn(client: PgClient, { prepared, onStatement }: Language): Sender {
-  const inTurn = client.pipeline ? send : oneByOne()
-  return {
-    run(statement) {
-      const { sql, values } = statement
-      onStatement?.(statement)
-      return inTurn(client, sql, values, prepared ? nameOf(sql) : undefined)
-    },
-    send: (text) => inTurn(client, text),
-  }
-}
+import { type Connection, type Language, senderAfter } from './sender.ts'
 
 /** A transaction that is open on a connection; its opener ends it. */
 export interface Transaction extends Writer {
@@ -65,9 +36,9 @@ export async function runIn<T>(
   return value
 }
 
-export function transactionOn(client: PgClient, language: Language): Transaction {
+export function transactionOn(connection: Connection, language: Language): Transaction {
   const { dialect, statements } = language
-  const { run, send } = senderOn(client, language)
+  const { run, send } = senderAfter(connection, language)
   /** They travel with the end of the transaction: nobody waits for an answer in between. Many of them go out before. */
   let records: readonly OutboxRecord[] = []
   let appended = false
@@ -85,7 +56,7 @@ export function transactionOn(client: PgClient, language: Language): Transaction
   }
 
   return {
-    native: client,
+    native: connection.client,
     check,
 
     async query(statement) {
@@ -120,7 +91,7 @@ export function transactionOn(client: PgClient, language: Language): Transaction
 
     async attempt(statement, table) {
       check()
-      const sent = together(client, () => [send('SAVEPOINT attempt'), run(statement), send('RELEASE attempt')])
+      const sent = [send('SAVEPOINT attempt'), run(statement), send('RELEASE attempt')]
       try {
         return (await inOrder(sent))[1]?.rows ?? []
       } catch (error) {
@@ -139,19 +110,8 @@ export function transactionOn(client: PgClient, language: Language): Transaction
 
     async endWith(statement) {
       if (records.length === 0) return send(statement)
-      const sent = together(client, () => [run(statements.append(records)), send(statement)] as const)
-      return (await inOrder(sent))[1]
+      return (await inOrder([run(statements.append(records)), send(statement)]))[1]
     },
-  }
-}
-
-/** Sends each statement when the one before has its answer, for connections that are not made for more. */
-function oneByOne(): typeof send {
-  let last: Promise<unknown> = Promise.resolve()
-  return (...statement) => {
-    const answer = last.then(() => send(...statement))
-    last = answer.catch(() => undefined)
-    return answer
   }
 }
 

@@ -12,8 +12,6 @@ import type { Statement, Statements } from '../../sql/statements.ts'
 import { inSession, type Reader } from './session.ts'
 
 export interface Snapshot extends Reader {
-  /** All reads have sent their first statements. */
-  begun(): void
   /** Nobody reads from it any longer. */
   end(): void
 }
@@ -49,9 +47,7 @@ export function sharedSnapshots({ open, maxReads, statements }: SnapshotOptions)
       const snapshot = await open()
       try {
         const reader = reads.length === 1 ? snapshot : remembering(snapshot)
-        const ends = reads.map(({ run }) => run(reader))
-        snapshot.begun()
-        await Promise.all(ends)
+        await Promise.all(reads.map(({ run }) => run(reader)))
       } finally {
         snapshot.end()
       }
