@@ -10,6 +10,8 @@ import type { SubjectOrder } from './subject-order.ts'
 /** An endpoint of which the store could not be read is left alone for so many milliseconds. */
 const faultPause = 1000
 
+const lanes = ['first', 'retry'] as const
+
 export interface SelectionParts {
   readonly store: RelayStore
   readonly clock: Clock
@@ -29,8 +31,8 @@ export async function select(parts: SelectionParts, now: number): Promise<readon
   const chosen: Chosen[] = []
   ready.reopen()
   const free = inFlight.freeSlots
-  await readAhead(parts, 'first', free, now, monotonic)
-  await readAhead(parts, 'retry', Math.min(free, inFlight.freeForRetries), now, monotonic)
+  await readNext(parts, 'first', free, now, monotonic)
+  await readNext(parts, 'retry', Math.min(free, inFlight.freeForRetries), now, monotonic)
   // Each takes turns until it has nothing to send.
   for (let run = ready.next(); run; run = ready.next()) {
     try {
@@ -56,20 +58,31 @@ export async function select(parts: SelectionParts, now: number): Promise<readon
 }
 
 /** Reads in one go what the endpoints that come next need. */
-async function readAhead(parts: SelectionParts, lane: Lane, count: number, now: number, monotonic: number): Promise<void> {
+async function readNext(parts: SelectionParts, lane: Lane, count: number, now: number, monotonic: number): Promise<void> {
   if (count < 1) return
-  const isHungry = (run: EndpointRun) => run.isHungry(lane, now, monotonic) && parts.order.isOrdered(run)
-  const hungry = parts.ready.upcoming(count).filter(isHungry)
-  if (hungry.length < 2) return
-  const limit = Math.max(...hungry.map(({ reach }) => reach))
-  for (const run of hungry) run.reading(lane)
+  const hungry = parts.ready.upcoming(count).filter((run) => run.isHungry(lane, now, monotonic) && parts.order.isOrdered(run))
+  if (hungry.length > 1) await read(parts, hungry, lane, now)
+}
+
+/** Reads on for endpoints that were just sent to, while their attempts are under way: then the next turn need not wait for it. */
+export async function readAhead(parts: SelectionParts, sent: readonly InFlightAttempt[], now: number): Promise<void> {
+  const runs = [...new Set(sent.map(({ run }) => run))].filter((run) => parts.order.isOrdered(run))
+  for (const lane of lanes) {
+    const low = runs.filter((run) => run.isLow(lane, now))
+    if (low.length > 0) await read(parts, low, lane, now)
+  }
+}
+
+async function read({ store, events }: SelectionParts, runs: readonly EndpointRun[], lane: Lane, now: number): Promise<void> {
+  const limit = Math.max(...runs.map(({ reach }) => reach))
+  const except = runs.flatMap((run) => run.reading(lane))
   try {
-    const refs = hungry.map(({ endpoint }) => endpoint.ref)
-    const found = await parts.store.peek(refs, lane, limit)
-    for (const run of hungry) run.feed(lane, found.get(run.endpoint.ref) ?? [], limit, now)
+    const refs = runs.map(({ endpoint }) => endpoint.ref)
+    const found = await store.peek(refs, lane, limit, except)
+    for (const run of runs) run.feed(lane, found.get(run.endpoint.ref) ?? [], limit, now)
   } catch (error) {
-    parts.events.onFault('the relay store cannot be read', error)
-    for (const run of hungry) run.refresh()
+    events.onFault('the relay store cannot be read', error)
+    for (const run of runs) run.refresh()
   }
 }
 

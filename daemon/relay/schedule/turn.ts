@@ -14,7 +14,7 @@ import type { FinishedAttempt, InFlight, InFlightAttempt } from './in-flight.ts'
 import type { Ready } from './ready/ready.ts'
 import type { Recorder } from './recording.ts'
 import { applyResult } from './result.ts'
-import { select } from './selection.ts'
+import { readAhead, select } from './selection.ts'
 import { send } from './send.ts'
 import type { SubjectOrder } from './subject-order.ts'
 
@@ -62,6 +62,7 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, string>): 
   for (const notify of batch.notifications) notify()
   for (const notice of batch.notices) events.onNotice(notice)
   for (const attempt of starting) begin(parts, attempt)
+  await readAhead(parts, starting, now)
 }
 
 /** Takes a result into its endpoint and the batch. */

@@ -173,8 +173,16 @@ export interface RelayStore {
   /** Every endpoint that is there, as it stands; whoever sends to it. */
   endpoints(): Promise<readonly StoredEndpoint[]>
 
-  /** The waiting deliveries of a lane of each endpoint, by due time, so many of each. Those in flight are among them. */
-  peek(endpoints: readonly number[], lane: Lane, limit: number): Promise<ReadonlyMap<number, readonly Waiting[]>>
+  /**
+   * The waiting deliveries of a lane of each endpoint, by due time, so many of each.
+   * @param except deliveries that are left out, such as those in flight: the store calls them waiting
+   */
+  peek(
+    endpoints: readonly number[],
+    lane: Lane,
+    limit: number,
+    except?: readonly number[],
+  ): Promise<ReadonlyMap<number, readonly Waiting[]>>
   /**
    * Puts in order what has come for endpoints that keep the order of subjects.
    * @returns those of which there is more

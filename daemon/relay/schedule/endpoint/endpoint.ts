@@ -50,10 +50,12 @@ export class EndpointRun {
 
   constructor(stored: StoredEndpoint, store: RelayStore, parts: HealthParts) {
     const { endpoint, state } = stored
-    const isUnderWay = (delivery: number) => this.#inFlight.has(delivery) || this.#unrecorded.has(delivery)
     this.#state = initialState(endpoint, state?.unreadable ?? null)
     this.#health = new EndpointHealth(stored, parts)
-    this.#queue = new EndpointQueue(endpoint.ref, store, isUnderWay)
+    this.#queue = new EndpointQueue(endpoint.ref, store, {
+      has: (delivery) => this.#inFlight.has(delivery) || this.#unrecorded.has(delivery),
+      list: () => [...this.#inFlight.keys(), ...this.#unrecorded],
+    })
   }
 
   /** As it is defined now. */
@@ -129,9 +131,9 @@ export class EndpointRun {
     return true
   }
 
-  /** How many deliveries of a lane to read: some rounds, and those that are under way, which are read along. */
+  /** How many deliveries of a lane to read: some rounds. */
   get reach(): number {
-    return Math.min(batch, 4 * this.#health.limit) + this.#inFlight.size + this.#unrecorded.size
+    return Math.min(batch, 4 * this.#health.limit)
   }
 
   /** Whether a lane has to be read from the store before the next delivery can be picked. Asked often: the cheapest question first. */
@@ -140,9 +142,18 @@ export class EndpointRun {
     return this.circuit === 'closed' && this.#health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
   }
 
-  /** Marks a lane as being read; `feed` adds the found deliveries. */
-  reading(lane: Lane): void {
-    this.#queue.reading(lane)
+  /** Whether a lane is worth reading ahead, because little of it is left in memory and more waits. */
+  isLow(lane: Lane, now: number): boolean {
+    if (!this.#queue.isHungry(lane, now, this.reach / 2) || this.#state.kind !== 'active') return false
+    return this.endpoint.order !== 'fifo' && this.circuit === 'closed'
+  }
+
+  /**
+   * Marks a lane as being read; `feed` adds the found deliveries.
+   * @returns the deliveries that need not be read
+   */
+  reading(lane: Lane): readonly number[] {
+    return this.#queue.reading(lane)
   }
 
   feed(lane: Lane, found: readonly Waiting[], limit: number, now: number): void {

@@ -16,21 +16,30 @@ interface LaneState {
   buffer: Waiting[]
   /** When the store may have something for the buffer; infinite when it has nothing. */
   nextDue: number
+  /** Whether it is being read, and nobody has changed the store since. */
+  isRead: boolean
+}
+
+const emptyLane = (): LaneState => ({ buffer: [], nextDue: 0, isRead: false })
+
+/** Deliveries that are in flight, or whose results are not recorded yet: the store still calls them waiting. */
+export interface UnderWay {
+  has(delivery: number): boolean
+  list(): readonly number[]
 }
 
 export class EndpointQueue {
   readonly #endpoint: number
   readonly #store: RelayStore
-  readonly #isUnderWay: (delivery: number) => boolean
-  readonly #lanes: Record<Lane, LaneState> = { first: { buffer: [], nextDue: 0 }, retry: { buffer: [], nextDue: 0 } }
+  readonly #underWay: UnderWay
+  readonly #lanes: Record<Lane, LaneState> = { first: emptyLane(), retry: emptyLane() }
   #newestFirst = false
   #firsts = 0
 
-  /** @param isUnderWay whether a delivery is in flight, or its result is not recorded yet: the store still calls it waiting */
-  constructor(endpoint: number, store: RelayStore, isUnderWay: (delivery: number) => boolean) {
+  constructor(endpoint: number, store: RelayStore, underWay: UnderWay) {
     this.#endpoint = endpoint
     this.#store = store
-    this.#isUnderWay = isUnderWay
+    this.#underWay = underWay
   }
 
   /** Something in the store is due at this time. */
@@ -43,10 +52,7 @@ export class EndpointQueue {
 
   /** Forgets what was read ahead: the store has changed. */
   refresh(): void {
-    for (const lane of Object.values(this.#lanes)) {
-      lane.buffer = []
-      lane.nextDue = 0
-    }
+    for (const lane of Object.values(this.#lanes)) Object.assign(lane, emptyLane())
   }
 
   /** The newest events go first until nothing older waits. */
@@ -54,21 +60,33 @@ export class EndpointQueue {
     this.#newestFirst = true
   }
 
-  /** Whether a lane has to be read from the store before a delivery can be taken from it. */
-  isHungry(lane: Lane, now: number): boolean {
+  /**
+   * Whether a lane is to be read from the store.
+   * @param left at most so many deliveries of it are in memory; with none, nothing can be taken before it is read
+   */
+  isHungry(lane: Lane, now: number, left = 0): boolean {
     const { buffer, nextDue } = this.#lanes[lane]
-    return buffer.length === 0 && nextDue <= now && !(lane === 'first' && this.#newestFirst)
+    return buffer.length <= left && nextDue <= now && !(lane === 'first' && this.#newestFirst)
   }
 
-  /** Marks a lane as being read: later arrivals are expected in addition. */
-  reading(lane: Lane): void {
-    this.#lanes[lane].nextDue = Number.POSITIVE_INFINITY
+  /**
+   * Marks a lane as being read: later arrivals are expected in addition.
+   * @returns the deliveries that need not be read
+   */
+  reading(lane: Lane): readonly number[] {
+    const state = this.#lanes[lane]
+    state.nextDue = Number.POSITIVE_INFINITY
+    state.isRead = true
+    return [...this.#underWay.list(), ...state.buffer.map(({ delivery }) => delivery)]
   }
 
   /** Takes what was read of a lane: the next `limit` of it. */
   feed(lane: Lane, found: readonly Waiting[], limit: number, now: number): void {
+    const state = this.#lanes[lane]
+    if (!state.isRead) return
+    state.isRead = false
     const idle = this.#idle(found)
-    this.#lanes[lane].buffer = idle.filter(({ due }) => due <= now)
+    for (const waiting of idle) if (waiting.due <= now) state.buffer.push(waiting)
     const later = idle.find(({ due }) => due > now)
     this.expect(lane, later?.due ?? (found.length < limit ? Number.POSITIVE_INFINITY : now))
   }
@@ -146,8 +164,8 @@ export class EndpointQueue {
       : this.#store.oldestDue(this.#endpoint, now, except)
   }
 
-  async #peek(lane: Lane, limit: number): Promise<readonly Waiting[]> {
-    return (await this.#store.peek([this.#endpoint], lane, limit)).get(this.#endpoint) ?? []
+  async #peek(lane: Lane, limit: number, except: readonly number[] = []): Promise<readonly Waiting[]> {
+    return (await this.#store.peek([this.#endpoint], lane, limit, except)).get(this.#endpoint) ?? []
   }
 
   /** Nothing waits in the store until something is expected. */
@@ -159,7 +177,7 @@ export class EndpointQueue {
   async #fillFirst(now: number, limit: number): Promise<void> {
     if (this.#newestFirst) {
       this.reading('first')
-      const idle = this.#idle(await this.#store.newestFirst(this.#endpoint, now, limit))
+      const idle = this.#idle(await this.#store.newestFirst(this.#endpoint, now, limit + this.#underWay.list().length))
       this.#newestFirst = idle.length > 0
       this.#lanes.first.buffer = idle
       this.#lanes.first.nextDue = now
@@ -169,11 +187,11 @@ export class EndpointQueue {
   }
 
   async #fill(lane: Lane, now: number, limit: number): Promise<void> {
-    this.reading(lane)
-    this.feed(lane, await this.#peek(lane, limit), limit, now)
+    const except = this.reading(lane)
+    this.feed(lane, await this.#peek(lane, limit, except), limit, now)
   }
 
   #idle(found: readonly Waiting[]): Waiting[] {
-    return found.filter(({ delivery }) => !this.#isUnderWay(delivery))
+    return found.filter(({ delivery }) => !this.#underWay.has(delivery))
   }
 }

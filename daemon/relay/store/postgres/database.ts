@@ -114,7 +114,13 @@ export async function openDatabase({
     try {
       const result = await send(client, sql, values, nameOf(sql))
       const names = result.fields.map(({ name }) => name)
-      return result.rows.map((row) => Object.fromEntries(names.map((name, place) => [name, row[place] ?? null])))
+      return result.rows.map((row) => {
+        const named: Record<string, unknown> = {}
+        names.forEach((name, place) => {
+          named[name] = row[place]
+        })
+        return named
+      })
     } catch (error) {
       throw storageErrorOf(error)
     }

@@ -54,10 +54,12 @@ const claimInterval = 250
 
 const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL
     (SELECT ${waitingColumns}, endpoint FROM $schema.deliveries
-     WHERE endpoint = ref AND lane = $2 AND state = 'pending' AND ${isEnabled('ref.ref')} ORDER BY due, id LIMIT $3) AS d`
+     WHERE endpoint = ref AND lane = $2 AND state = 'pending' AND id <> ALL($4::bigint[]) AND ${isEnabled('ref.ref')}
+     ORDER BY due, id LIMIT $3) AS d`
 const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
 /** First attempts are due at once, as a rule, so what is to be sent is read with them. */
-const peekingBodies = `${next(`d.*, ${eventColumns}`)} JOIN $schema.events e ON e.seq = d.event ORDER BY endpoint, due, id`
+const peekingBodies = `${next('d.*, e.*')}
+  CROSS JOIN LATERAL (SELECT ${eventColumns} FROM $schema.events WHERE seq = d.event OFFSET 0) AS e ORDER BY endpoint, due, id`
 
 function* backlog(): Plan<Backlog> {
   const waiting = (yield* row(`SELECT count(*) AS n, min(id) AS oldest FROM $schema.deliveries WHERE state = 'pending'`)) ?? {}
@@ -156,8 +158,8 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
         const time = Math.floor(clock.now() + leases.time.skew)
         return { endpoints: tended.gained, time, interrupted: tended.interrupted, notices: tended.notices }
       }),
-    async peek(endpoints, which, limit) {
-      const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit])
+    async peek(endpoints, which, limit, except = []) {
+      const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit, except])
       if (which === 'first') for (const row of rows) bodies.keep(outgoingOf(row, number(row, 'id')))
       const byEndpoint = Map.groupBy(rows, (row) => number(row, 'endpoint'))
       return new Map([...byEndpoint].map(([endpoint, some]) => [endpoint, some.map(waitingOf)]))

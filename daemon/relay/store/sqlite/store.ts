@@ -120,9 +120,14 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     return { endpoints, time: Number((yield* metaOf('time')) ?? 0), interrupted, notices }
   }
 
-  function* peek(endpoints: readonly number[], lane: number, limit: number): Plan<Map<number, readonly Waiting[]>> {
+  function* peek(
+    endpoints: readonly number[],
+    lane: number,
+    limit: number,
+    except: string,
+  ): Plan<Map<number, readonly Waiting[]>> {
     const found = new Map<number, readonly Waiting[]>()
-    for (const endpoint of endpoints) found.set(endpoint, (yield* rows(peeking, [endpoint, lane, limit])).map(waitingOf))
+    for (const endpoint of endpoints) found.set(endpoint, (yield* rows(peeking, [endpoint, lane, limit, except])).map(waitingOf))
     return found
   }
 
@@ -173,7 +178,8 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
         for (const stream of streams) yield* rows('DELETE FROM positions WHERE stream = ?1', [stream])
       })
     },
-    peek: (endpoints, lane, limit) => database.read(() => peek(endpoints, laneNumber(lane), limit)),
+    peek: (endpoints, lane, limit, except = []) =>
+      database.read(() => peek(endpoints, laneNumber(lane), limit, JSON.stringify(except))),
     arrange: async (endpoints, inFlight) => transactionNow(() => order.arrange(endpoints, inFlight)),
     arrangeAll: async (endpoints, inFlight) => transactionNow(() => order.arrangeAll(endpoints, inFlight)),
     async commit(turn, now) {
@@ -211,6 +217,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
   }
 }
 
-const peeking = `SELECT ${waitingColumns} FROM deliveries WHERE endpoint = ?1 AND lane = ?2 AND state = 'pending' ORDER BY due, id LIMIT ?3`
+const peeking = `SELECT ${waitingColumns} FROM deliveries WHERE endpoint = ?1 AND lane = ?2 AND state = 'pending'
+  AND id NOT IN (SELECT value FROM json_each(?4)) ORDER BY due, id LIMIT ?3`
 const oldestPending = `SELECT id FROM deliveries NOT INDEXED WHERE id >= ?1 AND state = 'pending' ORDER BY id LIMIT 1`
 const setPosition = 'INSERT INTO positions VALUES (?1, ?2) ON CONFLICT (stream) DO UPDATE SET position = excluded.position'
