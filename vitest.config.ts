@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** What is tested of every operation and of the host's calls. They run on the databases as well as in memory. */
+/** The tests of every operation and of the host's calls. They run on the databases as well as in memory. */
 const generated = [
   'access',
   'answers',
@@ -16,7 +16,7 @@ const generated = [
   'written-pages',
 ].map((name) => `test/contract/${name}.test.ts`)
 
-/** What every relay does, whatever its store. */
+/** The tests of every relay, whatever its store. */
 const everyRelay = [
   'host-notices',
   'operate/operator',

@@ -1,6 +1,7 @@
 /**
  * Finds sentences that need a second reading: too long, or built on one of the frames below. `npx node scripts/prose.ts` lists them
- * for every page, with file and line; `npx node scripts/prose.ts FILE…` for some pages or sources, of which it reads the comments.
+ * for every page, with file and line; `npx node scripts/prose.ts FILE…` for some pages or sources. Of a source it reads the comments
+ * and the titles of tests.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -44,6 +45,14 @@ export function problemsOfPage(markdown: string, words = wordsPerSentence): read
 /** The same for the comments of a source in TypeScript. */
 export function problemsOfComments(source: string, words = wordsPerSentence): readonly ProseProblem[] {
   return blocksOfComments(source).flatMap((block) => problemsOf(block, words))
+}
+
+/** The same for the titles of tests, which are the first argument of `test`, `describe` and what they return. */
+export function problemsOfTitles(source: string, words = wordsPerSentence): readonly ProseProblem[] {
+  const titles = source.matchAll(/(?:\b(?:test|describe)(?:\.\w+)*|\))\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1,\s*[\w({]/g)
+  return [...titles].flatMap(({ index, 2: text = '' }) =>
+    problemsOf({ line: source.slice(0, index).split('\n').length, text }, words),
+  )
 }
 
 /** Paragraphs, headings and list items. Code, tables and HTML are left out. */
@@ -119,7 +128,7 @@ export const prosePages: readonly string[] = globSync(['*.md', 'docs/*.md', 'doc
 /** The problems of one page or source, at its path from the root of the project. */
 export function problemsIn(path: string): readonly ProseProblem[] {
   const text = readFileSync(new URL(path, root), 'utf8')
-  if (path.endsWith('.ts')) return problemsOfComments(text)
+  if (path.endsWith('.ts')) return [...problemsOfComments(text), ...(path.endsWith('.test.ts') ? problemsOfTitles(text) : [])]
   return problemsOfPage(text, /decisions|CHANGELOG/.test(path) ? wordsPerSentenceInDecisions : wordsPerSentence)
 }
 

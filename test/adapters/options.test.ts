@@ -119,7 +119,7 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     { limiters: 5, limiter: {} },
     'option `limiters` does not exist; did you mean limiter?; option `limiter` must be a function, got an object',
   ],
-])('%s says every problem of its options, and makes nothing', async (name, open, given, sentence) => {
+])('%s names every problem of its options, and makes nothing', async (name, open, given, sentence) => {
   const outcome = await Promise.resolve()
     .then(() => open(given as never))
     .catch((error: unknown) => error)

@@ -76,7 +76,7 @@ test.each(withBody)('%s refuses wrong types and values that its schema forbids',
   expect(network.faults).toEqual([])
 })
 
-test.each(withBody)('%s ignores fields that nobody knows', async (id) => {
+test.each(withBody)('%s ignores unknown fields', async (id) => {
   const network = await createSeededCommunity()
   const known = JSON.stringify(exampleOf(id).body).slice(1, -1)
   const strange = '"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}, "unknown": "x", "network_id": "2"'
@@ -127,7 +127,7 @@ const broken = [
   ['a number', '7', 422],
 ] as const
 
-test.each(withBody)('%s says what is wrong with a body that is no JSON object', async (id) => {
+test.each(withBody)('%s describes the problem of a body that is no JSON object', async (id) => {
   const network = await createSeededCommunity()
   for (const [what, rawBody, status] of broken) {
     const answer = await sendExample(network, id, { rawBody })

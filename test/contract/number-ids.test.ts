@@ -21,7 +21,7 @@ const textIds = (value: Json, place = ''): string[] => {
   })
 }
 
-test.each(routeIds)('%s answers and tells with numbers, as documented', async (id) => {
+test.each(routeIds)('%s answers and emits with numbers, as documented', async (id) => {
   const t = await createSeededCommunity({ ids })
   const { route } = exampleOf(id)
   const key = route.method === 'POST' ? { headers: { 'idempotency-key': 'once' } } : {}

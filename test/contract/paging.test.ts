@@ -21,7 +21,7 @@ const get = (url: string) =>
 
 const idOf = (item: Json): number => Number(item.id ?? item.subscription?.id ?? item.purchase?.id)
 
-test.each(lists)('%s gives every record once, in order, on pages of one, and the last page says so', async (id) => {
+test.each(lists)('%s gives every record once, in order, on pages of one, and marks the last page', async (id) => {
   const whole = (await sendExample(network, id, { query: { per_page: '100' } })).body
   expect(whole.items.length).toBeGreaterThanOrEqual(shortLists[id] ?? 3)
   expect(whole.links.next).toBeNull()
@@ -89,7 +89,7 @@ test.each(lists)('%s takes any uint64 for a page, and more than 100 records for 
     expect((await sendExample(network, id, { query: { per_page } })).body.items).toEqual(items)
 })
 
-test.each(lists)('%s does not mind query parameters that nobody knows', async (id) => {
+test.each(lists)('%s ignores unknown query parameters', async (id) => {
   const query = { unknown: '1', __proto__x: 'y', 'a[]': 'b', constructor: 'c' }
   const answer = await sendExample(network, id, { query })
   expect(answer.status).toBe(200)

@@ -41,7 +41,7 @@ const patterns = routesOf(operations).map(({ operation, method }) => ({
   pattern: new RegExp(`^${operation.path.replace(/\/$/, '').replace(/:\w+/g, '[^/]+')}/*$`),
 }))
 
-test.each(routeIds)('the path of %s answers other methods with 405 and the list of its own', async (id) => {
+test.each(routeIds)('the path of %s answers other methods with 405 and its own list', async (id) => {
   const path = pathOf(exampleOf(id))
   const below = path.slice('/admin/v1/networks/1'.length)
   const own = patterns.filter(({ pattern }) => pattern.test(below)).map(({ method }): string => method)

@@ -64,7 +64,7 @@ test.each(['string', 'number'] as const)('members, ids as %ss, with and without 
   expect((await send('members.list', { query: { page: 50 } })).body.items).toEqual([])
 })
 
-test('a host with permalinks of its own sees them in lists', async () => {
+test('a host with its own permalinks sees them in lists', async () => {
   const { send } = await createSeededCommunity({ permalink: ({ kind, id }) => `https://own.example/${kind}?n=${Number(id) + 1}` })
   const { body } = await send('members.list', { query: { per_page: 1 } })
   expect(body.items[0].permalink).toBe(`https://own.example/members?n=${Number(body.items[0].id) + 1}`)

@@ -31,7 +31,7 @@ describe('a table', () => {
     ])
   })
 
-  test('says a sentence when there is nothing in it', () => {
+  test('shows a sentence when there is nothing in it', () => {
     expect(shown([])).toBe('There is nothing.\n')
   })
 

@@ -11,7 +11,7 @@ interface Source {
 }
 
 interface Rule {
-  readonly says: string
+  readonly sentence: string
   /** Each offence in a file, unchanged. */
   offences(source: Source): readonly string[]
 }
@@ -56,18 +56,18 @@ const isIn = (...parts: readonly string[]): ((imported: string) => boolean) => {
 
 const rules: Readonly<Record<string, Rule>> = {
   lib: {
-    says: 'lib imports itself, valibot and itty-router, and nothing else; lib/testing vitest too',
+    sentence: 'lib imports itself, valibot and itty-router, and nothing else; lib/testing vitest too',
     offences: importing(/^lib\//, (imported, path) => {
       const allowed = ['valibot', 'itty-router/IttyRouter', ...(path.startsWith('lib/testing/') ? ['vitest'] : [])]
       return !imported.startsWith('lib/') && !allowed.includes(imported)
     }),
   },
   adapters: {
-    says: 'adapters import lib and each other, never the daemon or a test',
+    sentence: 'adapters import lib and each other, never the daemon or a test',
     offences: importing(/^adapters\//, isIn('daemon', 'test', 'scripts', 'bench')),
   },
   'the floor of the adapters': {
-    says: 'what adapters share knows none of them: files first, then SQL',
+    sentence: 'what adapters share depends on none of them: files first, then SQL',
     offences: importing(/^adapters\/(?:files|sql)\//, (imported, path) => {
       const allowed = [
         'adapters/node-version.ts',
@@ -78,32 +78,32 @@ const rules: Readonly<Record<string, Rule>> = {
     }),
   },
   'adapters and resources': {
-    says: 'an adapter knows no resource',
+    sentence: 'an adapter names no resource',
     offences: importing(/^adapters\//, isIn('lib/resources', 'lib/records', 'lib/rules')),
   },
   daemon: {
-    says: 'the daemon imports adapters and lib, never a test',
+    sentence: 'the daemon imports adapters and lib, never a test',
     offences: importing(/^daemon\//, isIn('test', 'scripts', 'bench')),
   },
   relay: {
-    says: 'the relay knows no server: it runs without one',
+    sentence: 'the relay imports no server: it runs without one',
     offences: importing(/^daemon\/relay\//, isIn('daemon/server', 'daemon/bin')),
   },
   resources: {
-    says: 'resource files never import each other',
+    sentence: 'resource files never import each other',
     offences: importing(/^lib\/resources\//, isIn('lib/resources')),
   },
   'rules and records': {
-    says: 'what resources share knows no resource',
+    sentence: 'shared rules import no resource',
     offences: importing(/^lib\/(?:rules|records|storage|kernel|http|events|outbox)\//, isIn('lib/resources')),
   },
   'http in resources': {
-    says: 'resources know nothing of HTTP beyond their declaration',
+    sentence: 'resources do not depend on HTTP beyond their declaration',
     offences: importing(/^lib\/resources\//, isIn('lib/http', 'lib/kernel')),
   },
   // Its own number, the platform and the versions are facts, and a tick is a moment, not handles; and the outbox asks with signal 0 whether another process lives.
   process: {
-    says: 'only daemon/bin touches `process`',
+    sentence: 'only daemon/bin touches `process`',
     offences: mentioning(
       /^(?:lib|adapters|daemon)\//,
       /^daemon\/bin\/|^adapters\/files\/owner\.ts$/,
@@ -111,7 +111,7 @@ const rules: Readonly<Record<string, Rule>> = {
     ),
   },
   'node:sqlite': {
-    says: 'one file loads it, after the version of Node was looked at',
+    sentence: 'one file loads it, after the version of Node was looked at',
     offences: mentioning(
       /^(?:adapters|daemon)\//,
       /^adapters\/sql\/sqlite\/module\.ts$/,
@@ -119,11 +119,11 @@ const rules: Readonly<Record<string, Rule>> = {
     ),
   },
   'web globals': {
-    says: 'lib runs wherever the web standards do',
+    sentence: 'lib runs wherever the web standards do',
     offences: mentioning(/^lib\//, nowhere, /(?<![\w.$'"`])(?:Buffer|__dirname|__filename|require|globalThis\.process)\b(?!:)/g),
   },
   time: {
-    says: 'lib takes time and chance from the clock and from ids, so that tests can hold them',
+    sentence: 'lib takes time and chance from the clock and from ids, so that tests can hold them',
     offences: mentioning(
       /^lib\//,
       // The client waits between its tries. The storage suite waits for storages that other people wrote.
@@ -132,17 +132,17 @@ const rules: Readonly<Record<string, Rule>> = {
     ),
   },
   'the router': {
-    says: 'itty-router stays behind the route table',
+    sentence: 'itty-router stays behind the route table',
     offences: (source) =>
       source.path === 'lib/http/routes.ts' ? [] : imports(source).filter((imported) => imported.startsWith('itty-router')),
   },
   "the router's types": {
-    says: 'no exported signature of the route table names a type of itty-router',
+    sentence: 'no exported signature of the route table names a type of itty-router',
     offences: ({ path, text }) =>
       path === 'lib/http/routes.ts' ? (code(text).match(/^export [^{]*\b(?:Itty|I?Request|RouterType)\w*/gm) ?? []) : [],
   },
   'default exports': {
-    says: 'everything is exported under its name',
+    sentence: 'everything is exported under its name',
     offences: mentioning(/^(?:lib|adapters|daemon)\//, nowhere, /^export default\b/gm),
   },
 }
@@ -255,7 +255,7 @@ test('a circle of three files is found', () => {
   expect(circles(circle)).toEqual(['lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts'])
 })
 
-test.each(Object.entries(rules).map(([name, rule]) => ({ name, ...rule })))('$name: $says', ({ offences }) => {
+test.each(Object.entries(rules).map(([name, rule]) => ({ name, ...rule })))('$name: $sentence', ({ offences }) => {
   expect(sources.flatMap((source) => offences(source).map((offence) => `${source.path}: ${offence}`))).toEqual([])
 })
 

@@ -77,7 +77,7 @@ test('no two paths differ only in the names of their parameters, and each names 
     )
 })
 
-test('operations stand in the order of their paths, so that the document is the same in every runtime', () => {
+test('operations are in the order of their paths, so that the document is the same in every runtime', () => {
   const paths = community.operations.map(({ path }) => path)
   expect(paths).toEqual(paths.toSorted())
 })
@@ -175,7 +175,7 @@ test('a description is published wherever null is allowed, with ids as numbers t
   }
 })
 
-test("a community's limits stand in its document", async () => {
+test("a community's limits are in its document", async () => {
   const limits = { titleCharacters: 7, longTextCharacters: 70, choices: 3 }
   const own = (await createTestCommunity({ limits })).community.openapi()
   const poll = at(own, 'components', 'schemas', 'PollRequest', 'properties')
@@ -188,7 +188,7 @@ test('a field that nobody published is a mistake that is found at once', () => {
   expect(() => schemaWriter(settings).of(v.string())).toThrow('publish() it')
 })
 
-test('an operation is described with all that its declaration says', () => {
+test('an operation is described with everything in its declaration', () => {
   const declared = operation({
     id: 'things.update',
     method: 'PATCH',

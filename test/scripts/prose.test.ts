@@ -1,11 +1,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { problemLine, problemsIn, problemsOfComments, problemsOfPage, prosePages } from '../../scripts/prose.ts'
+import { problemLine, problemsIn, problemsOfComments, problemsOfPage, problemsOfTitles, prosePages } from '../../scripts/prose.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-test('the comments of sources read at once', () => {
+test('the comments of sources, and the titles of tests, read at once', () => {
   const sources = globSync('{lib,adapters,daemon,bench,scripts,test}/**/*.ts', { cwd: root })
   expect(sources.length).toBeGreaterThan(300)
   expect(sources.flatMap((path) => problemsIn(path).map((problem) => problemLine(path, problem)))).toEqual([])
@@ -50,6 +50,21 @@ test('comments of a source are read as a page is', () => {
     [1, '"knows"'],
     [3, '29 words, at most 25'],
     [3, '"Who"'],
+  ])
+})
+
+test('titles of tests are read as a page is, those of a list too', () => {
+  const [framed, tooLong] = ['a relay knows it', `a relay has %s, and ${long}`]
+  const source = [
+    `const sentence = '${framed}'`,
+    `test('${framed}', () => {})`,
+    `describe.each([[f('${framed}')]])('${tooLong}', () => {`,
+    `  expect('${framed}').toBe(1)`,
+    "test('a relay has it', async () => {})",
+  ]
+  expect(problemsOfTitles(source.join('\n')).map(({ line, problem }) => [line, problem.split(':')[0]])).toEqual([
+    [2, '"knows"'],
+    [3, '31 words, at most 25'],
   ])
 })
 

@@ -37,7 +37,7 @@ describe('a process lock', () => {
     expect(readdirSync(join(file, '..'))).toEqual([])
   })
 
-  test('knows a path by whatever way it is reached', async () => {
+  test('is the same by whatever way a path is reached', async () => {
     const file = path()
     writeFileSync(file, '{}')
     const link = join(temporaryDirectory(), 'link.json')
@@ -74,7 +74,7 @@ describe('a process lock', () => {
     ['a process whose number another one has now', { started: '1' }],
     ['an earlier boot of the machine', { boot: 'earlier' }],
     ['a dead process of another container', { namespace: 'pid:[1]', socket: 'db.json.lock.00000000.sock' }],
-  ] as const)('is taken over from %s', async ([, owner]) => {
+  ] as const)('passes on from %s', async ([, owner]) => {
     const file = path()
     leave(file, owner)
     expect(await lockOwner(file)).toBeUndefined()
@@ -83,7 +83,7 @@ describe('a process lock', () => {
     await lock.release()
   })
 
-  test('is taken over when its file is not to be read', async () => {
+  test('passes on when its file is not to be read', async () => {
     const file = path()
     writeFileSync(`${file}.lock`, '{"pid":')
     await (await acquireLock(file, 'ours')).release()
@@ -130,7 +130,7 @@ describe('a process lock', () => {
     }
   })
 
-  test('says which directory is missing', async () => {
+  test('names the directory that is missing', async () => {
     const file = join(temporaryDirectory(), 'nowhere', 'db.json')
     await expect(acquireLock(file, 'ours')).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(file) })
   })
@@ -166,7 +166,7 @@ describe('a lock file without sockets', () => {
     expect(readFileSync(file, 'utf8')).toBe('living quick')
   })
 
-  test('is taken over although somebody died in the middle of taking it over', async () => {
+  test('passes on although somebody died while it passed on', async () => {
     const directory = temporaryDirectory()
     const file = join(directory, 'lock')
     writeFileSync(file, 'dead 1')

@@ -196,7 +196,7 @@ test('a body that drips is a 408 when its time is over', async () => {
 
 const multipart = 'Content-Type: multipart/form-data; boundary=b\r\n'
 
-test('uploads that stop half-way hold no more than the share of their network, and others go on', async () => {
+test('uploads that stop half-way hold no more than the share of their network, and others continue', async () => {
   const limits = { inFlightBytes: 16 * MiB, assetBytes: 2 * MiB, bodyBytes: MiB }
   const { port, url, token, community } = await hosted({ limits })
   const { network } = await community.networks.create({

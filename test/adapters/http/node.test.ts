@@ -86,7 +86,7 @@ test('a body that is too large is answered with 413, announced or not', async ()
   expect(await chunked.json()).toEqual({ error: 'The body is larger than 1048576 bytes' })
 })
 
-test('a connection that is cut in the middle of a body leaves nothing behind and the server goes on', async () => {
+test('a connection that is cut in the middle of a body leaves nothing behind, and the server continues', async () => {
   const { community, headers, faults } = await hosted()
   const url = new URL(await start(toNodeListener(community)))
   const socket = connect(Number(url.port), url.hostname)

@@ -5,7 +5,7 @@ import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { noSmallDisk, smallDisk } from '../../support/small-disk.ts'
 import { event, readAll } from './support.ts'
 
-test('on a real disk that is full, what was acknowledged is there, the rest is refused, and space lets it go on', async (context) => {
+test('on a real disk that is full, acknowledged records are there, the rest is refused, and it continues when there is space', async (context) => {
   const disk = smallDisk('512k')
   if (!disk) return context.skip(noSmallDisk)
   const ballast = join(disk, 'ballast')

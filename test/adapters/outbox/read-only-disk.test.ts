@@ -5,7 +5,7 @@ import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { noSmallDisk, smallDisk } from '../../support/small-disk.ts'
 import { event, readAll } from './support.ts'
 
-test('on a real disk that is read-only, nothing is acknowledged, what is there is read, and it goes on once it is writable', async (context) => {
+test('on a real disk that is read-only, nothing is acknowledged, records can be read, and it continues once it is writable', async (context) => {
   const disk = smallDisk('1m')
   if (!disk) return context.skip(noSmallDisk)
   const remount = (mode: 'ro' | 'rw') => spawnSync('mount', ['-o', `remount,${mode}`, disk]).status

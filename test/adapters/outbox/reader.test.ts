@@ -105,7 +105,7 @@ describe('outboxDirectory: a commit of several lines', () => {
   const lines = [...encodeCommit(ids.map((id) => event(id, 'x'.repeat(150_000))))].map((bytes) => Buffer.from(bytes))
   const upTo = (count: number) => Buffer.concat([line('a'), ...lines.slice(0, count)])
 
-  test('comes in its order, in pieces as small as are asked for, wherever a new reader goes on', async () => {
+  test('comes in its order, in pieces as small as are asked for, wherever a new reader begins', async () => {
     expect(lines).toHaveLength(ids.length)
     const directory = directoryWith(Buffer.concat([upTo(8), line('b')]), dead)
     let positions = {}
@@ -242,7 +242,7 @@ describe('outboxDirectory: files of other kinds', () => {
     expect(readFileSync(join(directory, name), 'utf8')).toBe('something new')
   })
 
-  test('a directory or a link in the place of a segment is left alone and reported once', async () => {
+  test('a directory or a link instead of a segment is left alone and reported once', async () => {
     const directory = directoryWith(line('a'))
     mkdirSync(join(directory, `${writer}-000002.v1.ndjson`))
     symlinkSync(join(directory, first), join(directory, `${writer}-000003.v1.ndjson`))
@@ -278,7 +278,7 @@ describe('outboxDirectory: reading on', () => {
     await outbox.close()
   })
 
-  test('goes on where a position says', async () => {
+  test('continues at a given position', async () => {
     const directory = directoryWith(Buffer.concat([line('a'), line('b')]))
     expect((await readAll(outboxDirectory(directory), { [first]: line('a').length })).ids).toEqual(['b'])
   })
@@ -294,7 +294,7 @@ describe('outboxDirectory: reading on', () => {
     expect(await source.settle(after.positions)).toEqual([first])
   })
 
-  test('tells a watcher that something was added', async () => {
+  test('calls a watcher when something was added', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory })
     const source = outboxDirectory(directory)

@@ -84,27 +84,30 @@ describe('openOutbox', () => {
     ['EDQUOT', 'full'],
     ['EIO', 'unavailable'],
     ['EROFS', 'unavailable'],
-  ])('a write that fails with %s rejects with %s, leaves nothing behind, and the next append goes on', async (code, expected) => {
-    const directory = temporaryDirectory()
-    let failing = false
-    const files = faulty((file) => ({
-      write: async (bytes, position) => {
-        if (!failing) return file.write(bytes, position)
-        await file.write(bytes.subarray(0, 10), position)
-        throw failure(code)
-      },
-    }))
-    const outbox = await openOutbox({ directory, files })
-    await outbox.append([[event('a')]])
-    failing = true
-    await expect(outbox.append([[event('lost')]])).rejects.toMatchObject({ name: 'StorageError', code: expected })
-    failing = false
-    await outbox.append([[event('b')]])
-    await outbox.close()
-    const { ids, damage } = await readAll(outboxDirectory(directory))
-    expect({ ids, damage }).toEqual({ ids: ['a', 'b'], damage: [] })
-    expect(segments(directory)).toHaveLength(2)
-  })
+  ])(
+    'a write that fails with %s rejects with %s and leaves nothing behind, and the next append succeeds',
+    async (code, expected) => {
+      const directory = temporaryDirectory()
+      let failing = false
+      const files = faulty((file) => ({
+        write: async (bytes, position) => {
+          if (!failing) return file.write(bytes, position)
+          await file.write(bytes.subarray(0, 10), position)
+          throw failure(code)
+        },
+      }))
+      const outbox = await openOutbox({ directory, files })
+      await outbox.append([[event('a')]])
+      failing = true
+      await expect(outbox.append([[event('lost')]])).rejects.toMatchObject({ name: 'StorageError', code: expected })
+      failing = false
+      await outbox.append([[event('b')]])
+      await outbox.close()
+      const { ids, damage } = await readAll(outboxDirectory(directory))
+      expect({ ids, damage }).toEqual({ ids: ['a', 'b'], damage: [] })
+      expect(segments(directory)).toHaveLength(2)
+    },
+  )
 
   test('a failed sync is never reported as durable and never tried again on the same file', async () => {
     const directory = temporaryDirectory()
@@ -180,7 +183,7 @@ describe('openOutbox', () => {
     await outbox.close()
   })
 
-  test('refuses a commit that is too large, and goes on with the next', async () => {
+  test('refuses a commit that is too large, and takes the next', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory })
     await expect(outbox.append([[event('huge', 'x'.repeat(17 * 1024 * 1024))]])).rejects.toThrow(RangeError)

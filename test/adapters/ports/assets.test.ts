@@ -32,7 +32,7 @@ test('a directory may be served on the origin that callers use', async () => {
   expect(await store.put(png, file)).toBe(`/assets/${name}`)
 })
 
-test('a directory that cannot be written to says so and leaves nothing behind', async () => {
+test('a directory that cannot be written to is an error and leaves nothing behind', async () => {
   const directory = await emptyDirectory()
   await writeFile(join(directory, 'file'), '')
   const store = directoryAssets({ directory: join(directory, 'file'), baseUrl: 'https://cdn.example.org/' })

@@ -20,7 +20,7 @@ test('a store of the host takes the place of the directory', () => {
   expect(ports({ assets }).assets).toBe(assets)
 })
 
-test('a port that is none, and one that cannot do what it must, are named at creation', () => {
+test('an unknown port, and a port without its methods, are named at creation', () => {
   expect(() => create({ mail: {} })).toThrow('option `ports.mail` does not exist; allowed: recurrence, phoneNumbers')
   expect(() => create({ assets: { put: () => {} } })).toThrow('option `ports.assets` must have a method remove')
   expect(() => create({ recurrence: null })).toThrow('option `ports.recurrence` must have a method expand')

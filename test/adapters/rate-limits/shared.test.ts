@@ -30,7 +30,7 @@ describe.each([
     }
   })
 
-  test('of 600 requests at once, in four processes, exactly as many pass as the limit allows, each with a number of its own', async () => {
+  test('of 600 requests at once, in four processes, exactly as many pass as the limit allows, each with another number', async () => {
     const { open } = await database()
     const processes = await Promise.all(times(4).map(() => open()))
     const counts = await Promise.all(times(600).map(async (n) => processes[n % 4]?.count('1', 150)))
@@ -38,7 +38,7 @@ describe.each([
     expect(passed.map(({ remaining }) => remaining).sort((a, b) => b - a)).toEqual(times(150).reverse())
   })
 
-  test('keys have counts of their own, whatever a host calls them', async () => {
+  test('keys have separate counts, whatever a host calls them', async () => {
     const { open, rows } = await database()
     const [first, second] = [await open(), await open()]
     const keys = ['1', '01', 'a key', 'ключ', 'quote"\\', '', '\0', '\ud800', "'); DROP TABLE", 'x'.repeat(5000), '__proto__']
@@ -74,7 +74,7 @@ describe.each([
     expect(await rows()).toMatchObject([{ key: '1', used: 3 }])
   })
 
-  test('a plan with a higher limit counts at once, and goes on from what was used', async () => {
+  test('a plan with a higher limit counts at once, and continues with the present count', async () => {
     const { open } = await database()
     const limits = await open()
     for (const _ of times(3)) await limits.count('1', 2)

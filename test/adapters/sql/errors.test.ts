@@ -90,7 +90,7 @@ describe('sqlite', () => {
     expect(ofSqlite.faultOf(write)).toBe('closed')
   })
 
-  test('errors of our own are nobody else’s', async () => {
+  test('our errors are nobody else’s', async () => {
     const typo = await sql('SELEKT 1')
     expect([typo, new TypeError('x'), 'text', undefined].map(ofSqlite.faultOf)).toEqual(Array(4).fill(undefined))
     expect(ofSqlite.storageErrorOf(typo, 'db')).toBe(typo)
@@ -174,7 +174,7 @@ describe('postgres', async () => {
     expect(ofPostgres.unreachable(refused)).toMatchObject({ code: 'unavailable', message: expect.stringContaining('reached') })
   })
 
-  test('codes that nobody knows, and errors of our own, are left as they are', () => {
+  test('unknown codes, and our own errors, are left as they are', () => {
     const made = ['42601', 'XX000', 'ERR_INVALID_ARG_TYPE', 'newer'].map((code) => Object.assign(new Error('x'), { code }))
     expect(made.map(ofPostgres.faultOf)).toEqual(Array(4).fill(undefined))
     expect(made.map(ofPostgres.storageErrorOf)).toEqual(made)

@@ -126,7 +126,7 @@ describe.each(engines)('%s', (_name, open) => {
     expect(await version(database)).toBe('3')
   })
 
-  test('a dry run says what a run does, and leaves everything as it was', async () => {
+  test('a dry run shows the steps of a run, and leaves everything as it was', async () => {
     const database = await open()
     expect(await database.migrate(first, true)).toEqual(await database.migrate(first))
     await insert(database, 10)
@@ -154,7 +154,7 @@ describe.each(engines)('%s', (_name, open) => {
     await database.migrate(renamed)
   })
 
-  test('a program that must not migrate says how much is missing', async () => {
+  test('a program that must not migrate names the number of missing steps', async () => {
     const database = await open()
     await database.migrate(first)
     await database.requireMigrated(first)

@@ -107,7 +107,7 @@ describe.each([
     expect([await host.orders(), await sizeOf(community), await host.events()]).toEqual([0, 1, []])
   })
 
-  test('`using` keeps every option of the community, and `after` hears of events when the host says that it committed', async () => {
+  test('`using` keeps every option of the community, and `after` gets the events when the host reports its commit', async () => {
     const heard: CommittedEvent[] = []
     const vetoed = new ApiError(409, { error: 'Not on Sundays' })
     const { host, community } = await prepared({
@@ -281,6 +281,6 @@ test('the documented form for PostgreSQL: of many orders at once each is whole o
   expect(Number((await client.query(`SELECT count(*) AS number FROM orders_${schema}`)).rows[0].number)).toBe(4)
 })
 
-test('a storage that shares no transactions says so', () => {
+test('a storage that shares no transactions refuses with a sentence', () => {
   expect(() => createCommunity({ storage: memoryStorage() }).using({})).toThrow(/only SQLite and PostgreSQL/)
 })

@@ -88,7 +88,7 @@ describe('a lowdb file', () => {
     await storage.close()
   })
 
-  test('whose rows break a unique key says so and loses nothing', async () => {
+  test('whose rows break a unique key is refused with a sentence and loses nothing', async () => {
     const before = JSON.stringify({ ...empty, tables: { things: [thing(1, { name: 'x' }), thing(2, { name: 'x' })] } })
     const path = fileWith(before)
     const storage = await openLowdb({ path })

@@ -8,7 +8,7 @@ import { recordingOutbox } from './recording-outbox.ts'
 const pendingIn = (path: string) => (JSON.parse(readFileSync(path, 'utf8')) as { pending: unknown }).pending
 
 describe('pending events of lowdb', () => {
-  test('stand in the same write as the rows and are struck out by the next one', async () => {
+  test('are in the same write as the rows and are struck out by the next one', async () => {
     const path = join(temporaryDirectory(), 'db.json')
     const outbox = recordingOutbox()
     const storage = await openLowdb({ path, outbox })

@@ -44,7 +44,7 @@ test('a transaction inside of a joined one is refused', async () => {
   database.exec('ROLLBACK')
 })
 
-test('inside of `exclusive` writes are refused, and reads go on', async () => {
+test('inside of `exclusive` writes are refused, and reads continue', async () => {
   const { storage } = await sqlite()
   await storage.exclusive(async () => {
     await expect(storage.transaction(nothing)).rejects.toThrow('a write inside `exclusive` would wait for itself')

@@ -99,7 +99,7 @@ test('of two transactions that lock each other out one is a lost race, and the o
   expect(lost.map(({ reason }) => reason)).toEqual([expect.objectContaining({ code: 'conflict' })])
 })
 
-test('a statement that waits too long is given up, and says so', async () => {
+test('a statement that waits too long is given up with a sentence', async () => {
   const storage = await open({ statementTimeoutMs: 100 })
   await insertAndTell(storage, 1)
   await storage.transaction(async (tx) => {
@@ -110,7 +110,7 @@ test('a statement that waits too long is given up, and says so', async () => {
   expect(await storage.transaction((tx) => tx.get(things, '1'))).toMatchObject({ size: 1 })
 })
 
-test('an empty pool is refused in time, and the API says 503 with Retry-After', async () => {
+test('an empty pool is refused in time, and the API answers 503 with Retry-After', async () => {
   const schema = server.newSchema()
   const storage = await postgresStorage({ url: server.url, schema, poolSize: 1, connectTimeoutMs: 200 })
   const community = createCommunity({ storage, allowHttp: true })

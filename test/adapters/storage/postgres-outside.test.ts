@@ -176,7 +176,7 @@ test('while connections are cut in the middle, every answer is right or a 503, a
   expect(told).toEqual(stored)
 })
 
-test('a password that is refused is an error that says where it belongs', async () => {
+test('a password that is refused is an error that names its proper place', async () => {
   const url = Object.assign(new URL(server.url), { password: 'wrong' }).href
   await expect(postgresStorage({ url })).rejects.toThrow(/; the password belongs in the address or in PGPASSWORD$/)
 })

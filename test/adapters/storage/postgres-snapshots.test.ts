@@ -78,7 +78,7 @@ test('a connection that breaks under several reads is a lost race for each of th
   expect(await thingIds(storage)).toEqual(['1'])
 })
 
-test("a host's pool gives each read a connection of its own, unless it was made to send ahead", async () => {
+test("a host's pool gives each read a separate connection, unless it was made to send ahead", async () => {
   for (const pipeline of [false, true]) {
     const pool = new pg.Pool({ connectionString: server.url, max: 3, ...(pipeline ? { pipeline } : {}) })
     onTestFinished(() => pool.end())

@@ -41,7 +41,7 @@ const unknown = {
   request_id: expect.any(String),
 }
 
-test('a post without a key whose commit has no answer is a 503 that says it may have been written', async () => {
+test('a post without a key whose commit has no answer is a 503: it may have been written', async () => {
   const { proxy, rows, events, write, faults, insertInto } = await behindProxy()
   proxy.loseCommits(insertInto('posts'), 'answer', 1)
   const { status, body, headers } = await write()

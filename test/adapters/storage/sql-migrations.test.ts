@@ -161,7 +161,7 @@ describe.each([
     await expect(open([first], false)).rejects.toMatchObject(newer)
   })
 
-  test('a storage that must not migrate says what is missing', async () => {
+  test('a storage that must not migrate names the missing parts', async () => {
     const { migrate, open } = database()
     await migrate([first])
     await expect(open([second], false)).rejects.toMatchObject({

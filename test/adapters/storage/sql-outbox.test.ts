@@ -48,7 +48,7 @@ describe.each([
   ['sqlite', sqlite],
   ['postgres', () => postgres()],
 ])('%s', (_name, open) => {
-  test('the backlog is what was not taken over, whether it is still there or not', async () => {
+  test('the backlog is the part that was not ingested, whether it is still there or not', async () => {
     const { storage, source } = await open()
     await tell(storage, 'a', 'b')
     await tell(storage, 'c')
@@ -73,7 +73,7 @@ describe.each([
     expect(idsIn(await outbox.read(first.positions, much))).toEqual([['d']])
   })
 
-  test('a reading that was not taken over comes again', async () => {
+  test('a reading that was not ingested comes again', async () => {
     const { storage, source } = await open()
     await tell(storage, 'a')
     const outbox = await source()
@@ -155,7 +155,7 @@ test('a second relay is kept away from the same outbox, and one that only looks 
   await source()
 })
 
-test('an outbox whose connection broke goes on with a new one', async () => {
+test('an outbox whose connection broke continues with a new one', async () => {
   const { storage, source } = await postgres()
   const outbox = await source()
   const admin = await server.client()
@@ -186,7 +186,7 @@ test('relays that share a store claim different commits, and a claim that is und
   await one.query('COMMIT')
 })
 
-test('a transaction that throws tells nothing, whatever it had appended', async () => {
+test('a transaction that throws emits nothing, whatever it had appended', async () => {
   for (const { storage, source } of [await sqlite(), await postgres()]) {
     await expect(
       storage.transaction(async (tx) => {

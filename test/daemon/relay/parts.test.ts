@@ -72,7 +72,7 @@ describe('parseRetryAfter', () => {
 describe('timeline', () => {
   const clockOf = (wall: () => number, monotonic: () => number): Clock => ({ now: wall, monotonic, timer: () => () => undefined })
 
-  test('never goes back, follows steps forward, and goes on from an earlier run', () => {
+  test('never goes back, follows steps forward, and continues from an earlier run', () => {
     let wall = 1_000_000
     let monotonic = 0
     const time = timeline(

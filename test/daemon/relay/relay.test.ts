@@ -222,7 +222,7 @@ describe('endpoints', () => {
     expect(fresh.received[0]?.headers.authorization).toBe('Bearer another-key')
   })
 
-  test('get event types that nobody knows as they stand, unless they asked for others', async () => {
+  test('get unknown event types unchanged, unless they asked for others', async () => {
     const [all, some] = await Promise.all([receiver(), receiver()])
     const { append } = await bench()
     await append(
@@ -318,7 +318,7 @@ describe('endpoints', () => {
 })
 
 describe('the relay', () => {
-  test('goes on where an earlier one stopped', async () => {
+  test('continues where an earlier one stopped', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0, 0.3, 0.3] })
     await all.append(endpoint(hook.url), event('a'))

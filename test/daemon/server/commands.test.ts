@@ -186,7 +186,7 @@ describe('a command that reads or changes', () => {
     expect(await readdir(directory)).toEqual([])
   })
 
-  test('does not migrate a database: it says what to run', async () => {
+  test('does not migrate a database: it names the command to run', async () => {
     const path = join(temporaryDirectory(), 'other.sqlite')
     const { DatabaseSync } = await import('node:sqlite')
     const database = new DatabaseSync(path)
@@ -196,7 +196,7 @@ describe('a command that reads or changes', () => {
   })
 })
 
-test('--version and errors as JSON, with a sentence for a certificate that is none, from the process itself', async () => {
+test('--version and errors as JSON, with a sentence for a malformed certificate, from the process itself', async () => {
   const directory = temporaryDirectory()
   const version = run('folkmoot', '--version')
   const wrong = run('folkmoot', 'keys', 'list', '--storage', `lowdb:${join(directory, 'db.json')}`, '--json')

@@ -172,7 +172,7 @@ describe('the control of a server', () => {
     expect(await (await serverAt(file))?.networks.list()).toEqual([{ id: '1' }])
   })
 
-  test('that does not answer ends the command with a sentence, and so does a file that is none', async () => {
+  test('that does not answer ends the command with a sentence, and so does another kind of file', async () => {
     const directory = temporaryDirectory()
     const file = join(directory, 'db.json.control')
     const silent = createServer(() => undefined)

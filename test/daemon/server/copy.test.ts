@@ -43,7 +43,7 @@ test('a network arrives whole, from memory over SQLite into PostgreSQL', async (
   expect(await everything(postgres)).toEqual(await everything(seeded.storage))
 })
 
-test('an interrupted copy goes on where it was, and brings no row twice', async () => {
+test('an interrupted copy resumes where it was, and brings no row twice', async () => {
   const { storage: from } = await createSeededCommunity({ storage: memoryStorage() })
   const to = await emptySqlite()
   let writes = 0

@@ -26,7 +26,7 @@ describe.each([
   ['sqlite', sqlite],
   ['postgres', postgres],
 ])('%s', (_name, address) => {
-  test('events go from the server to a relay of its own, and wait for one that was killed', async () => {
+  test('events go from the server to a separate relay, and wait for one that was killed', async () => {
     const storage = await address()
     const hook = await receiver()
     const flags = ['--storage', storage, '--port', '0', '--json', '--allow-http', '--demo']

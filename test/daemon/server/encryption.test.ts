@@ -156,7 +156,7 @@ test('a copy from one storage to another keeps the text', async () => {
   expect(await copied.community.endpoints.rotate(network.id, rows[0]?.id ?? '', { key: true })).toHaveProperty('key')
 })
 
-test('a server without the key serves, and says which endpoint cannot be read and why; so do commands over its control', async () => {
+test('a server without the key serves, and names the unreadable endpoint with the reason; so do commands over its control', async () => {
   const place = await onDisk('lowdb')
   const { community } = await communityOn(place, [first])
   const { network } = await community.networks.create({ subdomain: 'demo', title: 'Demo', owner })

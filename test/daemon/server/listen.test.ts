@@ -65,7 +65,7 @@ const refused = {
   }),
 }
 
-test('plain HTTP on the port of TLS is a 403 `https_required`, and TLS goes on', async () => {
+test('plain HTTP on the port of TLS is a 403 `https_required`, and TLS continues', async () => {
   const { port } = await started(true)
   expect(await got(httpRequest, { port, path: '/admin/v1/networks/1/tags' })).toEqual(refused)
   expect(await got(httpRequest, { port, method: 'POST' }, 'x'.repeat(200_000))).toEqual(refused)

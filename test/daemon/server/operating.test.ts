@@ -77,7 +77,7 @@ test('health, figures and one line for each request: never a token, a query or a
   expect(figures).toContain('folkmoot_ready 1')
 })
 
-test('behind a proxy a missing --public-url is told at the start; a new member consents where the operator says so', async () => {
+test('behind a proxy a missing --public-url is reported at the start; a new member consents if the operator sets it', async () => {
   const flags = ['--trust-proxy', '--email-consent', '--storage', 'memory:', '--port', '0', '--demo', '--json']
   const server = run('folkmoot', 'serve', ...flags)
   const { url, token } = JSON.parse(await server.firstLine())

@@ -68,7 +68,7 @@ test('the demo is the same on every machine, ids and times included', async () =
   expect(texts[0]).toBe(texts[1])
 })
 
-test('a lowdb file belongs to one process: the second is refused with a sentence, the first goes on', async () => {
+test('a lowdb file belongs to one process: the second is refused with a sentence, the first continues', async () => {
   const directory = temporaryDirectory()
   const storage = `lowdb:${join(directory, 'db.json')}`
   const first = run('folkmoot', ...demo, '--storage', storage)

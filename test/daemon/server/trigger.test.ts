@@ -1,4 +1,4 @@
-/** `folkmoot trigger`, to a receiver of its own over real HTTP. */
+/** `folkmoot trigger`, to a separate receiver over real HTTP. */
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

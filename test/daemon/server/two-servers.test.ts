@@ -126,7 +126,7 @@ describe.each([
     expect(await database.counted()).toBe(1)
   })
 
-  test('while the counts cannot be written, requests are answered, each server counts for itself, and says so once', async () => {
+  test('while the counts cannot be written, requests are answered, each server counts for itself, and reports it once', async () => {
     const database = await make()
     const { servers, send } = await twoServers(database)
     await database.locked(async () => {

@@ -26,7 +26,7 @@ test('a reaction that is taken back and made again keeps its subject, and so doe
   expect(subjectOf('RsvpDeletedHook', { id: '1', ...rsvp })).toBe(subjectOf('RsvpCreatedHook', { id: '2', ...rsvp }))
 })
 
-test('what names nothing, and what nobody knows, has no subject', () => {
+test('an event without names, and an unknown event, have no subject', () => {
   for (const payload of [undefined, null, 1, 'x', [], {}, { member: null }, { member: { id: 'x'.repeat(300) } }])
     for (const name of ['MemberUpdatedHook', 'TestHook', 'toString', '']) expect(subjectOf(name, payload)).toBeUndefined()
 })

@@ -113,7 +113,7 @@ describe.each([
     expect([await rowsOf(storage), records.length]).toEqual(before)
   })
 
-  test('what reads neither goes on, and keeps the text', async () => {
+  test('a reader of neither continues, and keeps the text', async () => {
     const { community, storage } = await createTestCommunity({ encryptionKeys: [first] })
     const { id } = await community.endpoints.upsert(good)
     const [before] = await rowsOf(storage)
@@ -167,7 +167,7 @@ test('an encrypted text is not taken for a key', async () => {
   )
 })
 
-test('encryption keys that are none are named by their place, and never shown', async () => {
+test('malformed encryption keys are named by their place, and never shown', async () => {
   const storage = {} as Storage
   const options = { storage, encryptionKeys: [first, 'hunter2'] }
   expect(() => createCommunity(options)).toThrow(/option `encryptionKeys.1` must be 32 bytes in base64/)

@@ -130,7 +130,7 @@ test('a rotation without overlap ends every old key at once', async () => {
   expect(records.at(-1)).not.toHaveProperty('old_keys')
 })
 
-test('a rotation says what it replaces, by what, and not without end', async () => {
+test('a rotation has its replacement and the values before it, and ends', async () => {
   const { community } = await createTestCommunity()
   const { endpoints } = community
   const { id } = await endpoints.upsert(good)

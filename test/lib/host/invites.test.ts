@@ -77,7 +77,7 @@ test('a member who accepts an invite to a plan keeps their name and does not joi
   expect((await send('members.show', { params: { id: t.owner.id } })).body.referral_count).toBe(0)
 })
 
-test('who was taken out of the network is the same member again, with what they went on paying for', async () => {
+test('a member who was taken out of the network is the same member again, with the plans that they kept paying for', async () => {
   const { send, notify, invite, accept, newEvents, network } = await setUp()
   const first = await accept(await invite())
   const plan = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })

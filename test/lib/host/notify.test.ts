@@ -99,7 +99,7 @@ test('a purchase opens the plan and its spaces', async () => {
   expect(await plans()).toEqual([plan])
 })
 
-test('a renewed subscription goes on where its period ended', async () => {
+test('a renewed subscription continues where its period ended', async () => {
   const { send, notify, told, newEvents } = await setUp()
   const plan = await notify.plan({ network: '1', name: 'Patron', pricing_type: 'subscription' })
   const { subscription } = await notify.subscription({ ...told, plan_id: plan.id, current_period_end: '2026-12-01T00:00:00Z' })
@@ -357,7 +357,7 @@ test('an occurrence of a recurring event is called off once', async () => {
   )
 })
 
-test('ids are numbers in answers and events where the community says so', async () => {
+test('ids are numbers in answers and events if the community sets it', async () => {
   const t = await createTestCommunity({ ids: 'number' })
   const [grace] = await createMembers(t, 'Grace')
   const board = await t.community.notify.giftLeaderboard({

@@ -129,7 +129,7 @@ test('the scheme of the header is not case-sensitive', async () => {
     expect((await request(community, 'GET', me, { headers: { authorization: header } })).status).toBe(200)
 })
 
-test('a host with keys of its own is asked first, and ours still work', async () => {
+test('a host with its own keys is asked first, and ours still work', async () => {
   const seen: string[] = []
   const host: { owner: string } = { owner: '' }
   const { community, owner, token, send } = await createTestCommunity({

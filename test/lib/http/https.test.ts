@@ -47,7 +47,7 @@ test('`allowHttp` accepts both', async () => {
 const selfLink = async (community: Test, url: string, headers: Record<string, string> = {}) =>
   (await call(community, url, headers)).body.links.self
 
-test('links stand on the origin that the caller used', async () => {
+test('links use the origin of the caller', async () => {
   const community = await createTestCommunity({ allowHttp: true })
   expect(await selfLink(community, `https://api.test:8443${members}`)).toBe(`https://api.test:8443${members}`)
   expect(await selfLink(community, `http://localhost:4000${members}`)).toBe(`http://localhost:4000${members}`)
@@ -90,7 +90,7 @@ test('behind a number of proxies, the value counts that the outermost of them ha
   expect(await selfLink(one, url, headers)).toBe(`https://public.example.org${members}`)
 })
 
-test('`publicUrl` with a path stands in the place of a path that a proxy or a host has cut off, or of the base path', async () => {
+test('`publicUrl` with a path replaces a path that a proxy or a host has cut off, or the base path', async () => {
   const publicUrl = 'https://community.example.org/public'
   const cut = await createTestCommunity({ publicUrl })
   expect(await selfLink(cut, `https://api.test${members}`)).toBe(`${publicUrl}${members}`)

@@ -39,13 +39,13 @@ test('a method that a path lacks is a 405 that lists the others, before any toke
   })
 })
 
-test('methods that nobody knows are a 405 too', async () => {
+test('unknown methods are a 405 too', async () => {
   const { community } = await createTestCommunity()
   for (const method of ['OPTIONS', 'PROPFIND', 'get-all', 'constructor', '__PROTO__'])
     expect((await request(community, method, tags)).status, method).toBe(405)
 })
 
-test('a path that nobody knows is a JSON 404', async () => {
+test('an unknown path is a JSON 404', async () => {
   const { community, token } = await createTestCommunity()
   const paths = [
     '/',
@@ -103,7 +103,7 @@ test('answers are kept by no cache and taken for nothing but JSON', async () => 
   expect(seen).toEqual([200, 401, 404, 200].map((status) => [status, 'no-store', 'nosniff']))
 })
 
-test('a body with a Content-Encoding is refused, whatever it is; identity is none', async () => {
+test('a body with a Content-Encoding is refused, whatever it is; identity is no encoding', async () => {
   const { community, token } = await createTestCommunity()
   const post = (encoding: string, body: string | FormData = '{"title":"Oil"}', path = tags) =>
     request(community, 'POST', path, {

@@ -67,7 +67,7 @@ test('`fetch` and `handle` may be handed on without their object', async () => {
   expect(owns('/x')).toBe(false)
 })
 
-test('a body that another parser has read already is taken over as it is', async () => {
+test('a body that another parser has read already is used as it is', async () => {
   const { community, token } = await createTestCommunity()
   const incoming = (parsedBody: unknown, type = 'application/json') => ({
     method: 'POST',

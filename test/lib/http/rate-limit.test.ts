@@ -30,7 +30,7 @@ const onPlan = async (test: TestCommunity, service_plan: 'standard' | 'premium' 
 
 const perMinute = { standard: 2, premium: 3, unlimited: null }
 
-test('every answer says how many requests are left, and one too many is a 429', async () => {
+test('every answer has the number of requests left, and one too many is a 429', async () => {
   const { limiter } = counting()
   const community = await createTestCommunity({ rateLimiter: limiter, limits: { perMinute } })
   await onPlan(community, 'standard')
@@ -76,7 +76,7 @@ test('each token is counted on its own', async () => {
   expect((await other('tags.list')).status).toBe(200)
 })
 
-test('requests that no token stands behind are not counted', async () => {
+test('requests without a known token are not counted', async () => {
   const { limiter, counts } = counting()
   const community = await createTestCommunity({ rateLimiter: limiter, limits: { perMinute } })
   await onPlan(community, 'standard')

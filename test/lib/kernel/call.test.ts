@@ -81,7 +81,7 @@ test('a query parameter that is undefined counts as left out', async () => {
   expect((await community.call('posts.list', { network: '1', query })).items).toEqual(whole.items)
 })
 
-test('a direct call of nothing that there is says so', async () => {
+test('a direct call of an unknown operation is refused with a sentence', async () => {
   const { community } = await createTestCommunity()
   await expect(community.call('tags.paint' as 'tags.list', { network: '1' })).rejects.toThrow(
     'there is no operation "tags.paint"',

@@ -76,7 +76,7 @@ test('who follows the links sees each record once, though others come and go in 
   expect(third.body.links.next).toBeNull()
 })
 
-test('a place to go on from that no record has is no mistake', async () => {
+test('a place to continue from that no record has is no mistake', async () => {
   const { send } = await withTags(2)
   expect(titles(await send('tags.list', { query: { after: '9007199254740991' } }))).toEqual([])
   expect(titles(await send('tags.list', { query: { after: '0' } }))).toEqual(['Tag 1', 'Tag 2'])

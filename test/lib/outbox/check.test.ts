@@ -115,7 +115,7 @@ test('of very many unusable records in one commit the first ones are told, and h
   expect(unusable.at(-1)?.reason).toBe('4990 more records cannot be used')
 })
 
-test('a line with a right checksum gives the records that can be used, and says what is wrong with the others', () => {
+test('a line with a right checksum gives the usable records, and the problems of the others', () => {
   const line = encodeLine([event({ body: null }), event()] as unknown as OutboxRecord[]).slice(0, -1)
   expect(decodeLine(line)).toMatchObject({ records: [event()], unusable: [{ reason: expect.stringContaining('`body`') }] })
 })

@@ -50,7 +50,7 @@ describe('a key ring', () => {
   test.each([
     ['no key', []],
     ['another key', [third]],
-  ])('with %s says which one is missing, and how it is given', async (_, keys) => {
+  ])('with %s names the missing one, and the way to give it', async (_, keys) => {
     const sealed = await keyRing([first]).seal(plain)
     const opening = keyRing(keys).open(sealed)
     await expect(opening).rejects.toThrow(EncryptionError)
@@ -96,6 +96,6 @@ test.each([
   expect(encryptionKeyBytes(given)?.length === 32).toBe(good)
 })
 
-test('a key ring names the key that is none by its place, never by its value', () => {
+test('a key ring names a malformed key by its place, never by its value', () => {
   expect(() => keyRing([first, 'hunter2'])).toThrow(/^encryption key 2 of 2 must be 32 bytes in base64/)
 })

@@ -143,7 +143,7 @@ test.each([
   expect(newEvents()).toEqual([])
 })
 
-test('an answer of several places names the member and has no id of its own', async () => {
+test('an answer of several places names the member and has no id', async () => {
   const { answer, list, newEvents } = await withField('multi_location', { location_granularity: 'city' })
   const locations = [
     { label: 'Berlin', latitude: 52.52, longitude: 13.4 },
@@ -217,7 +217,7 @@ test('options of another field, tags and unknown ids are no choices', async () =
     })
 })
 
-test('a text becomes an option of its own where the field allows it, and is found again by its title', async () => {
+test('a text becomes a separate option where the field allows it, and is found again by its title', async () => {
   const { answer, send, field } = await withField('dropdown_multi_select', { allow_ad_hoc: true, options: ['Rose'] })
   const made = await answer({ text: 'Moss' })
   expect(made.body).toMatchObject({ text: null, segments: [{ title: 'Moss', custom_field_id: field.id }] })
@@ -255,7 +255,7 @@ test('the choice in the primary dropdown becomes the categories of the member', 
   expect((await send('members.show', { params: { id: seeded.loner } })).body.categories).toEqual([])
 })
 
-test('a deleted answer is told of; a second time there is none', async () => {
+test('a deleted answer is announced; a second time it is missing', async () => {
   const { send, newEvents } = await createSeededCommunity()
   const params = { custom_field_id: seeded.textField, member_id: seeded.member }
   expect(await send('answers.delete', { params })).toMatchObject({ status: 204, body: undefined })

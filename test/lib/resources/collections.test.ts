@@ -4,7 +4,7 @@ import { collections } from '../../../lib/storage/tables.ts'
 import { createTestCommunity, nobody, request } from '../../support/community.ts'
 import { neighbour, newCollection, newSpace, now } from '../../support/records.ts'
 
-test('a collection is created last, visible unless it says otherwise', async () => {
+test('a collection is created last, and visible unless the request hides it', async () => {
   const { send, newEvents } = await createTestCommunity()
   const first = await send('collections.create', { body: { name: 'Rooms' } })
   expect(first.status).toBe(201)
@@ -251,7 +251,7 @@ test.each([
   expect(await test.send('collections.order', { params: { id }, body })).toMatchObject({ status: 422, body: { error } })
 })
 
-test('orders at the same time leave every space with a place of its own', async () => {
+test('orders at the same time leave every space with a different place', async () => {
   const { order, names } = await collectionOfFive()
   await Promise.all(['A', 'B', 'C', 'D', 'E'].map((name) => order([[name, 1]])))
   expect([...(await names())].sort().join('')).toBe('ABCDE')

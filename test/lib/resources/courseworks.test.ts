@@ -74,7 +74,7 @@ test('first items at the same time make one overview', async () => {
   expect((await list({ parent_id: overview.id })).map((item) => item.position).sort()).toEqual([1, 2, 3])
 })
 
-test('each space has an overview of its own', async () => {
+test('each space has its own overview', async () => {
   const { test, create } = await course()
   const other = await newSpace(test, 'Light')
   const first = (await create('lesson')).body
@@ -232,7 +232,7 @@ test('a section moves into another one with everything under it, and comes out a
   expect(await under(await show(one.parent_id))).toBe('ST')
 })
 
-test('sections stand in each other ten levels deep and no deeper, created or moved', async () => {
+test('sections nest ten levels deep and no deeper, created or moved', async () => {
   const { create, made, update } = await course()
   const chain = [await made('section', '1')]
   for (let level = 2; level <= 10; level++) chain.push(await made('section', `${level}`, chain.at(-1)))

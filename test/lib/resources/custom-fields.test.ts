@@ -141,7 +141,7 @@ test('only a dropdown can be primary', async () => {
   })
 })
 
-test('a deleted field takes its options, answers and categories along, and tells nobody', async () => {
+test('a deleted field takes its options, answers and categories along, and emits nothing', async () => {
   const { send, newEvents } = await createSeededCommunity()
   await send('custom_fields.update', { params: { id: seeded.dropdown }, body: { primary: true } })
   const params = { id: seeded.dropdown }

@@ -141,7 +141,7 @@ test('times without an offset are times of the time zone that the request names'
   })
 })
 
-test('without a time zone a time needs an offset, and the sentence says so', async () => {
+test('without a time zone a time needs an offset, and the sentence names it', async () => {
   const { send } = await createSeededCommunity()
   expect(await send('events.create', { body: { ...meeting, starts_at: '2026-12-01T10:00:00' } })).toMatchObject({
     status: 422,
@@ -237,7 +237,7 @@ test('a post that is no event is no event', async () => {
     expect(await send('events.show', { params: { id } })).toMatchObject({ status: 404, body: { error: 'Event not found' } })
 })
 
-test('recurrence needs the port for it, and says so; an event that takes place once does not', async () => {
+test('recurrence needs its port, which the sentence names; an event that takes place once does not', async () => {
   const { send } = await createTestCommunity({ ports: {} })
   const { body: space } = await send('spaces.create', { body: { name: 'Garden' } })
   const body = { ...meeting, space_id: space.id }

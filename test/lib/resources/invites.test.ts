@@ -82,7 +82,7 @@ test('bad addresses, and addresses that are in, invited or banned already, are r
   expect(mails()).toHaveLength(1)
 })
 
-test('PATCH and PUT change what they name; a new address gets a mail of its own', async () => {
+test('PATCH and PUT change what they name; a new address gets a separate mail', async () => {
   const { send, invite, mails } = await setUp()
   const { body: made } = await invite({ recipient_first_name: 'Kate', recipient_last_name: 'Johnson' })
   const params = { id: made.id }

@@ -156,7 +156,7 @@ test('addresses are masked without the plan for it, and empty without consent', 
   expect(shown.email).toBe('a***@***.***')
 })
 
-test.each(['members.update', 'members.replace'])('%s changes only what it names, and says so', async (operation) => {
+test.each(['members.update', 'members.replace'])('%s changes only what it names, and emits the change', async (operation) => {
   const test = await createTestCommunity()
   const { id } = await newMember(test, 'grace')
   const { body: before } = await test.send('members.show', { params: { id } })

@@ -80,7 +80,7 @@ test('a dropdown has each title once', async () => {
   expect(await send('options.update', { params, body: { title: 'GARDENERS' } })).toMatchObject({ status: 200 })
 })
 
-test('only dropdowns have options of their own', async () => {
+test('only dropdowns have options', async () => {
   const { send } = await createSeededCommunity()
   const { body: tag } = await send('tags.show', { params: { id: seeded.tag } })
   for (const [custom_field_id, kind] of [

@@ -52,7 +52,7 @@ test('integrations are told of direct access as of a purchase for which nothing 
   expect((await send('purchases.list')).body.items).toEqual([])
 })
 
-test('user_id may stand in a JSON body, as a number too', async () => {
+test('user_id may be in a JSON body, as a number too', async () => {
   const { send, grace, plan_id } = await setUp({ pricing_type: 'nonpaid' })
   const given = await send('plan_members.create', { params: { plan_id }, body: { user_id: Number(grace.id) } })
   expect(given.status).toBe(200)
@@ -106,7 +106,7 @@ test('user_id is required and has to be an id', async () => {
   expect([wrong.status, wrong.body]).toEqual([422, { error: 'user_id must be an id' }])
 })
 
-test('an unknown plan comes before an unknown member; who has left counts as unknown', async () => {
+test('an unknown plan comes before an unknown member; a member who left counts as unknown', async () => {
   const { send, give, grace } = await setUp()
   const noPlan = await send('plan_members.create', { params: { plan_id: nobody }, query: { user_id: nobody } })
   expect([noPlan.status, noPlan.body]).toEqual([404, { error: 'Plan not found' }])

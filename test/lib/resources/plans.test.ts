@@ -61,7 +61,7 @@ test("a member's plans are those that they can use, in the order of their ids", 
   expect([missing.status, missing.body]).toEqual([404, { error: 'Member not found' }])
 })
 
-test('archiving a plan cancels its subscriptions, ends access and says both for each member', async () => {
+test('archiving a plan cancels its subscriptions, ends access and emits both for each member', async () => {
   const { send, notify, newEvents, grace, alan, plan } = await setUp()
   const subscription = await notify.subscription({ network: '1', plan_id: plan.id, member_id: grace.id })
   await notify.subscription({ network: '1', plan_id: plan.id, member_id: alan.id })

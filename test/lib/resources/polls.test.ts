@@ -73,7 +73,7 @@ test.each([
   ['multiple_choice', 'MultipleChoicePoll'],
   ['hot_cold', 'HotColdPoll'],
   ['percentage', 'PercentagePoll'],
-])('a %s poll has events of its own', async (poll_type, name) => {
+])('a %s poll has its own events', async (poll_type, name) => {
   const test = await createTestCommunity()
   const poll = await newPoll(test, (await newSpace(test)).id, { poll_type })
   expect(poll).toMatchObject({ post_type: 'poll', poll_type: `${poll_type}_poll` })
@@ -103,7 +103,7 @@ test('a question has no choices, and the events of a question', async () => {
   ])
 })
 
-test('notify stands in the body', async () => {
+test('notify is in the body', async () => {
   const test = await createTestCommunity()
   const space = await newSpace(test)
   await newPoll(test, space.id)

@@ -6,7 +6,7 @@ import { idsOf, neighbour, newComment, newMember, newPoll, newPost, newSpace, no
 
 const later = '2026-11-20T10:00:01.000Z'
 
-test('a post is created by the owner of the token, and a webhook tells its author', async () => {
+test('a post is created by the owner of the token, and its author gets a webhook', async () => {
   const test = await createTestCommunity()
   const space = await newSpace(test)
   await test.storage.transaction((tx) =>
@@ -49,7 +49,7 @@ test('a post is created by the owner of the token, and a webhook tells its autho
 test.each([
   ['article', 'ArticleCreatedHook', 'ArticleUpdatedHook'],
   ['announcement', 'PostCreatedHook', 'PostUpdatedHook'],
-])('an %s has events of its own', async (post_type, createdHook, updatedHook) => {
+])('an %s has its own events', async (post_type, createdHook, updatedHook) => {
   const test = await createTestCommunity()
   const post = await newPost(test, (await newSpace(test)).id, { post_type })
   await test.send('posts.update', { params: { id: post.id }, body: { title: 'New' } })

@@ -70,7 +70,7 @@ test('the list can be asked for one plan, one member, or both', async () => {
 })
 
 test.each([{}, { immediate: 'true' }, { immediate: 'false' }])(
-  'revoked with %j: access ends, and the event says so',
+  'revoked with %j: access ends, and the event shows it',
   async (query) => {
     const { send, revoke, listed, purchase, plan, grace, newEvents } = await setUp('stripe')
     const revoked = await revoke(query)

@@ -80,7 +80,7 @@ test.each(kinds)('another emoji replaces the reaction to a %s, the same one chan
   ])
 })
 
-test.each(kinds)('each member has a reaction of their own to a %s', async (kind) => {
+test.each(kinds)('each member has a separate reaction to a %s', async (kind) => {
   const { test, react, reactAs, list, takeBack } = await target(kind)
   const member = await newMember(test, 'grace')
   const own = await react('👍')

@@ -92,7 +92,7 @@ test.each(['space_members.update', 'space_members.replace'])('%s changes the pro
   ])
 })
 
-test('a role in a space is none in the network', async () => {
+test('a role in a space is no role in the network', async () => {
   const { test, params } = await spaceWithMember()
   expect((await test.send('space_members.update', { params, body: { role: 'host' } })).status).toBe(200)
   const { network } = test

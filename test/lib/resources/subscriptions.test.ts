@@ -156,7 +156,7 @@ test('access that something else gives as well outlives the subscription', async
   expect((await send('plan_members.list', { params: { plan_id: free.id } })).body.items).toHaveLength(1)
 })
 
-test('many subscriptions end some hundreds at a time: a fault undoes its own part alone, and the next call goes on', async () => {
+test('many subscriptions end some hundreds at a time: a fault undoes its own part alone, and the next call continues', async () => {
   let left = 300
   const storage = wrappedStorage(memoryStorage(), {
     tx: (tx) => ({

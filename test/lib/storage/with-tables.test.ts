@@ -66,7 +66,7 @@ test("a change goes into the host's table, in the same transaction as its event"
   expect(database.prepare('SELECT count(*) AS events FROM folkmoot_outbox').get()).toEqual({ events: 1 })
 })
 
-test('what the host left out is answered with 403 that says who manages it', async () => {
+test('an operation that the host left out is answered with 403, which names its manager', async () => {
   const { send } = await application()
   const { status, body } = await send('POST', '/members', { email: 'new@example.org', first_name: 'New', last_name: '' })
   expect({ status, body }).toEqual({
@@ -108,7 +108,7 @@ test('nothing is given to people who have gone, or to nobody', async () => {
     expect((await send('POST', `/spaces/${space.body.id}/members`, { user_id })).status).toBe(404)
 })
 
-test('tables that nobody knows are refused by name', () => {
+test('unknown tables are refused by name', () => {
   const unknown = { gnomes: {}, members: {} } as object
   expect(() => withTables(memoryStorage(), unknown)).toThrow('there are no tables gnomes that a host could provide')
 })

@@ -50,7 +50,7 @@ describe('group commit', () => {
     await Promise.all([...first, ...second])
   })
 
-  test('tells nobody of a commit before it is durable, readers and the unlucky included', async () => {
+  test('hides a commit until it is durable, from readers and the unlucky too', async () => {
     const { storage, group } = held()
     const steps: string[] = []
     const all = [

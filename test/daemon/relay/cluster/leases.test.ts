@@ -77,7 +77,7 @@ test('a relay that is killed is buried by another one on its machine, long befor
   await reachesAll(group, hook, 'one')
 })
 
-test('a delivery that was in flight at three deaths is set aside, whichever relays died, and the others go on', async () => {
+test('a delivery that was in flight at three deaths is set aside, whichever relays died, and the others continue', async () => {
   const hook = await watched(
     ({ id, path }, response) => void ((id === 'poison' && path === '/poisoned') || response.writeHead(204).end()),
   )

@@ -66,7 +66,7 @@ test('connections that are cut at random lose nothing, and no event is sent by t
   for (const relay of relays) expect(await relay.stop()).toBe(0)
 })
 
-test('a relay whose network falls silent stops sending, others take over when its lease is over, and it comes back', async () => {
+test('a relay whose network falls silent stops sending, others take its endpoints when its lease is over, and it comes back', async () => {
   const hook = await watched((_, response) => void setTimeout(() => response.writeHead(204).end(), 20))
   const group = await cluster(server)
   await group.append(...six(hook))
@@ -99,7 +99,7 @@ test('a relay whose network falls silent stops sending, others take over when it
   for (const path of fifo) expect(hook.most(path)).toBe(1)
 })
 
-test('without the database nothing is sent for longer than what was in flight, and it goes on when that is back', async () => {
+test('without the database only deliveries in flight are sent, and the rest continues when it is back', async () => {
   const hook = await watched((_, response) => void setTimeout(() => response.writeHead(204).end(), 20))
   const group = await cluster(server)
   await group.append(...six(hook))

@@ -37,7 +37,7 @@ test('a long transaction with an earlier place in the outbox holds nobody up, an
   expect(hook.received).toHaveLength(2 * (later.length + 2))
 })
 
-test('an endpoint gets what stands in the outbox after it, whichever relay takes what over', async () => {
+test('an endpoint gets the events that follow it in the outbox, whichever relay ingests them', async () => {
   const hook = await watched((_, response) => void response.writeHead(204).end())
   const group = await cluster(server)
   await Promise.all(times(3).map(() => group.start()))

@@ -32,7 +32,7 @@ async function mortal() {
   return { server, here }
 }
 
-test('relays go on by themselves after the database died, and what it forgot with it is delivered again', async () => {
+test('relays continue by themselves after the database died, and the work that it forgot is delivered again', async () => {
   const { server, here } = await mortal()
   const hook = await watched((_, response) => void response.writeHead(204).end())
   const group = await cluster(here)

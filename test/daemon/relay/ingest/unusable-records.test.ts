@@ -94,7 +94,7 @@ describe.each([
   ['a SQLite table', sqlite],
   ['a PostgreSQL table', postgres],
 ])('%s with records that cannot be used', (name, outbox) => {
-  test('gives all the others to the endpoints, and says which ones it left out', async () => {
+  test('gives all the others to the endpoints, and names those that it left out', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await all.append(
@@ -151,7 +151,7 @@ describe.each([
     expect(damaged(all)).toHaveLength(1)
   })
 
-  test('goes on without a record that the store itself refuses, again after a restart', async () => {
+  test('continues without a record that the store itself refuses, again after a restart', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await query(all, name === 'a PostgreSQL table' ? cursedInPostgres : cursedInSqlite)
@@ -187,7 +187,7 @@ describe.each([
   ['SQLite', directory],
   ['PostgreSQL', postgres],
 ])('a relay that remembers in %s', (name, outbox) => {
-  test('sends no body that is not the one that it ingested: that delivery is dead, and everything else goes on', async () => {
+  test('sends no body that is not the one that it ingested: that delivery is dead, and everything else continues', async () => {
     const hook = await receiver()
     const all = await bench({}, {}, outbox)
     await all.append(endpoint(hook.url, { enabled: false }), event('a'), event('flipped'), event('c'))

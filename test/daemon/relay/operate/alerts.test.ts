@@ -12,7 +12,7 @@ function promtool(...args: string[]): { readonly status: number | null; readonly
 }
 const without = 'promtool is not there: apt-get install prometheus'
 
-test('every alert rule has a test of its own', () => {
+test('every alert rule has its own test', () => {
   const rules = [...page('alerts.yaml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
   const tested = [...page('alerts.test.yaml').matchAll(/^ {2}- name: (\w+)$/gm)].map(([, name]) => name)
   expect(tested.toSorted()).toEqual(rules.toSorted())

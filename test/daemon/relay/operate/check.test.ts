@@ -187,7 +187,7 @@ test('the port of the control may be a setting; the flag goes before it', async 
   expect([settings.controlPort, flagged.controlPort]).toEqual([9464, 9000])
 })
 
-test('a relay says that its outbox was not there, makes it, and delivers what comes', async () => {
+test('a relay without its outbox reports it, makes it, and delivers every event', async () => {
   const outbox = join(temporaryDirectory(), 'later')
   const relay = run('folkmoot-relay', 'run', '--outbox', outbox, '--json')
   expect(JSON.parse(await relay.firstLine())).toMatchObject({

@@ -22,7 +22,7 @@ const everything = (directory: string): string =>
     .map((path) => readFileSync(path, 'latin1'))
     .join('\n')
 
-test('a relay without the right key waits and says so; its file read again at SIGHUP, it goes on', async () => {
+test('a relay without the right key waits with a sentence, and continues when SIGHUP makes it read its file again', async () => {
   const hook = await receiver()
   const outbox = temporaryDirectory()
   const file = join(temporaryDirectory(), 'encryption-keys')
@@ -73,7 +73,7 @@ test('a relay without the right key waits and says so; its file read again at SI
   await writer.close()
 })
 
-test('a key that is none ends the command with a sentence that does not show it', async () => {
+test('a malformed key ends the command with a sentence that does not show it', async () => {
   const outbox = temporaryDirectory()
   const missing = join(outbox, 'nope')
   await expect(check({ outbox, encryptionKeys: `${first},hunter2` })).rejects.toThrow(

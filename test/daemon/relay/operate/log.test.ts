@@ -21,7 +21,7 @@ const failed: AttemptReport = {
 test.each([
   ['closed', /; again at 10:00:05, circuit closed\)/],
   ['open', /; it waits for the circuit, circuit open\)/],
-] as const)('a failed attempt with a circuit that is %s says when it is sent again', (breaker, said) => {
+] as const)('a failed attempt with a circuit that is %s has the time of the next one', (breaker, said) => {
   const lines: string[] = []
   const log = createLog({ write: (line) => void lines.push(line) }, false)
   log.onAttempt?.({ ...failed, breaker })

@@ -241,7 +241,7 @@ async function replayable() {
 }
 
 describe('the control', () => {
-  test('tells health and figures to anybody on this machine, and the rest to who has the key', async () => {
+  test('shows health and figures to anybody on this machine, and the rest only with the key', async () => {
     const { ask, directory } = await controlled()
     expect(await ask('GET', '/livez', undefined, {})).toEqual({ status: 200, body: { alive: true } })
     expect(await ask('GET', '/readyz', undefined, {})).toEqual({ status: 200, body: { ready: true } })
@@ -265,7 +265,7 @@ describe('the control', () => {
     expect(JSON.stringify(refused.body)).not.toContain(directory)
   })
 
-  test('says in the log why an operation failed, and not in the answer', async () => {
+  test('gives the reason of a failed operation in the log, and not in the answer', async () => {
     const unusable = temporaryDirectory()
     mkdirSync(storePath(unusable), { recursive: true })
     const { ask, faults } = await controlled(status(204), unusable)
@@ -291,7 +291,7 @@ describe('the control', () => {
     expect(body).not.toMatch(/secret|http|127\.0/)
   })
 
-  test('tells how old the oldest event is that waits', async () => {
+  test('shows the age of the oldest event that waits', async () => {
     const { ask, hook, append } = await controlled(status(500))
     await append(endpoint(hook.url, { enabled: false }), event('a'))
     await until(async () => /^relay_outbox_pending_events 1$/m.test(String((await ask('GET', '/metrics')).body)), 'it waits')
@@ -317,7 +317,7 @@ describe('the control', () => {
     expect(new Set(hook.received.map(({ headers }) => headers['user-agent'])).size).toBe(1)
   })
 
-  test('replays nothing when it is not asked in words that it knows', async () => {
+  test('replays nothing when it is asked in unknown words', async () => {
     const { ask } = await replayable()
     for (const [body, sentence] of [
       [{}, /a replay needs event, type, endpoint, network, since or until to choose by, or "all": true/],
@@ -350,7 +350,7 @@ describe('the control', () => {
     expect(await ask('GET', '/deliveries?status=dead')).toMatchObject({ body: { items: [{ event_id: 'a', state: 'dead' }] } })
   })
 
-  test('lists nothing when it is not asked in words that it knows', async () => {
+  test('lists nothing when it is asked in unknown words', async () => {
     const { ask } = await replayable()
     for (const [path, sentence] of [
       ['/deliveries?statu=dead', /there is no `statu` here; allowed: status, endpoint, network, event, type/],
@@ -375,7 +375,7 @@ describe('the control', () => {
     expect([ok, JSON.parse(text)]).toMatchObject([true, { outcome: 'delivered', status: 204, sent_by: 'relay' }])
   })
 
-  test('is done without by `endpoints test`, which says so, and names the flag that lifts a rule', async () => {
+  test('is not needed by `endpoints test`, which reports it, and names the flag that lifts a rule', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url))
@@ -392,7 +392,7 @@ describe('the control', () => {
     )
   })
 
-  test.each(['//', 'http://[', '/%', '*'])('answers a request for %j, and goes on', async (path) => {
+  test.each(['//', 'http://[', '/%', '*'])('answers a request for %j, and continues', async (path) => {
     const { port, ask } = await controlled()
     const code = await new Promise((done) => {
       request({ port, host: '127.0.0.1', path, method: path === '*' ? 'OPTIONS' : 'GET' }, (response) => {

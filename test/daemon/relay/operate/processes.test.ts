@@ -124,7 +124,7 @@ describe('folkmoot-relay run', () => {
     await outbox.close()
   })
 
-  test('goes on when nobody reads its log any more', async () => {
+  test('continues when nobody reads its log any more', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver()
     const outbox = await openOutbox({ directory })

@@ -21,7 +21,7 @@ async function command(...args: string[]) {
 }
 
 describe('skip', () => {
-  test('of the head lets a fifo endpoint go on, and replay undoes it', async () => {
+  test('of the head lets a fifo endpoint continue, and replay undoes it', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
     const made = await bench({ retrySchedule: [0, 3600], breakerThreshold: 1000 })
     await made.append(endpoint(hook.url, { order: 'fifo' }), event('bad'), event('good'))
@@ -105,7 +105,7 @@ describe('skip', () => {
   })
 })
 
-test('skip refuses an endpoint that nobody knows, and a selection without one', async () => {
+test('skip refuses an unknown endpoint, and a selection without one', async () => {
   const { directory, append, relay } = await bench()
   await append(endpoint('http://127.0.0.1:1/'))
   await until(() => relay.scheduler.endpoint(1) !== undefined, 'it is there')

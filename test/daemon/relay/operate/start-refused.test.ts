@@ -27,7 +27,7 @@ function fill(disk: string, leave: number): void {
 }
 
 test.for(['for the first time', 'again'])(
-  'a relay that starts %s on a full disk says so in one sentence',
+  'a relay that starts %s on a full disk ends with one sentence',
   async (when, { skip }) => {
     const disk = smallDisk('1m')
     if (!disk) return skip(noSmallDisk)
@@ -57,7 +57,7 @@ test.for(['for the first time', 'again'])(
   },
 )
 
-test('a relay that may not write says so in one sentence', async ({ skip }) => {
+test('a relay that may not write ends with one sentence', async ({ skip }) => {
   const disk = smallDisk('2m')
   if (!disk) return skip(noSmallDisk)
   const directory = join(disk, 'outbox')

@@ -42,7 +42,7 @@ test('every count is there from the beginning, so that a first one can be seen',
     expect(text).toContain(line)
 })
 
-test('a relay whose outbox is gone is not ready, says so again and again, and goes on when it is back', async () => {
+test('a relay whose outbox is gone is not ready, reports it again and again, and continues when it is back', async () => {
   const { directory, hook, figure } = await figures()
   await until(() => hook.received.length === 1, 'all is well')
   expect(await figure('relay_ready')).toBe(1)

@@ -18,7 +18,7 @@ test('thousands of events behind a bad one of their subject hold nobody else up,
   }
 })
 
-test('an endpoint for which thousands wait may change its order: each time they stand in the lanes as it wants', async () => {
+test('an endpoint for which thousands wait may change its order: each time they are in the lanes as it wants', async () => {
   // Of this one the relay sends nothing after the first attempt, which it asks for anew with each definition.
   const hook = await receiver(status(503, { 'retry-after': '3600' }))
   const other = await receiver()

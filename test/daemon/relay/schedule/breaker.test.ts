@@ -178,7 +178,7 @@ describe('createBreaker', () => {
     [60, 240],
     [600, 600],
   ])(
-    'with a cooldown of %d s lets a fresh event be a probe after %d s at the latest, after one more cooldown if it refuses',
+    'with a cooldown of %d s lets a fresh event be a probe after %d s, or one more cooldown if it refuses',
     async (base, longest) => {
       let monotonic = 0
       const now = () => monotonic

@@ -20,7 +20,7 @@ describe('receivers that accept and never answer', () => {
     expect(hanging.received.length).toBeLessThanOrEqual(8)
   })
 
-  test('keep no quick endpoint of their own network waiting', async () => {
+  test('keep no quick endpoint of their network waiting', async () => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
     const { append, attempts } = await bench(few)
     await append(endpoint(healthy.url, { id: '5000' }), event('first'))
@@ -154,7 +154,7 @@ describe('turns', () => {
     expect(order).toEqual(['1', '5', '7', '2', '6', '3', '4', undefined])
   })
 
-  test('change with what is learned about an endpoint, which stands in one place only', () => {
+  test('change with the findings about an endpoint, which is in one place only', () => {
     const ready = createReady<ReturnType<typeof run>>({ open: (standing) => standing === 'quick', allows: () => true })
     const one = run('a', 1, 'slow')
     ready.add(one)

@@ -99,7 +99,7 @@ describe('an open circuit closes', () => {
   })
 })
 
-test('close-circuit refuses an endpoint that nobody knows', async () => {
+test('close-circuit refuses an unknown endpoint', async () => {
   const { directory, append, relay } = await bench()
   await append(endpoint('http://127.0.0.1:1/'))
   await until(() => relay.scheduler.endpoint(1) !== undefined, 'it is there')

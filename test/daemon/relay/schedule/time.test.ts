@@ -54,7 +54,7 @@ describe('time', () => {
     expect(hook.received.at(-1)?.headers.authorization).toBe('Bearer new')
   })
 
-  test('passes as the schedule says, to the last attempt after 75 hours', async () => {
+  test('passes by the schedule, to the last attempt after 75 hours', async () => {
     const { append, attempts, hook, pass, clock } = await timed(status(500), () => 0.5, { breakerThreshold: 1000 })
     await append(endpoint(hook.url), event('a'))
     await until(() => attempts.length === 1, 'the first attempt is over')

@@ -31,7 +31,7 @@ function senderOf() {
 }
 
 describe('an attempt', () => {
-  test('that was stopped is told apart from one that took too long, and says why it was stopped', async () => {
+  test('that was stopped differs from one that took too long, and has the reason of its stop', async () => {
     const hook = await receiver(() => undefined)
     const { sender, send } = senderOf()
     expect(await send(hook.url, 0.2)).toMatchObject({ result: 'timeout', reason: 'no answer in time', status: null })

@@ -144,7 +144,7 @@ describe.each([
     expect(hook.received.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
   })
 
-  test('the endpoint goes on as soon as it is registered with a key that can be read', async () => {
+  test('the endpoint continues as soon as it is registered with a key that can be read', async () => {
     const hook = await receiver()
     const { all } = await benchWith(...wrong)
     await all.append(await sealed(hook.url), event('a'))
@@ -181,7 +181,7 @@ test('credentials that claim a form that is not known are never sent', async () 
   expect(hook.received).toEqual([])
 })
 
-test('an encryption key that is none is refused when the relay starts, and at a change, which changes nothing', async () => {
+test('a malformed encryption key is refused when the relay starts, and at a change, which changes nothing', async () => {
   await expect(benchWith(first, 'hunter2')).rejects.toThrow(/^encryption key 2 of 2 must be 32 bytes in base64/)
   const { all } = await benchWith(first)
   expect(() => all.relay.reconfigure({ ...loopback, timeout: 3 }, ['hunter2'])).toThrow(/^encryption key 1 of 1 must be/)

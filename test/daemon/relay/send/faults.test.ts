@@ -302,7 +302,7 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(name, { timeout: 10, allowPrivate: false }, systemResolve())).toMatchObject({ result: 'blocked' })
   })
 
-  test('wants a key that cannot stand in a header', async () => {
+  test('wants a key that no header can carry', async () => {
     const url = await raw(say(ok))
     for (const key of ['a\r\nX-Evil: 1', 'a\u0000b', 'schlüssel–'])
       expect(['blocked', 'delivered']).toContain((await attempt(url, {}, local, key)).result)

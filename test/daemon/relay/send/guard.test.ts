@@ -192,7 +192,7 @@ describe('guardedLookup', () => {
 })
 
 describe('parseHosts', () => {
-  test('reads names, comments and both families, and always knows localhost', () => {
+  test('reads names, comments and both families, and always has localhost', () => {
     const hosts = parseHosts('10.0.0.1 one ONE.example # two\n\n::1 one\n# 1.1.1.1 three')
     expect(hosts.get('one')).toEqual([
       { address: '10.0.0.1', family: 4 },

@@ -212,7 +212,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     ])
   })
 
-  test('goes on where it was: an event that it has is a duplicate, a new one follows the others', async () => {
+  test('continues where it was: an event that it has is a duplicate, a new one follows the others', async () => {
     const { outbox, run } = place()
     await run(`${schema}${rows}`)
     const { store, close } = await backing(outbox)
@@ -246,7 +246,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     expect(await earlier.described()).toEqual(described)
   })
 
-  test('is not migrated by a look at it, which says what migrates it', async () => {
+  test('is not migrated by a look at it, which names the command that migrates it', async () => {
     const { outbox, run, described } = place()
     await run(`${schema}${rows}`)
     const before = await described()
