@@ -16,6 +16,9 @@ const generated = [
   'written-pages',
 ].map((name) => `test/contract/${name}.test.ts`)
 
+/** Those whose requests a client can send too. */
+const throughClient = ['access', 'answers', 'bodies', 'paging', 'unchanged'].map((name) => `test/contract/${name}.test.ts`)
+
 /** The tests of every relay, whatever its store. */
 const everyRelay = [
   'host-notices',
@@ -83,6 +86,8 @@ export default defineConfig({
       // Every test file once; those that a project below runs on a database run in memory here.
       project('main', ['test/**/*.test.ts']),
       ...['lowdb', 'sqlite', 'postgres'].map((name) => project(name, generated, { FOLKMOOT_TEST_STORAGE: name })),
+      // Every operation through the client.
+      project('client', throughClient, { FOLKMOOT_TEST_CLIENT: 'yes' }),
       project('relay-postgres', everyRelay, { FOLKMOOT_TEST_RELAY: 'postgres' }),
       ...(withSoak ? [project('soak', soak, { FOLKMOOT_TEST_SOAK: 'yes' })] : []),
       ...[1, 2, 3].map((part) => project(`interleavings-${part}`, [interleavings], { FOLKMOOT_TEST_PART: `${part}/3` })),

@@ -2,9 +2,9 @@
 import { InvalidAnswer } from './errors.ts'
 import { orAborted } from './timing.ts'
 
-const tooLarge = (request: string, most: number): InvalidAnswer =>
+const tooLarge = (request: string, { status, headers }: Response, most: number): InvalidAnswer =>
   new InvalidAnswer(`${request}: the answer is larger than ${most} bytes (option \`maxAnswerBytes\`)`, {
-    code: 'answer_too_large',
+    ...{ code: 'answer_too_large', status, headers },
   })
 
 /**
@@ -16,14 +16,14 @@ export async function readText(request: string, response: Response, most: number
   const reader = response.body?.getReader()
   if (!reader) return ''
   try {
-    if (Number(response.headers.get('content-length') ?? 0) > most) throw tooLarge(request, most)
+    if (Number(response.headers.get('content-length') ?? 0) > most) throw tooLarge(request, response, most)
     const decoder = new TextDecoder()
     let [text, size] = ['', 0]
     for (;;) {
       const { done, value } = await orAborted(reader.read(), signal)
       if (done) return text + decoder.decode()
       size += value.length
-      if (size > most) throw tooLarge(request, most)
+      if (size > most) throw tooLarge(request, response, most)
       text += decoder.decode(value, { stream: true })
     }
   } catch (error) {
@@ -33,11 +33,27 @@ export async function readText(request: string, response: Response, most: number
   }
 }
 
-/** A number of the wire that JavaScript would round is left as its digits. */
+/** A number of the wire that JavaScript would round is left as its digits. Older engines round it: they show no source. */
 function exact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
   return isRounded && context?.source !== undefined && /^\d+$/.test(context.source) ? context.source : value
 }
 
-/** @throws SyntaxError if a text is not JSON */
-export const parseJson = (text: string): unknown => (/\d{16}/.test(text) ? JSON.parse(text, exact) : JSON.parse(text))
+const digits = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value)
+
+/** The same, with every id as its digits. */
+function withTexts(key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const whole = exact(key, value, context)
+  if (/(?:^|_)id$/.test(key)) return digits(whole)
+  return /_ids$/.test(key) && Array.isArray(whole) ? whole.map(digits) : whole
+}
+
+/**
+ * The value of an answer.
+ * @param ids whether ids that are numbers become texts
+ * @throws SyntaxError if the text is not JSON
+ */
+export function parseJson(text: string, ids: 'string' | undefined): unknown {
+  if (ids === 'string') return JSON.parse(text, withTexts)
+  return /\d{16}/.test(text) ? JSON.parse(text, exact) : JSON.parse(text)
+}

@@ -1,5 +1,6 @@
 /** The client: one method for every operation, made of the table. */
 
+import { type Download, type DownloadOptions, downloader } from './download.ts'
 import { type List, listOf } from './list.ts'
 import type { ClientMethods } from './methods.ts'
 import { type CallOptions, type ClientOptions, checkCallOptions, checkedSettings } from './options.ts'
@@ -17,6 +18,13 @@ export interface Client extends ClientMethods {
    * @throws TypeError if there is no such operation
    */
   call(id: string, parts?: CallParts, options?: CallOptions): Call<unknown> | List<unknown>
+  /**
+   * Downloads a file that a record names, such as `url` of an asset. The token is never sent along.
+   * @param url absolute, or below the origin of the server
+   * @throws ClientError if the file is not there
+   * @throws TypeError if the address is no http or https URL
+   */
+  download(url: string | URL, options?: DownloadOptions): Promise<Download>
 }
 
 /** Runs an operation. */
@@ -49,7 +57,7 @@ function runner(root: string, send: Send): Run {
     const asked = outgoing()
     const sent = send(asked, options)
     if (!route.isList) return callOf(sent.then(answer))
-    return callOf(sent.then((received) => ({ ...answer(received), data: readPage(asked.url, received) })))
+    return callOf(sent.then((received) => ({ ...answer(received), data: readPage(asked.url, received).page })))
   }
 }
 
@@ -101,5 +109,5 @@ export function createClient(options: ClientOptions): Client {
     return run(route, parts, given)
   }
   // The methods follow the table, and the types are written from the same declarations.
-  return Object.freeze({ ...methodsOf(run), call }) as unknown as Client
+  return Object.freeze({ ...methodsOf(run), call, download: downloader(settings) }) as unknown as Client
 }

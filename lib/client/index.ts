@@ -1,5 +1,6 @@
 /** folkmoot/client: a typed client of the Admin API, for every runtime with `fetch`. */
 export { type Client, createClient } from './client.ts'
+export type { Download, DownloadOptions } from './download.ts'
 export {
   BadRequest,
   ClientError,
@@ -22,3 +23,4 @@ export type { Page } from './page.ts'
 export type { CallParts } from './request.ts'
 export type { Timing } from './timing.ts'
 export type { Answered, Call, Id, ListQuery } from './types.ts'
+export type { FileStream } from './upload.ts'

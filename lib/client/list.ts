@@ -1,6 +1,6 @@
 /** A list that is asked for as it is used: a page, all records, or page by page. */
 import { InvalidAnswer } from './errors.ts'
-import type { Page } from './page.ts'
+import { largestPage, type Page, type ReadPage } from './page.ts'
 
 /** How much is taken of a list. */
 export interface ArrayLimit {
@@ -27,29 +27,32 @@ export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {
  * @param next the link to it; left out for the first one
  * @param wanted how many records are wanted, if the query does not say
  */
-export type AskPage<Item> = (next: string | undefined, wanted: number | undefined) => Promise<Page<Item>>
+export type AskPage<Item> = (next: string | undefined, wanted: number | undefined) => Promise<ReadPage<Item>>
 
-const largestPage = 100
+const isSame = (one: Page<unknown>, other: Page<unknown>): boolean =>
+  one.items.length > 0 && JSON.stringify(one.items) === JSON.stringify(other.items)
 
 /** Makes a list of a way to ask for its pages. */
 export function listOf<Item>(name: string, ask: AskPage<Item>): List<Item> {
   let first: Promise<Page<Item>> | undefined
   const firstPage = (): Promise<Page<Item>> => {
-    first ??= ask(undefined, undefined)
+    first ??= ask(undefined, undefined).then(({ page }) => page)
     return first
   }
 
   async function* pagesOf(wanted: number): AsyncGenerator<Page<Item>, void, undefined> {
-    let page = await ask(undefined, wanted)
+    let { page, isGuess } = await ask(undefined, wanted)
     yield page
     while (page.links.next !== null) {
-      const { next } = page.links
-      const following = await ask(next, wanted)
-      if (following.links.next === next)
-        throw new InvalidAnswer(`${name}: the link to the next page leads to the same page`, {
-          ...{ code: 'invalid_answer', status: following.status, headers: following.headers },
-        })
-      page = following
+      const following = await ask(page.links.next, wanted)
+      if (following.page.links.next === page.links.next || isSame(following.page, page)) {
+        // A server that sends the whole list, whichever page is asked for.
+        if (isGuess) return
+        const { status, headers, requestId } = following.page
+        const failed = { code: 'invalid_answer', status, headers, requestId }
+        throw new InvalidAnswer(`${name}: the link to the next page leads to the same page`, failed)
+      }
+      ;({ page, isGuess } = following)
       yield page
     }
   }

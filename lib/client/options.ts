@@ -42,6 +42,8 @@ export interface ClientOptions {
   readonly maxRetryWait?: number | undefined
   /** The largest answer that is read, in bytes. 64 MiB by default. */
   readonly maxAnswerBytes?: number | undefined
+  /** `'string'` gives ids as texts, which the types are, though the server sends numbers. By default they stay as they are sent. */
+  readonly ids?: 'string' | undefined
   /** Called before each retry. */
   readonly onRetry?: ((retry: Retry) => void) | undefined
   /** For tests. */
@@ -58,6 +60,7 @@ export interface Settings {
   readonly maxRetries: number
   readonly maxRetryWait: number
   readonly maxAnswerBytes: number
+  readonly ids: 'string' | undefined
   readonly onRetry: (retry: Retry) => void
   readonly timing: Timing
 }
@@ -71,6 +74,7 @@ const optionNames = new Set([
   'maxRetries',
   'maxRetryWait',
   'maxAnswerBytes',
+  'ids',
   'onRetry',
   'timing',
 ])
@@ -117,6 +121,8 @@ export function checkedSettings(given: ClientOptions): Settings {
     ...(isToken(token) || typeof token === 'function' ? [] : [tokenRule]),
     ...(fetch === undefined || typeof fetch === 'function' ? [] : ['`fetch` must be a function']),
     ...limitProblems(given),
+    ...(given.ids === undefined || given.ids === 'string' ? [] : ["`ids` must be 'string', or left out"]),
+    ...(given.onRetry === undefined || typeof given.onRetry === 'function' ? [] : ['`onRetry` must be a function']),
     ...(given.maxRetryWait === undefined || isTime(given.maxRetryWait)
       ? []
       : ['`maxRetryWait` must be a number of milliseconds above 0']),
@@ -134,6 +140,7 @@ export function checkedSettings(given: ClientOptions): Settings {
     maxRetries: given.maxRetries ?? 3,
     maxRetryWait: given.maxRetryWait ?? 120_000,
     maxAnswerBytes: given.maxAnswerBytes ?? 64 * 1024 * 1024,
+    ids: given.ids,
     onRetry: given.onRetry ?? (() => {}),
     timing,
   }

@@ -16,8 +16,16 @@ export interface Page<Item> {
   readonly requestId: string | undefined
 }
 
-/** The page size of the interface. */
+/** A page as it was read. */
+export interface ReadPage<Item> {
+  readonly page: Page<Item>
+  /** The server sends no links: the one to the next page is made from the number of this page. */
+  readonly isGuess: boolean
+}
+
+/** The page sizes of the interface. */
 const defaultPerPage = 25
+export const largestPage = 100
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
@@ -27,6 +35,8 @@ function nextByNumber(url: string, count: number): string | null {
   const next = new URL(url)
   const [page, perPage] = ['page', 'per_page'].map((name) => Number(next.searchParams.get(name) ?? 0))
   if (count === 0 || count < (perPage || defaultPerPage)) return null
+  // More records than a page may have: the server sends the whole list.
+  if (count > largestPage || (perPage && count > perPage)) return null
   next.searchParams.set('page', String((page || 1) + 1))
   return next.href
 }
@@ -40,13 +50,15 @@ const linkIn = (headers: Headers): string | null =>
  * @param url the address that was asked
  * @throws InvalidAnswer if it is neither
  */
-export function readPage<Item>(url: string, { status, headers, requestId, body }: Received): Page<Item> {
+export function readPage<Item>(url: string, { status, headers, requestId, body }: Received): ReadPage<Item> {
   const items = Array.isArray(body) ? body : isObject(body) ? (body['items'] ?? body['data']) : undefined
   if (!Array.isArray(items))
     throw new InvalidAnswer(`GET ${new URL(url).pathname}: the answer is no list of records`, {
       ...{ code: 'invalid_answer', status, headers, requestId, body },
     })
   const links = isObject(body) && isObject(body['links']) ? body['links'] : undefined
-  const next = links ? textOrNull(links['next']) : (linkIn(headers) ?? nextByNumber(url, items.length))
-  return { items, links: { self: textOrNull(links?.['self']) ?? url, next }, status, headers, requestId }
+  const given = links ? textOrNull(links['next']) : linkIn(headers)
+  const guess = links || given !== null ? null : nextByNumber(url, items.length)
+  const page = { items, links: { self: textOrNull(links?.['self']) ?? url, next: given ?? guess }, status, headers, requestId }
+  return { page, isGuess: guess !== null }
 }

@@ -71,13 +71,17 @@ export function prepare(root: string, route: ClientRoute, { params = {}, query =
   if (!isObject(query)) throw new TypeError(`${name}: the query must be an object`)
   const isPaged = route.isList && route.method === 'GET'
   const search = isPaged ? searchOfList(name, query) : searchOf(name, query)
+  const { from } = query
+  const isResumed = isPaged && from !== undefined && from !== null
   const payload: Payload | undefined = route.takesBody ? payloadOf(name, body) : undefined
   return {
     outgoing(next, perPage) {
       const asked = next === undefined ? new URLSearchParams(search) : searchIn(name, next)
-      if (perPage !== undefined && search.size === 0 && next === undefined) asked.set('per_page', String(perPage))
+      if (perPage !== undefined && next === undefined && !isResumed && !asked.has('per_page'))
+        asked.set('per_page', String(perPage))
       const { method, conflictStays } = route
-      return { url: `${root}${path}${asked.size > 0 ? `?${asked}` : ''}`, method, conflictStays, payload }
+      const url = `${root}${path}${asked.size > 0 ? `?${asked}` : ''}`
+      return { url, method, conflictStays, payload, isOnce: payload?.content instanceof ReadableStream }
     },
   }
 }

@@ -2,6 +2,7 @@
 import type { OperationId, OperationInput, OperationResult } from '../operations.ts'
 import type { List } from './list.ts'
 import type { Page } from './page.ts'
+import type { FileStream } from './upload.ts'
 
 /** An id in an argument: records give texts, or numbers if the server is set so. */
 export type Id = string | number | bigint
@@ -40,5 +41,6 @@ export type ListOf<Name extends OperationId> = List<Listed<Name>>
 export type PageOf<Name extends OperationId> = Call<Page<Listed<Name>>>
 /** The body of an operation. */
 export type Body<Name extends OperationId> = OperationInput<Name> extends { readonly body: infer B } ? B : never
-/** A body whose files may also be a `Blob`. */
-export type Upload<B> = { readonly [Field in keyof B]: File extends B[Field] ? B[Field] | Blob : B[Field] }
+type WithFile<Value> = unknown extends Value ? Value : File extends Value ? Value | Blob | FileStream : Value
+/** A body whose files may also be a `Blob` or a stream; or the whole form. */
+export type Upload<B> = { readonly [Field in keyof B]: WithFile<B[Field]> } | FormData

@@ -8,6 +8,7 @@ import { manualClock } from './clock.ts'
 import { type Copies, testStorage, withTest } from './engines.ts'
 import type { Json } from './json.ts'
 import { testPorts } from './ports.ts'
+import { canPass, isThroughClient, throughClient } from './through-client.ts'
 
 /** An answer as a client sees it. */
 export interface Seen {
@@ -132,6 +133,7 @@ function sender(community: Community, token: string) {
   return async (id: string, parts: RequestParts = {}): Promise<Seen> => {
     const route = routes.get(id)
     if (!route) throw new Error(`there is no operation ${id}`)
+    if (isThroughClient && canPass(id, parts)) return throughClient(community, token, id, parts)
     const path = route.operation.path.replace(/:(\w+)/g, (_, name: string) => String(parts.params?.[name] ?? 'missing'))
     const search = new URLSearchParams(
       Object.entries(parts.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),

@@ -1,0 +1,84 @@
+/** Downloading a file that a record names, such as `url` of an asset. */
+import { errorOf, InvalidAnswer } from './errors.ts'
+import { isResponse, lostIfBroken, timed } from './fetching.ts'
+import { type CallOptions, checkCallOptions, type Settings } from './options.ts'
+import { withRetries } from './retry.ts'
+import { orAborted } from './timing.ts'
+
+/** Options of a download. `timeout` is the time until it begins. */
+export interface DownloadOptions extends Omit<CallOptions, 'idempotencyKey'> {
+  /** The largest file, in bytes: the stream of a larger one fails. The client's `maxAnswerBytes` by default. */
+  readonly maxBytes?: number | undefined
+}
+
+/** A file on its way in. */
+export interface Download {
+  readonly stream: ReadableStream<Uint8Array>
+  /** Its media type, if the server sends one. */
+  readonly type: string | null
+  /** Its size in bytes, if the server sends it. */
+  readonly size: number | null
+  readonly headers: Headers
+}
+
+/** A stream that fails when it is larger than allowed, and when the caller gives it up. */
+function bounded(request: string, response: Response, most: number, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+  const reader = response.body?.getReader()
+  let size = 0
+  return new ReadableStream({
+    async pull(controller) {
+      if (!reader) return controller.close()
+      try {
+        const read = lostIfBroken(request, reader.read())
+        const { done, value } = await (signal ? orAborted(read, signal) : read)
+        if (done) return controller.close()
+        size += value.length
+        if (size > most)
+          throw new InvalidAnswer(`${request}: the file is larger than ${most} bytes (option \`maxBytes\`)`, {
+            ...{ code: 'answer_too_large', status: response.status, headers: response.headers },
+          })
+        controller.enqueue(value)
+      } catch (error) {
+        reader.cancel(error).catch(() => {})
+        throw error
+      }
+    },
+    async cancel(reason) {
+      await reader?.cancel(reason)
+    },
+  })
+}
+
+/** Binds `client.download`; see there. */
+export function downloader(settings: Settings) {
+  return async (
+    url: string | URL,
+    { maxBytes = settings.maxAnswerBytes, ...options }: DownloadOptions = {},
+  ): Promise<Download> => {
+    checkCallOptions('download', options)
+    const address = URL.canParse(String(url), settings.root) ? new URL(String(url), settings.root) : undefined
+    if (!address || !/^https?:$/.test(address.protocol)) throw new TypeError('download: url must be an http or https URL')
+    if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
+      throw new TypeError('download: option `maxBytes` must be a whole number above 0')
+    const request = `GET ${address.origin}${address.pathname}`
+    const repeated = { method: 'GET', conflictStays: false }
+    return withRetries(settings, request, repeated, options, () =>
+      timed(settings, request, options, async (signal) => {
+        const until = options.signal ? AbortSignal.any([signal, options.signal]) : signal
+        // No token: the file may be on another server. So redirects may lead anywhere too.
+        const work = async (): Promise<unknown> => settings.fetch(new Request(address, { signal: until }))
+        const response = await lostIfBroken(request, orAborted(work(), signal))
+        if (!isResponse(response))
+          throw new InvalidAnswer(`${request}: option \`fetch\` returned no Response`, { code: 'invalid_answer', status: 0 })
+        const { headers, status } = response
+        if (!response.ok) {
+          response.body?.cancel().catch(() => {})
+          throw errorOf(request, status, headers, undefined)
+        }
+        const length = headers.get('content-length')
+        const stream = bounded(request, response, maxBytes, options.signal)
+        return { stream, type: headers.get('content-type'), size: length === null ? null : Number(length), headers }
+      }),
+    )
+  }
+}

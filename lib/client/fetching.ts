@@ -1,0 +1,51 @@
+/** The parts that API requests and downloads share: a time limit, lost connections, redirects. */
+import { ConnectionError, isClientError, TimeoutError } from './errors.ts'
+import type { CallOptions, Settings } from './options.ts'
+
+/**
+ * Runs one try within its time.
+ * @throws TimeoutError if it took too long; the reason of the caller's signal if that ended it
+ */
+export async function timed<T>(
+  { timing, timeout: standard }: Settings,
+  request: string,
+  { signal, timeout = standard }: CallOptions,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController()
+  const onAbort = (): void => own.abort(signal?.reason)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  const takeBack = timing.after(timeout, () =>
+    own.abort(new TimeoutError(`${request}: no answer within ${timeout} ms`, { code: 'timeout' })),
+  )
+  try {
+    return await run(own.signal)
+  } catch (error) {
+    throw own.signal.aborted ? own.signal.reason : error
+  } finally {
+    takeBack()
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Any failure to get an answer, other than one that this client found, is a lost connection. */
+export async function lostIfBroken<T>(request: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (isClientError(cause)) throw cause
+    throw new ConnectionError(`${request}: the connection failed or was lost`, { code: 'connection_failed', cause })
+  }
+}
+
+/** Whether a value is a `Response`, of another copy of `fetch` too. */
+export const isResponse = (value: unknown): value is Response =>
+  typeof value === 'object' && value !== null && 'headers' in value && 'status' in value
+
+/** The place of a redirect; `''` if a browser hides it, `undefined` for every other answer. */
+export function locationOf(response: Response, from: string): string | undefined {
+  if (response.type === 'opaqueredirect') return ''
+  if (response.status < 300 || response.status > 399) return undefined
+  const location = response.headers.get('location')
+  return location !== null && URL.canParse(location, from) ? new URL(location, from).href : ''
+}

@@ -1,0 +1,122 @@
+/** Uploads and downloads of a client. */
+import { expect, test } from 'vitest'
+import { createClient } from '../../../lib/client/index.ts'
+import { createTestCommunity } from '../../support/community.ts'
+import { png, testPorts } from '../../support/ports.ts'
+import { json, scripted } from '../../support/scripted-server.ts'
+
+const bytes = (length: number) => new Uint8Array(length).fill(7)
+const streamOf = (...chunks: Uint8Array[]): ReadableStream<Uint8Array> => {
+  const left = [...chunks]
+  return new ReadableStream({
+    pull(controller) {
+      const chunk = left.shift()
+      if (chunk) controller.enqueue(chunk)
+      else controller.close()
+    },
+  })
+}
+
+test.each([
+  ['a File', () => new File([png], 'wash "1"\n.png', { type: 'image/png' }), 'wash "1".png'],
+  ['a Blob', () => new Blob([png], { type: 'image/png' }), 'file'],
+  ['a stream', () => ({ stream: streamOf(png.slice(0, 9), png.slice(9)), name: 'ölbild.png', type: 'image/png' }), 'ölbild.png'],
+])('a file is uploaded from %s', async (_, file, name) => {
+  const { ports, files } = testPorts()
+  const { community, token } = await createTestCommunity({ ports })
+  const forms: FormData[] = []
+  const fetch = async (request: Request) => {
+    forms.push(await request.clone().formData())
+    return community.fetch(request)
+  }
+  const client = createClient({ baseUrl: 'https://api.test', network: 1, token, fetch })
+  const metadata = { is_main_image: true, title: 'Grüße' }
+  const asset = await client.assets.create({ asset_style: 'post', asset_file: file(), metadata })
+  expect(asset).toMatchObject({ name })
+  expect([...files.values()]).toEqual([png])
+  expect(JSON.parse(String(forms[0]?.get('metadata')))).toEqual(metadata)
+  expect(forms[0]?.get('asset_style')).toBe('post')
+})
+
+test('a form and a source_url are sent as they are', async () => {
+  const { client, requests } = scripted([json({}), json({})])
+  const form = new FormData()
+  form.set('asset_style', 'post')
+  await client.assets.create(form)
+  await client.assets.create({ asset_style: 'post', source_url: 'https://files.example/a.png' })
+  expect(requests.map(({ headers }) => headers.get('content-type')?.replace(/=.*/, ''))).toEqual([
+    'multipart/form-data; boundary',
+    'application/json',
+  ])
+})
+
+test('an upload from a Blob is tried again, one from a stream is not', async () => {
+  const again = scripted([new TypeError('fetch failed'), json({ id: '5' })])
+  await again.client.assets.create({ asset_style: 'post', asset_file: new Blob(['x']) })
+  expect(again.requests.length).toBe(2)
+  const once = scripted([json({ error: 'later' }, 503)])
+  const file = { stream: streamOf(bytes(5)), name: 'a.png' }
+  await expect(once.client.assets.create({ asset_style: 'post', asset_file: file })).rejects.toThrow('503 later')
+  expect(once.requests.length).toBe(1)
+})
+
+test('a stream that fails while it is sent fails the call, and one that is not wanted is cancelled', async () => {
+  const read = async (request: Request) => {
+    await request.text()
+    return json({})
+  }
+  const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error('disk')) })
+  const failing = createClient({ baseUrl: 'https://api.test', network: 1, token: 'x', fetch: read })
+  await expect(failing.assets.create({ asset_style: 'post', asset_file: { stream: broken, name: 'a' } })).rejects.toMatchObject({
+    name: 'ConnectionError',
+    cause: new Error('disk'),
+  })
+  let cancelled = false
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(bytes(10)),
+    cancel: () => {
+      cancelled = true
+    },
+  })
+  const refuse = async (request: Request) => {
+    const reader = request.body?.getReader()
+    await reader?.read()
+    await reader?.read()
+    await reader?.cancel()
+    return json({ error: 'too large' }, 413)
+  }
+  const client = createClient({ baseUrl: 'https://api.test', network: 1, token: 'x', fetch: refuse })
+  await expect(client.assets.create({ asset_style: 'post', asset_file: { stream: endless, name: 'a' } })).rejects.toThrow('413')
+  expect(cancelled).toBe(true)
+})
+
+test('a file is downloaded as a stream, without the token', async () => {
+  const answer = () =>
+    new Response(streamOf(bytes(10), bytes(20)), { headers: { 'content-type': 'image/png', 'content-length': '30' } })
+  const { client, requests } = scripted([json({}, 503), answer(), answer()])
+  const { stream, type, size } = await client.download('https://cdn.example/a.png')
+  expect({ type, size, bytes: (await new Response(stream).arrayBuffer()).byteLength }).toEqual({
+    ...{ type: 'image/png', size: 30, bytes: 30 },
+  })
+  await client.download('/assets/b.png')
+  expect(requests.map(({ url }) => url)).toEqual([
+    ...['https://cdn.example/a.png', 'https://cdn.example/a.png', 'https://api.test/assets/b.png'],
+  ])
+  expect(requests.some(({ headers }) => headers.has('authorization'))).toBe(false)
+})
+
+test('a download is bounded, and ends with its signal', async () => {
+  const answer = () => new Response(streamOf(bytes(10), bytes(20)))
+  const large = await scripted([answer()]).client.download('https://cdn.example/a', { maxBytes: 20 })
+  await expect(new Response(large.stream).arrayBuffer()).rejects.toThrow('the file is larger than 20 bytes (option `maxBytes`)')
+  const stopping = new AbortController()
+  const open = await scripted([answer()]).client.download('https://cdn.example/a', { signal: stopping.signal })
+  stopping.abort(new Error('enough'))
+  await expect(new Response(open.stream).arrayBuffer()).rejects.toThrow('enough')
+})
+
+test('a file that is not there, and an address that is none, are refused', async () => {
+  const { client } = scripted([new Response('no', { status: 404 })])
+  await expect(client.download('https://cdn.example/a?key=1')).rejects.toThrow('GET https://cdn.example/a: 404')
+  for (const url of ['file:///etc/passwd', 'data:,x', 'http://[']) await expect(client.download(url)).rejects.toThrow(TypeError)
+})

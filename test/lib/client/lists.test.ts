@@ -1,0 +1,144 @@
+/** Lists of a client: pages, records, arrays, and how to resume. */
+import { expect, test } from 'vitest'
+import { InvalidAnswer } from '../../../lib/client/index.ts'
+import { routes } from '../../../lib/client/routes.ts'
+import { exampleOf } from '../../contract/support.ts'
+import { json, scripted } from '../../support/scripted-server.ts'
+import { createSeededCommunity } from '../../support/seed.ts'
+import { clientOf } from '../../support/through-client.ts'
+
+const { community, token } = await createSeededCommunity()
+const client = clientOf(community, token)
+const lists = routes.filter(({ isList, method }) => isList && method === 'GET').map(({ id }) => id)
+
+test.each(lists)('%s gives every record, page by page', async (id) => {
+  const { params, query } = exampleOf(id)
+  const listed = (own: Readonly<Record<string, unknown>> = {}) => {
+    const list = client.call(id, { params, query: { ...query, ...own } })
+    if (!('pages' in list)) throw new Error(`${id} is no list`)
+    return list
+  }
+  const whole = (await listed({ per_page: 100 })).items
+  const seen: unknown[] = []
+  for await (const record of listed({ per_page: 1 })) seen.push(record)
+  expect(seen).toEqual(whole)
+  expect(await listed({ per_page: 2 }).toArray({ limit: 1000 })).toEqual(whole)
+  expect(await listed().toArray({ limit: 1 })).toEqual(whole.slice(0, 1))
+  const pages: unknown[][] = []
+  for await (const { items } of listed({ per_page: 2 }).pages()) pages.push([...items])
+  expect(pages.flat()).toEqual(whole)
+  const first = await listed({ per_page: 1 })
+  if (first.links.next !== null) {
+    const rest = client.call(id, { params, query: { from: first.links.next } })
+    if (!('pages' in rest)) throw new Error(`${id} is no list`)
+    expect(await rest.toArray({ limit: 1000 })).toEqual(whole.slice(1))
+  }
+})
+
+const linked = (ids: readonly number[], next: string | null = null) =>
+  json({ items: ids.map((id) => ({ id })), links: { self: 'https://api.test/x', next } })
+const bare = (ids: readonly number[], headers: Readonly<Record<string, string>> = {}) =>
+  json(
+    ids.map((id) => ({ id })),
+    200,
+    headers,
+  )
+const idsOf = async (list: AsyncIterable<{ readonly id: unknown }>): Promise<unknown[]> => {
+  const ids: unknown[] = []
+  for await (const { id } of list) ids.push(id)
+  return ids
+}
+const searches = (requests: readonly { readonly url: string }[]) => requests.map(({ url }) => new URL(url).search)
+
+test('nothing is sent until a list is used, and an awaited list is asked for once', async () => {
+  const { client, requests } = scripted([linked([1])])
+  const list = client.tags.list()
+  expect(requests).toEqual([])
+  const [page, again] = await Promise.all([list, list])
+  expect(page.items).toEqual([{ id: 1 }])
+  expect(again).toBe(page)
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toBe('application/json')
+  expect(searches(requests)).toEqual([''])
+})
+
+test('going through all records asks for large pages, if the query names no size', async () => {
+  const { client, requests } = scripted([linked([1]), linked([1]), linked([1]), linked([1])])
+  await idsOf(client.tags.list())
+  await client.tags.list().toArray({ limit: 7 })
+  await client.tags.list().toArray({ limit: 7000 })
+  await idsOf(client.tags.list({ per_page: 3 }))
+  expect(searches(requests)).toEqual(['?per_page=100', '?per_page=7', '?per_page=100', '?per_page=3'])
+})
+
+test('a loop that ends early asks for no further page', async () => {
+  const { client, requests } = scripted([linked([1, 2], 'https://api.test/tags?page=2')])
+  for await (const { id } of client.tags.list()) if (String(id) === '1') break
+  expect(requests.length).toBe(1)
+})
+
+test('an array has a limit', async () => {
+  const { client } = scripted([])
+  const list = client.tags.list()
+  // @ts-expect-error: the limit is mandatory
+  await expect(list.toArray()).rejects.toThrow('tags.list: toArray needs { limit }, a whole number above 0')
+  for (const limit of [0, -1, 1.5, Number.POSITIVE_INFINITY]) await expect(list.toArray({ limit })).rejects.toThrow(TypeError)
+})
+
+test('a link to another origin is followed on the own server, with its query alone', async () => {
+  const { client, requests } = scripted([linked([1], 'https://evil.example/steal?page=2&after=1'), linked([2])])
+  expect(await idsOf(client.tags.list())).toEqual([1, 2])
+  expect(requests.map(({ url }) => url)).toEqual([
+    'https://api.test/admin/v1/networks/1/tags?per_page=100',
+    'https://api.test/admin/v1/networks/1/tags?page=2&after=1',
+  ])
+})
+
+test('a link resumes a list, without other parameters', async () => {
+  const { client, requests } = scripted([linked([3])])
+  const from = 'https://elsewhere.example/tags?per_page=1&page=3&after=2'
+  expect(await idsOf(client.tags.list({ from }))).toEqual([3])
+  expect(searches(requests)).toEqual(['?per_page=1&page=3&after=2'])
+  expect(() => client.tags.list({ from, per_page: 5 })).toThrow('tags.list: from is a whole link')
+  expect(() => client.tags.list({ from: 'http://[' })).toThrow('tags.list: from must be the link of a page')
+})
+
+test('an array of records is a list too: the next page has the next number', async () => {
+  const { client, requests } = scripted([bare([1, 2]), bare([3, 4]), bare([5])])
+  expect(await idsOf(client.tags.list({ per_page: 2 }))).toEqual([1, 2, 3, 4, 5])
+  expect(searches(requests)).toEqual(['?per_page=2', '?per_page=2&page=2', '?per_page=2&page=3'])
+})
+
+test('an array of records may have its next link in a header', async () => {
+  const link = { link: '<https://api.test/tags?page=1>; rel="prev", </tags?page=3&x=1>; rel="next"' }
+  const { client, requests } = scripted([bare([1], link), bare([2])])
+  expect(await idsOf(client.tags.list())).toEqual([1, 2])
+  expect(searches(requests)[1]).toBe('?page=3&x=1')
+})
+
+test('a server that always sends the whole list is not asked for ever', async () => {
+  const all = Array.from({ length: 100 }, (_, index) => index)
+  expect(await idsOf(scripted([bare(all), bare(all)]).client.tags.list())).toEqual(all)
+  expect(await idsOf(scripted([bare([...all, 100])]).client.tags.list())).toEqual([...all, 100])
+  expect(await idsOf(scripted([bare([])]).client.tags.list())).toEqual([])
+  const next = 'https://api.test/tags?page=2'
+  await expect(idsOf(scripted([linked([1], next), linked([2], next)]).client.tags.list())).rejects.toThrow(InvalidAnswer)
+  const other = 'https://api.test/tags?page=3'
+  await expect(idsOf(scripted([linked([1], next), linked([1], other)]).client.tags.list())).rejects.toThrow(
+    'leads to the same page',
+  )
+})
+
+test('a last page may leave its next link out', async () => {
+  expect(await idsOf(scripted([json({ items: [{ id: 1 }], links: { self: 'x' } })]).client.tags.list())).toEqual([1])
+})
+
+test.each(['{}', 'null', '5', '"x"', '{"items":5}', ''])('%s is no list', async (text) => {
+  await expect(scripted([new Response(text)]).client.tags.list()).rejects.toThrow('the answer is no list of records')
+})
+
+test('the order of collections comes back as a page', async () => {
+  const order = scripted([linked([2, 1])])
+  const page = await order.client.collections.order(5, { spaces: [] } as never)
+  expect(page.items).toEqual([{ id: 2 }, { id: 1 }])
+})
