@@ -37,6 +37,9 @@ export interface HostCalls {
   /**
    * Runs an operation without HTTP, with every scope; hooks, validation, transaction and events as in a request.
    * @param id the operation, such as `'tags.update'`
+   * @param input the network, the acting member, and the `params`, `query` and `body` of the request
+   * @returns the record or the page of the answer; `undefined` if the answer has no body
+   * @throws TypeError when there is no such operation
    * @throws ApiError as the request would have been answered
    */
   call<Name extends OperationId>(id: Name, input: OperationInput<Name> & CallOptions): Promise<OperationResult<Name>>
@@ -99,6 +102,7 @@ export interface Community extends HostCalls {
 
 /**
  * Makes a community from its options. Nothing is read or written yet.
+ * @returns the API as functions: `fetch` for requests, `call` and the others for the host. `close()` ends it.
  * @throws TypeError that lists every problem of the options
  */
 export function createCommunity(options: Options): Community {

@@ -53,6 +53,10 @@ export interface FileType {
 
 /** Detects the type of a file by its content, never by the sender's name or type. */
 export interface FileTypes {
+  /**
+   * @param bytes the whole file
+   * @returns the type of its content; `application/octet-stream` if the bytes do not show one
+   */
   sniff(bytes: Uint8Array): Promise<FileType>
 }
 
@@ -84,9 +88,11 @@ export type Download =
 /** Fetches a file from an address that a stranger has named: it must never reach into the operator's own network. */
 export interface Downloader {
   /**
-   * @param limit most bytes that are taken
+   * @param url an address that a stranger has named
+   * @param limit the maximum size, in bytes
    * @param arrived called with the bytes of each part as it arrives; if it throws, the download ends and `get` throws that
    * error
+   * @returns the file, or the reason of the failure
    */
   get(url: string, limit: number, arrived?: (bytes: number) => void): Promise<Download>
 }

@@ -12,6 +12,7 @@ import { type DamagedBytes, scan } from './scan.ts'
 import { formatVersion, ownerName, parseOwnerName, parseSegmentName, socketName } from './segment-name.ts'
 import { lookAt, type Stream } from './streams.ts'
 
+/** How an outbox directory is read. */
 export interface OutboxDirectoryOptions {
   /** Copy damaged bytes to `<segment>.<offset>.broken` before passing over them. Default true; false for looking only. */
   readonly keepBroken?: boolean
@@ -33,6 +34,7 @@ interface Piece {
  * `read` and `settle` throw StorageError `unavailable` or `full` if the directory cannot be read, or damaged bytes cannot be
  * copied. Nothing was skipped then, and the same call may be repeated.
  * @param directory the one that `openOutbox` writes; it may be created later
+ * @returns the source of a relay; nothing is opened before its first call
  */
 export function outboxDirectory(directory: string, options: OutboxDirectoryOptions = {}): OutboxSource {
   const { keepBroken = true, files = nodeFileSystem } = options

@@ -14,6 +14,7 @@ import { anything, callable, checkOptions, count, pathOf, type RulesOf } from '.
 import { createSegment, type Segment } from './segment.ts'
 import { newWriterId, ownerName, segmentName, socketName } from './segment-name.ts'
 
+/** How an outbox directory is written. */
 export interface OutboxOptions {
   /** The directory of the segments, created with mode 0700 if it is missing. Use a local disk, not a network share. */
   readonly directory: string
@@ -51,7 +52,9 @@ const rules = {
  * `full` or `unavailable`, none of them counts as durable. A line that was complete before its sync failed may still be read,
  * and the same events may be appended again.
  *
+ * @returns the option `outbox` of a storage, which closes it with itself
  * @throws StorageError `unavailable` or `full` when the directory cannot be written; its message names it
+ * @throws TypeError that lists every option that is missing, malformed or unknown
  */
 export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> {
   const { rotateBytes, files, now, ...rest } = checkOptions('openOutbox', rules, options, "{ directory: './data/outbox' }")

@@ -8,7 +8,10 @@ const plainText: FileType = { content_type: 'text/plain', extension: 'txt' }
 /** Types that a browser may run as a page of their origin: they are served only as downloads. */
 const runnable = /^(?:text\/(?:html|xml|javascript)|application\/(?:[\w.+-]*\+)?(?:xml|javascript)|image\/svg\+xml)\b/
 
-/** The port `fileTypes`. */
+/**
+ * The port `fileTypes`.
+ * @returns a port that reads the bytes alone. A type that a browser could run becomes `application/octet-stream`.
+ */
 export function fileTypes(): FileTypes {
   return {
     async sniff(bytes) {

@@ -2,7 +2,10 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { PhoneNumbers } from '../../lib/ports.ts'
 
-/** The port `phoneNumbers`. */
+/**
+ * The port `phoneNumbers`.
+ * @returns a port that takes numbers of all countries, each with its country code
+ */
 export function phoneNumbers(): PhoneNumbers {
   return {
     parse(text) {

@@ -16,7 +16,10 @@ interface Beginning {
   readonly whole: boolean
 }
 
-/** The port `recurrence`. */
+/**
+ * The port `recurrence`.
+ * @returns a port that works out at most 10,000 occurrences of a series
+ */
 export function recurrence(): Recurrence {
   const remembered = new Map<string, Beginning | undefined>()
 

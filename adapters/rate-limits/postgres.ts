@@ -13,6 +13,7 @@ import { holdClient, openPool } from '../sql/postgres/pool.ts'
 import { prepareTables } from '../storage/postgres/migrate.ts'
 import { type CountTable, type SharedRateLimits, sharedRateLimits } from './shared.ts'
 
+/** The database of the counts, and how long requests wait for it. */
 export interface PostgresRateLimitOptions {
   /** `postgres://user:password@host:port/database`, as `postgresStorage` has it. One connection is opened to it. */
   readonly url?: string
@@ -50,11 +51,13 @@ const statementTimeoutMs = 10_000
 const pause = 5
 
 /**
- * Rate limits that all processes on one PostgreSQL database count together, to the request.
+ * Rate limits that all processes on one PostgreSQL database count together, to the request (specification, section 8).
  *
+ * @returns limits that never refuse because of the database: while it does not answer, each process counts for itself
  * @throws StorageError `unavailable` when it cannot be reached or the table is missing, `newer` when a newer version has
  *   migrated it
- * @throws TypeError when neither `url` nor `pool` is given, or `pg` is not installed
+ * @throws TypeError that lists every option that is malformed or unknown; also when neither `url` nor `pool` is given, or `pg`
+ *   is not installed
  */
 export async function postgresRateLimits(options: PostgresRateLimitOptions): Promise<SharedRateLimits> {
   const checked = checkOptions('postgresRateLimits', rules, options, '{ url }')

@@ -15,6 +15,7 @@ import { sqliteDialect } from '../sql/sqlite/dialect.ts'
 import { storageErrorOf } from '../sql/sqlite/errors.ts'
 import { type CountTable, type SharedRateLimits, sharedRateLimits } from './shared.ts'
 
+/** The file of the counts, and how long requests wait for it. */
 export interface SqliteRateLimitOptions {
   /** The file of the storage, as `sqliteStorage` has it. The counts are beside it, in the directory `<path>-rate-limits`. */
   readonly path: string
@@ -48,9 +49,11 @@ const addAll = `INSERT INTO "rate_limits" ("key", "used", "ends_at")
 const sweepAll = `DELETE FROM "rate_limits" WHERE NOT (${running})`
 
 /**
- * Rate limits that all processes on one SQLite file count together, to the request.
+ * Rate limits that all processes on one SQLite file count together, to the request (specification, section 8).
  *
+ * @returns limits that never refuse because of the file: while it does not answer, each process counts for itself
  * @throws StorageError `unavailable`, `full` when the file beside the storage's cannot be made
+ * @throws TypeError that lists every option that is missing, malformed or unknown
  */
 export async function sqliteRateLimits(options: SqliteRateLimitOptions): Promise<SharedRateLimits> {
   const { path, timeoutMs, retryMs, warn } = checkOptions('sqliteRateLimits', rules, options, "{ path: './data/db.sqlite' }")

@@ -15,6 +15,7 @@ const rules = { outbox: v.optional(outboxWriter) }
  *   Without one, records are thrown away.
  * @returns a storage whose transactions reject with what `outbox.append` rejected with, after they were undone, and with
  *   StorageError `closed` once it is closed
+ * @throws TypeError that lists every option that is malformed or unknown
  */
 export function memoryStorage(options: { readonly outbox?: OutboxWriter } = {}): Storage {
   const { outbox } = checkOptions('memoryStorage', rules, options, '{ outbox }')

@@ -101,7 +101,8 @@ const rules: Readonly<Record<string, Rule>> = {
     sentence: 'resources do not depend on HTTP beyond their declaration',
     offences: importing(/^lib\/resources\//, isIn('lib/http', 'lib/kernel')),
   },
-  // Its own number, the platform and the versions are facts, and a tick is a moment, not handles. The outbox asks with signal 0 whether another process lives.
+  // Its own number, the platform and the versions are facts, and a tick is a moment, not handles. The outbox asks with
+  // signal 0 whether another process lives.
   process: {
     sentence: 'only daemon/bin touches `process`',
     offences: mentioning(
