@@ -115,7 +115,7 @@ test('a download is bounded, and ends with its signal', async () => {
   await expect(new Response(open.stream).arrayBuffer()).rejects.toThrow('enough')
 })
 
-test('a file that is not there, and an address that is none, are refused', async () => {
+test('a file that is not there, and a malformed address, are refused', async () => {
   const { client } = scripted([new Response('no', { status: 404 })])
   await expect(client.download('https://cdn.example/a?key=1')).rejects.toThrow('GET https://cdn.example/a: 404')
   for (const url of ['file:///etc/passwd', 'data:,x', 'http://[']) await expect(client.download(url)).rejects.toThrow(TypeError)
