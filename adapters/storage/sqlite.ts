@@ -23,6 +23,7 @@ import { type Snapshot, sharedSnapshots } from './sql/snapshots.ts'
 import { nestedStorage, runningWork, sqlStorage } from './sql/storage.ts'
 import { groupCommits } from './sqlite/group-commits.ts'
 import { type Readers, readersWith } from './sqlite/readers.ts'
+import { versionOf } from './sqlite/version.ts'
 
 export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
 export { sqliteOutbox } from './sqlite/outbox.ts'
@@ -136,6 +137,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   }
   const groups = groupCommits(connection, path, busyTimeoutMs)
   const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
+  const version = versionOf(() => openConnection(path, { readOnly: true }))
   const open = async () => snapshotOn(await readers.take(), readers)
   const snapshots = sharedSnapshots({ open, maxReads, statements })
   const writer = writerOn(connection)
@@ -146,13 +148,18 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   )
   return {
     ...sqlStorage({
-      ...{ work, nesting, snapshots },
+      ...{ work, nesting, snapshots, version: version.now },
       async write(asked) {
         inExclusive.refuse()
-        return groups.transaction(() => inSession(writer, writer, statements, asked))
+        try {
+          return await groups.transaction(() => inSession(writer, writer, statements, asked))
+        } finally {
+          version.changed()
+        }
       },
       async end() {
         readers.close()
+        version.close()
         connection.close()
       },
     }),
@@ -160,9 +167,16 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
       work.run(async () => {
         nesting.refuse()
         inExclusive.refuse()
-        return groups.exclusive(inExclusive.entering(asked))
+        try {
+          return await groups.exclusive(inExclusive.entering(asked))
+        } finally {
+          version.changed()
+        }
       }),
-    using: (database) => nestedIn(database, path, watch),
+    using(database) {
+      version.share()
+      return nestedIn(database, path, watch)
+    },
   }
 }
 

@@ -1,14 +1,11 @@
 import { isStorableId } from '../base/ids.ts'
-import { hashToken, isToken } from '../base/token.ts'
 import type { Principal } from '../context.ts'
 import { accessError, fail, notFound } from '../errors.ts'
 import { expired, hasEnded } from '../kernel/key.ts'
-import { again } from '../kernel/transactions.ts'
 import type { Settings } from '../settings.ts'
-import type { Tx } from '../storage/contract.ts'
-import type { Id } from '../storage/table.ts'
-import { apiKeys, members, type NetworkRow, networks } from '../storage/tables.ts'
+import type { NetworkRow } from '../storage/tables.ts'
 import { notesOfUse } from './notes-of-use.ts'
+import { tokenRows } from './token-rows.ts'
 
 /** The caller, and the network. */
 export interface Caller {
@@ -33,13 +30,10 @@ export function bearerToken(header: string | null): string {
   return token
 }
 
-/**
- * Finds out who a token speaks for. Tokens are looked up on every request, so that a revoked one stops at once.
- */
+/** Finds out who a token speaks for. */
 export function authenticator(settings: Settings) {
-  const { storage, clock } = settings
-  const refusesFormer = settings.keysOfFormerMembers === 'refuse'
-  const tokens = rememberTokens(1000)
+  const { clock } = settings
+  const rows = tokenRows(settings)
   const uses = notesOfUse(settings)
 
   /**
@@ -50,26 +44,12 @@ export function authenticator(settings: Settings) {
   async function authenticate(token: string, networkName: string): Promise<Caller> {
     const host = settings.authenticate && (await settings.authenticate(token))
     if (host === 'expired') throw expired()
-    const known = host ? undefined : tokens.get(token)
-    const hash = host ? '' : (known?.hash ?? (await hashOf(token)))
-    const now = clock.now()
-
-    const look = async (tx: Tx) => {
-      const probable = host?.network_id ?? known?.network_id
-      // Both at once, where both are known to be wanted.
-      const [[key], network] = await Promise.all([
-        host ? [] : tx.find(apiKeys, { where: { token_hash: hash }, limit: 1 }),
-        probable === undefined ? undefined : tx.get(networks, probable),
-      ])
-      const network_id = key?.network_id ?? host?.network_id
-      const isFormer = key !== undefined && refusesFormer && (await tx.get(members, key.member_id))?.state !== 'active'
-      const own = network_id === undefined || network_id === probable ? network : await tx.get(networks, network_id)
-      return { key, network: own, isFormer }
-    }
-    const { key, network, isFormer } = await again(() => storage.transaction(look, { readOnly: true }))
+    const found = await (host ? rows.ofHost(host) : rows.of(token))
+    if (!found) throw unauthorized('This is not an API token of this service.')
+    const { key, network, isFormer } = found
     if (!host && !key) throw unauthorized('This API token is unknown.')
+    const now = clock.now()
     if (key && (hasEnded(key, now) || isFormer)) throw expired()
-    if (key) tokens.keep(token, { hash, network_id: key.network_id })
     if (!network) fail(notFound('Network'))
     const isAddressed = names(networkName, network)
     if (key && isAddressed) uses.note(key, now)
@@ -82,32 +62,5 @@ export function authenticator(settings: Settings) {
   return { authenticate, settled: uses.settled }
 }
 
-/** @throws ApiError 401 `unauthorized` when the text cannot be a token: the storage is not asked */
-async function hashOf(token: string): Promise<string> {
-  if (!isToken(token)) throw unauthorized('This is not an API token of this service.')
-  return hashToken(token)
-}
-
 const names = (name: string, network: NetworkRow): boolean =>
   isStorableId(name) ? name === network.id : name === network.subdomain
-
-/** The unchanging facts of a token: its hash and its network. */
-interface KnownToken {
-  readonly hash: string
-  readonly network_id: Id
-}
-
-/**
- * Remembers tokens that were found, so that a busy key is not hashed anew on each request. The rights of a key are never
- * cached.
- */
-function rememberTokens(capacity: number) {
-  const known = new Map<string, KnownToken>()
-  return {
-    get: (token: string): KnownToken | undefined => known.get(token),
-    keep(token: string, found: KnownToken): void {
-      if (known.size >= capacity && !known.has(token)) known.clear()
-      known.set(token, found)
-    },
-  }
-}

@@ -114,6 +114,12 @@ export interface Storage {
    * @throws StorageError `unknown` when the commit was sent and its outcome is not known: all of it was written, or nothing
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: { readonly readOnly?: boolean }): Promise<T>
+  /**
+   * A number that changes with every commit, before anybody can hear of that commit. If it is the number of a moment before a
+   * read began, the rows of that read are still the same. `NaN` if nothing is certain. It costs far less than a read; a storage
+   * leaves it out otherwise.
+   */
+  version?(): number
   /** Waits for running transactions, then frees files, sockets and locks. May be called again. */
   close(): Promise<void>
   /**

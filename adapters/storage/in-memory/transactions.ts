@@ -165,6 +165,9 @@ export function transactionsInMemory(
   }
 
   return {
+    // Commits that are not durable do not count: nobody has heard of them.
+    version: () => newestDurable,
+
     async transaction(work, { readOnly = false } = {}) {
       if (closing) throw new StorageError('closed', 'the storage is closed; open it again')
       nesting.refuse()

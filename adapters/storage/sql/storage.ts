@@ -56,11 +56,14 @@ export interface SqlStorageOptions {
   readonly snapshots: Snapshots
   /** Runs one transaction that writes. @throws what `work` throws, StorageError */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** See `Storage`. */
+  version?(): number
   /** Ends the connections. */
   end(): Promise<void>
 }
 
-export const sqlStorage = ({ work, nesting, snapshots, write, end }: SqlStorageOptions): Storage => ({
+export const sqlStorage = ({ work, nesting, snapshots, write, version, end }: SqlStorageOptions): Storage => ({
+  ...(version ? { version } : {}),
   transaction: (asked, { readOnly = false } = {}) =>
     work.run(() => {
       nesting.refuse()

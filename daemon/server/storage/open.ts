@@ -92,7 +92,7 @@ const nothingInMemory = 'memory: begins and ends empty: reach the server that ho
 /** With the rows of memory, its temporary directory is removed too. */
 function leavingNothing(storage: Storage, directory: string): Storage {
   return {
-    transaction: (work, options) => storage.transaction(work, options),
+    ...storage,
     async close() {
       await storage.close()
       await rm(directory, { recursive: true, force: true })

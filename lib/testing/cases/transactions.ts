@@ -32,6 +32,23 @@ export const transactionCases: readonly StorageCase[] = [
     },
   },
   {
+    title: 'version, where there is one, stands still between commits and changes with each of them',
+    async run({ storage }) {
+      if (!storage.version) return
+      await store(storage, note({ id: '1', folder: 'a' }))
+      const first = storage.version()
+      await everyNote(storage)
+      await transact(storage, () => Promise.reject(new Error('undone'))).catch(() => {})
+      expect(storage.version()).toBe(first)
+      const seen = new Set([first])
+      for (const folder of ['b', 'c', 'd']) {
+        await transact(storage, (tx) => tx.update(notes, '1', { folder }))
+        seen.add(storage.version())
+      }
+      expect(seen.size).toBe(4)
+    },
+  },
+  {
     title: 'a transaction that throws leaves every row as it was',
     async run({ storage }) {
       const rows = ['1', '2', '10'].map((id) => note({ id, folder: 'a', slug: `s${id}` }))

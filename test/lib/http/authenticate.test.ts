@@ -1,10 +1,14 @@
-import { expect, test, vi } from 'vitest'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { isToken, newToken, redactToken } from '../../../lib/base/token.ts'
-import type { HostPrincipal } from '../../../lib/index.ts'
-import { Conflict } from '../../../lib/storage/contract.ts'
+import { createCommunity, type HostPrincipal } from '../../../lib/index.ts'
+import { Conflict, type Storage, type Tx } from '../../../lib/storage/contract.ts'
 import { apiKeys } from '../../../lib/storage/tables.ts'
 import { createTestCommunity, request } from '../../support/community.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
 import { wrappedStorage } from '../../support/storage.ts'
 
 const me = '/admin/v1/networks/1/me'
@@ -24,6 +28,72 @@ test('a key works until it is revoked, and never again', async () => {
   const answer = await request(community, 'GET', me, bearer(token))
   expect({ status: answer.status, body: answer.body }).toEqual({ status: 401, body: expired })
   expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+})
+
+test('a key is looked up once while nothing changes, and anew after any commit', async () => {
+  const memory = memoryStorage()
+  let lookUps = 0
+  const storage: Storage = {
+    ...memory,
+    transaction: (work, options) =>
+      memory.transaction((tx) => {
+        const find: Tx['find'] = (table, query) => {
+          if (table.name === apiKeys.name) lookUps++
+          return tx.find(table, query)
+        }
+        return work({ ...tx, find })
+      }, options),
+  }
+  const { community, token } = await createTestCommunity({ storage })
+  const ask = async () => (await request(community, 'GET', me, bearer(token))).status
+  // The first request also notes that the key was used.
+  await ask()
+  await ask()
+  lookUps = 0
+  expect(await Promise.all([ask(), ask(), ask()])).toEqual([200, 200, 200])
+  expect(lookUps).toBe(0)
+  await community.keys.create({ network_id: '1', name: 'other', scopes: ['*'] })
+  expect(await Promise.all([ask(), ask(), ask()])).toEqual([200, 200, 200])
+  expect(lookUps).toBe(1)
+})
+
+describe('a busy key on SQLite stops at once when it is revoked', () => {
+  async function busyKey() {
+    const path = join(temporaryDirectory(), 'db.sqlite')
+    const storage = await sqliteStorage({ path })
+    const test = await createTestCommunity({ storage })
+    onTestFinished(() => test.community.close())
+    const { token, key } = await test.community.keys.create({ network_id: '1', name: 'busy', scopes: ['*'] })
+    const ask = async () => (await request(test.community, 'GET', me, bearer(token))).status
+    expect([await ask(), await ask()]).toEqual([200, 200])
+    return { ...test, path, key, ask }
+  }
+
+  test('by this process', async () => {
+    const { community, key, ask } = await busyKey()
+    await community.keys.revoke('1', key.id)
+    expect(await ask()).toBe(401)
+  })
+
+  test('by another process on the same file', async () => {
+    const { path, key, ask } = await busyKey()
+    const other = createCommunity({ storage: await sqliteStorage({ path }) })
+    await other.keys.revoke('1', key.id)
+    await other.close()
+    expect(await ask()).toBe(401)
+  })
+
+  test("in the host's own transaction, which commits in the same turn of the event loop", async () => {
+    const { community, path, key, ask } = await busyKey()
+    const database = new DatabaseSync(path)
+    onTestFinished(() => database.close())
+    database.exec('BEGIN IMMEDIATE')
+    await community.using(database).keys.revoke('1', key.id)
+    const before = ask()
+    database.exec('COMMIT')
+    const after = ask()
+    expect([await before, await after].at(-1)).toBe(401)
+  })
 })
 
 test('a revoked key stays listed and cannot be revoked again', async () => {

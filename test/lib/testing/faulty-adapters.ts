@@ -58,6 +58,19 @@ const writing = (change: (value: unknown) => unknown) =>
 
 export const faultyAdapters: readonly FaultyAdapter[] = [
   {
+    defect: 'the version stays as it is',
+    caughtBy: ['version, where there is one, stands still between commits and changes with each of them'],
+    open: () => faulty({ storage: () => ({ version: () => 1 }) }),
+  },
+  {
+    defect: 'the version changes by itself',
+    caughtBy: ['version, where there is one, stands still between commits and changes with each of them'],
+    open: () => {
+      let version = 0
+      return faulty({ storage: () => ({ version: () => ++version }) })
+    },
+  },
+  {
     defect: 'the JSON text has an empty text for null',
     caughtBy: ['findJson, where there is one, writes every column and source as JSON has it'],
     open: () => writing((value) => value ?? ''),
