@@ -6,6 +6,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
+import { sqliteDialect } from '../../adapters/sql/sqlite/dialect.ts'
 import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
@@ -101,48 +102,89 @@ export async function copiesOf(fill: (storage: Storage) => Promise<void>): Promi
     engine === 'lowdb' ? await lowdbStorage({ path: template, outbox: silent }) : await sqliteStorage({ path: template })
   await fill(storage)
   await storage.close()
+  if (engine === 'sqlite') return copiesOnSqlite(template)
   return async (outbox) => {
     const path = join(newDirectory(), 'db')
     copyFileSync(template, path)
-    return engine === 'lowdb'
-      ? closing(await lowdbStorage({ path, outbox }))
-      : telling(closing(await sqliteStorage({ path })), outbox)
+    return closing(await lowdbStorage({ path, outbox }))
   }
 }
 
 const silent: OutboxWriter = { append: async () => {}, close: async () => {} }
 
-/** A schema for each copy that is in use at a time. When its test is over, the changed tables are put back. */
 async function copiesOnPostgres(fill: (storage: Storage) => Promise<void>): Promise<Copies> {
   const template = newSchema()
   const filled = await postgresStorage({ ...(await server()), schema: template })
   await fill(filled)
   await filled.close()
+  return usedAgain(async () => {
+    const schema = newSchema()
+    const database = await postgresStorage({ ...(await server()), schema })
+    const run = (text: string) =>
+      database.transaction((tx) => (tx.native as { query(text: string): Promise<unknown> }).query(text))
+    return {
+      database,
+      written: tables.map(({ name }) => name),
+      putBack: (name) =>
+        `DELETE FROM "${schema}"."${name}"; INSERT INTO "${schema}"."${name}" SELECT * FROM "${template}"."${name}"`,
+      run,
+    }
+  })
+}
+
+/** The writing connection keeps the rows of the template in temporary tables. */
+async function copiesOnSqlite(template: string): Promise<Copies> {
+  return usedAgain(async () => {
+    const path = join(anyDirectory(), 'db')
+    copyFileSync(template, path)
+    const database = await sqliteStorage({ path })
+    const run = (text: string) => database.transaction(async (tx) => (tx.native as { exec(text: string): void }).exec(text))
+    await run(
+      tables.map(({ name }) => `CREATE TEMP TABLE "seeded_${name}" AS SELECT * FROM ${sqliteDialect.table(name)}`).join(';'),
+    )
+    return {
+      database,
+      written: [],
+      putBack: (name) =>
+        `DELETE FROM ${sqliteDialect.table(name)}; INSERT INTO ${sqliteDialect.table(name)} SELECT * FROM "seeded_${name}"`,
+      run,
+    }
+  })
+}
+
+/** A storage that one test after the other may have. */
+interface Used {
+  readonly database: Storage
+  /** The tables that are not as the template has them. */
+  readonly written: readonly string[]
+  /** The statements that make a table as the template has it. */
+  putBack(table: string): string
+  run(statements: string): Promise<unknown>
+}
+
+/** One storage for each copy that is in use at a time. Before its next test, the tables that were written to are put back. */
+function usedAgain(make: () => Promise<Used>): Copies {
   const free: (() => Promise<Storage>)[] = []
 
   async function another(): Promise<() => Promise<Storage>> {
-    const schema = newSchema()
-    const database = await postgresStorage({ ...(await server()), schema })
-    const written = new Set(tables.map(({ name }) => name))
-    const storage = wrappedStorage(database, {
-      tx: (tx) => ({
-        insert: (table, row) => tx.insert(noted(table), row),
-        update: (table, id, patch, guard) => tx.update(noted(table), id, patch, guard),
-        remove: (table, id) => tx.remove(noted(table), id),
-      }),
-    })
+    const used = await make()
+    const written = new Set(used.written)
     function noted<T extends { readonly name: string }>(table: T): T {
       written.add(table.name)
       return table
     }
+    const storage = wrappedStorage(used.database, {
+      tx: (tx) => ({
+        insert: (table, row) => tx.insert(noted(table), row),
+        update: (table, id, patch, guard) => tx.update(noted(table), id, patch, guard),
+        increment: (table, id, by, guard) => tx.increment(noted(table), id, by, guard),
+        remove: (table, id, guard) => tx.remove(noted(table), id, guard),
+      }),
+    })
     return async () => {
-      const statements = [...written].flatMap((name) => [
-        `DELETE FROM "${schema}"."${name}"`,
-        `INSERT INTO "${schema}"."${name}" SELECT * FROM "${template}"."${name}"`,
-      ])
+      const statements = [...written].map(used.putBack)
       written.clear()
-      if (statements.length > 0)
-        await database.transaction((tx) => (tx.native as { query(text: string): Promise<unknown> }).query(statements.join(';')))
+      if (statements.length > 0) await used.run(statements.join(';'))
       return storage
     }
   }
