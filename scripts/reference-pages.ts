@@ -100,6 +100,18 @@ const optionSources: readonly OptionSource[] = [
     defaults: defaultTextLimits,
   },
   {
+    title: 'createClient',
+    use: "`import { createClient } from 'folkmoot/client'`",
+    file: 'lib/client/options.ts',
+    name: 'ClientOptions',
+  },
+  {
+    title: 'createClient: each call',
+    use: 'The last argument of every method.',
+    file: 'lib/client/options.ts',
+    name: 'CallOptions',
+  },
+  {
     title: 'lowdbStorage',
     use: "`import { lowdbStorage } from 'folkmoot/storage/lowdb'`",
     file: 'adapters/storage/lowdb.ts',
