@@ -12,8 +12,15 @@ export interface Statement {
   readonly values: readonly Parameter[]
   /** Asks for one row at most. */
   readonly single?: boolean
+  /** The text that asks for a list of ids instead of one, and where an answer has the id. */
+  readonly several?: Several
   /** Changes rows. A lock does not. */
   readonly writes?: boolean
+}
+
+export interface Several {
+  readonly sql: string
+  readonly place: number
 }
 
 export interface RowQuery {
@@ -33,6 +40,7 @@ interface Prepared {
   /** The columns in their order, as a list for SELECT and RETURNING. */
   readonly list: string
   readonly get: string
+  readonly getSeveral: Several
   readonly insert: string
   /** Queries by their shape. */
   readonly finds: Map<string, string>
@@ -55,6 +63,10 @@ export function statementsOf(dialect: Dialect) {
     const prepared = {
       list,
       get: `SELECT ${list} FROM ${name} WHERE "id" = ${dialect.parameter(1)}`,
+      getSeveral: {
+        sql: `SELECT ${list} FROM ${name} WHERE ${dialect.among('"id"', 'id', dialect.parameter(1))}`,
+        place: Object.keys(table.columns).indexOf('id'),
+      },
       insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
       finds: new Map<string, string>(),
       read: rowReader(dialect, table.columns),
@@ -230,9 +242,9 @@ export function statementsOf(dialect: Dialect) {
 
     get(table: TableShape, id: string): Statement {
       const wanted = encodeWanted(dialect, 'id', id)
-      return wanted === undefined
-        ? written(table, { where: { id } })
-        : { sql: preparedOf(table).get, values: [wanted], single: true }
+      if (wanted === undefined) return written(table, { where: { id } })
+      const { get, getSeveral } = preparedOf(table)
+      return { sql: get, values: [wanted], single: true, several: getSeveral }
     },
 
     findJson,

@@ -84,11 +84,17 @@ function keepForTick(client: PgClient): void {
   if (!client.pipeline || kept.has(client)) return
   kept.add(client)
   const letGo = keep(client)
-  // A tick's callbacks run when no promise has anything left to run.
-  queueMicrotask(() =>
+  // Once more, for statements that are sent at the end of the tick.
+  atEndOfTick(() =>
     nextTick(() => {
       kept.delete(client)
       letGo()
     }),
   )
+}
+
+/** Calls back when all work of this tick waits for something. */
+export function atEndOfTick(callback: () => void): void {
+  // A tick's callbacks run when no promise has anything left to run.
+  queueMicrotask(() => nextTick(callback))
 }

@@ -6,6 +6,7 @@ import { type Beginning, beginAhead } from '../../sql/postgres/pool.ts'
 import type { Statement } from '../../sql/statements.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
+import { gathering } from './gathering.ts'
 import { type Language, senderAfter } from './sender.ts'
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
@@ -47,12 +48,12 @@ async function endOf({ begun }: Beginning): Promise<void> {
 
 /** Runs the statements of the reads. If one fails, its read gets the error, and the others `conflict`. */
 function readsOn(beginning: Beginning, language: Language): (statement: Statement) => Promise<Rows> {
-  const { run } = senderAfter(beginning, language)
+  const run = gathering(senderAfter(beginning, language).run)
   let failed = false
   return async (statement) => {
     if (failed) throw new Conflict('another read in the same snapshot failed')
     try {
-      return (await run(statement)).rows
+      return await run(statement)
     } catch (error) {
       if (failed || faultOf(error) === 'aborted') throw new Conflict('another read in the same snapshot failed', { cause: error })
       failed = true

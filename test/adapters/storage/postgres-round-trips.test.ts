@@ -44,6 +44,18 @@ test('a read by id waits twice: for the key with its network, and for the record
   ])
 })
 
+test('reads by id of one turn share their ways, and those of one table are one statement', async () => {
+  const { ways, send, space } = await watched()
+  const { body: other } = await send('spaces.create', { body: { name: 'Library' } })
+  const ids = [space.id, other.id, '999', space.id]
+  const answers = () => Promise.all(ids.map((id) => send('spaces.show', { params: { id } })))
+  expect((await answers()).map(({ body }) => body.name)).toEqual(['Garden', 'Library', undefined, 'Garden'])
+  expect(waited(await ways(answers))).toEqual([
+    ['BEGIN', 'SELECT api_keys', 'SELECT networks'],
+    ['BEGIN', 'SELECT spaces'],
+  ])
+})
+
 test('a post with its event waits four times, and the event travels with the COMMIT', async () => {
   const { ways, send, space } = await watched()
   expect(waited(await ways(() => send('posts.create', { body: { space_id: space.id, title: 'Roses' } })))).toEqual([
