@@ -25,7 +25,8 @@ const entries = Object.fromEntries(
 )
 
 rmSync('dist', { recursive: true, force: true })
-execFileSync('npx', ['tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
+// Not by `npx`, which is a script of the shell on Windows.
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
 const bundle = await rolldown({
   input: entries,
   platform: 'neutral',
