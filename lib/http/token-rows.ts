@@ -1,6 +1,6 @@
 /**
- * The rows behind a token: its key, the key's network. They are looked up once for each version of the storage: a busy key costs
- * nothing while nothing changes, and a revoked one stops at once.
+ * The rows behind a token: its key, and the key's network. They are looked up once for each version of the storage. So a busy
+ * key costs nothing while nothing changes, and a revoked one stops at once.
  */
 import { hashToken, isToken } from '../base/token.ts'
 import { again } from '../kernel/transactions.ts'

@@ -40,7 +40,7 @@ export function versionOf(open: () => Connection) {
     },
     /** This process has committed. */
     changed,
-    /** A host commits on a connection of its own: from now on a version holds for no longer than a call. */
+    /** A host commits on its own connection: from now on a version holds for no longer than a call. */
     share(): void {
       isShared = true
       changed()
