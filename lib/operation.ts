@@ -208,7 +208,7 @@ export interface Operation<Name extends string, Input, Result, Body = unknown> e
 }
 
 /** The page that a direct call asks for, as the query of a request would. */
-interface PageInput {
+export interface PageInput {
   /** From 1. */
   readonly page?: number | string | undefined
   /** Records on a page, at most 100; 25 by default. */
