@@ -1,4 +1,5 @@
 /** The errors of a client: one class for each status, and a sentence that helps. */
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import * as client from '../../../lib/client/index.ts'
 import { json, scripted } from '../../support/scripted-server.ts'
@@ -80,6 +81,7 @@ test('no message has the token or the query', async () => {
   const { client } = scripted([echo])
   const error = await failureOf(client.members.byEmail({ email: 'ada@example.org' }))
   expect(error.message).toBe('GET /admin/v1/networks/1/members/by_email: 401 Bearer [token] is not welcome')
+  expect(inspect(client, { depth: 9, showHidden: true })).not.toContain('secret-token')
   for (const token of ['secret\ntoken', 'secret token', '', 'sécret']) {
     expect(() => scripted([], { token })).toThrow('option `token` must be the API token')
     const asked = scripted([], { token: () => token, maxRetries: 0 }).client.me.show()
