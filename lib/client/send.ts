@@ -36,12 +36,18 @@ const maxShownText = 10_000
 
 /** Binds `send` to a client. */
 export function sender(settings: Settings): Send {
-  return (outgoing, options) => {
+  return async (outgoing, options) => {
     const request = `${outgoing.method} ${new URL(outgoing.url).pathname}`
     const key = outgoing.method === 'POST' ? (options.idempotencyKey ?? newKey()) : undefined
-    return withRetries(settings, request, outgoing, options, () =>
-      timed(settings, request, options, (signal) => exchange(request, outgoing, key, signal)),
-    )
+    try {
+      return await withRetries(settings, request, outgoing, options, () =>
+        timed(settings, request, options, (signal) => exchange(request, outgoing, key, signal)),
+      )
+    } catch (error) {
+      const content = outgoing.payload?.content
+      if (content instanceof ReadableStream && !content.locked) content.cancel(error).catch(() => {})
+      throw error
+    }
   }
 
   async function exchange(request: string, outgoing: Outgoing, key: string | undefined, signal: AbortSignal) {

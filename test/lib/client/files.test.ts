@@ -71,13 +71,12 @@ test('a stream that fails while it is sent fails the call, and one that is not w
     name: 'ConnectionError',
     cause: new Error('disk'),
   })
-  let cancelled = false
-  const endless = new ReadableStream<Uint8Array>({
-    pull: (controller) => controller.enqueue(bytes(10)),
-    cancel: () => {
-      cancelled = true
-    },
-  })
+  let cancelled = 0
+  const endless = () =>
+    new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(bytes(10)),
+      cancel: () => void cancelled++,
+    })
   const refuse = async (request: Request) => {
     const reader = request.body?.getReader()
     await reader?.read()
@@ -86,8 +85,11 @@ test('a stream that fails while it is sent fails the call, and one that is not w
     return json({ error: 'too large' }, 413)
   }
   const client = createClient({ baseUrl: 'https://api.test', network: 1, token: 'x', fetch: refuse })
-  await expect(client.assets.create({ asset_style: 'post', asset_file: { stream: endless, name: 'a' } })).rejects.toThrow('413')
-  expect(cancelled).toBe(true)
+  await expect(client.assets.create({ asset_style: 'post', asset_file: { stream: endless(), name: 'a' } })).rejects.toThrow('413')
+  expect(cancelled).toBe(1)
+  const stopped = client.assets.create({ asset_file: { stream: endless(), name: 'a' } }, { signal: AbortSignal.abort('no') })
+  await expect(stopped).rejects.toBe('no')
+  expect(cancelled).toBe(2)
 })
 
 test('a file is downloaded as a stream, without the token', async () => {

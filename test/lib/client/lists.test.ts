@@ -1,6 +1,6 @@
 /** Lists of a client: pages, records, arrays, and how to resume. */
 import { expect, test } from 'vitest'
-import { InvalidAnswer } from '../../../lib/client/index.ts'
+import { createClient, InvalidAnswer } from '../../../lib/client/index.ts'
 import { routes } from '../../../lib/client/routes.ts'
 import { exampleOf } from '../../contract/support.ts'
 import { json, scripted } from '../../support/scripted-server.ts'
@@ -33,6 +33,22 @@ test.each(lists)('%s gives every record, page by page', async (id) => {
     if (!('pages' in rest)) throw new Error(`${id} is no list`)
     expect(await rest.toArray({ limit: 1000 })).toEqual(whole.slice(1))
   }
+})
+
+test('a server behind a proxy, below a prefix and with numbers as ids, is one like any other', async () => {
+  const options = { basePath: '/community', publicUrl: 'https://public.example/api', ids: 'number' } as const
+  const { community, token } = await createSeededCommunity(options)
+  const origins = new Set<string>()
+  const fetch = (request: Request) => {
+    origins.add(new URL(request.url).origin)
+    return community.fetch(request)
+  }
+  const inside = createClient({ baseUrl: 'https://inside.example/community/', network: 'demo', token, fetch, ids: 'string' })
+  const whole = await inside.members.list().toArray({ limit: 1000 })
+  expect(await inside.members.list({ per_page: 2 }).toArray({ limit: 1000 })).toEqual(whole)
+  expect((await inside.members.list({ per_page: 2 })).links.next).toMatch(/^https:\/\/public\.example\/api\//)
+  expect(await inside.members.show(whole[0]?.id ?? '')).toEqual(whole[0])
+  expect([...origins]).toEqual(['https://inside.example'])
 })
 
 const linked = (ids: readonly number[], next: string | null = null) =>
