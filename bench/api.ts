@@ -12,7 +12,9 @@ import pg from 'pg'
 import { type Column, table } from '../daemon/table.ts'
 import { startPostgres } from '../test/support/postgres-server.ts'
 import { type Figures, type Load, startLoad, usualConnections } from './http/load.ts'
-import { type Asked, type Deep, pageLength, type Scenario, scenariosOf, walk, wantedPage } from './http/scenarios.ts'
+import { modelsOf } from './http/models.ts'
+import type { Models } from './http/records.ts'
+import { type Deep, pageLength, type Scenario, scenariosOf, walk, wantedPage } from './http/scenarios.ts'
 import { type Server, start, usageOf } from './http/start.ts'
 import { moveTo, pinned } from './support/cores.ts'
 import { middle, ratioOf, spreadOf, whole } from './support/figures.ts'
@@ -113,19 +115,6 @@ async function startEngine(engine: string, members: number): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error)
     done(`${engine} cannot hold ${whole(members)} members: ${reason}`)
   }
-}
-
-type Models = Readonly<Record<Scenario['kind'], string>>
-
-/** The API's answers to one request of each kind: the peers answer with the same values. */
-async function modelsOf(server: Server, scenarios: readonly Scenario[]): Promise<Models> {
-  const found: Partial<Record<Scenario['kind'], string>> = {}
-  for (const { kind, request } of scenarios) {
-    const { method, path, headers, body }: Asked = request(server)
-    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, ...(body ? { body } : {}) })
-    found[kind] ??= await response.text()
-  }
-  return { byId: '', list: '', shortList: '', post: '', ...found }
 }
 
 /** Programs of the peers, with their arguments. */

@@ -3,8 +3,7 @@
  *
  * The real outbox makes the backlog, and the real relay ingests it while its endpoint is disabled. Both run in a separate
  * process. Two starts in new processes follow. The first drains the backlog of the relay's store for a while. The second has
- * a tenth of it still in the outbox, ingested and delivered at the same time. Options: --count N (events of 1 KiB, 1000000),
- * --drain SECONDS (30)
+ * a tenth of it still in the outbox, ingested and delivered at the same time.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -13,13 +12,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { parseArgs } from 'node:util'
-import Table from 'cli-table3'
 import { openOutbox } from '../adapters/outbox/file.ts'
 import { storePath } from '../daemon/relay/backing.ts'
 import { startRelay } from '../daemon/relay/relay.ts'
 import type { EndpointUpsert } from '../lib/outbox/record.ts'
 import { eventOf, inGroups, key, peakMiB } from './relay/made.ts'
+import { whole } from './support/figures.ts'
+import { optionsOf } from './support/options.ts'
+import { machine, tell } from './support/report.ts'
 
 interface Step {
   readonly step: 'write' | 'take' | 'start'
@@ -79,8 +79,10 @@ const said = (child: ChildProcess): Promise<Said> =>
   })
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { count: { type: 'string', default: '1000000' }, drain: { type: 'string', default: '30' } },
+  const values = optionsOf('npm run bench:backlog', 'Measures a relay that starts on many pending events.', {
+    count: { default: '1000000', means: 'events of 1 KiB' },
+    drain: { default: '30', means: 'seconds of draining' },
+    json: { default: '', means: 'a file that gets all figures as JSON' },
   })
   const count = Number(values.count)
   const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-backlog-'))
@@ -126,17 +128,19 @@ async function main(): Promise<void> {
     second.send('end')
     const after = await endedFresh
 
-    const whole = Math.round
-    const table = new Table({ head: ['step', 'seconds', 'peak MiB'], style: { head: [], border: [] } })
-    table.push(
+    const conditions = {
+      ...machine('the relay shares all cores with the receiver'),
+      pending: `${whole(count)} events of 1 KiB`,
+      'size of the store': `${whole(mebibytes)} MiB`,
+    }
+    const rows = [
       ['ingesting the backlog from the outbox', taken.seconds.toFixed(1), whole(taken.peakMiB)],
       ['start of the relay on its store', started.seconds.toFixed(2), whole(started.peakMiB)],
       ['process start to the first delivery', (delivered / 1000).toFixed(2), ''],
-      [`draining, ${Math.round(rate)} deliveries/s`, values.drain, whole(drained.peakMiB)],
-      [`ingesting and delivering ${fresh.toLocaleString('en')} at once`, (both / 1000).toFixed(1), whole(after.peakMiB)],
-    )
-    console.log(`Node ${process.version}, ${count.toLocaleString('en')} pending events of 1 KiB, store of ${mebibytes} MiB`)
-    console.log(table.toString())
+      [`draining, ${whole(rate)} deliveries/s`, values.drain, whole(drained.peakMiB)],
+      [`ingesting and delivering ${whole(fresh)} at once`, (both / 1000).toFixed(1), whole(after.peakMiB)],
+    ]
+    tell({ conditions, tables: [{ title: 'A backlog', columns: ['step', 'seconds', 'peak MiB'], rows }] }, values.json)
   } finally {
     receiver.closeAllConnections()
     receiver.close()

@@ -5,22 +5,20 @@
  *
  * Answered at once, one process can keep a small machine busy. So they are measured once more with a receiver that takes its
  * time, as receivers do. Then the limit is the number of attempts in flight of each process.
- *
- * PostgreSQL comes from npm. Options: --count N (events of a backlog, 20000), --slow-count N (events for the slow receiver,
- * 5000). Times: --answer-after N (milliseconds of the slow receiver, 100). Size: --rounds N (3), --in-flight N (64, of each
- * process), --relays 1,2,4
  */
-import { parseArgs } from 'node:util'
-import Table from 'cli-table3'
 import { type Measured, startPostgres, startReceiver } from './relay/processes.ts'
-import { middle as median, whole } from './support/figures.ts'
+import { middle as median, ratioOf, whole } from './support/figures.ts'
+import { optionsOf } from './support/options.ts'
+import { type MeasuredTable, machine, tell } from './support/report.ts'
 
-const text = (value: string) => ({ type: 'string', default: value }) as const
-const { values } = parseArgs({
-  options: {
-    ...{ count: text('20000'), 'slow-count': text('5000'), 'answer-after': text('100') },
-    ...{ rounds: text('3'), 'in-flight': text('64'), relays: text('1,2,4') },
-  },
+const values = optionsOf('npm run bench:cluster', 'Measures several relays on one PostgreSQL from npm, beside their peers.', {
+  count: { default: '20000', means: 'events of a backlog' },
+  'slow-count': { default: '5000', means: 'events for the slow receiver' },
+  'answer-after': { default: '100', means: 'milliseconds of the slow receiver' },
+  rounds: { default: '3', means: 'rounds; medians are shown' },
+  'in-flight': { default: '64', means: 'attempts at a time of each process' },
+  relays: { default: '1,2,4', means: 'numbers of relays' },
+  json: { default: '', means: 'a file that gets all figures as JSON' },
 })
 const [count, rounds, inFlight] = [Number(values.count), Number(values.rounds), Number(values['in-flight'])]
 const [slowCount, slowness] = [Number(values['slow-count']), Number(values['answer-after'])]
@@ -60,38 +58,39 @@ const senders: ReadonlyMap<string, Sending> = new Map([
     ]),
 ])
 
-/** Measures all of them, and prints a table. */
-async function compare(title: string, events: number, answerAfter: number): Promise<void> {
+/** Measures all of them. */
+async function compare(title: string, events: number, answerAfter: number): Promise<MeasuredTable> {
   const seen = new Map<string, Measured[]>()
   for (let round = 0; round < rounds; round++)
     for (const [name, measure] of senders) {
       seen.set(name, [...(seen.get(name) ?? []), await measure(events, answerAfter)])
       console.log(`${title}, round ${round + 1} of ${rounds}, ${name}: done`)
     }
-  const middle = (name: string, figure: 'perSecond' | 'peakMiB' | 'deliveries') =>
-    median((seen.get(name) ?? []).map((one) => one[figure]))
-  const table = new Table({
-    head: [title, 'deliveries/s', '× bare', '× graphile-worker', 'peak MiB', 'sent twice'],
-    style: { head: [], border: [] },
-  })
-  for (const name of senders.keys())
-    table.push([
-      name,
-      whole(middle(name, 'perSecond')),
-      (middle(name, 'perSecond') / middle(bare, 'perSecond')).toFixed(2),
-      (middle(name, 'perSecond') / middle(peer, 'perSecond')).toFixed(2),
-      whole(middle(name, 'peakMiB')),
-      whole(middle(name, 'deliveries') - events),
-    ])
-  console.log(table.toString())
+  const all = (name: string, figure: 'perSecond' | 'peakMiB' | 'deliveries'): readonly number[] =>
+    (seen.get(name) ?? []).map((one) => one[figure])
+  const beside = (name: string, other: string) => ratioOf(all(name, 'perSecond'), all(other, 'perSecond'))
+  const rows = [...senders.keys()].map((name) => [
+    name,
+    whole(median(all(name, 'perSecond'))),
+    beside(name, bare).median.toFixed(2),
+    beside(name, peer).median.toFixed(2),
+    whole(median(all(name, 'peakMiB'))),
+    whole(median(all(name, 'deliveries')) - events),
+  ])
+  const columns = ['sender', 'deliveries/s', '× bare', '× graphile-worker', 'peak MiB', 'sent twice']
+  return { title, columns, rows }
 }
 
 try {
-  console.log(
-    `Node ${process.version}, PostgreSQL with its defaults, events of 1 KiB to 16 endpoints, ${inFlight} in flight per process, signed, keep-alive; ${rounds} rounds, medians`,
-  )
-  await compare(`${whole(count)} events, answered at once`, count, 0)
-  await compare(`${whole(slowCount)} events, answered after ${slowness} ms`, slowCount, slowness)
+  const conditions = {
+    ...machine('senders, receiver and PostgreSQL share all cores'),
+    events: '1 KiB to 16 endpoints, signed, keep-alive',
+    'in flight per process': inFlight,
+    rounds,
+  }
+  const quick = await compare(`${whole(count)} events, answered at once`, count, 0)
+  const slow = await compare(`${whole(slowCount)} events, answered after ${slowness} ms`, slowCount, slowness)
+  tell({ conditions, tables: [quick, slow] }, values.json)
 } finally {
   receiver.stop()
   await postgres.stop()

@@ -3,18 +3,17 @@
  * same member. The difference on node:http is the cost of the API itself. A host may add to its own route's cost and to that
  * one at most a tenth. Costs are the server's own processor time for each request.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
-import { type Column, table } from '../daemon/table.ts'
 import { startLoad } from './http/load.ts'
 import type { Asked } from './http/scenarios.ts'
 import { firstMember } from './http/seeded.ts'
 import { type Server, start } from './http/start.ts'
-import { moveTo, pinned } from './support/cores.ts'
+import { moveTo } from './support/cores.ts'
 import { spreadOf, whole } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
+import { machine, tell } from './support/report.ts'
 
 const values = optionsOf('npm run bench:hosts', 'Measures what it costs to mount the API in a host, in one run.', {
   hosts: { default: 'express,fastify,koa,hono', means: 'hosts beside node:http' },
@@ -61,18 +60,15 @@ try {
     const beyond = found.api.map((cost, round) => (cost / (expected[round] ?? cost) - 1) * 100)
     return { name, own: spreadOf(found.own), api: spreadOf(found.api), expected: spreadOf(expected), beyond: spreadOf(beyond) }
   })
-  const columns: readonly Column<(typeof rows)[number]>[] = [
-    { title: 'host', cell: ({ name }) => (name === 'node' ? 'node:http' : name) },
-    { title: 'own route µs', cell: ({ own }) => whole(own.median) },
-    { title: 'API µs', cell: ({ api }) => whole(api.median) },
-    { title: 'own route + API alone', cell: ({ expected }) => whole(expected.median) },
-    { title: 'beyond that %', cell: ({ beyond }) => beyond.median.toFixed(0) },
-    { title: 'of rounds', cell: ({ beyond }) => `${beyond.lowest.toFixed(0)} to ${beyond.highest.toFixed(0)}` },
-  ]
-  const where = pinned ? 'server on one core, load generator on another' : 'not pinned: there is no taskset here'
-  console.log(`\nNode ${process.version}, ${where}, 32 connections, ${rounds} rounds of ${seconds} s, medians\n`)
-  console.log(table(columns, rows, { empty: '', now: 0 }))
-  if (values.json) writeFileSync(values.json, `${JSON.stringify({ node: process.version, rounds, seconds, rows }, null, 2)}\n`)
+  const conditions = { ...machine('server on one core, load generator on another'), connections: 32, rounds, seconds }
+  const columns = ['host', 'own route µs', 'API µs', 'own route + API alone', 'beyond that %', 'of rounds']
+  const cells = rows.map(({ name, own, api, expected, beyond }) => [
+    name === 'node' ? 'node:http' : name,
+    ...[own, api, expected].map(({ median }) => whole(median)),
+    beyond.median.toFixed(0),
+    `${beyond.lowest.toFixed(0)} to ${beyond.highest.toFixed(0)}`,
+  ])
+  tell({ conditions, tables: [{ title: 'Processor time of a read by id', columns, rows: cells }] }, values.json)
 } finally {
   for (const close of closing.reverse()) await close()
 }

@@ -2,8 +2,7 @@
  * `npm run bench:isolation`: how much bad endpoints slow down 97 healthy ones. In their own network, one is dead, one drips
  * its answer, and one answers 500. In other networks, 200 and 1,000 accept and never answer: all in one network, and each in
  * another. Groups of rounds, interleaved in one run; the same 97 endpoints get the same events at the same rate. The lag is
- * from handing an event over to its arrival at the receiver. Options: --rounds N (of each group, 5), --rate N (events a
- * second, each to every endpoint, 10), --seconds N (a round, 10)
+ * from handing an event over to its arrival at the receiver.
  */
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,12 +11,13 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { parseArgs } from 'node:util'
-import Table from 'cli-table3'
 import { openOutbox } from '../adapters/outbox/file.ts'
 import { startRelay } from '../daemon/relay/relay.ts'
 import type { EndpointUpsert } from '../lib/outbox/record.ts'
 import { atRate, eventOf, key } from './relay/made.ts'
+import { whole } from './support/figures.ts'
+import { optionsOf } from './support/options.ts'
+import { machine, tell } from './support/report.ts'
 
 const healthy = 97
 
@@ -64,12 +64,11 @@ const quantile = (lags: readonly number[], part: number): number => {
 const median = (numbers: readonly number[]): number => quantile(numbers, 0.5)
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      rounds: { type: 'string', default: '5' },
-      rate: { type: 'string', default: '10' },
-      seconds: { type: 'string', default: '10' },
-    },
+  const values = optionsOf('npm run bench:isolation', 'Measures how much bad endpoints slow down healthy ones.', {
+    rounds: { default: '5', means: 'rounds of each group; medians are shown' },
+    rate: { default: '10', means: 'events a second, each to every endpoint' },
+    seconds: { default: '10', means: 'seconds of a round' },
+    json: { default: '', means: 'a file that gets all figures as JSON' },
   })
   const [rounds, rate, seconds] = [Number(values.rounds), Number(values.rate), Number(values.seconds)]
   const receivers = fork(import.meta.filename, ['receive'])
@@ -132,23 +131,25 @@ async function main(): Promise<void> {
       }
       console.log(`round ${index + 1} of ${rounds} done`)
     }
-    const row = (name: string, found: readonly (readonly number[])[]) => [
-      name,
-      ...[0.5, 0.9, 0.99].map((part) => median(found.map((lags) => quantile(lags, part))).toFixed(0)),
-      found.map((lags) => quantile(lags, 0.99)).join(', '),
-    ]
-    const table = new Table({
-      head: [`${healthy} healthy endpoints`, 'p50 ms', 'p90 ms', 'p99 ms', 'p99 of each round'],
-      style: { head: [], border: [] },
+    const at = (found: readonly (readonly number[])[], part: number): number => median(found.map((each) => quantile(each, part)))
+    const alone = at(lags[0] ?? [], 0.99)
+    const rows = groups.map(([name], which) => {
+      const found = lags[which] ?? []
+      return [
+        name,
+        ...[0.5, 0.9, 0.99].map((part) => at(found, part).toFixed(0)),
+        `${((at(found, 0.99) / alone - 1) * 100).toFixed(1)} %`,
+        found.map((each) => quantile(each, 0.99)).join(', '),
+      ]
     })
-    table.push(...groups.map(([name], which) => row(name, lags[which] ?? [])))
-    console.log(
-      `Node ${process.version}, events of 1 KiB, ${rate * healthy} deliveries/s offered, medians of ${rounds} rounds of ${seconds} s`,
-    )
-    console.log(table.toString())
-    const p99 = lags.map((found) => median(found.map((each) => quantile(each, 0.99))))
-    for (const [which, [name]] of groups.entries())
-      if (which > 0) console.log(`${name}: p99 moves by ${(((p99[which] ?? 0) / (p99[0] ?? 1) - 1) * 100).toFixed(1)} %`)
+    const conditions = {
+      ...machine('the relay shares all cores with the receivers'),
+      offered: `${whole(rate * healthy)} deliveries/s of 1 KiB`,
+      rounds,
+      seconds,
+    }
+    const columns = ['other endpoints', 'p50 ms', 'p90 ms', 'p99 ms', 'p99 moves by', 'p99 of each round']
+    tell({ conditions, tables: [{ title: `Lag of ${healthy} healthy endpoints`, columns, rows }] }, values.json)
   } finally {
     receivers.disconnect()
   }

@@ -3,16 +3,16 @@
  * `npm run build` is started, as users have it. Node alone, with an empty program, is the measure. Rounds go over everything.
  */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import process from 'node:process'
 import { pathToFileURL } from 'node:url'
-import { type Column, table } from '../daemon/table.ts'
 import { moveTo } from './support/cores.ts'
-import { ratioOf, type Spread, spreadOf } from './support/figures.ts'
+import { ratioOf, spreadOf } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
+import { machine, tell } from './support/report.ts'
 
 const values = optionsOf('npm run bench:start', 'Measures how long the programs and an import of the library take to start.', {
   rounds: { default: '10', means: 'rounds; medians are shown' },
@@ -89,17 +89,16 @@ try {
     beyondNode: spreadOf(each.map((one, round) => one - (alone[round] ?? 0))),
     ratio: ratioOf(each, alone),
   }))
-  const range = ({ lowest, highest }: Spread): string => `${lowest.toFixed(0)}–${highest.toFixed(0)}`
-  const columns: readonly Column<(typeof rows)[number]>[] = [
-    { title: '', cell: ({ name }) => name, fits: 'whole' },
-    { title: 'ms', cell: ({ milliseconds }) => milliseconds.median.toFixed(0) },
-    { title: 'of rounds', cell: ({ milliseconds }) => range(milliseconds) },
-    { title: 'beyond Node', cell: ({ beyondNode }) => beyondNode.median.toFixed(0) },
-    { title: '× Node', cell: ({ ratio }) => ratio.median.toFixed(2) },
-  ]
-  console.log(`Node ${process.version}, with a compile cache, ${rounds} rounds, medians\n`)
-  console.log(table(columns, rows, { empty: '', now: 0 }))
-  if (values.json) writeFileSync(values.json, `${JSON.stringify({ node: process.version, rounds, rows }, null, 2)}\n`)
+  const columns = ['', 'ms', 'of rounds', 'beyond Node', '× Node']
+  const cells = rows.map(({ name, milliseconds, beyondNode, ratio }) => [
+    name,
+    milliseconds.median.toFixed(0),
+    `${milliseconds.lowest.toFixed(0)}–${milliseconds.highest.toFixed(0)}`,
+    beyondNode.median.toFixed(0),
+    ratio.median.toFixed(2),
+  ])
+  const conditions = { ...machine('one core for each program'), 'compile cache': 'filled', rounds }
+  tell({ conditions, tables: [{ title: 'Until it is there', columns, rows: cells }] }, values.json)
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

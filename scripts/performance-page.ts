@@ -1,9 +1,10 @@
 /**
  * Writes the measured tables into `docs/performance.md`, between their marks, and draws them as SVG. Figures come from what the
- * benchmarks wrote with `--json` into `docs/performance/`: `api.json`, `relay.json`, `start.json`.
+ * benchmarks wrote with `--json` into `docs/performance/`. `npm run bench:all` measures everything, and calls this.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Spread, whole } from '../bench/support/figures.ts'
+import type { Report } from '../bench/support/report.ts'
 
 const root = new URL('../', import.meta.url)
 
@@ -18,6 +19,8 @@ interface Api {
     readonly p99: Spread
     readonly cpu: Spread
   }[]
+  /** Sentences about costs that must not grow. */
+  readonly growth?: readonly string[]
 }
 interface Relay {
   readonly conditions: Readonly<Record<string, string | number>>
@@ -30,12 +33,6 @@ interface Relay {
   }[]
   readonly lags: readonly { readonly rate: number; readonly sender: string; readonly p50: number; readonly p99: number }[]
 }
-interface Start {
-  readonly node: string
-  readonly rounds: number
-  readonly rows: readonly { readonly name: string; readonly milliseconds: Spread; readonly beyondNode: Spread }[]
-}
-
 type Bar = readonly [name: string, value: Spread]
 
 const row = (...cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`
@@ -87,7 +84,7 @@ interface Section {
   readonly plots: ReadonlyMap<string, string>
 }
 
-export function apiSection({ conditions, rows }: Api): Section {
+export function apiSection({ conditions, rows, growth = [] }: Api): Section {
   const plots = new Map<string, string>()
   const parts = [...Map.groupBy(rows, ({ request }) => request)].map(([request, those]) => {
     const name = `api-${fileName(request)}.svg`
@@ -107,7 +104,8 @@ export function apiSection({ conditions, rows }: Api): Section {
     const columns = ['server', 'requests/s', '× bare', 'of rounds', 'p99 ms', 'CPU µs', 'CPU, × bare']
     return `### ${request}\n\n![${request}](performance/${name})\n\n${tableOf(columns, lines)}`
   })
-  return { text: [conditionsOf(conditions), ...parts].join('\n\n'), plots }
+  const more = growth.length === 0 ? [] : [`What must not grow:\n\n${growth.map((sentence) => `- ${sentence}`).join('\n')}`]
+  return { text: [conditionsOf(conditions), ...parts, ...more].join('\n\n'), plots }
 }
 
 export function relaySection({ conditions, backlog, lags }: Relay): Section {
@@ -125,12 +123,13 @@ export function relaySection({ conditions, backlog, lags }: Relay): Section {
   return { text: text.join('\n\n'), plots: new Map([['relay.svg', plot('Deliveries a second, × bare', bars)]]) }
 }
 
-export function startSection({ node, rounds, rows }: Start): Section {
-  const lines = rows.map(({ name, milliseconds, beyondNode }) =>
-    row(name, milliseconds.median.toFixed(0), beyondNode.median.toFixed(0)),
-  )
-  const text = [conditionsOf({ node, rounds }), tableOf(['', 'ms', 'beyond Node'], lines)]
-  return { text: text.join('\n\n'), plots: new Map() }
+/** Tables that are shown as they were printed. */
+export function tablesSection({ conditions, tables }: Report): Section {
+  const shown = tables.map(({ title, columns, rows }) => {
+    const lines = rows.map((cells) => row(...cells))
+    return `${title}:\n\n${tableOf(columns, lines)}`
+  })
+  return { text: [conditionsOf(conditions), ...shown].join('\n\n'), plots: new Map() }
 }
 
 /** @throws Error when the page has no such marks */
@@ -141,10 +140,12 @@ export function replaced(page: string, name: string, text: string): string {
   return `${page.slice(0, from)}${begin}\n\n${text}\n\n${page.slice(to)}`
 }
 
+const ofTables = (text: string) => tablesSection(JSON.parse(text) as Report)
+
 const sections = {
   api: (text: string) => apiSection(JSON.parse(text) as Api),
   relay: (text: string) => relaySection(JSON.parse(text) as Relay),
-  start: (text: string) => startSection(JSON.parse(text) as Start),
+  ...{ cluster: ofTables, backlog: ofTables, isolation: ofTables, hosts: ofTables, start: ofTables },
 }
 
 /**
