@@ -46,7 +46,8 @@ const withSoak =
   process.env['FOLKMOOT_TEST_WITH_SOAK'] !== undefined || process.argv.some((word) => /^(--project=)?soak$/.test(word))
 
 /** The longest files of a project begin first, so that no worker is left alone with one at the end. */
-const long = /(?:kills|serve|package|kill-loop|operator|two-servers|bodies|files|network|leases|large-commits)\.test\.ts$/
+const long =
+  /(?:kills|serve|listen-command|package|kill-loop|operator|two-servers|bodies|files|network|leases|large-commits)\.test\.ts$/
 /** Those that mostly wait go before those that need the processor. */
 const order = (project: string): number =>
   ['soak', 'interleavings', 'relay', 'postgres', 'sqlite', 'lowdb', ''].findIndex((name) => project.startsWith(name))

@@ -7,7 +7,7 @@ import { errorLine, wantsJson } from '../json.ts'
 import { fault, type Output } from '../output.ts'
 import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve.ts'
-import { UsageError } from '../usage.ts'
+import { Ended, UsageError } from '../usage.ts'
 import { packageVersion } from './version.ts'
 
 const json = wantsJson(process.argv)
@@ -32,6 +32,27 @@ function endOnSignal(running: Running): void {
   process.on('SIGINT', end)
 }
 
+/** Keys that are pressed, one at a time; a pipe may bring them, too. */
+function keys(pressed: (key: string) => void): () => void {
+  const { stdin } = process
+  const take = (text: string) => {
+    for (const key of text) {
+      // The terminal no longer makes a signal of it.
+      if (key === '\u0003') process.kill(process.pid, 'SIGINT')
+      else pressed(key)
+    }
+  }
+  if (stdin.isTTY) stdin.setRawMode(true)
+  stdin
+    .setEncoding('utf8')
+    .on('data', take)
+    .on('error', () => {})
+  return () => {
+    if (stdin.isTTY) stdin.setRawMode(false)
+    stdin.off('data', take).pause()
+  }
+}
+
 async function exit(error: unknown): Promise<void> {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : 2
@@ -41,7 +62,7 @@ async function exit(error: unknown): Promise<void> {
   const { isEncryptionError } = await import('../../lib/outbox/encryption.ts')
   const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  process.stderr.write(errorLine('folkmoot', expected ? fault(error) : whole, json))
+  process.stderr.write(errorLine('folkmoot', expected || error instanceof Ended ? fault(error) : whole, json))
   process.exitCode = expected ? 2 : 1
 }
 
@@ -51,6 +72,7 @@ await createProgram({
   out,
   json,
   draw: process.stderr.isTTY ? redraw : undefined,
+  keys,
   started: endOnSignal,
   version: packageVersion(),
   encryptionKeys: process.env[encryptionKeysVariable],

@@ -57,13 +57,15 @@ export async function withOperator<T>(
 async function openCommunity(flags: StorageFlags, out: Output, missing: 'create' | 'refuse') {
   const { storage: address, outbox } = flags
   const encryptionKeys = encryptionKeysOf(flags)
-  const { storage } = await openStorage(address, outbox, out.warn, missing)
+  const opened = await openStorage(address, outbox, out.warn, missing)
+  const { storage } = opened
   const { createCommunity } = await import('../../lib/index.ts')
   const community = createCommunity({ storage, encryptionKeys })
-  return { operator: community, close: () => community.close() }
+  return { operator: { ...community, outbox: async () => opened.outbox }, close: () => community.close() }
 }
 
-async function runningServer({ server, storage }: StorageFlags): Promise<Operator | undefined> {
+/** The server that runs on a storage or was named, if commands can reach one. */
+export async function runningServer({ server, storage }: StorageFlags): Promise<Operator | undefined> {
   if (server !== undefined) {
     const named = await serverAt(server)
     if (!named) throw new UsageError(`no server runs at ${server}: take the \`control\` that \`folkmoot serve --json\` prints`)

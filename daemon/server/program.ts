@@ -4,6 +4,7 @@ import { handOverKeys } from '../encryption-keys.ts'
 import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
 import { endpointCommands, keyCommands, memberCommands, networkCommands, triggerCommand } from './commands/program.ts'
+import { listenCommand } from './listen/command.ts'
 import type { Running } from './serve.ts'
 import { serveCommand } from './serve-command.ts'
 import { storageForms } from './storage/address.ts'
@@ -15,15 +16,17 @@ export interface Host {
   readonly json: boolean
   /** Shows how far something is, over and over in one line; left out where nobody looks. */
   readonly draw?: ((line: string) => void) | undefined
+  /** Calls for each key that is pressed, until the returned function is called. */
+  readonly keys?: (pressed: (key: string) => void) => () => void
   readonly version: string
   /** The content of the variable of the encryption keys. */
   readonly encryptionKeys?: string | undefined
-  /** Is given the server that runs, and ends it with the process. */
+  /** Is given the server or listener that runs, and ends it with the process. */
   readonly started: (running: Running) => void
 }
 
 /** The program; `parseAsync` runs it. */
-export function createProgram({ out, json, draw, started, version, encryptionKeys }: Host): Command {
+export function createProgram({ out, json, draw, keys = () => () => {}, started, version, encryptionKeys }: Host): Command {
   const program = new Command('folkmoot')
     .description('A community-network Admin API server.')
     .version(version, '--version', 'print the version')
@@ -43,6 +46,7 @@ export function createProgram({ out, json, draw, started, version, encryptionKey
   keyCommands(program, out)
   endpointCommands(program, out)
   triggerCommand(program, out)
+  listenCommand(program, { out, keys }, started)
 
   program
     .command('migrate')

@@ -4,7 +4,6 @@ import { dirname, join, resolve } from 'node:path'
 import { realPath } from '../../adapters/files/process-lock.ts'
 import { toNodeListener } from '../../adapters/http/node.ts'
 import { withoutPassword, withPasswordLeftOut } from '../../adapters/sql/postgres/address.ts'
-import type { Community } from '../../lib/index.ts'
 import { isPublicUrl } from '../../lib/options.ts'
 import type { Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
@@ -12,6 +11,7 @@ import type { Relay } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
 import { banner } from './banner.ts'
 import { communityOf, httpsOf, reach } from './community.ts'
+import type { Operator } from './control/calls.ts'
 import { controlFileOf } from './control/place.ts'
 import { startControl } from './control/serve-control.ts'
 import { demoNetwork } from './demo/made.ts'
@@ -93,7 +93,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       const relay = await relayOf(outbox, flags, encryptionKeys, log)
       opened.push(() => relay.close(grace))
     }
-    const control = await controlOf(community, flags, log)
+    const control = await controlOf({ ...community, outbox: async () => outbox }, flags, log)
     opened.push(async () => control?.close())
 
     metrics?.inFlight(community.inFlight)
@@ -146,7 +146,7 @@ async function metricsOf({ metricsPort }: ServeFlags, front: Front): Promise<Met
 
 /** The control of a storage that no other process can open. */
 async function controlOf(
-  community: Community,
+  operator: Operator,
   { storage }: ServeFlags,
   log: Log,
 ): Promise<{ readonly file: string; close(): Promise<void> } | undefined> {
@@ -159,7 +159,7 @@ async function controlOf(
   }
   try {
     const control = await startControl({
-      operator: community,
+      operator,
       file,
       onFault: (error, call) => log.fault('in the control', error, { call }),
     })

@@ -1,4 +1,5 @@
 /** The relay's store for an operator, as an interface, and what an operator sees. */
+import type { EventRecord } from '../../../lib/outbox/record.ts'
 import type { Positions } from '../../../lib/outbox/source.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { DeliveryState, Notice } from './store.ts'
@@ -121,6 +122,11 @@ export interface OperatorStore {
    * @param notice what is recorded of it
    */
   startAfresh(ref: number, now: number, notice?: Notice): Promise<void>
+  /**
+   * Has an event delivered to this endpoint alone, as any other: it is due at once. A running relay notices within a second.
+   * @param now milliseconds since 1970
+   */
+  deliver(endpoint: Endpoint, event: EventRecord, now: number): Promise<void>
   /** How far the streams of the outbox are ingested; empty where ingesting removes. */
   positions(): Promise<Positions>
   /** The problems that the database itself finds in the store; usually none. */

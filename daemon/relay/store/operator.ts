@@ -64,6 +64,12 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
         yield* startAfresh(database, ref, false)
         yield* keepNotices(database, notice ? [notice] : [], now)
       }, true),
+    deliver: (endpoint, record, now) =>
+      database.transaction(function* () {
+        const version = yield* nextVersion()
+        yield* database.insertEvents([{ record, receivers: [endpoint] }], now, now)
+        yield* database.touch([endpoint.ref], version)
+      }, true),
     close: () => database.close(),
   }
 }

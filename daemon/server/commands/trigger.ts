@@ -1,13 +1,5 @@
 /** `folkmoot trigger`: an event with example data, delivered to the endpoints of a network. No record is touched. */
-import { nearest } from '../../../lib/base/suggest.ts'
-import {
-  catalogue,
-  hostEventName,
-  type PayloadOf,
-  payloadSchema,
-  type WebhookName,
-  webhookName,
-} from '../../../lib/events/catalogue.ts'
+import { catalogue, type PayloadOf, payloadSchema, type WebhookName } from '../../../lib/events/catalogue.ts'
 import { defaultTextLimits } from '../../../lib/fields.ts'
 import type { Endpoint } from '../../../lib/index.ts'
 import { exampleOf } from '../../../lib/openapi/example.ts'
@@ -16,6 +8,7 @@ import { operations } from '../../../lib/operations.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
+import { eventNamed } from './event-name.ts'
 import { showList, showOne } from './show.ts'
 
 export interface TriggerFlags extends StorageFlags {
@@ -64,17 +57,6 @@ function listEvents(flags: TriggerFlags, out: Output): void {
     ],
     'There is no event.',
   )
-}
-
-/** @throws UsageError with the nearest names */
-function eventNamed(given: string): WebhookName {
-  const name = webhookName(given)
-  if (name) return name
-  if (hostEventName(given)) throw new UsageError(`${given} is the host's own mail to send: trigger makes events for integrations`)
-  const plain = given.replace(/Hook$/, '')
-  const near = nearest(plain, Object.keys(catalogue))
-  const remedy = near.length > 0 ? `did you mean ${near.join(' or ')}?` : '`folkmoot trigger --list` shows all'
-  throw new UsageError(`there is no event ${JSON.stringify(given.slice(0, 100))}: ${remedy}`)
 }
 
 /** The example of a payload as an event of this network. */

@@ -1,9 +1,11 @@
 /** The calls of commands to a community, by name: in their own process, or in a server over its control. */
 import type { Community } from '../../../lib/index.ts'
 
-/** The part of a community that commands use. */
+/** The part of a community that commands use, and the address of its outbox. */
 export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints' | 'call' | 'publish'> & {
   readonly notify: Pick<Community['notify'], 'emailConsent'>
+  /** The value of `--outbox` for a relay. */
+  outbox(): Promise<string>
 }
 
 /** Every call. */
@@ -21,10 +23,12 @@ export const callNames: ReadonlySet<string> = new Set([
   'endpoints.enable',
   'endpoints.disable',
   'endpoints.list',
+  'endpoints.find',
   'endpoints.remove',
   'endpoints.republish',
   'notify.emailConsent',
   'publish',
+  'outbox',
   'call',
 ])
 

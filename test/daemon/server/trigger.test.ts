@@ -104,7 +104,7 @@ test.each([
   [['membrJoinedHook'], 'there is no event "membrJoinedHook": did you mean MemberJoined?'],
   [['Nonsense'], 'there is no event "Nonsense": `folkmoot trigger --list` shows all'],
   [[], 'name an event, such as PostCreated; `folkmoot trigger --list` shows all'],
-  [['WelcomeEmailRequested'], "WelcomeEmailRequested is the host's own mail to send: trigger makes events for integrations"],
+  [['WelcomeEmailRequested'], "WelcomeEmailRequested is the host's own mail to send, and no event for integrations"],
   [['RsvpCreated', '--field', 'x'], '--field must be like title=Hello or member.first_name=Ada, got "x"'],
   [['MemberJoined', '--field', 'member.name=x'], /^--field member\.name: there is no such field; there are id, created_at, /],
   [['MemberJoined', '--field', 'space_id.id=x'], '--field space_id.id: space_id has no fields'],

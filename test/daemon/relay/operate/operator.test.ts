@@ -416,6 +416,22 @@ describe('the control', () => {
   })
 })
 
+test('an event that the operator has delivered goes to its endpoint alone', async () => {
+  const [hook, other] = [await receiver(), await receiver()]
+  const all = await bench()
+  await all.append(endpoint(hook.url, { order: 'subject' }), endpoint(other.url, { id: '8' }), event('a'))
+  await until(() => hook.received.length + other.received.length === 2, 'both have the first event')
+  const store = await openOperatorStore(all.directory)
+  onTestFinished(() => store.close())
+  const [chosen] = (await store.knownEndpoints()).filter(({ id }) => id === '7')
+  if (!chosen) throw new Error('the endpoint is missing')
+  await store.deliver(chosen, event('b'), Date.now())
+  await all.append(event('c'))
+  await until(() => hook.received.length === 3 && other.received.length === 2, 'everything is delivered')
+  expect(hook.received.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c'])
+  expect(other.received.map(({ id }) => id)).toEqual(['a', 'c'])
+})
+
 describe('the maintenance', () => {
   test('removes delivered events and dead deliveries when their days are over, and nothing else', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())

@@ -1,0 +1,82 @@
+/** Forwards a delivery to the application under development, and passes its answer back to the relay. */
+import { Agent, request } from 'undici'
+import { errorCode } from '../../../adapters/files/errors.ts'
+
+/** The application's answer, or the reason why it gave no answer. */
+export interface Forwarded {
+  readonly status: number
+  /** For the relay. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  /** Why the application gave no answer. */
+  readonly problem: string | null
+  readonly milliseconds: number
+}
+
+/** The parts of a request that is forwarded. */
+export interface Forwarding {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+export interface Forwarder {
+  /** Never rejects. */
+  send(forwarding: Forwarding): Promise<Forwarded>
+  close(): Promise<void>
+}
+
+/** Milliseconds for the application: the relay gives up after ten seconds. */
+const timeoutMs = 9_500
+/** Of an answer so much is read, which is what a relay reads. */
+const maxAnswerBytes = 64 * 1024
+/** The headers of an answer that mean something to a relay. */
+const passed = ['content-type', 'retry-after']
+
+/**
+ * @param url the address of the application
+ * @param verifies whether the certificate of an https address is checked
+ */
+export function createForwarder(url: URL, verifies: boolean): Forwarder {
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: verifies }, maxHeaderSize: 32 * 1024 })
+
+  async function ask({ headers, body }: Forwarding): Promise<Omit<Forwarded, 'milliseconds'>> {
+    const signal = AbortSignal.timeout(timeoutMs)
+    try {
+      const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal })
+      const chunks: Buffer[] = []
+      let length = 0
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        chunks.push(chunk)
+        length += chunk.length
+        if (length > maxAnswerBytes) break
+      }
+      const kept = passed.flatMap((name) => {
+        const value = [answer.headers[name]].flat()[0]
+        return value === undefined ? [] : [[name, value]]
+      })
+      const text = Buffer.concat(chunks).subarray(0, maxAnswerBytes)
+      return { status: answer.statusCode, headers: Object.fromEntries(kept), body: text, problem: null }
+    } catch (error) {
+      const problem = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : problemOf(error)
+      return { status: signal.aborted ? 504 : 502, headers: {}, body: Buffer.from(`${problem}\n`), problem }
+    }
+  }
+
+  return {
+    async send(forwarding) {
+      const started = performance.now()
+      const answer = await ask(forwarding)
+      return { ...answer, milliseconds: Math.round(performance.now() - started) }
+    },
+    close: () => dispatcher.destroy(),
+  }
+}
+
+function problemOf(error: unknown): string {
+  const code = errorCode(error)
+  if (code === 'ECONNREFUSED') return 'nothing listens there'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name cannot be resolved'
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code))
+    return `its certificate is refused (${code}); --skip-verify accepts it`
+  return `the connection failed${code === '' ? '' : ` (${code})`}`
+}
