@@ -26,6 +26,8 @@ export interface Change {
 
 export interface TableInMemory {
   readonly rows: ReadonlyMap<Id, StoredRow>
+  /** The number of the last commit that changed it, as its transactions count them. */
+  lastCommit: number
   find(query: RowQuery): StoredRow[]
   count(where: Conditions): number
   /** @throws UniqueViolation */
@@ -122,6 +124,7 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
 
   const table: TableInMemory = {
     rows,
+    lastCommit: 0,
 
     find({ where = {}, order, after, limit = Number.POSITIVE_INFINITY, offset = 0 }) {
       const by = order?.by ?? 'id'

@@ -39,6 +39,8 @@ export interface Session {
   readonly tx: Tx
   readonly changes: readonly Change[]
   readonly records: readonly OutboxRecord[]
+  /** The last commit that changed one of the tables that were used so far. */
+  readonly lastCommit: number
   /**
    * Call it when the work is done. An outbox could never take a record that does not fit into a line, and only its own
    * transaction must fail because of it.
@@ -57,12 +59,15 @@ export interface Session {
 export function openSession(tables: TablesInMemory, readOnly: boolean): Session {
   const changes: Change[] = []
   const records: OutboxRecord[] = []
+  let lastCommit = 0
   let ended = false
 
   /** A call that was not awaited could otherwise write in the middle of somebody else's transaction. */
   function table(shape: TableShape): TableInMemory {
     if (ended) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
-    return tables.of(shape)
+    const used = tables.of(shape)
+    lastCommit = Math.max(lastCommit, used.lastCommit)
+    return used
   }
 
   function writable(shape: TableShape): TableInMemory {
@@ -105,6 +110,9 @@ export function openSession(tables: TablesInMemory, readOnly: boolean): Session 
     tx: tx as unknown as Tx,
     changes,
     records,
+    get lastCommit() {
+      return lastCommit
+    },
     checkRecords() {
       for (const record of records) if (!fitsLine(record)) throw new RangeError(`a record is longer than ${maxLineBytes} bytes`)
     },

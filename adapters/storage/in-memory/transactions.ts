@@ -67,10 +67,10 @@ export function transactionsInMemory(
   let closing: Promise<void> | undefined
   let allDone: (() => void) | undefined
 
-  /** The outcome of the newest commit. Asked before the turn ends, so that an undo cannot overlook the one who asks. */
-  function fateOfNewest(reader: boolean): Promise<Fate> | Fate {
-    if (newest <= newestDurable) return durable
-    return new Promise((settle) => waiters.push({ commit: newest, reader, settle }))
+  /** The outcome of a commit. Asked before the turn ends, so that an undo cannot overlook the one who asks. */
+  function fateOf(commit: number, reader: boolean): Promise<Fate> | Fate {
+    if (commit <= newestDurable) return durable
+    return new Promise((settle) => waiters.push({ commit, reader, settle }))
   }
 
   async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -81,8 +81,8 @@ export function transactionsInMemory(
     session.end()
     if ('thrown' in outcome) undo(session.changes)
     else if (session.changes.length > 0 || session.records.length > 0) commit(session)
-    // A reader, or a failed writer, may have seen a commit that is not durable yet, and waits for it as well.
-    const awaited = fateOfNewest(false)
+    // A writer that failed may have seen a commit that is not durable yet, and waits for it as well.
+    const awaited = fateOf(newest, false)
     turns.endExclusive()
     const fate = await awaited
     if (!fate.durable) throw fate.error
@@ -96,7 +96,8 @@ export function transactionsInMemory(
       const session = openSession(tables, true)
       const outcome = await outcomeOf(work, session)
       session.end()
-      const awaited = fateOfNewest(true)
+      // Commits to other tables than those that were read do not matter.
+      const awaited = fateOf(session.lastCommit, true)
       turns.endShared()
       const fate = await awaited
       if (fate.durable) return settled(outcome)
@@ -106,16 +107,19 @@ export function transactionsInMemory(
 
   function commit({ changes, records }: LoggedCommit) {
     newest++
+    for (const { table } of changes) table.lastCommit = newest
     if (!persist) {
       newestDurable = newest
       return
     }
     unpersisted.push({ changes, records })
-    if (!persisting) void persistAll(persist)
+    if (persisting) return
+    persisting = true
+    // At the end of the turn of the event loop, so that the requests which arrive together share a group.
+    setImmediate(() => void persistAll(persist))
   }
 
   async function persistAll(persist: Durability['persist']) {
-    persisting = true
     while (unpersisted.length > 0) {
       // A reader's turn: the tables stand between two commits while `persist` looks at them. Work that asked for a turn before
       // still gets into this group.

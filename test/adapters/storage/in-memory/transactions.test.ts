@@ -66,6 +66,20 @@ describe('group commit', () => {
     expect(steps.sort()).toEqual(['commit', 'duplicate refused', 'reader'])
   })
 
+  test('does not make readers of other tables wait', async () => {
+    const { storage, group } = held()
+    const steps: string[] = []
+    const commit = note(steps, 'commit', insertAndTell(storage, thing(1)))
+    const one = await group(0)
+    const of = (table: typeof things) => storage.transaction((tx) => tx.count(table, {}), { readOnly: true })
+    const reader = note(steps, 'reader', of(things))
+    expect(await of({ ...things, name: 'others' })).toBe(0)
+    expect(steps).toEqual([])
+    one.done()
+    await Promise.all([commit, reader])
+    expect(await of(things)).toBe(1)
+  })
+
   test('does not make readers of durable state wait', async () => {
     const { storage, group } = held()
     const failing = storage.transaction(async () => Promise.reject(new Error('vetoed')))
