@@ -67,7 +67,17 @@ export async function readBody(
   if (!isUnread(request)) throw hostReadBody()
   if (request.readableEnded) return new Uint8Array()
   if (request.destroyed) throw bodyCut()
-  return readStream(request, limit, bounds, arrived)
+  return hasArrived(request, limit) ? readArrived(request, arrived) : readStream(request, limit, bounds, arrived)
+}
+
+// A small body has mostly arrived with its headers, before anybody asks for it. HTTP/2 keeps it elsewhere.
+const hasArrived = (request: IncomingMessage, limit: number): boolean =>
+  request.complete && request.httpVersionMajor < 2 && request.readableLength > 0 && request.readableLength <= limit
+
+function readArrived(request: IncomingMessage, arrived: (bytes: number) => void): Uint8Array {
+  const bytes: Buffer = request.read()
+  arrived(bytes.length)
+  return bytes
 }
 
 function readStream(

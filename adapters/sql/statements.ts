@@ -236,16 +236,18 @@ export function statementsOf(dialect: Dialect) {
     return { sql: `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`, values, writes: true }
   }
 
+  function get(table: TableShape, id: string): Statement {
+    const wanted = encodeWanted(dialect, 'id', id)
+    if (wanted === undefined) return written(table, { where: { id } })
+    const { get, getSeveral } = preparedOf(table)
+    return { sql: get, values: [wanted], single: true, several: getSeveral }
+  }
+
   return {
     /** Makes rows of a table out of the values of its columns. */
     reader: (table: TableShape) => preparedOf(table).read,
 
-    get(table: TableShape, id: string): Statement {
-      const wanted = encodeWanted(dialect, 'id', id)
-      if (wanted === undefined) return written(table, { where: { id } })
-      const { get, getSeveral } = preparedOf(table)
-      return { sql: get, values: [wanted], single: true, several: getSeveral }
-    },
+    get,
 
     findJson,
 
@@ -270,9 +272,8 @@ export function statementsOf(dialect: Dialect) {
       change(table, id, by, guard, (name, parameter) => `${quoted(name)} + ${parameter}`),
 
     lock(table: TableShape, id: string, strength: LockStrength): Statement {
-      const { values, add } = parameters()
-      const where = clause(conditions(table, { id }, add))
-      return { sql: `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${where}${dialect.lock(strength)}`, values }
+      const { sql, values } = get(table, id)
+      return { sql: `${sql}${dialect.lock(strength)}`, values }
     },
 
     remove(table: TableShape, id: string, guard: AnyRow): Statement {
