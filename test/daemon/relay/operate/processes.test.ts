@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
@@ -21,6 +21,16 @@ const started = (command: Command): Promise<void> =>
   until(() => lines(command).some(({ message }) => message === 'relay.started'), 'the relay has started')
 
 describe('folkmoot-relay run', () => {
+  // How a process was started is in /proc, which Linux alone has.
+  test.skipIf(process.platform !== 'linux')('limits the young generation of its process, once', async () => {
+    const relay = start(temporaryDirectory())
+    await started(relay)
+    const args = readFileSync(`/proc/${relay.child.pid}/cmdline`, 'utf8').split('\0')
+    expect(args.filter((each) => each.startsWith('--max-semi-space-size'))).toEqual(['--max-semi-space-size=16'])
+    relay.child.kill('SIGTERM')
+    expect({ code: await relay.ended, stderr: relay.out.stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
   test('ends what is in flight when it is asked to stop, and takes nothing new', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 700))
