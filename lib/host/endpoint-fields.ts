@@ -32,9 +32,11 @@ const Key = v.pipe(
   v.check((key) => !isEncrypted(key), 'must be the key itself, and not an encrypted one'),
 )
 
-// Standard Webhooks: 24 to 64 random bytes in base64.
-const secretRule = 'must be whsec_ and 24 to 64 bytes in base64, or true to make one'
-const Secret = v.pipe(v.string(secretRule), v.regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, secretRule))
+// Standard Webhooks: 24 to 64 random bytes in base64, or the private key of a pair: a seed, alone or with the public key.
+const secretForms = 'whsec_ and 24 to 64 bytes in base64, or whsk_ and an ed25519 private key'
+const secretRule = `must be ${secretForms}; or true to make one`
+const secretPattern = /^(?:whsec_[A-Za-z0-9+/]{32,86}={0,2}|whsk_(?:[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==))$/
+const Secret = v.pipe(v.string(secretRule), v.regex(secretPattern, secretRule))
 
 const orMade = <S extends v.GenericSchema>(schema: S, rule: string) => v.union([v.literal(true), schema], rule)
 
@@ -59,7 +61,7 @@ const narrower = {
   secrets: v.nullish(
     v.union(
       [v.literal(true), v.pipe(v.array(Secret), v.maxLength(maxSecrets))],
-      `must each be whsec_ and 24 to 64 bytes in base64, ${maxSecrets} at most; or true to make one`,
+      `must each be ${secretForms}, ${maxSecrets} at most; or true to make one`,
     ),
   ),
   rate_per_second: v.nullish(

@@ -44,6 +44,7 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
   const events = eventTypes(flags.events)
   const key = secretOf('--key', flags.key, flags.keyFile) ?? newEndpointKey()
   const secret = secretOf('--secret', flags.secret, flags.secretFile) ?? newSecret()
+  if (secret.startsWith('whsk_')) throw new UsageError('--secret must be whsec_…: a listener has no public key to verify with')
   await refuseWithoutServer(flags)
   const show = createShow(flags, out, systemClock.now)
   const forwarder = url && createForwarder(url, !flags.skipVerify)

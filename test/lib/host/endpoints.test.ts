@@ -87,6 +87,20 @@ test('two endpoints never have one URL, and events must be of the audience', asy
   await expect(endpoints.update('1', '77', {})).rejects.toMatchObject({ status: 404, body: { error: 'Endpoint not found' } })
 })
 
+test.each([32, 64])('a signing secret may be a private key of ed25519, of %d bytes', async (bytes) => {
+  const { community } = await createTestCommunity()
+  const whsk = `whsk_${Buffer.alloc(bytes, 7).toString('base64')}`
+  expect((await community.endpoints.upsert({ ...good, secrets: [whsk, secret] })).secrets).toEqual([whsk, secret])
+})
+
+test.each([31, 33, 63])('a private key of %d bytes is refused', async (bytes) => {
+  const { community } = await createTestCommunity()
+  const whsk = `whsk_${Buffer.alloc(bytes, 7).toString('base64')}`
+  await expect(community.endpoints.upsert({ ...good, secrets: [whsk] })).rejects.toThrow(
+    'secrets.0 must be whsec_ and 24 to 64 bytes in base64, or whsk_ and an ed25519 private key',
+  )
+})
+
 test('keys and secrets are made here where they are asked for, and kept where there are some', async () => {
   const { community } = await createTestCommunity()
   const made = await community.endpoints.upsert({ ...good, key: true, secrets: true })

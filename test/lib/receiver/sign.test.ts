@@ -39,6 +39,17 @@ test('sign makes the headers that the relay sends', async () => {
   })
 })
 
+test('the relay signs with a private key, too, and the receiver needs only the public one', async () => {
+  const pair = ed25519()
+  for (const whsk of [pair.whsk, pair.seedAlone]) {
+    const sent = signatureHeaders([whsk], event.event_id, Buffer.from(body), noon)
+    expect(await sign(body, { secrets: whsk, now: atNoon })).toMatchObject(sent)
+    expect(await code({ ...sent, authorization: `Bearer ${key}` }, pair.whpk)).toBe('received')
+  }
+  const both = signatureHeaders([pair.whsk, secret], event.event_id, Buffer.from(body), noon)
+  expect(both['webhook-signature']).toMatch(/^v1a,\S{88} v1,\S{44}$/)
+})
+
 test('a signature v1 is the HMAC-SHA256 of the decoded secret', async () => {
   const { 'webhook-signature': signature } = await sign(body, { secrets: secret, now: atNoon })
   const decoded = Buffer.from(secret.slice('whsec_'.length), 'base64')
