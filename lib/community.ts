@@ -1,3 +1,4 @@
+import { type Chance, systemChance } from './base/chance.ts'
 import { idGenerator } from './base/ids.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import { directCalls } from './host/direct-calls.ts'
@@ -106,9 +107,14 @@ export interface Community extends HostCalls {
  * @throws TypeError that lists every problem of the options
  */
 export function createCommunity(options: Options): Community {
-  const settings = settingsOf(options)
+  return communityOf(options, systemChance)
+}
+
+/** The same from a given source of ids and secrets. No option of a host, because anybody could guess those of a seed. */
+export function communityOf(options: Options, chance: Chance): Community {
+  const settings = settingsOf(options, chance)
   const { storage, clock, basePath } = settings
-  const newId = idGenerator(clock)
+  const newId = idGenerator(clock, chance)
   const transactions = transactionsOf(settings, newId)
 
   const texts = new Map<string, string>()

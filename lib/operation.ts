@@ -99,6 +99,8 @@ export interface Pager extends Context {
 /** The context of work before the transaction: the request, without access to data. */
 export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
   readonly body: Output<B>
+  /** A name for a new file, which nobody can guess. */
+  newName(): string
   /**
    * Counts bytes that are held until the request is answered.
    * @throws ApiError 503 when too much is in flight
@@ -195,7 +197,9 @@ export interface AnyOperation {
   readonly errors: readonly Failure[]
   readonly emits: readonly EventName[]
   // Methods, so that those of a declaration, which ask for more than is known here, are assignable.
-  prepare?(call: Pick<AnyCall, 'body' | 'ports' | 'limits'> & { addBytes(bytes: number): void }): Promise<unknown>
+  prepare?(
+    call: Pick<AnyCall, 'body' | 'ports' | 'limits'> & { newName(): string; addBytes(bytes: number): void },
+  ): Promise<unknown>
   discard?(prepared: unknown, call: Pick<AnyCall, 'ports'>): Promise<void>
   handle(call: AnyCall): Promise<unknown>
 }

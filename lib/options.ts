@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Chance } from './base/chance.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { kind } from './base/given.ts'
 import { callable, checkedOptions, count, flag, group, instance, must, oneOf, type RulesOf, withMethods } from './base/options.ts'
@@ -163,14 +164,15 @@ const rules = {
 
 /**
  * Checks the options and fills in the defaults. The object is not changed.
+ * @param chance makes ids and secrets
  * @throws TypeError that lists every problem, each with the option's name and what to do
  */
-export function settings(given: Options): Settings {
+export function settings(given: Options, chance: Chance): Settings {
   if (typeof given !== 'object' || given === null)
     throw new TypeError('createCommunity: the options must be an object with at least `storage`')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
   const { encryptionKeys, ...rest } = options
   const settled: { readonly [Name in Exclude<keyof Options, 'encryptionKeys'>]-?: Settings[Name] } = rest
-  return { ...settled, report: reporterOf(rest.hooks.onError), encryption: keyRing(encryptionKeys) }
+  return { ...settled, chance, report: reporterOf(rest.hooks.onError), encryption: keyRing(encryptionKeys) }
 }

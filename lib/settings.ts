@@ -1,4 +1,5 @@
 /** The settings of a community, as all of its parts read them. */
+import type { Chance } from './base/chance.ts'
 import type { Clock } from './base/clock.ts'
 import type { PermalinkKind, Principal } from './context.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
@@ -93,6 +94,7 @@ export interface Settings {
   readonly permalink: ((page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string) | undefined
   readonly ports: Ports
   readonly clock: Clock
+  readonly chance: Chance
   readonly newMembersConsent: boolean
   readonly keysOfFormerMembers: 'accept' | 'refuse'
   readonly encryption: KeyRing

@@ -1,3 +1,4 @@
+import { type Chance, systemChance } from './chance.ts'
 import type { Clock } from './clock.ts'
 
 /** A record id: a decimal string of at most 2^53 − 1. Ids are compared as numbers, never as text. */
@@ -27,12 +28,12 @@ export function compareIds(a: Id, b: Id): number {
  * until 2094, and need no coordination. If two processes draw the same number, one gets a unique violation on `id`, and its
  * transaction runs again with a new one.
  */
-export function idGenerator(clock: Clock): () => Id {
+export function idGenerator(clock: Clock, chance: Chance = systemChance): () => Id {
   let last = 0
   return () => {
     const base = Math.max(0, clock.now() - epoch) * perMillisecond
     // The start need only differ between processes; an id is no secret.
-    last = base > last ? base + Math.floor(Math.random() * (perMillisecond / 2)) : last + 1
+    last = base > last ? base + chance.below(perMillisecond / 2) : last + 1
     return String(last)
   }
 }

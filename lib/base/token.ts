@@ -1,5 +1,6 @@
 /** API tokens: `fmt_`, 43 characters of base62 for 32 random bytes, and 6 of a checksum. Only their SHA-256 is stored. */
 
+import { type Chance, systemChance } from './chance.ts'
 import { crc32 } from './crc32.ts'
 import { sha256 } from './sha256.ts'
 
@@ -19,9 +20,9 @@ const base62 = (number: bigint, length: number): string => {
 const checksum = (body: string): string => base62(BigInt(crc32(encoder.encode(body))), checksumLength)
 
 /** A new token, from 32 random bytes. Shown once; only its `hashToken` is kept. */
-export function newToken(): string {
+export function newToken(chance: Chance = systemChance): string {
   let number = 0n
-  for (const byte of crypto.getRandomValues(new Uint8Array(32))) number = (number << 8n) | BigInt(byte)
+  for (const byte of chance.bytes(32)) number = (number << 8n) | BigInt(byte)
   const body = base62(number, bodyLength)
   return `${prefix}${body}${checksum(body)}`
 }

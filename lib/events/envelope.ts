@@ -1,3 +1,4 @@
+import type { Chance } from '../base/chance.ts'
 import type { EventRecord } from '../outbox/record.ts'
 import { projection } from '../records/projection.ts'
 import type { Id } from '../storage/table.ts'
@@ -17,6 +18,7 @@ export interface Emission {
  * @param network_id the network in which it happened
  * @param now when it happened, as a timestamp
  * @param origin what the addresses of stored files begin with
+ * @param chance makes the id of the event
  */
 export function envelope(
   { name, payload }: Emission,
@@ -25,9 +27,16 @@ export function envelope(
     now,
     ids,
     origin,
-  }: { readonly network_id: Id; readonly now: string; readonly ids: 'string' | 'number'; readonly origin: string },
+    chance,
+  }: {
+    readonly network_id: Id
+    readonly now: string
+    readonly ids: 'string' | 'number'
+    readonly origin: string
+    readonly chance: Chance
+  },
 ): { readonly record: EventRecord; readonly event: CommittedEvent } {
-  const event_id = crypto.randomUUID()
+  const event_id = chance.uuid()
   const event_type = `${name}Hook`
   const shown = projection(payloadSchema(name), ids)(payload, origin)
   const subject = subjectOf(event_type, shown)

@@ -1,5 +1,6 @@
 /** The fields of calls about webhook endpoints, and how keys and secrets are made. */
 import * as v from 'valibot'
+import { type Chance, systemChance } from '../base/chance.ts'
 import { fail, invalid } from '../errors.ts'
 import { hostEventName, webhookName } from '../events/catalogue.ts'
 import { integerBetween, listUpTo, optional, Title } from '../fields.ts'
@@ -102,10 +103,11 @@ export function eventTypes(names: readonly string[] | null, audience: Audience):
   return [...new Set(types)]
 }
 
-const randomBase64 = (): string => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
+const base64Of = (chance: Chance): string => btoa(String.fromCharCode(...chance.bytes(32)))
 
 /** A signing secret of 32 random bytes. */
-export const newSecret = (): string => `whsec_${randomBase64()}`
+export const newSecret = (chance: Chance = systemChance): string => `whsec_${base64Of(chance)}`
 
 /** A key of 32 random bytes, in base64url. */
-export const newEndpointKey = (): string => randomBase64().replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')
+export const newEndpointKey = (chance: Chance = systemChance): string =>
+  base64Of(chance).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')

@@ -1,3 +1,4 @@
+import type { Chance } from '../base/chance.ts'
 import { isoTime } from '../base/clock.ts'
 import { fail, found, invalid } from '../errors.ts'
 import type { Transactions } from '../kernel/transactions.ts'
@@ -114,7 +115,11 @@ export interface Endpoints {
   forgetOld(network: Id | number): Promise<void>
 }
 
-export function endpointsOf({ clock, limits, encryption }: Settings, transactions: Transactions, networks: Networks): Endpoints {
+export function endpointsOf(
+  { clock, limits, encryption, chance }: Settings,
+  transactions: Transactions,
+  networks: Networks,
+): Endpoints {
   const now = () => isoTime(clock.now())
 
   /** One change of a network's endpoints at a time: one endpoint for each URL, and one order of records for relays. */
@@ -128,7 +133,7 @@ export function endpointsOf({ clock, limits, encryption }: Settings, transaction
 
   async function write(tx: ScopedTx, before: EndpointRow, given: Given): Promise<EndpointRow> {
     await keepApart(tx, given.url, before.id)
-    return save(tx, before, columnsOf(given, before))
+    return save(tx, before, columnsOf(chance, given, before))
   }
 
   async function save(tx: ScopedTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
@@ -166,11 +171,11 @@ export function endpointsOf({ clock, limits, encryption }: Settings, transaction
       return change(network_id, async (tx) => {
         const known = (await tx.find(webhookEndpoints, {})).find(({ url }) => url === fields.url)
         if (known) {
-          const row = await save(tx, known, columnsOf(fields, known))
+          const row = await save(tx, known, columnsOf(chance, fields, known))
           const { key, secrets } = await encryption.open(row)
           return { ...shown(row), key, secrets }
         }
-        const { url = '', key, ...rest } = columnsOf(fields)
+        const { url = '', key, ...rest } = columnsOf(chance, fields)
         if (key === undefined)
           fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
         await refuseUnencrypted(tx)
@@ -191,8 +196,8 @@ export function endpointsOf({ clock, limits, encryption }: Settings, transaction
       if (key === undefined && secret === undefined)
         fail(invalid('key', 'secret'), 'key or secret is required: true to make a new one')
       const fresh = {
-        ...(key === undefined ? {} : { key: key === true ? newEndpointKey() : key }),
-        ...(secret === undefined ? {} : { secret: secret === true ? newSecret() : secret }),
+        ...(key === undefined ? {} : { key: key === true ? newEndpointKey(chance) : key }),
+        ...(secret === undefined ? {} : { secret: secret === true ? newSecret(chance) : secret }),
       }
       const row = await changeOne(name, id, async (tx, before) => {
         const opened = await encryption.open(before).catch((error: unknown) => {
@@ -262,12 +267,12 @@ const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): boolean =
   [old_keys, old_secrets].some((old) => (old?.length ?? 0) > (live(old, now)?.length ?? 0))
 
 /** The columns that change. A key or secrets that are given outright end those before them. */
-function columnsOf({ events, key, secrets, ...rest }: Given, before?: EndpointRow) {
+function columnsOf(chance: Chance, { events, key, secrets, ...rest }: Given, before?: EndpointRow) {
   const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
   const wanted = events === undefined ? (before?.events ?? null) : events
   const isSigned = before && before.secrets.length > 0
-  const newKey = key === true ? (before ? undefined : newEndpointKey()) : key
-  const newSecrets = secrets === true ? (isSigned ? undefined : [newSecret()]) : secrets === null ? [] : secrets
+  const newKey = key === true ? (before ? undefined : newEndpointKey(chance)) : key
+  const newSecrets = secrets === true ? (isSigned ? undefined : [newSecret(chance)]) : secrets === null ? [] : secrets
   return {
     ...rest,
     events: eventTypes(wanted, audience),

@@ -61,7 +61,7 @@ export function keysOf(
   networks: Networks,
   operations: readonly AnyOperation[],
 ): Keys {
-  const { clock, limits } = settings
+  const { clock, limits, chance } = settings
   const now = () => isoTime(clock.now())
   const groups = [...new Set(operations.map(({ scope }) => scope.split(':', 1)[0]))].sort()
   const scopesThere = ['*', '*:read', ...groups.flatMap((group) => [`${group}:read`, `${group}:write`])]
@@ -94,7 +94,7 @@ export function keysOf(
     async create(given) {
       const { network_id, name, scopes, member_id, expires_at } = checkArgument('keys.create', Key, given, limits)
       const network = await networks.show(network_id)
-      const token = newToken()
+      const token = newToken(chance)
       const token_hash = await hashToken(token)
       const created_at = now()
       const key = await transactions.write(network.id, created_at, async (tx) => {

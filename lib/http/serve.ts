@@ -135,7 +135,7 @@ export function server(
 
   function failureAnswer(error: unknown, headers: Readonly<Record<string, string>>, operation: string | undefined): Answer {
     if (isApiError(error)) return jsonAnswer(error.status, JSON.stringify(error.body), { ...headers, ...error.headers })
-    const request_id = crypto.randomUUID()
+    const request_id = settings.chance.uuid()
     settings.report(error, { request_id, ...(operation ? { operation } : {}) })
     const later = storageTrouble(error)
     if (later) return jsonAnswer(503, JSON.stringify({ error: later, request_id }), { ...headers, 'retry-after': retryAfter })

@@ -72,7 +72,7 @@ const onlyPage: Paging = { page: 1, per_page: 1, after: undefined }
 
 /** Binds `runOperation` to a community. */
 export function pipeline(settings: Settings, transactions: Transactions): RunOperation {
-  const { hooks, ports, limits, ids, clock } = settings
+  const { hooks, ports, limits, ids, clock, chance } = settings
   const { newId } = transactions
 
   return async function runOperation(request) {
@@ -86,7 +86,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     const now = isoTime(clock.now())
     const at = { now, origin: address.origin }
     const stamp = () => ({ id: newId(), created_at: now, updated_at: now })
-    const prepared = await api?.prepare?.({ body, ports, limits, addBytes: (bytes) => usage?.add(bytes) })
+    const prepared = await api?.prepare?.({ body, ports, limits, newName: chance.uuid, addBytes: (bytes) => usage?.add(bytes) })
 
     const jsonOf = (result: unknown): unknown =>
       present(operation.returns, result, ids, (after) => pageLinks(address, paging, after), address.origin)

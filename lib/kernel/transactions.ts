@@ -62,7 +62,7 @@ export async function again<T>(transaction: () => Promise<T>): Promise<T> {
  * @param committed is called with each event once its transaction has committed; by default `hooks.after` is
  */
 export function transactionsOf(settings: Settings, newId: () => Id, committed?: (event: CommittedEvent) => void): Transactions {
-  const { storage, hooks, ids } = settings
+  const { storage, hooks, ids, chance } = settings
   const pending = new Set<Promise<void>>()
 
   const run: Transactions['run'] = async (network_id, at, readOnly, work) => {
@@ -93,7 +93,7 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
     // Some at a time: a commit may have many thousands.
     for (let begin = 0; begin < emissions.length; begin += eventBatch) {
       const records = emissions.slice(begin, begin + eventBatch).map((emission) => {
-        const { record, event } = envelope(emission, { network_id, now, ids, origin })
+        const { record, event } = envelope(emission, { network_id, now, ids, origin, chance })
         if (!fitsLine(record)) fail(tooLarge(`The event ${record.event_type} is larger than the limit of 16 MiB`))
         if (hooks.after) events.push(event)
         return record

@@ -72,7 +72,7 @@ export const createAsset = operation({
     const store = port(call, 'assets', 'asset_file')
     const { bytes, name } = await fileOf(call)
     const type = await port(call, 'fileTypes', 'asset_file').sniff(bytes)
-    const file: NewFile = { ...type, id: crypto.randomUUID(), name: plainName(name) }
+    const file: NewFile = { ...type, id: call.newName(), name: plainName(name) }
     return { asset_style, file, url: await store.put(bytes, file), byte_size: bytes.length }
   },
   discard: async ({ file }, { ports }) => ports.assets?.remove(file),

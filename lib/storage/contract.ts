@@ -9,7 +9,7 @@
  * - **Guard**: the values that a row must still have for a change or a removal to happen; compare-and-set.
  * - **Lock**: keeps other transactions from changing or removing a row until this one ends.
  *
- * Write one function that returns a `Storage`, and run the suite of `folkmoot/testing` over it: when it passes, the
+ * Write one function that returns a `Storage`, and run the suite of `folkmoot/testing/storage` over it: when it passes, the
  * adapter is right. Ids, timestamps, network scoping, defaults, validation and paging are the library's work, not yours.
  */
 import type { OutboxRecord } from '../outbox/record.ts'

@@ -25,10 +25,17 @@ test('the packed package installs, every entry loads, its programs start, and th
   await writeFile(join(app, 'package.json'), JSON.stringify({ name: 'app', type: 'module', private: true }))
   await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], { cwd: app })
 
-  const entries = Object.keys(exports).filter((entry) => !entry.endsWith('package.json') && entry !== './testing')
+  const entries = Object.keys(exports).filter((entry) => !entry.endsWith('package.json') && entry !== './testing/storage')
   const load = entries.map((entry) => `await import('${name}${entry.slice(1)}')`).join('\n')
   await writeFile(join(app, 'load.js'), `${load}\nconsole.log('loaded')`)
   expect((await run(process.execPath, ['load.js'], { cwd: app })).stdout).toBe('loaded\n')
+
+  // No vitest is there.
+  await writeFile(
+    join(app, 'unit.js'),
+    `const { client } = await (await import('${name}/testing')).testCommunity()\nconsole.log((await client.me.show()).name)`,
+  )
+  expect((await run(process.execPath, ['unit.js'], { cwd: app })).stdout).toBe('Ada Ash\n')
 
   for (const program of ['folkmoot', 'folkmoot-relay']) {
     const { stdout } = await run(process.execPath, [join(app, 'node_modules', '.bin', program), '--help'], { cwd: app })
