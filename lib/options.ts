@@ -85,7 +85,8 @@ export interface Options {
   readonly encryptionKeys?: readonly string[]
 }
 
-const isPath = (text: unknown): boolean =>
+/** `''`, or the path of a URL without a trailing slash. */
+export const isPath = (text: unknown): boolean =>
   text === '' ||
   (typeof text === 'string' &&
     /^\/.*[^/]$/.test(text) &&

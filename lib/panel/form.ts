@@ -1,0 +1,47 @@
+/** The form of a request: bounded before it is read, and never a rejection that nobody awaits. */
+import { ApiError } from '../errors.ts'
+
+/** The largest form, in bytes. */
+export const maxFormBytes = 64 * 1024
+
+/** The fields of a form; a missing one is an empty text. */
+export interface Form {
+  get(name: string): string
+  all(name: string): readonly string[]
+  has(name: string): boolean
+}
+
+export const emptyForm: Form = formOf(new URLSearchParams())
+
+/** The fields of a query or of a body. */
+export function formOf(fields: URLSearchParams): Form {
+  return { get: (name) => fields.get(name) ?? '', all: (name) => fields.getAll(name), has: (name) => fields.has(name) }
+}
+
+/**
+ * Reads the form of a request.
+ * @throws ApiError 400 when it breaks off, 413 when it is too large, 415 when it is no form
+ */
+export async function readForm(request: Request): Promise<Form> {
+  const type = request.headers.get('content-type') ?? 'application/x-www-form-urlencoded'
+  if (!/^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type))
+    throw new ApiError(415, { error: 'A form must be application/x-www-form-urlencoded.' })
+  const tooLarge = () => new ApiError(413, { error: `A form may have at most ${maxFormBytes} bytes.` })
+  if (Number(request.headers.get('content-length') ?? 0) > maxFormBytes) throw tooLarge()
+  const reader = request.body?.getReader()
+  if (!reader) return emptyForm
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let size = 0; ; ) {
+    const { done, value } = await reader.read().catch(() => {
+      throw new ApiError(400, { error: 'The form broke off. Send it again.' })
+    })
+    if (done) return formOf(new URLSearchParams(text + decoder.decode()))
+    size += value.byteLength
+    if (size > maxFormBytes) {
+      await reader.cancel().catch(() => undefined)
+      throw tooLarge()
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}

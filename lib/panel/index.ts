@@ -1,0 +1,6 @@
+/** `folkmoot/panel`: the admin panel. The public surface; nothing is declared here. */
+export type { Authorize, PanelAction, Visitor } from './access.ts'
+export { panelActions } from './access.ts'
+export type { Brand, PanelOptions } from './options.ts'
+export { createPanel, type Panel } from './panel.ts'
+export type * from './relay-view.ts'

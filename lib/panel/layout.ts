@@ -1,0 +1,65 @@
+/** The frame of every page: head, navigation, main part. */
+import { type Html, html, raw } from './html.ts'
+import type { Brand } from './options.ts'
+import type { View } from './route.ts'
+
+export const sections = [
+  ['overview', 'Overview'],
+  ['keys', 'API keys'],
+  ['webhooks', 'Webhooks'],
+  ['deliveries', 'Deliveries'],
+  ['audit', 'Audit'],
+  ['reference', 'API reference'],
+] as const
+
+export const nameOf = ({ name }: Brand): string => name ?? 'Community'
+
+interface Frame {
+  readonly title: string
+  readonly brand: Brand
+  /** Links to the assets. */
+  readonly css: string
+  readonly js: string
+  readonly top: unknown
+}
+
+// A bundler would rewrite a tagged template that contains this, by a helper from another package.
+const scriptEnd = raw('</script>')
+
+const frame = ({ title, brand, css, js, top }: Frame, content: unknown): Html => html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · ${nameOf(brand)}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${css}">
+<script type="module" src="${js}">${scriptEnd}
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><div class="in">${top}</div></header>
+<main id="main" class="in" tabindex="-1">${content}</main>
+</body>
+</html>`
+
+const brandOf = (brand: Brand) => html`${brand.logo && html`<img src="${brand.logo}" alt="">`}<b>${nameOf(brand)}</b>`
+
+/** A page of a network. */
+export function layout(view: View, title: string, content: unknown): Html {
+  const { brand } = view.settings
+  const top = html`
+<div class="who">${brandOf(brand)}<span>${view.network.title}</span>
+<span class="end"><a href="${view.root('')}">Networks</a> · ${view.visitor.actor}${
+    view.visitor.access === 'read' && html` <span class="badge">read only</span>`
+  }</span></div>
+<nav class="main" aria-label="Panel"><ul>${sections.map(
+    ([path, name]) =>
+      html`<li><a href="${view.link(path)}" ${view.section === path && html`aria-current="page"`}>${name}</a></li>`,
+  )}</ul></nav>`
+  return frame({ title, brand, css: view.root(view.assets.css), js: view.root(view.assets.js), top }, content)
+}
+
+/** A page without a network: the list of networks, and refusals. */
+export const bare = ({ title, brand, css, js }: Omit<Frame, 'top'>, content: unknown): Html =>
+  frame({ title, brand, css, js, top: html`<div class="who">${brandOf(brand)}</div><p></p>` }, content)

@@ -1,0 +1,98 @@
+/** The options of the panel, and their rules. */
+import * as v from 'valibot'
+import { callable, checkedOptions, instance, must, type RulesOf, withMethods } from '../base/options.ts'
+import { reporterOf } from '../kernel/report.ts'
+import { isPath, isPublicUrl } from '../options.ts'
+import type { FaultContext, Report } from '../settings.ts'
+import type { Authorize } from './access.ts'
+import type { RelayView } from './relay-view.ts'
+
+/** The host's name and look. */
+export interface Brand {
+  /** The name in the head of each page; `Community` by default. */
+  readonly name?: string
+  /** An image as a `data:` URL, or a path of the same origin. */
+  readonly logo?: string
+  /** The colour of the line at the top: `#rrggbb`. Texts keep their colours, for their contrast. */
+  readonly accent?: string
+}
+
+/** The options of `createPanel`. */
+export interface PanelOptions {
+  /** Decides about each request. Required: without a visitor the panel is closed. */
+  readonly authorize: Authorize
+  /** The relay, for deliveries and the state of endpoints. Without it the panel shows that there is no relay. */
+  readonly relay?: RelayView
+  /** The path at which requests for the panel arrive: `/admin/panel` by default, `''` for every path. */
+  readonly basePath?: string
+  /**
+   * The public address, such as `https://example.org`. Only its origin counts: forms of browsers without `Sec-Fetch-Site` must
+   * come from it. By default the origin of the request.
+   */
+  readonly publicUrl?: string
+  readonly brand?: Brand
+  /** Fields of bodies that are shown as dots, by name and at every depth: `['email', 'location']`. */
+  readonly maskedFields?: readonly string[]
+  /** Called for every fault, such as a storage that fails. `console.error` by default. */
+  readonly onError?: (error: unknown, about: FaultContext) => void
+}
+
+/** Checked options. */
+export interface PanelSettings {
+  readonly authorize: Authorize
+  readonly relay: RelayView | undefined
+  readonly basePath: string
+  readonly origin: string | undefined
+  readonly brand: Brand
+  readonly masked: ReadonlySet<string>
+  readonly report: Report
+}
+
+const relayCalls = ['status', 'activity', 'deliveries', 'count', 'delivery', 'replay', 'replayed', 'stopReplay', 'test']
+const name = v.pipe(
+  v.string(must('be a text')),
+  v.minLength(1, must('not be empty')),
+  v.maxLength(60, must('have at most 60 characters')),
+)
+const logo = v.custom<string>(
+  (text) => typeof text === 'string' && /^(?:data:image\/|\/(?!\/))[\x21-\x7e]{1,100000}$/.test(text),
+  must('be an image as a `data:` URL, or a path such as /logo.svg'),
+)
+const accent = v.custom<string>(
+  (text) => typeof text === 'string' && /^#[0-9a-f]{6}$/i.test(text),
+  must('be a colour such as #336699'),
+)
+const names = v.custom<readonly string[]>(
+  (list) => Array.isArray(list) && list.length <= 1000 && list.every((each) => typeof each === 'string'),
+  must('be a list of names of fields'),
+)
+
+const rules = {
+  authorize: callable<Authorize>(),
+  relay: v.optional(withMethods<RelayView>([...relayCalls, 'enable', 'disable'])),
+  basePath: v.optional(v.custom<string>(isPath, must("be '' or the path of a URL without a trailing slash")), '/admin/panel'),
+  publicUrl: v.optional(
+    v.custom<string>(isPublicUrl, must('be an address such as https://example.org, without a trailing slash')),
+  ),
+  brand: v.optional(instance<Brand>({ name: v.optional(name), logo: v.optional(logo), accent: v.optional(accent) }), {}),
+  maskedFields: v.optional(names, []),
+  onError: v.optional(callable<NonNullable<PanelOptions['onError']>>()),
+} satisfies RulesOf<PanelOptions>
+
+/**
+ * Checks the options and fills in the defaults.
+ * @throws TypeError that lists every problem
+ */
+export function panelSettings(given: PanelOptions): PanelSettings {
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError('createPanel: the options must be an object with at least `authorize`')
+  const { problems, options } = checkedOptions('option', rules, given)
+  if (problems.length > 0) throw new TypeError(`createPanel: ${problems.join('; ')}`)
+  const { authorize, relay, basePath, publicUrl, brand, maskedFields, onError } = options
+  return {
+    ...{ authorize, relay, basePath, brand },
+    origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
+    masked: new Set(maskedFields.map((field) => field.toLowerCase())),
+    report: reporterOf(onError),
+  }
+}

@@ -1,0 +1,68 @@
+/** A request to a page: its visitor, its network, and the way to other pages. */
+import type { Community } from '../community.ts'
+import type { Id } from '../storage/table.ts'
+import type { NetworkRow } from '../storage/tables.ts'
+import type { PanelAction, Visitor } from './access.ts'
+import type { ActingCalls } from './acting.ts'
+import type { Form } from './form.ts'
+import type { PanelSettings } from './options.ts'
+import type { Actor } from './relay-view.ts'
+import type { PanelAnswer } from './respond.ts'
+
+/** One request of a visitor to the pages of one network. */
+export interface View {
+  readonly community: Community
+  readonly settings: PanelSettings
+  readonly visitor: Visitor
+  readonly by: Actor
+  /** Changes in the name of the visitor. */
+  readonly acting: ActingCalls
+  readonly network: NetworkRow
+  readonly id: Id
+  /** The parameters of the path. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Form
+  readonly form: Form
+  readonly request: Request
+  /** The first segment behind the network: `keys`. */
+  readonly section: string
+  /** A link to a page of the network: `keys/5/revoke`. It is relative, so that it holds behind every prefix. */
+  link(path: string, query?: Readonly<Record<string, string>>): string
+  /** A link to a page of the panel, the assets included. */
+  root(path: string): string
+  readonly assets: { readonly css: string; readonly js: string }
+}
+
+/** One page. */
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** Behind the network: `keys/:id/revoke`. */
+  readonly path: string
+  /** The permission that it needs; a page that only shows needs no other than the visit. */
+  readonly action?: PanelAction
+  handle(view: View): Promise<PanelAnswer>
+}
+
+/** The route of a path, with its parameters. */
+export function matching(
+  routes: readonly Route[],
+  method: string,
+  segments: readonly string[],
+): { readonly route: Route | undefined; readonly params: Readonly<Record<string, string>>; readonly methods: readonly string[] } {
+  const methods: string[] = []
+  for (const route of routes) {
+    const parts = route.path.split('/')
+    const fits = parts.length === segments.length && parts.every((part, at) => part.startsWith(':') || part === segments[at])
+    if (!fits) continue
+    methods.push(route.method)
+    if (route.method !== method) continue
+    const named = parts.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), segments[at] ?? '']] : []))
+    return { route, params: Object.fromEntries(named), methods }
+  }
+  return { route: undefined, params: {}, methods }
+}
+
+/** A link relative to a page. @param here the path of the page behind the base path and its slash */
+export function relative(here: string, path: string): string {
+  return ('../'.repeat(here.split('/').length - 1) || './') + path
+}
