@@ -1,4 +1,4 @@
-/** The server's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault. */
+/** The server's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault or a bad result. */
 import { CommanderError } from 'commander'
 import { isApiError } from '../../lib/errors.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
@@ -73,6 +73,9 @@ await createProgram({
   json,
   draw: process.stderr.isTTY ? redraw : undefined,
   keys,
+  failed: () => {
+    process.exitCode = 1
+  },
   started: endOnSignal,
   version: packageVersion(),
   encryptionKeys: process.env[encryptionKeysVariable],

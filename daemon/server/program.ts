@@ -5,6 +5,7 @@ import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
 import { endpointCommands, keyCommands, memberCommands, networkCommands, triggerCommand } from './commands/program.ts'
 import { listenCommand } from './listen/command.ts'
+import { movingCommands } from './moving/program.ts'
 import type { Running } from './serve.ts'
 import { serveCommand } from './serve-command.ts'
 import { storageForms } from './storage/address.ts'
@@ -18,6 +19,8 @@ export interface Host {
   readonly draw?: ((line: string) => void) | undefined
   /** Calls for each key that is pressed, until the returned function is called. */
   readonly keys?: (pressed: (key: string) => void) => () => void
+  /** Sets the exit code 1: the command has done its work, and its result is a bad one. */
+  readonly failed: () => void
   readonly version: string
   /** The content of the variable of the encryption keys. */
   readonly encryptionKeys?: string | undefined
@@ -26,7 +29,16 @@ export interface Host {
 }
 
 /** The program; `parseAsync` runs it. */
-export function createProgram({ out, json, draw, keys = () => () => {}, started, version, encryptionKeys }: Host): Command {
+export function createProgram({
+  out,
+  json,
+  draw,
+  keys = () => () => {},
+  failed,
+  started,
+  version,
+  encryptionKeys,
+}: Host): Command {
   const program = new Command('folkmoot')
     .description('A community-network Admin API server.')
     .version(version, '--version', 'print the version')
@@ -63,6 +75,8 @@ export function createProgram({ out, json, draw, keys = () => () => {}, started,
     .requiredOption('--to <address>', storageForms)
     .option('--json', 'print JSON for programs')
     .action(async (flags) => (await import('./storage/copy.ts')).copy(flags, out, draw))
+
+  movingCommands(program, { out, draw, failed })
 
   program
     .command('spec')

@@ -36,9 +36,13 @@ test('the unit of the server names options that exist, and leaves a wrong config
   const unit = file('daemon/systemd/folkmoot.service')
   const { createProgram } = await import('../../../daemon/server/program.ts')
   const out = { line: () => undefined, warn: () => undefined }
-  const serve = createProgram({ out, json: false, version: '0', started: () => undefined }).commands.find(
-    (each) => each.name() === 'serve',
-  )
+  const serve = createProgram({
+    out,
+    json: false,
+    version: '0',
+    failed: () => undefined,
+    started: () => undefined,
+  }).commands.find((each) => each.name() === 'serve')
   const known = serve?.options.map(({ long }) => long)
   const used = /^ExecStart=.* serve (.*)$/m.exec(unit)?.[1]?.match(/--[a-z-]+/g) ?? []
   expect(used.length).toBeGreaterThan(3)

@@ -1,0 +1,83 @@
+/** The first step of a pull: the network itself, and whose token it is. */
+import { isClientError } from '../../../lib/client/index.ts'
+import type { Storage, Tx } from '../../../lib/storage/contract.ts'
+import { scoped } from '../../../lib/storage/scoped.ts'
+import type { Id } from '../../../lib/storage/table.ts'
+import { type NetworkRow, networks } from '../../../lib/storage/tables.ts'
+import { UsageError } from '../../usage.ts'
+import { type Given, isGiven, textOf } from './given.ts'
+import { type Ids, idsFrom } from './ids.ts'
+import { noteOf, notesAbout, putNote } from './notes.ts'
+import type { Paced } from './paced-client.ts'
+import { columnValue } from './values.ts'
+
+/** The network of a source. */
+export interface Begun {
+  readonly network: Pick<NetworkRow, 'id' | 'subdomain' | 'title'>
+  readonly ids: Ids
+  /** The token's member, if the server shows it. */
+  readonly me: Given | undefined
+}
+
+/** The plan of a network, by the limit that its answers show. */
+function planOf(headers: Headers): NetworkRow['service_plan'] | undefined {
+  const limit = headers.get('ratelimit-limit')
+  return limit === '300' ? 'premium' : limit === '100' ? 'standard' : undefined
+}
+
+/**
+ * Asks for the network, and writes its row.
+ * @param from names the source
+ * @throws UsageError if the target holds this network from elsewhere, or another one of the same name
+ */
+export async function begin(source: Paced, storage: Storage, from: string): Promise<Begun> {
+  const answered = await source.run(() => source.client.network.show().withResponse())
+  const record: unknown = answered.data
+  if (!isGiven(record) || textOf(record['id']) === '')
+    throw new UsageError(`${from} shows no network: is --from the address of its API?`)
+  const ids = idsFrom(await idPairs(storage, idsFrom(new Map()).here(record['id'])))
+  const id = ids.here(record['id'])
+  const service_plan = planOf(answered.headers)
+  const me = await source
+    .run<unknown>(() => source.client.me.show())
+    .catch((error: unknown) => {
+      if (isClientError(error) && (error.status === 403 || error.status === 404)) return undefined
+      throw error
+    })
+  const columns: Record<string, unknown> = service_plan ? { service_plan } : {}
+  for (const [name, column] of Object.entries(networks.columns))
+    if (name !== 'network_id' && record[name] !== undefined) columns[name] = columnValue(column, record[name], ids)
+  const network = await storage.transaction((tx) => writeNetwork(tx, id, columns, from))
+  return { network, ids, me: isGiven(me) ? me : undefined }
+}
+
+async function idPairs(storage: Storage, network_id: Id): Promise<ReadonlyMap<Id, string>> {
+  const notes = await storage.transaction((tx) => notesAbout(tx, 'id', network_id), { readOnly: true })
+  return new Map(
+    notes.map(({ body }) => {
+      const space = body.indexOf(' ')
+      return [body.slice(0, space), body.slice(space + 1)]
+    }),
+  )
+}
+
+async function writeNetwork(tx: Tx, id: Id, columns: Record<string, unknown>, from: string): Promise<NetworkRow> {
+  const here = scoped(tx, id)
+  const mark = await noteOf(tx, 'source', id)
+  const known = await here.get(networks, id)
+  const name = textOf(columns['subdomain'])
+  if (known && mark?.about !== from)
+    throw new UsageError(
+      mark
+        ? `the target holds network ${id} (${known.subdomain}) from ${mark.about}: give that one as --from, or another target`
+        : `the target holds network ${id} (${known.subdomain}), which was not pulled: give another target`,
+    )
+  const namesakes = await tx.find(networks, { where: { subdomain: name } })
+  if (namesakes.some((other) => other.id !== id))
+    throw new UsageError(`the target holds another network ${name}: give another target`)
+  if (!mark) await putNote(tx, 'source', { key: id, about: from, body: '' })
+  if (known) return (await here.touch(networks, id, columns)) ?? known
+  const at = new Date().toISOString()
+  const titles = { subdomain: name, title: textOf(columns['title']) }
+  return here.insert(networks, { created_at: at, updated_at: at, ...columns, ...titles, id })
+}

@@ -1,0 +1,28 @@
+/** Records of another server: nothing about them is certain but that they are objects. */
+
+/** A record as it came. */
+export type Given = Readonly<Record<string, unknown>>
+
+export const isGiven = (value: unknown): value is Given => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The record within a record; an empty one if it is missing. */
+export function within(record: Given, name: string): Given {
+  const value = record[name]
+  return isGiven(value) ? value : {}
+}
+
+/** The records of a list within a record. */
+export function listIn(record: Given, name: string): readonly Given[] {
+  const value = record[name]
+  return Array.isArray(value) ? value.filter(isGiven) : []
+}
+
+/** The value as a text; empty for any other type. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+
+/** An address that is shown whole; `undefined` for a hidden or masked one. */
+export function shownAddress(value: unknown): string | undefined {
+  const address = textOf(value)
+  return address === '' || address.includes('*') ? undefined : address
+}

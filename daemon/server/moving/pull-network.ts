@@ -1,0 +1,91 @@
+/**
+ * A network of any server of this API, into a storage.
+ *
+ * Rows go straight into the storage, so no event is emitted about them. Everything is written with how far the pull is, so it can
+ * be killed at any point. Run again afterwards, it brings what has changed.
+ */
+import type { Group } from '../../../lib/operation.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import { begin } from './begin.ts'
+import { finish } from './finish.ts'
+import { removeGone } from './gone.ts'
+import { type NotGiven, notGiven } from './not-given.ts'
+import { removeNote } from './notes.ts'
+import type { Paced } from './paced-client.ts'
+import { type Progress, type Pulling, write } from './pulling.ts'
+import { stages, stagesOf } from './stages/all.ts'
+import { newState, stateIn, type Unread } from './state.ts'
+import { walkStage } from './walk-stage.ts'
+import { type Counts, noCounts } from './write-records.ts'
+
+export interface PullOptions {
+  readonly source: Paced
+  /** Names the source: its address and its network. */
+  readonly from: string
+  readonly storage: Storage
+  /** Groups of records, with those that they refer to; all by default. */
+  readonly only?: readonly Group[] | undefined
+  /** ISO 8601 in UTC: records that were changed before stay as they are, and their own lists are not asked for. */
+  readonly since?: string | undefined
+  readonly tell?: (progress: Progress) => void
+}
+
+export interface PulledList extends Counts {
+  readonly list: string
+  readonly unread: Unread | null
+}
+
+export interface PullReport {
+  readonly network: { readonly id: string; readonly subdomain: string }
+  /** Whether an earlier run was gone on with. */
+  readonly resumed: boolean
+  readonly lists: readonly PulledList[]
+  readonly not_given: readonly NotGiven[]
+  /** Whether the addresses of all members were shown. */
+  readonly addresses: 'shown' | 'masked' | 'hidden'
+  /** Requests of this run, with repeats. */
+  readonly requests: number
+  readonly waited_seconds: number
+}
+
+/**
+ * Pulls a network.
+ * @throws UsageError, ClientError, StorageError
+ */
+export async function pullNetwork({ source, from, storage, only, since, tell = () => {} }: PullOptions): Promise<PullReport> {
+  const { network, ids, me } = await begin(source, storage, from)
+  const wanted = only ? stagesOf(only) : stages
+  const asked = JSON.stringify({ only: wanted.map(({ name }) => name), since: since ?? null })
+  const before = await stateIn(storage, network.id)
+  const resumed = before?.asked === asked
+  const pulling: Pulling = {
+    source,
+    storage,
+    network_id: network.id,
+    ids,
+    owner: ids.here(me?.['id'] ?? '0'),
+    since,
+    state: resumed ? before : newState(asked),
+    tell(stage, read) {
+      const number = wanted.findIndex(({ name }) => name === stage) + 1
+      tell({ stage, number, stages: wanted.length, read, requests: source.pace.requests })
+    },
+  }
+  const left = wanted.filter(({ name }) => !pulling.state.done.includes(name))
+  for (const [index, stage] of left.entries()) await walkStage(pulling, stage, resumed && index === 0)
+  await removeGone(pulling, wanted)
+  await write(pulling, async (tx) => {
+    await finish(tx, pulling, me)
+    await removeNote(tx, 'progress', network.id)
+  })
+  const { counts, unread, facts } = pulling.state
+  return {
+    network: { id: network.id, subdomain: network.subdomain },
+    resumed,
+    lists: wanted.map(({ name }) => ({ list: name, ...(counts[name] ?? noCounts()), unread: unread[name] ?? null })),
+    not_given: notGiven(),
+    addresses: facts.addressMasked ? 'masked' : facts.addressShown ? 'shown' : 'hidden',
+    requests: source.pace.requests,
+    waited_seconds: Math.round(source.pace.waitedMs / 1000),
+  }
+}

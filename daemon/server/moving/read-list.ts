@@ -1,0 +1,123 @@
+/** One list of the source, from its first page to its last. */
+import * as v from 'valibot'
+import type { Page } from '../../../lib/client/index.ts'
+import { isClientError } from '../../../lib/client/index.ts'
+import { scoped } from '../../../lib/storage/scoped.ts'
+import type { Id } from '../../../lib/storage/table.ts'
+import { type Given, isGiven } from './given.ts'
+import { notesAbout, putNote } from './notes.ts'
+import { type Pulling, write } from './pulling.ts'
+import type { Place, Stage } from './stage.ts'
+import { sumOf } from './state.ts'
+import { type Counts, noCounts, writeRecords } from './write-records.ts'
+
+/** A list that was read. */
+export interface ReadList {
+  readonly place: Place
+  /** Records that are not written yet: those of a list of one page. */
+  readonly records: readonly Given[]
+  /** The rows of records that were written, page by page. */
+  readonly written: readonly Id[]
+  /** Their counts. */
+  readonly counts: Counts
+  /** The keys of the notes about its pages. */
+  readonly notes: readonly string[]
+}
+
+const perPage = '100'
+
+const Seen = v.object({
+  number: v.number(),
+  ids: v.array(v.string()),
+  next: v.nullable(v.string()),
+  counts: v.object({ read: v.number(), added: v.number(), changed: v.number(), removed: v.number(), left: v.number() }),
+})
+type Seen = v.InferOutput<typeof Seen>
+
+/** Asks for a page. */
+async function askPage(
+  pulling: Pulling,
+  stage: Stage,
+  place: Place,
+  from: string | null,
+  signal: AbortSignal,
+): Promise<Page<unknown>> {
+  const { source, ids } = pulling
+  const params = Object.fromEntries(Object.entries(place.params).map(([name, id]) => [name, ids.there(id)]))
+  const query = from === null ? { ...stage.query, per_page: perPage } : { from }
+  const answered: unknown = await source.run(async () => {
+    signal.throwIfAborted()
+    return source.client.call(stage.list, { params, query }, { signal })
+  })
+  // A list is awaited for its page.
+  return answered as Page<unknown>
+}
+
+export const labelOf = (network_id: Id, { name }: Stage, { params }: Pick<Place, 'params'>): string =>
+  [network_id, name, ...Object.values(params)].join(' ')
+
+/** The pages that an earlier run has written, without a gap. */
+async function pagesBefore({ storage }: Pulling, label: string): Promise<readonly Seen[]> {
+  const notes = await storage.transaction((tx) => notesAbout(tx, 'seen', label), { readOnly: true })
+  const pages = notes.flatMap(({ body }) => {
+    const page = v.safeParse(Seen, JSON.parse(body))
+    return page.success ? [page.output] : []
+  })
+  pages.sort((a, b) => a.number - b.number)
+  return pages.filter(({ number }, index) => number === index + 1)
+}
+
+/**
+ * Reads a list. A list of many pages is written page by page; the records of any other come back.
+ * @param isResumed whether an earlier run may have read a part of it
+ * @returns `undefined` if the record in whose path it is has gone
+ */
+export async function readList(
+  pulling: Pulling,
+  stage: Stage,
+  place: Place,
+  isResumed: boolean,
+  signal: AbortSignal,
+): Promise<ReadList | undefined> {
+  const label = labelOf(pulling.network_id, stage, place)
+  const before = isResumed ? await pagesBefore(pulling, label) : []
+  const written = before.flatMap(({ ids }) => ids)
+  const notes = before.map(({ number }) => `${label} ${number}`)
+  let counts = before.reduce((sum, page) => sumOf(sum, page.counts), noCounts())
+  let next: string | null = before.at(-1)?.next ?? null
+  if (before.length > 0 && next === null) return { place, records: [], written, counts, notes }
+  for (let number = before.length + 1; ; number++) {
+    const page = await askPage(pulling, stage, place, next, signal).catch((error: unknown) => {
+      if (stage.parents.length > 0 && isClientError(error) && error.status === 404) return undefined
+      throw error
+    })
+    if (!page) return undefined
+    next = page.links.next
+    const records = page.items.filter(isGiven)
+    if (number === 1 && next === null) return { place, records, written, counts, notes }
+    const done = await writePage(pulling, stage, place, label, number, records, next)
+    written.push(...done.ids)
+    counts = sumOf(counts, done.counts)
+    notes.push(`${label} ${number}`)
+    pulling.tell(stage.name, counts.read)
+    if (next === null) return { place, records: [], written, counts, notes }
+  }
+}
+
+/** Writes a page and the note about it. */
+const writePage = (
+  pulling: Pulling,
+  stage: Stage,
+  place: Place,
+  label: string,
+  number: number,
+  records: readonly Given[],
+  next: string | null,
+): Promise<Seen> =>
+  write(pulling, async (tx) => {
+    const counts = noCounts()
+    const ids = await writeRecords(scoped(tx, pulling.network_id), stage, records, place, counts, pulling.since)
+    const seen: Seen = { number, ids, next, counts }
+    await putNote(tx, 'seen', { key: `${label} ${number}`, about: label, body: JSON.stringify(seen) })
+    return seen
+  })

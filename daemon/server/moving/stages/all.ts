@@ -1,0 +1,43 @@
+/** Every stage of a pull, in the order of dependence: a record comes after those that it refers to. */
+import type { Group } from '../../../../lib/operation.ts'
+import type { Stage } from '../stage.ts'
+import { content } from './content.ts'
+import { payments } from './payments.ts'
+import { ofMembers, people } from './people.ts'
+
+export const stages: readonly Stage[] = [...people, ...content, ...payments, ...ofMembers]
+
+/** The groups that records of a group refer to. */
+const needs: { readonly [Name in Group]?: readonly Group[] } = {
+  spaces: ['members', 'collections'],
+  courseworks: ['spaces'],
+  posts: ['spaces', 'events'],
+  events: ['posts'],
+  comments: ['posts'],
+  reactions: ['comments'],
+  rsvps: ['events'],
+  tags: ['members', 'custom_fields', 'options'],
+  badges: ['members', 'custom_fields', 'options'],
+  options: ['custom_fields'],
+  answers: ['members', 'options'],
+  plans: ['members'],
+  subscriptions: ['plans'],
+  purchases: ['plans'],
+  invites: ['plans'],
+  abuse_reports: ['members'],
+}
+
+/** The names for `--only`. */
+export const groups: readonly Group[] = [...new Set(stages.map(({ group }) => group))]
+
+/** The stages of some groups, with those of the records that they refer to. */
+export function stagesOf(named: readonly Group[]): readonly Stage[] {
+  const wanted = new Set<Group>()
+  const add = (group: Group): void => {
+    if (wanted.has(group)) return
+    wanted.add(group)
+    for (const needed of needs[group] ?? []) add(needed)
+  }
+  for (const group of named) add(group)
+  return stages.filter(({ group }) => wanted.has(group))
+}

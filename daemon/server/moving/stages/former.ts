@@ -1,0 +1,60 @@
+/** Members who have left: no list shows them any more, but records that they made or paid for do. */
+import { emailKey } from '../../../../lib/rules/members.ts'
+import { removeDependents } from '../../../../lib/storage/cascade.ts'
+import type { ScopedTx } from '../../../../lib/storage/scoped.ts'
+import type { Row } from '../../../../lib/storage/table.ts'
+import { type MemberRow, members } from '../../../../lib/storage/tables.ts'
+import { type Given, shownAddress, textOf } from '../given.ts'
+import type { Place } from '../stage.ts'
+import { columnValue } from '../values.ts'
+
+/** The columns of a member's address. A hidden or masked one leaves an address that is known. */
+export function addressColumns(email: unknown): { email?: string; email_key?: string; commercial_email_consent: boolean } {
+  const address = shownAddress(email)
+  const consent = { commercial_email_consent: textOf(email) !== '' }
+  return address === undefined ? consent : { ...consent, email: address, email_key: emailKey(address) }
+}
+
+/**
+ * Makes sure that there is a member, of whom another record shows some fields.
+ * @param person fields with the names of the columns, and `name` where the name is in one piece
+ */
+export async function ensureMember(tx: ScopedTx, person: Given, { ids }: Pick<Place, 'ids'>): Promise<void> {
+  const id = ids.here(person['id'])
+  const known = await tx.get(members, id)
+  if (known?.state === 'active') return noteRole(tx, known, person['admin'])
+  const { email_key: _, ...address } = addressColumns(person['email'])
+  const name = person['name'] === undefined ? {} : { first_name: textOf(person['name']), last_name: '' }
+  const given: Given = { ...person, ...name, bio: person['short_bio'] ?? person['bio'] }
+  const columns: Record<string, unknown> = { ...address }
+  for (const column of shownOfOthers) {
+    const of = members.columns[column]
+    if (of && given[column] !== undefined) columns[column] = columnValue(of, given[column], ids)
+  }
+  if (known) {
+    await tx.update(members, id, columns)
+    return
+  }
+  const at = new Date(0).toISOString()
+  const role = person['admin'] === true ? ('host' as const) : ('contributor' as const)
+  const former = { email: '', first_name: '', last_name: '', created_at: at, updated_at: at, state: 'deleted' as const, role }
+  await tx.insert(members, { ...former, ...columns, id })
+}
+
+const shownOfOthers: readonly (keyof MemberRow)[] = [
+  ...(['created_at', 'updated_at', 'first_name', 'last_name', 'bio', 'location', 'time_zone', 'avatar'] as const),
+  ...(['referral_count', 'ambassador_level', 'last_visited_at'] as const),
+]
+
+/** A creator is shown as a host or not: the only place where the API gives roles of others. */
+async function noteRole(tx: ScopedTx, { id, role }: MemberRow, admin: unknown): Promise<void> {
+  if (admin === true && role !== 'host') await tx.update(members, id, { role: 'host' })
+  if (admin === false && role === 'host') await tx.update(members, id, { role: 'contributor' })
+}
+
+/** A member who is not shown any more has left. Their content stays, as it does for every member who leaves. */
+export async function memberGone(tx: ScopedTx, { id }: Row): Promise<boolean> {
+  await removeDependents(tx, members, id)
+  await tx.update(members, id, { state: 'deleted', email_key: null, categories: [] })
+  return true
+}

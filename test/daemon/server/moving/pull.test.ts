@@ -1,0 +1,282 @@
+/** `folkmoot pull`, within one process: what arrives, what a second run brings, and what happens to a run that is cut. */
+import { expect, test } from 'vitest'
+import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { notGiven } from '../../../../daemon/server/moving/not-given.ts'
+import { isStorableId } from '../../../../lib/base/ids.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import { members, purchases } from '../../../../lib/storage/tables.ts'
+import { createTestCommunity } from '../../../support/community.ts'
+import { wrappedStorage } from '../../../support/storage.ts'
+import { type Answer, clientOf, everything, jumpingTiming, pullFrom, seededSource } from './support.ts'
+
+/** Each side makes the ids and times of rows that connect two records. */
+const relations = ['space_memberships', 'member_segments', 'plan_memberships']
+const notComparable: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(relations.map((name) => [name, ['id', 'created_at', 'updated_at']])),
+  subscriptions: ['created_at', 'updated_at'],
+  rsvps: ['created_at'],
+}
+
+/** Everything in a storage that the API gives, in an order that both sides have. */
+async function given(storage: Storage) {
+  const all: Record<string, unknown> = {}
+  const missing = new Map(notGiven().map(({ table, columns }) => [table, columns]))
+  for (const [table, rows] of Object.entries(await everything(storage))) {
+    const columns = missing.get(table) ?? []
+    if (columns === 'all') continue
+    const left = new Set([...columns, ...(notComparable[table] ?? [])])
+    const shown = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !left.has(name))))
+    const order = (row: object) => JSON.stringify(Object.entries(row).filter(([name]) => name.endsWith('id')))
+    all[table] = shown.sort((a, b) => (order(a) < order(b) ? -1 : 1))
+  }
+  return all
+}
+
+const changesIn = ({ lists }: Awaited<ReturnType<typeof pullFrom>>) =>
+  lists.filter(({ added, changed, removed }) => added + changed + removed > 0)
+
+test('every column that the API gives arrives as it was, and nothing is emitted about it', async () => {
+  const source = await seededSource()
+  const records: unknown[] = []
+  const outbox = { append: async (commits: readonly unknown[]) => void records.push(...commits.flat()), close: async () => {} }
+  const target = memoryStorage({ outbox })
+  const report = await pullFrom(source, target)
+  expect(await given(target)).toEqual(await given(source.storage))
+  expect(report.lists.filter(({ unread, left }) => unread !== null || left > 0)).toEqual([])
+  expect(report).toMatchObject({ resumed: false, addresses: 'shown', network: { id: '1', subdomain: 'demo' } })
+  expect(records).toEqual([])
+})
+
+test('a second run changes nothing, and leaves no note of its progress behind', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  await pullFrom(source, target)
+  const before = await everything(target)
+  expect(changesIn(await pullFrom(source, target))).toEqual([])
+  expect(await everything(target)).toEqual(before)
+  expect(before['idempotency_keys']?.length).toBe(1)
+})
+
+test('a second run brings what was made, changed and removed meanwhile', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  await pullFrom(source, target)
+  const { send } = source
+  await send('members.delete', { params: { id: '102' } })
+  await send('members.update', { params: { id: '104' }, body: { email: 'alan@example.org', last_name: 'L.' } })
+  const added = await send('members.create', { body: { email: 'new@example.org', first_name: 'New', last_name: 'One' } })
+  await send('member_tags.create', { params: { member_id: added.body.id }, body: { tag_id: '304' } })
+  await send('member_tags.delete', { params: { member_id: '101', tag_id: '301' } })
+  await send('tags.delete', { params: { id: '302' } })
+  await send('posts.delete', { params: { id: '402' } })
+  await send('events.delete', { params: { id: '422' } })
+  await send('spaces.delete', { params: { id: '204' } })
+  await send('spaces.update', { params: { id: '202' }, body: { collection_id: '253' } })
+  await send('collections.update', { params: { id: '252' }, body: { name: 'Getting going' } })
+  await send('comments.delete', { params: { post_id: '401', id: '502' } })
+  await send('comments.create', { params: { post_id: '401' }, body: { text: 'Late to the party', reply_to_id: '501' } })
+  await send('post_reactions.create', { params: { post_id: '401' }, body: { emoji: '🎉' } })
+  await send('subscriptions.cancel', { params: { id: '841' }, query: { when: 'now' } })
+  await send('purchases.revoke', { params: { id: '861' } })
+  await send('invites.delete', { params: { id: '824' } })
+  await send('answers.upsert', { params: { custom_field_id: '351', member_id: '101' }, body: { segment_ids: ['322'] } })
+  await send('answers.delete', { params: { custom_field_id: '352', member_id: '101' } })
+  await source.storage.transaction(async (tx) => {
+    for (const { id } of await tx.find(members, {})) await tx.update(members, id, { commercial_email_consent: true })
+  })
+  await pullFrom(source, target)
+  const [there, here] = [await given(source.storage), await given(target)]
+  // The API does not show who has left, nor purchases that were revoked.
+  for (const name of ['members', 'purchases']) {
+    expect(await shownOf(target, name)).toEqual(await shownOf(source.storage, name))
+    delete there[name]
+    delete here[name]
+  }
+  expect(here).toEqual(there)
+})
+
+/** The members who are there, and the purchases that count. */
+const shownOf = (storage: Storage, name: string) =>
+  storage.transaction(async (tx) =>
+    name === 'members'
+      ? (await tx.find(members, { where: { state: 'active' } })).map(({ role: _, ...row }) => row)
+      : tx.find(purchases, { where: { revoked_at: null } }),
+  )
+
+test('a run that is cut at any write continues there, and brings the same', async () => {
+  const source = await seededSource()
+  const whole = memoryStorage()
+  await pullFrom(source, whole)
+  const expected = await everything(whole)
+  let cuts = 0
+  // Each of the first writes, and some of the others.
+  for (let cutAt = 1; ; cutAt += cutAt < 6 ? 1 : 7) {
+    const target = memoryStorage()
+    let writes = 0
+    const breaking = wrappedStorage(target, {
+      transaction: (work, options) => {
+        if (!options?.readOnly && ++writes === cutAt) throw new Error('the power went')
+        return target.transaction(work, options)
+      },
+    })
+    const cut = await pullFrom(source, breaking).then(
+      () => false,
+      () => true,
+    )
+    if (!cut) break
+    cuts++
+    const report = await pullFrom(source, target)
+    expect(withoutNotes(await everything(target))).toEqual(withoutNotes(expected))
+    // Not from the beginning, once anything but the network was written.
+    if (cutAt > 3) expect(report.resumed).toBe(true)
+  }
+  expect(cuts).toBeGreaterThan(8)
+})
+
+/** The note about the source has the time at which it was made. */
+const withoutNotes = ({ idempotency_keys: _, ...tables }: Awaited<ReturnType<typeof everything>>) => tables
+
+test('a list of many pages continues behind the last page that was written', async () => {
+  const source = await createTestCommunity({ storage: memoryStorage() })
+  for (let number = 0; number < 450; number++) await source.send('tags.create', { body: { title: `Tag ${number}` } })
+  const target = memoryStorage()
+  const asked: string[] = []
+  const cutAfter =
+    (pages: number): Answer =>
+    (request) => {
+      const { pathname, search } = new URL(request.url)
+      if (pathname.endsWith('/tags')) asked.push(search)
+      if (pathname.endsWith('/tags') && asked.length > pages) throw new Error('the power went')
+      return source.community.fetch(request)
+    }
+  await expect(pullFrom(source, target, { answer: cutAfter(3) })).rejects.toThrow()
+  asked.length = 0
+  const report = await pullFrom(source, target, { answer: cutAfter(99) })
+  expect(asked.length).toBe(2)
+  expect(report.lists.find(({ list }) => list === 'tags')).toMatchObject({ read: 450, added: 450, changed: 0, removed: 0 })
+  expect((await given(target))['segments']).toEqual((await given(source.storage))['segments'])
+})
+
+test('429, 503 and lost connections cost time and nothing else', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  let requests = 0
+  const trouble: Answer = (request) => {
+    requests++
+    if (requests % 5 === 0) return Response.json({ error: 'slow down' }, { status: 429, headers: { 'retry-after': '2' } })
+    if (requests % 7 === 0) return Response.json({ error: 'later' }, { status: 503 })
+    if (requests % 11 === 0) throw new TypeError('fetch failed')
+    return source.community.fetch(request)
+  }
+  const report = await pullFrom(source, target, { answer: trouble })
+  expect(await given(target)).toEqual(await given(source.storage))
+  expect(report.requests).toBe(requests)
+})
+
+test('a pull waits until the limit of the server is renewed, and is never refused', async () => {
+  const source = await seededSource()
+  const timing = jumpingTiming()
+  const [perMinute, statuses] = [20, new Set<number>()]
+  let window = { ends: 0, left: 0 }
+  const client = clientOf(
+    source,
+    async (request) => {
+      if (timing.now() >= window.ends) window = { ends: timing.now() + 60_000, left: perMinute }
+      window.left--
+      const limited = window.left < 0
+      const response = limited ? Response.json({}, { status: 429 }) : await source.community.fetch(request)
+      statuses.add(response.status)
+      const seconds = String(Math.ceil((window.ends - timing.now()) / 1000))
+      response.headers.set('ratelimit-remaining', String(Math.max(0, window.left)))
+      response.headers.set('ratelimit-reset', seconds)
+      return response
+    },
+    timing,
+  )
+  const report = await pullFrom(source, memoryStorage(), { source: client })
+  expect([...statuses]).toEqual([200])
+  expect(report.waited_seconds).toBeGreaterThan(60)
+})
+
+test('a list that the token may not read is reported, and its rows stay', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  await pullFrom(source, target)
+  const token = await source.newToken(['members:read', 'networks:read', 'spaces:read'])
+  const report = await pullFrom({ ...source, token }, target)
+  expect(report.lists.find(({ list }) => list === 'tags')).toMatchObject({ unread: 'refused', removed: 0 })
+  expect(report.lists.find(({ list }) => list === 'spaces')).toMatchObject({ unread: null, read: 4 })
+  expect(await given(target)).toEqual(await given(source.storage))
+})
+
+test('only the named groups come, with those that they refer to', async () => {
+  const source = await seededSource()
+  const report = await pullFrom(source, memoryStorage(), { only: ['spaces'] })
+  expect(report.lists.map(({ list }) => list)).toEqual(['members', 'collections', 'spaces', 'members of spaces'])
+})
+
+test('since: what was changed before stays as it is, and its own lists are not asked for', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  const first = await pullFrom(source, target)
+  source.clock.advance(60_000)
+  await source.send('posts.update', { params: { id: '401' }, body: { title: 'Hello again' } })
+  const since = new Date(source.clock.now()).toISOString()
+  const report = await pullFrom(source, target, { since })
+  expect(changesIn(report)).toMatchObject([{ list: 'posts', changed: 1 }])
+  expect(report.requests).toBeLessThan(first.requests / 2)
+})
+
+test('ids that a storage cannot hold are replaced by the same ones each time, and asked for by their own', async () => {
+  const source = await seededSource()
+  const foreign = '18446744073709550101'
+  const answer: Answer = async (request) => {
+    const response = await source.community.fetch(new Request(request.url.replace(foreign, '101'), request))
+    return new Response((await response.text()).replaceAll('"101"', `"${foreign}"`), response)
+  }
+  const target = memoryStorage()
+  await pullFrom(source, target, { answer })
+  const rows = await everything(target)
+  const id = rows['members']?.find((row) => Object(row).first_name === 'Grace')?.id ?? ''
+  expect([isStorableId(id), id === '101']).toEqual([true, false])
+  const carried = rows['member_segments']?.filter((row) => Object(row).member_id === id)
+  expect(carried?.length).toBe(9)
+  expect(changesIn(await pullFrom(source, target, { answer }))).toEqual([])
+})
+
+test('a server with ids as numbers gives the same rows', async () => {
+  const source = await seededSource()
+  const answer: Answer = async (request) => {
+    const response = await source.community.fetch(request)
+    return new Response((await response.text()).replaceAll(/"(\w*id)":"(\d+)"/g, '"$1":$2'), response)
+  }
+  const target = memoryStorage()
+  await pullFrom(source, target, { answer })
+  expect(await given(target)).toEqual(await given(source.storage))
+})
+
+test('a target that holds the network from elsewhere is refused', async () => {
+  const source = await seededSource()
+  const other = await createTestCommunity({ storage: memoryStorage() })
+  await expect(pullFrom(source, other.storage)).rejects.toThrow(/holds network 1 \(demo\), which was not pulled/)
+  const target = memoryStorage()
+  await pullFrom(source, target)
+  await expect(pullFrom(source, target, { from: 'https://other.test network 1' })).rejects.toThrow(
+    /holds network 1 \(demo\) from https:\/\/source.test network 1/,
+  )
+})
+
+test('hidden and masked addresses are not taken for addresses, and the copy answers as the source does', async () => {
+  const source = await seededSource()
+  await source.storage.transaction(async (tx) => {
+    await tx.update(members, '103', { commercial_email_consent: false })
+  })
+  await source.community.networks.update('1', { member_email_visibility: false })
+  const target = memoryStorage()
+  expect((await pullFrom(source, target)).addresses).toBe('masked')
+  const rows = await everything(target)
+  const shown = (id: string) => rows['members']?.find((row) => row.id === id)
+  expect(shown('101')).toMatchObject({ email: '', email_key: null, commercial_email_consent: true })
+  expect(shown('103')).toMatchObject({ email: '', email_key: null, commercial_email_consent: false })
+  expect(rows['networks']).toMatchObject([{ member_email_visibility: false }])
+})

@@ -1,0 +1,70 @@
+/** Pulling between communities of one process, which needs no network. */
+import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { pacedClient } from '../../../../daemon/server/moving/paced-client.ts'
+import { type PullOptions, type PullReport, pullNetwork } from '../../../../daemon/server/moving/pull-network.ts'
+import type { Timing } from '../../../../lib/client/timing.ts'
+import type { Community } from '../../../../lib/index.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import type { Row, Table } from '../../../../lib/storage/table.ts'
+import { members, tables } from '../../../../lib/storage/tables.ts'
+import { createSeededCommunity } from '../../../support/seed.ts'
+
+/** A clock that jumps over every wait, and remembers how long it was. Time-outs of requests never come. */
+export function jumpingTiming(): Timing & { readonly waits: readonly number[] } {
+  const waits: number[] = []
+  let now = Date.parse('2026-11-20T10:00:00.000Z')
+  return {
+    waits,
+    now: () => now,
+    random: () => 0,
+    after(ms, run) {
+      if (ms >= timeout) return () => {}
+      waits.push(ms)
+      now += ms
+      queueMicrotask(run)
+      return () => {}
+    },
+  }
+}
+
+const timeout = 24 * 60 * 60 * 1000
+
+export interface Source {
+  readonly community: Pick<Community, 'fetch'>
+  readonly token: string
+}
+
+/** How a request is answered, in place of the source. */
+export type Answer = (request: Request) => Response | Promise<Response>
+
+/** The seeded network in memory, whose members all show their addresses. */
+export async function seededSource() {
+  const source = await createSeededCommunity({ storage: memoryStorage() })
+  await source.storage.transaction(async (tx) => {
+    for (const { id } of await tx.find(members, {})) await tx.update(members, id, { commercial_email_consent: true })
+  })
+  return source
+}
+
+/** A client of a community. */
+export const clientOf = (
+  { community, token }: Source,
+  answer: Answer = (request) => community.fetch(request),
+  timing = jumpingTiming(),
+) => pacedClient({ baseUrl: 'https://source.test', network: '1', token, fetch: answer, timing, timeout })
+
+/** Pulls network 1 of a source. */
+export const pullFrom = (
+  source: Source,
+  storage: Storage,
+  { answer, ...options }: Partial<PullOptions> & { readonly answer?: Answer } = {},
+): Promise<PullReport> =>
+  pullNetwork({ source: clientOf(source, answer), from: 'https://source.test network 1', storage, ...options })
+
+/** Every row of a storage, by table. */
+export const everything = (storage: Storage): Promise<Readonly<Record<string, readonly Row[]>>> =>
+  storage.transaction(async (tx) => {
+    const all: Record<string, readonly Row[]> = {}
+    for (const table of tables as readonly Table<Row>[]) all[table.name] = await tx.find(table, {})
+    return all
+  })
