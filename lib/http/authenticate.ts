@@ -3,8 +3,9 @@ import type { Principal } from '../context.ts'
 import { accessError, fail, notFound } from '../errors.ts'
 import { expired, hasEnded } from '../kernel/key.ts'
 import type { Settings } from '../settings.ts'
-import type { NetworkRow } from '../storage/tables.ts'
+import type { ApiKeyRow, NetworkRow } from '../storage/tables.ts'
 import { notesOfUse } from './notes-of-use.ts'
+import { type Presumption, presumed, workingRows } from './remembered.ts'
 import { tokenRows } from './token-rows.ts'
 
 /** The caller, and the network. */
@@ -16,6 +17,10 @@ export interface Caller {
   readonly isAddressed: boolean
   /** The key by which rate limits and idempotency keys are counted. */
   readonly countedBy: string
+  /** Set if the caller is remembered from an earlier request, and has to be confirmed. */
+  readonly presumption?: Presumption
+  /** To be called after a request of a caller who is remembered: notes that the key was used. */
+  readonly ended?: () => void
 }
 
 const unauthorized = (message: string) => accessError(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' })
@@ -32,18 +37,21 @@ export function bearerToken(header: string | null): string {
 
 /** Finds out who a token speaks for. */
 export function authenticator(settings: Settings) {
-  const { clock } = settings
+  const { clock, keysOfFormerMembers } = settings
   const rows = tokenRows(settings)
   const uses = notesOfUse(settings)
 
   /**
    * @param token the bearer token
    * @param networkName the network as the path names it: an id or a subdomain
+   * @param anew whether the rows of the token are read before anything else
    * @throws ApiError 401 `unauthorized` or `token_expired`; 404 when the token's network does not exist
    */
-  async function authenticate(token: string, networkName: string): Promise<Caller> {
+  async function authenticate(token: string, networkName: string, anew = false): Promise<Caller> {
     const host = settings.authenticate && (await settings.authenticate(token))
     if (host === 'expired') throw expired()
+    const known = host || anew ? undefined : presumedCaller(token, networkName)
+    if (known) return known
     const found = await (host ? rows.ofHost(host) : rows.of(token))
     if (!found) throw unauthorized('This is not an API token of this service.')
     const { key, network, isFormer } = found
@@ -54,13 +62,32 @@ export function authenticator(settings: Settings) {
     const isAddressed = names(networkName, network)
     if (key && isAddressed) uses.note(key, now)
     const principal: Principal = key
-      ? { key_id: key.id, member_id: key.member_id, scopes: key.scopes }
+      ? principalOf(key)
       : { key_id: null, member_id: host?.member_id ?? '', scopes: host?.scopes ?? [] }
     return { principal, network, isAddressed, countedBy: key?.id ?? host?.key ?? '' }
   }
 
+  /** The caller of an earlier request with this token, if its key seems to work. */
+  function presumedCaller(token: string, networkName: string): Caller | undefined {
+    const last = rows.remembered(token)
+    const working = last && workingRows(last, clock.now())
+    if (!working) return undefined
+    const { key, network } = working
+    const isAddressed = names(networkName, network)
+    const presumption = presumed(working, () => rows.of(token), {
+      refusesFormer: keysOfFormerMembers === 'refuse',
+      now: () => clock.now(),
+    })
+    const ended = () => {
+      if (isAddressed && presumption.isConfirmed()) uses.note(key, clock.now())
+    }
+    return { principal: principalOf(key), network, isAddressed, countedBy: key.id, presumption, ended }
+  }
+
   return { authenticate, settled: uses.settled }
 }
+
+const principalOf = ({ id, member_id, scopes }: ApiKeyRow): Principal => ({ key_id: id, member_id, scopes })
 
 const names = (name: string, network: NetworkRow): boolean =>
   isStorableId(name) ? name === network.id : name === network.subdomain

@@ -5,7 +5,7 @@ import { retryAfter, storageTrouble } from '../kernel/trouble.ts'
 import { apiRoot } from '../kernel/wire.ts'
 import type { AnyOperation, Route } from '../operation.ts'
 import type { Settings } from '../settings.ts'
-import { authenticator, bearerToken } from './authenticate.ts'
+import { authenticator, bearerToken, type Caller } from './authenticate.ts'
 import { authorise } from './authorise.ts'
 import { printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
@@ -25,6 +25,13 @@ interface Target {
   readonly params: Readonly<Record<string, string>>
   /** An id or a subdomain. */
   readonly network: string
+}
+
+/** The content of a request. */
+interface Sent {
+  readonly body: unknown
+  /** The body of an operation that needs none. */
+  readonly unexpected: unknown
 }
 
 /**
@@ -82,20 +89,27 @@ export function server(
     return { route: matched.route, params: matched.params, network: address.network }
   }
 
-  async function answerRoute(
-    incoming: Incoming,
-    { route, params, network: networkName }: Target,
-    headers: Record<string, string>,
-    usage: Usage,
-  ): Promise<Answer> {
-    const { operation, id, method } = route
-    const caller = await authenticate(bearerToken(incoming.header('authorization')), networkName)
-    usage.countFor(caller.network.id)
-    await limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
-    // Counted first: who tries other networks' addresses uses up the limit of the key.
-    if (!caller.isAddressed) fail(notFound('Network'))
-    authorise(caller.principal.scopes, operation.scope)
+  /** Answers for the caller who is remembered. If the rows of the token have changed since, everything is done anew. */
+  async function answerRoute(incoming: Incoming, target: Target, headers: Record<string, string>, usage: Usage): Promise<Answer> {
+    const token = bearerToken(incoming.header('authorization'))
+    // A body can be read once.
+    let sent: Promise<Sent> | undefined
+    const read = () => (sent ??= readSent(incoming, target.route, usage))
+    const answerFor = (caller: Caller) => answerCaller(caller, incoming, target, read, headers, usage)
+    // No file is stored for a caller who is only presumed.
+    const caller = await authenticate(token, target.network, target.route.operation.prepare !== undefined)
+    try {
+      return await answerFor(caller)
+    } catch (error) {
+      if (!(await caller.presumption?.isWrong(error))) throw error
+    } finally {
+      caller.ended?.()
+    }
+    for (const name in headers) delete headers[name]
+    return answerFor(await authenticate(token, target.network, true))
+  }
 
+  async function readSent(incoming: Incoming, { operation, method }: Route, usage: Usage): Promise<Sent> {
     const writes = method !== 'GET'
     const sent = writes ? countedBody(incoming, usage) : incoming
     const body = operation.form
@@ -104,6 +118,25 @@ export function server(
         ? await readJson(sent, limits.bodyBytes)
         : undefined
     const unexpected = writes && !operation.body && operation.query ? await readOptionalJson(sent, limits.bodyBytes) : undefined
+    return { body, unexpected }
+  }
+
+  async function answerCaller(
+    caller: Caller,
+    incoming: Incoming,
+    { route, params }: Target,
+    read: () => Promise<Sent>,
+    headers: Record<string, string>,
+    usage: Usage,
+  ): Promise<Answer> {
+    const { operation, id, method } = route
+    usage.countFor(caller.network.id)
+    await limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
+    // Counted first: who tries other networks' addresses uses up the limit of the key.
+    if (!caller.isAddressed) fail(notFound('Network'))
+    authorise(caller.principal.scopes, operation.scope)
+
+    const { body, unexpected } = await read()
     const key = method === 'POST' ? incoming.header('idempotency-key') : null
     const repeat = async (idempotencyKey: string) =>
       readRepeatable(idempotencyKey, caller.countedBy, [
@@ -122,6 +155,7 @@ export function server(
       queryInBody: objectOrNone(unexpected),
       body,
       address: { ...publicAddress(incoming, settings), search: incoming.search },
+      ...(caller.presumption ? { admit: caller.presumption.admit } : {}),
       ...(key === null ? {} : { repeat: () => repeat(key) }),
       usage,
       asText: true,

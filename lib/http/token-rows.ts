@@ -26,6 +26,8 @@ interface Known {
   /** Its rows, as of this version of the storage. */
   readonly version: number
   readonly rows: Promise<TokenRows>
+  /** The last rows that were read, whatever has changed since. */
+  readonly last?: TokenRows
 }
 
 export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'storage' | 'keysOfFormerMembers'>) {
@@ -54,6 +56,9 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
   }
 
   return {
+    /** Rows of an earlier request, which may have changed. Only where the storage has no version that would tell. */
+    remembered: (token: string): TokenRows | undefined => (storage.version ? undefined : known.get(token)?.last),
+
     /** The rows for a caller whom the host has recognised. */
     ofHost: ({ network_id }: HostPrincipal): Promise<TokenRows> => lookUp(undefined, network_id),
 
@@ -69,8 +74,9 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
       const rows = lookUp(hash, before?.network_id)
       if (before) keep(token, { ...before, version, rows })
       try {
-        const { key } = await rows
-        if (key) keep(token, { hash, network_id: key.network_id, version, rows })
+        const last = await rows
+        const { key } = last
+        if (key) keep(token, { hash, network_id: key.network_id, version, rows, last })
         else known.delete(token)
       } catch (error) {
         if (known.get(token)?.rows === rows) known.delete(token)

@@ -51,6 +51,11 @@ export interface OperationRequest {
   readonly asText?: true
   /** Where it was called: for links, and the addresses of stored files. */
   readonly address: Address
+  /**
+   * Makes sure, with the first statements of the work, that the caller may still call. The result throws if not. By default the
+   * key is read again where the operation writes.
+   */
+  readonly admit?: (tx: ScopedTx) => () => Promise<void>
   /** Reads what a repeated request is recognised by. */
   readonly repeat?: () => Promise<Repeatable>
   /** Counts the bytes that the request holds; both throw ApiError 503 when too much is in flight. */
@@ -102,7 +107,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       // A read asks when it gets its connection, so that it sees changes made meanwhile.
       if (reads) usage?.requireRoom()
       const principal = 'scopes' in request.caller ? request.caller : await actorOf(tx, request.caller)
-      const admitted = keyStillWorks(tx, reads ? null : principal.key_id, () => clock.now())
+      const admitted = request.admit?.(tx) ?? keyStillWorks(tx, reads ? null : principal.key_id, () => clock.now())
       const earlier = repeat && (await firstAnswer(tx, repeat, now))
       if (earlier) {
         await admitted()

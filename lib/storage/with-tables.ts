@@ -78,6 +78,8 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   return {
     transaction: (work, options) => storage.transaction((tx) => work(wrapped(tx, byName)), options),
     close: () => storage.close(),
+    // Keys are looked up first: a host's functions may do what no transaction undoes.
+    version: () => Number.NaN,
     ...(storage.using ? { using: (native: unknown) => withTables(joinedTo(storage, native), hostTables) } : {}),
   }
 }

@@ -195,8 +195,8 @@ test('reads are announced as read-only, writes are not', async () => {
   await send('tags.list')
   seen.length = 0
   await send('tags.list')
-  expect(seen).toEqual([true, true])
+  expect(seen).toEqual([true])
   seen.length = 0
   await send('tags.create', { body: { title: 'x' } })
-  expect(seen).toEqual([true, false])
+  expect(seen).toEqual([false])
 })
