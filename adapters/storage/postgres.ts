@@ -67,7 +67,7 @@ export interface PostgresStorage extends Storage {
 }
 
 /** Reads that share a snapshot at most: they are answered one after another, on one of several connections. */
-const maxReads = 8
+const maxReads = 16
 
 const rules = {
   url: v.optional(textOf('an address such as postgres://host/database')),
