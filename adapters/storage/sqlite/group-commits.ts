@@ -4,7 +4,7 @@
  * Terms
  * - **Group**: transactions that share one BEGIN and one COMMIT, because the sync of a commit costs as much as a dozen of
  *   them. Each is a savepoint, so one that throws is undone without the others. Nobody hears of theirs before the COMMIT.
- * - **Turn** of the event loop: a group stays open for one, so that requests which have arrived get into it.
+ * - **Turn** of the event loop: a group stays open for some, so that requests which have arrived get into it.
  */
 import { setImmediate } from 'node:timers/promises'
 import { isStorageError, StorageError } from '../../../lib/storage/contract.ts'
@@ -14,6 +14,8 @@ import { faultOf, storageErrorOf } from '../../sql/sqlite/errors.ts'
 
 /** More than these do not wait for each other. */
 const maxInGroup = 128
+/** A commit holds up the whole process. Reads that arrived beside a group begin in its first turn, and are answered in the second. */
+const fewestTurns = 3
 
 export interface GroupCommits {
   /** Runs work in a separate transaction; resolves when that is durable. @throws the error of `work`, StorageError */
@@ -78,6 +80,7 @@ export function groupCommits(connection: Connection, path: string, busyTimeoutMs
     }
     const jobs: Job[] = []
     const ends: Ended[] = []
+    let turns = 0
     try {
       do {
         for (let job = next(jobs.length); job; job = next(jobs.length)) {
@@ -85,7 +88,8 @@ export function groupCommits(connection: Connection, path: string, busyTimeoutMs
           ends.push(await runOne(job))
         }
         await setImmediate()
-      } while (queue[0] && !queue[0].exclusive && jobs.length < maxInGroup)
+        turns += 1
+      } while (jobs.length < maxInGroup && !queue[0]?.exclusive && (queue[0] || turns < fewestTurns))
       commit()
     } catch (error) {
       if (database.isTransaction) connection.run('ROLLBACK')
