@@ -23,7 +23,8 @@ export function frozenCopy(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map((item) => frozenCopy(item ?? null)))
   if ('toJSON' in value && typeof value.toJSON === 'function') return frozenCopy(value.toJSON())
   const copy: Record<string, unknown> = { ...value }
-  for (const [key, member] of Object.entries(copy)) {
+  for (const key in copy) {
+    const member = copy[key]
     if (member === undefined) delete copy[key]
     else if (typeof member === 'object') copy[key] = frozenCopy(member)
   }
