@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { openOutbox } from '../adapters/outbox/file.ts'
+import { youngGenerationLimit } from '../daemon/bin/young-generation.ts'
 import { storePath } from '../daemon/relay/backing.ts'
 import { startRelay } from '../daemon/relay/relay.ts'
 import type { EndpointUpsert } from '../lib/outbox/record.ts'
@@ -98,7 +99,10 @@ async function main(): Promise<void> {
   await new Promise<void>((listening) => void receiver.listen(0, '127.0.0.1', listening))
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
   const begin = (step: Step['step'], change: Partial<Step> = {}): ChildProcess =>
-    fork(import.meta.filename, [JSON.stringify({ step, directory, count, url, enabled: false, ...change } satisfies Step)])
+    // With the memory that `folkmoot-relay run` gives itself.
+    fork(import.meta.filename, [JSON.stringify({ step, directory, count, url, enabled: false, ...change } satisfies Step)], {
+      execArgv: [youngGenerationLimit],
+    })
   try {
     await said(begin('write'))
     const taken = await said(begin('take'))

@@ -6,9 +6,9 @@
  */
 import process from 'node:process'
 
-/** Of each of the two halves of the young generation. */
-const mebibytes = 16
 const option = '--max-semi-space-size'
+/** For each of the two halves of the young generation, in MiB. */
+export const youngGenerationLimit = `${option}=16`
 
 /** Whether somebody has set the limit, this function included. */
 const isSet = (): boolean =>
@@ -21,7 +21,7 @@ const isSet = (): boolean =>
 export function limitYoungGeneration(): void {
   if (isSet() || process.connected) return
   try {
-    const args = [...process.execArgv, `${option}=${mebibytes}`, ...process.argv.slice(1)]
+    const args = [...process.execArgv, youngGenerationLimit, ...process.argv.slice(1)]
     process.execve?.(process.execPath, [process.execPath, ...args], process.env)
   } catch {
     // It only takes more memory.

@@ -1,5 +1,5 @@
 /** Inserts events into the store on PostgreSQL: one round trip, however many they are. */
-import { crc32 } from '../../../../lib/base/crc32.ts'
+import { crc32 } from 'node:zlib'
 import { type Plan, rows } from '../database.ts'
 import type { Addressed } from '../endpoint-index.ts'
 import { subjectFor } from '../event-subject.ts'

@@ -1,6 +1,6 @@
 /** Inserts events into the SQLite store, row by row: half the time of a list of rows in one statement. */
 import type { DatabaseSync } from 'node:sqlite'
-import { crc32 } from '../../../../lib/base/crc32.ts'
+import { crc32 } from 'node:zlib'
 import type { Plan } from '../database.ts'
 import type { Addressed } from '../endpoint-index.ts'
 import { subjectFor } from '../event-subject.ts'
