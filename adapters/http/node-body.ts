@@ -3,8 +3,8 @@ import { ApiError } from '../../lib/errors.ts'
 import { bodyCut, hostReadBody } from '../../lib/http/exchange.ts'
 import { type Bounds, watch } from './node-bounds.ts'
 
-/** The additions of Express and its like to a request. All of it may be missing. */
-export interface HostRequest extends IncomingMessage {
+/** The parts of a request that a host keeps: Express and its like on the request itself, Koa elsewhere. All may be missing. */
+export interface Kept {
   /** The whole path, where a framework has cut its mount point off `url`. */
   readonly originalUrl?: string
   /** The body as parsed: a value, its text or its bytes. */
@@ -12,14 +12,16 @@ export interface HostRequest extends IncomingMessage {
   readonly rawBody?: unknown
 }
 
+/** A request with the additions of Express and its like. */
+export type HostRequest = IncomingMessage & Kept
+
 /** A body that the host has read before the community got the request. */
 export type HandedOver =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'parsed'; readonly value: unknown }
 
 /** The body as the host keeps it; `undefined` if the stream must be read. */
-export function handedOver(request: HostRequest): HandedOver | undefined {
-  const { body, rawBody } = request
+export function handedOver(request: IncomingMessage, { body, rawBody }: Kept): HandedOver | undefined {
   if (body === undefined && rawBody === undefined) return undefined
   const bytes = bytesOf(rawBody) ?? bytesOf(body)
   if (bytes) return { kind: 'bytes', bytes }
@@ -46,6 +48,7 @@ const isUnread = (request: IncomingMessage): boolean => !request.readableDidRead
 
 /**
  * Reads a request's body.
+ * @param kept the parts that the host keeps
  * @param limit refuse a body of more bytes than this
  * @param bounds how long it may take
  * @param arrived called for each part; if it throws, the reading ends
@@ -54,12 +57,13 @@ const isUnread = (request: IncomingMessage): boolean => !request.readableDidRead
  * @throws Error when the host has read the body and kept nothing of it
  */
 export async function readBody(
-  request: HostRequest,
+  request: IncomingMessage,
+  kept: Kept,
   limit: number,
   bounds: Bounds,
   arrived: (bytes: number) => void = () => {},
 ): Promise<Uint8Array | undefined> {
-  const handed = handedOver(request)
+  const handed = handedOver(request, kept)
   if (handed?.kind === 'bytes') return handed.bytes.length > limit ? undefined : handed.bytes
   if (hasNoBody(request)) return new Uint8Array()
   // A client that left during the token's look-up has had its `close` already: no event would end the wait.

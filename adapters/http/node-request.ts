@@ -1,31 +1,36 @@
 import type { IncomingMessage } from 'node:http'
 import type { Incoming } from '../../lib/http/exchange.ts'
-import { type HostRequest, handedOver, readBody } from './node-body.ts'
+import { type HostRequest, handedOver, type Kept, readBody } from './node-body.ts'
 import { type Bounds, defaultBounds } from './node-bounds.ts'
 
 /**
  * A request without a `Request`: building one costs more than the rest of a read.
  * @param bounds how long its body may take
  * @param whenSent see `Incoming`
+ * @param kept the parts that the host keeps
  */
-export function toIncoming(request: HostRequest, bounds: Bounds = defaultBounds, whenSent?: Incoming['whenSent']): Incoming {
-  const { path, search } = address(request)
-  const handed = handedOver(request)
+export function toIncoming(
+  request: HostRequest,
+  bounds: Bounds = defaultBounds,
+  whenSent?: Incoming['whenSent'],
+  kept: Kept = request,
+): Incoming {
+  const { path, search } = address(kept.originalUrl ?? request.url)
+  const handed = handedOver(request, kept)
   return {
     method: request.method ?? 'GET',
     path,
     search,
     secure: 'encrypted' in request.socket && request.socket.encrypted === true,
     header: (name) => header(request, name),
-    read: (limit, arrived) => readBody(request, limit, bounds, arrived),
+    read: (limit, arrived) => readBody(request, kept, limit, bounds, arrived),
     ...(handed?.kind === 'parsed' ? { parsedBody: handed.value } : {}),
     ...(whenSent ? { whenSent } : {}),
   }
 }
 
-/** The path and the query of a request, as called. */
-export function address(request: HostRequest): { path: string; search: string } {
-  const url = request.originalUrl ?? request.url ?? '/'
+/** The path and the query of a request, of its address as called. */
+export function address(url = '/'): { path: string; search: string } {
   // A client that takes us for a proxy sends the whole address.
   const begin = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const query = url.indexOf('?')

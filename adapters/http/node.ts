@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 import { writeAnswer } from './node-answer.ts'
+import type { HostRequest, Kept } from './node-body.ts'
 import { type Bounds, boundsOf, type TransferBounds } from './node-bounds.ts'
 import { address, toIncoming } from './node-request.ts'
 import { takeTurn } from './node-turns.ts'
@@ -39,13 +40,23 @@ export function communityMiddleware(
   bounds?: TransferBounds,
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
   const full = boundsOf(bounds)
-  return (request, response, next) => {
-    if (community.owns(address(request).path)) answer(community, full, request, response)
+  return (request: HostRequest, response, next) => {
+    if (community.owns(address(request.originalUrl ?? request.url).path)) answer(community, full, request, response)
     else next()
   }
 }
 
-function answer(community: Pick<Community, 'serve'>, bounds: Bounds, request: IncomingMessage, response: ServerResponse): void {
+/**
+ * Answers a request, for the adapters of frameworks.
+ * @param kept the parts that the framework keeps, if not on the request itself
+ */
+export function answer(
+  community: Pick<Community, 'serve'>,
+  bounds: Bounds,
+  request: IncomingMessage,
+  response: ServerResponse,
+  kept?: Kept,
+): void {
   takeTurn(request, response, (done) => {
     let sent = done
     const whenSent = (release: () => void) => {
@@ -54,7 +65,7 @@ function answer(community: Pick<Community, 'serve'>, bounds: Bounds, request: In
         done()
       }
     }
-    community.serve(toIncoming(request, bounds, whenSent)).then(
+    community.serve(toIncoming(request, bounds, whenSent, kept)).then(
       (result) => {
         if (finished.length === 0) setImmediate(writeFinished)
         finished.push({ request, response, result, bounds, sent: () => sent() })

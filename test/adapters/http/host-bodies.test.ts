@@ -3,9 +3,24 @@ import { createServer, request as httpRequest, type IncomingMessage, type Reques
 import { type AddressInfo, connect } from 'node:net'
 import express, { type RequestHandler } from 'express'
 import { expect, onTestFinished, test } from 'vitest'
+import { communityMiddleware as honoMiddleware } from '../../../adapters/http/hono.ts'
+import { communityMiddleware as koaMiddleware } from '../../../adapters/http/koa.ts'
 import { communityMiddleware, toNodeListener } from '../../../adapters/http/node.ts'
+import { untyped } from '../../../bench/http/untyped.ts'
 import { createTestCommunity, type TestCommunity } from '../../support/community.ts'
 import type { Json } from '../../support/json.ts'
+
+type KoaMiddleware = ReturnType<typeof koaMiddleware>
+const { default: Koa } = await untyped<{ default: new () => { use(it: KoaMiddleware): void; callback(): RequestListener } }>(
+  'koa',
+)
+const { bodyParser } = await untyped<{ bodyParser(options: object): KoaMiddleware }>('@koa/bodyparser')
+const { default: mount } = await untyped<{ default(path: string, it: KoaMiddleware): KoaMiddleware }>('koa-mount')
+
+type HonoMiddleware = ReturnType<typeof honoMiddleware>
+type Reader = 'json' | 'text' | 'arrayBuffer'
+const { Hono } = await untyped<{ Hono: new () => { use(it: HonoMiddleware): void; readonly fetch: unknown } }>('hono')
+const { getRequestListener } = await untyped<{ getRequestListener(fetch: unknown): RequestListener }>('@hono/node-server')
 
 async function start(listener: RequestListener): Promise<string> {
   const server = createServer(listener)
@@ -24,13 +39,15 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
+const hasBody = (method: string | undefined): boolean => method === 'POST' || method === 'PATCH'
+
 /** A small host that reads each body and keeps it in its own way. */
 const keeping =
   (keep: (request: IncomingMessage, body: Buffer) => void) =>
   ({ community }: TestCommunity): RequestListener => {
     const listener = toNodeListener(community)
     return async (request: IncomingMessage, response: ServerResponse) => {
-      if (request.method === 'POST' || request.method === 'PATCH') keep(request, await bytesOf(request))
+      if (hasBody(request.method)) keep(request, await bytesOf(request))
       listener(request, response)
     }
   }
@@ -44,6 +61,30 @@ const withParser =
     return app
   }
 
+const withKoa =
+  (...middleware: readonly KoaMiddleware[]) =>
+  ({ community }: TestCommunity): RequestListener => {
+    const app = new Koa()
+    for (const it of [...middleware, koaMiddleware(community)]) app.use(it)
+    return app.callback()
+  }
+
+/** A Hono whose own middleware reads each body. */
+const withHono =
+  (reader: Reader) =>
+  ({ community }: TestCommunity): RequestListener => {
+    const app = new Hono()
+    app.use(async ({ req }, next) => {
+      const { method } = req.raw
+      // A body that is no JSON is a matter of the API.
+      if (hasBody(method)) await (req as unknown as Record<Reader, () => Promise<unknown>>)[reader]().catch(() => {})
+      await next()
+      return undefined
+    })
+    app.use(honoMiddleware(community))
+    return getRequestListener(app.fetch)
+  }
+
 const unread = ({ community }: TestCommunity): RequestListener => toNodeListener(community)
 
 /** Hosts that keep the body, so that every answer is what it would have been. */
@@ -55,6 +96,11 @@ const hosts: readonly (readonly [string, (it: TestCommunity) => RequestListener]
   ['request.rawBody as a Buffer', keeping((request, body) => Object.assign(request, { rawBody: body }))],
   ['request.rawBody as a text', keeping((request, body) => Object.assign(request, { rawBody: body.toString(), body: {} }))],
   ['request.body as a Uint8Array', keeping((request, body) => Object.assign(request, { body: new Uint8Array(body) }))],
+  ['@koa/bodyparser', withKoa(bodyParser({ jsonLimit: '4mb' }))],
+  ['@koa/bodyparser for texts', withKoa(bodyParser({ enableTypes: ['text'], extendTypes: { text: ['*/*'] }, textLimit: '4mb' }))],
+  ['Hono after its `json`', withHono('json')],
+  ['Hono after its `text`', withHono('text')],
+  ['Hono after its `arrayBuffer`', withHono('arrayBuffer')],
   [
     'an old parser, which puts {} where it does not look',
     withParser((request, _response, next) => {
@@ -135,8 +181,11 @@ for (const [name, host] of hosts)
     expect(it.faults).toEqual([])
   })
 
+/** Such a host answers broken JSON by itself. */
+const parsesJson = (name: string): boolean => name.includes('express.json') || name === '@koa/bodyparser'
+
 test('a body that is no JSON is a 400 also where the host hands over its bytes', async () => {
-  for (const [, host] of hosts.filter(([name]) => !name.includes('express.json'))) {
+  for (const [, host] of hosts.filter(([name]) => !parsesJson(name))) {
     const it = await hosted(host)
     const answer = await fetch(it.url + tags, {
       method: 'POST',
@@ -191,6 +240,18 @@ test('without a body there is nothing that a host could have read away', async (
   const headers = { authorization: `Bearer ${it.token}` }
   const answer = await fetch(it.url + tags, { method: 'POST', headers })
   expect([answer.status, await answer.json()]).toEqual([422, { error: 'title is required' }])
+})
+
+test('Koa mounts it below a path, though `koa-mount` cuts that path off', async () => {
+  const it = await createTestCommunity({ allowHttp: true, basePath: '/community' })
+  const app = new Koa()
+  app.use(mount('/community', koaMiddleware(it.community)))
+  const headers = { authorization: `Bearer ${it.token}` }
+  const path = `/community${tags}`
+  await it.community.call('tags.create', { network: 'demo', body: { title: 'Oil' } })
+  await it.community.call('tags.create', { network: 'demo', body: { title: 'Ink' } })
+  const answer = await fetch(`${await start(app.callback())}${path}?per_page=1`, { headers })
+  expect([answer.status, await answer.json()]).toMatchObject([200, { links: { next: expect.stringContaining(`${path}?`) } }])
 })
 
 test('one Idempotency-Key works with and without a parser', async () => {

@@ -1,0 +1,30 @@
+/** Hono, on any runtime: no module of Node is loaded here. */
+import type { Community } from '../../lib/index.ts'
+
+/** As much of Hono's context as is used. */
+export interface HonoContext {
+  readonly req: { readonly raw: Request; arrayBuffer(): Promise<ArrayBuffer> }
+  newResponse(body: ReadableStream | null, init: object): Response
+}
+
+/**
+ * Middleware for Hono: answers the API's paths and leaves every other request, its body untouched, to the next handler. Headers
+ * that earlier middleware has set, such as a request id, leave with the answer, and a body that it has read is used. Mounted
+ * below a path, give the community that `basePath`.
+ * @param community what answers
+ */
+export function communityMiddleware(
+  community: Pick<Community, 'fetch' | 'owns'>,
+): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
+  return async (context, next) => {
+    const { raw } = context.req
+    if (!community.owns(new URL(raw.url).pathname)) {
+      await next()
+      return undefined
+    }
+    // Hono keeps a body that somebody has read.
+    const request = raw.bodyUsed ? new Request(raw, { body: await context.req.arrayBuffer() }) : raw
+    const answer = await community.fetch(request)
+    return context.newResponse(answer.body, answer)
+  }
+}

@@ -1,0 +1,59 @@
+/** Koa. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Community } from '../../lib/index.ts'
+import { answer } from './node.ts'
+import { boundsOf, type TransferBounds } from './node-bounds.ts'
+import { address } from './node-request.ts'
+
+/** As much of Koa's context as is used. */
+export interface KoaContext {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** The address as called, which stays when `koa-mount` cuts its prefix off. */
+  readonly originalUrl: string
+  /** Body parsers keep the body here. */
+  readonly request: { readonly body?: unknown; readonly rawBody?: unknown }
+  respond?: boolean
+}
+
+/**
+ * Middleware for Koa: answers the API's paths and leaves every other request, its body untouched, to the next middleware. Use it
+ * before or after a body parser, and below `koa-mount`. Mounted below a path, give the community that `basePath`.
+ * @param community what answers
+ * @param bounds how long bodies and answers may be on their way
+ * @returns middleware that is done when the answer has left, so that a log around it has its status and duration
+ * @throws TypeError when a bound is not a whole number above 0
+ */
+export function communityMiddleware(
+  community: Pick<Community, 'serve' | 'owns'>,
+  bounds?: TransferBounds,
+): (context: KoaContext, next: () => Promise<unknown>) => Promise<void> {
+  const full = boundsOf(bounds)
+  return async (context, next) => {
+    const { req, res, request, originalUrl } = context
+    if (!community.owns(address(originalUrl).path)) {
+      await next()
+      return
+    }
+    context.respond = false
+    const { body, rawBody } = request
+    const ended = whenEnded(req, res)
+    answer(community, full, req, res, { originalUrl, body, rawBody })
+    await ended
+  }
+}
+
+/** Waits until an answer has left or its connection has ended. */
+function whenEnded({ socket }: IncomingMessage, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      response.off('close', end)
+      socket.off('close', end)
+      resolve()
+    }
+    // Not every version of Node notifies a response that waits behind another one when their connection ends.
+    response.on('close', end)
+    socket.on('close', end)
+    if (response.destroyed || socket.destroyed) end()
+  })
+}

@@ -1,0 +1,27 @@
+/** The API beside an application of `node:http`: `node node.ts`. */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import { communityMiddleware } from 'folkmoot/node'
+import { closeOnSignal, host, openCommunity, port, print } from './community.ts'
+
+const community = await openCommunity()
+const api = communityMiddleware(community)
+
+const server = createServer((request, response) => {
+  const id = String(request.headers['x-request-id'] ?? randomUUID())
+  response.setHeader('x-request-id', id)
+  response.on('finish', () => print({ id, method: request.method, path: request.url, status: response.statusCode }))
+  api(request, response, async () => {
+    if (request.method === 'GET' && request.url === '/about') response.end(JSON.stringify({ inFlight: community.inFlight() }))
+    else if (request.method === 'POST' && request.url === '/own') response.end(await textOf(request))
+    else response.writeHead(404).end('your 404')
+  })
+}).listen(port, host)
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+closeOnSignal(community, () => new Promise((closed) => server.close(closed)))

@@ -1,0 +1,61 @@
+/** An application as a user has it: the examples, the package with its dependencies, and a network with a key. */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import { createCommunity } from '../../../../lib/index.ts'
+import { bundle } from '../../../../scripts/bundle.ts'
+
+const root = join(import.meta.dirname, '..', '..', '..', '..')
+
+export interface Application {
+  /** Holds the examples. */
+  readonly directory: string
+  /** A key with every scope. */
+  readonly token: string
+  /** A new directory for `DATA`, with the network and its key. */
+  data(name: string): string
+}
+
+export async function application(): Promise<Application> {
+  const directory = mkdtempSync(join(inject('directory'), 'hosts-'))
+  cpSync(join(root, 'docs', 'examples'), directory, { recursive: true })
+  writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }')
+  linkPackages(join(root, 'node_modules'), join(directory, 'node_modules'))
+  const folkmoot = join(directory, 'node_modules', 'folkmoot')
+  mkdirSync(folkmoot)
+  cpSync(join(root, 'package.json'), join(folkmoot, 'package.json'))
+  await bundle(join(folkmoot, 'dist'))
+  const token = await prepare(join(directory, 'prepared'))
+  return {
+    directory,
+    token,
+    data(name) {
+      const data = join(directory, 'data', name)
+      cpSync(join(directory, 'prepared'), data, { recursive: true })
+      return data
+    },
+  }
+}
+
+/** Links every package of a directory into another one. */
+function linkPackages(from: string, to: string): void {
+  mkdirSync(to)
+  for (const name of readdirSync(from)) if (!name.startsWith('.')) symlinkSync(join(from, name), join(to, name))
+}
+
+async function prepare(directory: string): Promise<string> {
+  mkdirSync(directory)
+  const storage = await sqliteStorage({ path: join(directory, 'community.sqlite') })
+  const community = createCommunity({ storage })
+  const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
+  const { network } = await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
+  const { token } = await community.keys.create({ network_id: network.id, name: 'Hosts', scopes: ['*'] })
+  for (const title of ['Oil', 'Chalk']) await community.call('tags.create', { network: network.id, body: { title } })
+  await community.close()
+  return token
+}
+
+/** The version of a package of this checkout. */
+export const versionOf = (name: string): string =>
+  (JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as { version: string }).version

@@ -1,0 +1,276 @@
+/** The questions that every host is asked, each of which is a column of the table in `docs/hosts.md`. */
+import { readdirSync, statSync } from 'node:fs'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { type Running, until } from './running.ts'
+
+/** A host that is asked. */
+export interface Asked {
+  /** With the API at the root. */
+  readonly host: Running
+  /** With the API below `/community`. */
+  readonly below: Running
+  readonly token: string
+}
+
+export interface Question {
+  /** The heading of its column. */
+  readonly column: string
+  readonly title: string
+  ask(asked: Asked): Promise<void>
+}
+
+interface Sent {
+  readonly method?: string
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+const network = '/admin/v1/networks/paint-pals'
+const tags = `${network}/tags`
+
+/** Sends a request as the proxy of the examples does. */
+async function ask(token: string, url: string, { method = 'GET', body, headers }: Sent = {}): Promise<Answered> {
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-forwarded-proto': 'https',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  })
+  return { status: answer.status, headers: answer.headers, text: await answer.text() }
+}
+
+const idOf = ({ text }: Answered): string => (JSON.parse(text) as { id: string }).id
+const nextOf = ({ text }: Answered): string => (JSON.parse(text) as { links: { next: string } }).links.next
+
+/** The figures of requests in flight, which the example's own route shows. */
+async function inFlight({ origin }: Running): Promise<number> {
+  const { inFlight } = (await (await fetch(`${origin}/about`)).json()) as { inFlight: { requests: number } }
+  return inFlight.requests
+}
+
+const answers: Question = {
+  column: 'API',
+  title: 'answers every kind of request as the API does',
+  async ask({ host, token }) {
+    const { origin } = host
+    const made = await ask(token, origin + tags, { method: 'POST', body: '{"title":"Größe ✓"}' })
+    const tag = `${origin}${tags}/${idOf(made)}`
+    const list = await ask(token, origin + tags)
+    const head = await ask(token, origin + tags, { method: 'HEAD' })
+    const wrongMethod = await ask(token, `${origin}${network}/me`, { method: 'DELETE' })
+    const sent: Readonly<Record<string, Answered>> = {
+      made,
+      list,
+      head,
+      wrongMethod,
+      changed: await ask(token, tag, { method: 'PATCH', body: '{"title":"Ink"}' }),
+      replaced: await ask(token, tag, { method: 'PUT', body: '{"title":"Ink"}' }),
+      empty: await ask(token, origin + tags, { method: 'POST', body: '{}' }),
+      without: await ask(token, origin + tags, { method: 'POST' }),
+      broken: await ask(token, origin + tags, { method: 'POST', body: '{"title":' }),
+      otherType: await ask(token, origin + tags, { method: 'POST', body: 'a', headers: { 'content-type': 'text/plain' } }),
+      stranger: await ask('nobody', origin + tags),
+      unknown: await ask(token, `${origin}${network}/nothing`),
+      document: await ask(token, `${origin}/webhooks/v1/spec.json`),
+      removed: await ask(token, tag, { method: 'DELETE' }),
+    }
+    expect(Object.fromEntries(Object.entries(sent).map(([name, { status }]) => [name, status]))).toEqual({
+      made: 201,
+      list: 200,
+      head: 200,
+      wrongMethod: 405,
+      changed: 200,
+      replaced: 200,
+      empty: 422,
+      without: 422,
+      broken: 400,
+      otherType: 415,
+      stranger: 401,
+      unknown: 404,
+      document: 200,
+      removed: 204,
+    })
+    expect(JSON.parse(made.text)).toMatchObject({ title: 'Größe ✓' })
+    expect([head.text, sent['removed']?.text]).toEqual(['', ''])
+    expect(wrongMethod.headers.get('allow')).toContain('GET')
+    for (const { headers, text } of Object.values(sent))
+      if (text !== '') expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+  },
+}
+
+const below: Question = {
+  column: 'below a path',
+  title: 'mounts the API below a path, with links to that path',
+  async ask({ below: { origin, port }, token }) {
+    const list = await ask(token, `${origin}/community${tags}?per_page=1`)
+    expect([list.status, nextOf(list)]).toEqual([
+      200,
+      expect.stringMatching(`^https://127.0.0.1:${port}/community${tags}\\?.*page=2`),
+    ])
+    const made = await ask(token, `${origin}/community${tags}`, { method: 'POST', body: '{"title":"Ink"}' })
+    expect([made.status, JSON.parse(made.text)]).toMatchObject([201, { title: 'Ink' }])
+    expect((await ask(token, `${origin}/community${network}/nothing`)).text).toContain('There is no path')
+    const outside = await ask(token, origin + tags)
+    expect([outside.status, outside.text]).toEqual([404, expect.stringContaining('your 404')])
+  },
+}
+
+const ownRoutes: Question = {
+  column: 'own routes',
+  title: 'keeps its own routes, its body parser and its 404',
+  async ask({ host: { origin }, token }) {
+    const own = await ask(token, `${origin}/own`, { method: 'POST', body: '{"title":"yours ✓"}' })
+    expect([own.status, JSON.parse(own.text)]).toEqual([200, { title: 'yours ✓' }])
+    const missing = await ask(token, `${origin}/nothing`)
+    expect([missing.status, missing.text]).toEqual([404, expect.stringContaining('your 404')])
+  },
+}
+
+const logged: Question = {
+  column: 'request id and log',
+  title: 'puts its request id on the answers of the API and writes them into its log',
+  async ask({ host, token }) {
+    const id = `asked-${crypto.randomUUID()}`
+    const path = `${network}/nothing`
+    const answer = await ask(token, host.origin + path, { headers: { 'x-request-id': id } })
+    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([404, id])
+    const lines = () =>
+      host
+        .log()
+        .split('\n')
+        .filter((line) => line.includes(id))
+        .join('\n')
+    await until(
+      async () => lines().includes(path) && lines().includes('404'),
+      () => `the log has no line with ${id}, ${path} and 404:\n${host.log()}`,
+    )
+  },
+}
+
+const proxied: Question = {
+  column: 'HTTPS by a proxy',
+  title: 'refuses plain HTTP, and makes links as the proxy of HTTPS was called',
+  async ask({ host: { origin }, token }) {
+    const plain = await ask(token, origin + tags, { headers: { 'x-forwarded-proto': 'http' } })
+    expect([plain.status, JSON.parse(plain.text)]).toMatchObject([403, { error: 'https_required' }])
+    const list = (headers: Readonly<Record<string, string>>) => ask(token, `${origin}${tags}?per_page=1`, { headers })
+    const named = { 'x-forwarded-host': 'api.example.org' }
+    expect(nextOf(await list(named))).toMatch(`https://api.example.org${tags}?`)
+    expect(nextOf(await list({ ...named, 'x-forwarded-prefix': '/cut' }))).toMatch(`https://api.example.org/cut${tags}?`)
+  },
+}
+
+const boundary = 'folkmoot-hosts'
+const mebibyte = 1024 * 1024
+
+/** Begins a request whose body is written part by part. */
+function begin({ port }: Running, token: string, path: string, type: string): ClientRequest {
+  const headers = { authorization: `Bearer ${token}`, 'x-forwarded-proto': 'https', 'content-type': type }
+  return httpRequest({ host: '127.0.0.1', port, path, method: 'POST', headers, agent: false })
+}
+
+/** The answer to a request; a client that is cut off while it writes may have been answered before. */
+async function answerTo(request: ClientRequest): Promise<{ status: number; text: string }> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.on('response', resolve)
+    request.on('error', reject)
+  })
+  let text = ''
+  for await (const part of response) text += part
+  return { status: response.statusCode ?? 0, text }
+}
+
+/** Uploads a file in parts of a mebibyte, in chunks, without an announced length. */
+async function upload(host: Running, token: string, mebibytes: number) {
+  const request = begin(host, token, `${network}/assets`, `multipart/form-data; boundary=${boundary}`)
+  const answered = answerTo(request)
+  let isAnswered = false
+  void answered.catch(() => {}).then(() => (isAnswered = true))
+  const field = `--${boundary}\r\nContent-Disposition: form-data; name="asset_style"\r\n\r\npost\r\n`
+  const file = `--${boundary}\r\nContent-Disposition: form-data; name="asset_file"; filename="wash.bin"\r\n\r\n`
+  request.write(field + file)
+  const part = Buffer.alloc(mebibyte, 7)
+  for (let sent = 0; sent < mebibytes && !isAnswered; sent++)
+    if (!request.write(part)) await Promise.race([new Promise((drained) => request.once('drain', drained)), answered])
+  request.end(`\r\n--${boundary}--\r\n`)
+  return answered
+}
+
+const uploads: Question = {
+  column: '25 MiB upload',
+  title: 'passes a streamed upload of 25 MiB on, and the 413 of a larger one',
+  async ask({ host, token }) {
+    const stored = await upload(host, token, 25)
+    expect([stored.status, JSON.parse(stored.text)]).toMatchObject([201, { name: 'wash.bin' }])
+    const files = readdirSync(join(host.data, 'assets')).map((name) => statSync(join(host.data, 'assets', name)).size)
+    expect(files).toEqual([25 * mebibyte])
+    const refused = await upload(host, token, 40)
+    expect([refused.status, JSON.parse(refused.text)]).toEqual([413, { error: expect.stringContaining('larger than') }])
+  },
+}
+
+const clientLeaves: Question = {
+  column: 'client leaves',
+  title: 'lets a client leave in the middle of a body, without a fault and with nothing in flight',
+  async ask({ host, token }) {
+    const request = begin(host, token, tags, 'application/json')
+    request.on('error', () => {})
+    request.write('{"title":"')
+    await until(
+      async () => (await inFlight(host)) === 1,
+      () => 'the request is not in flight',
+    )
+    request.destroy()
+    await until(
+      async () => (await inFlight(host)) === 0,
+      () => `the request remains in flight:\n${host.log()}`,
+    )
+    expect(host.log()).not.toContain('"fault"')
+    expect((await ask(token, host.origin + tags)).status).toBe(200)
+  },
+}
+
+const isRefused = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(false))
+    socket.on('error', () => resolve(true))
+    socket.on('connect', () => socket.destroy())
+  })
+
+const stops: Question = {
+  column: 'graceful stop',
+  title: 'finishes its requests when it is asked to end, and ends',
+  async ask({ host, token }) {
+    const request = begin(host, token, tags, 'application/json')
+    const answered = answerTo(request)
+    request.write('{"title":"')
+    await until(
+      async () => (await inFlight(host)) === 1,
+      () => 'the request is not in flight',
+    )
+    host.terminate()
+    await until(
+      () => isRefused(host.port),
+      () => `the host still accepts connections:\n${host.log()}`,
+    )
+    request.end('Last"}')
+    expect(await answered).toEqual({ status: 201, text: expect.stringContaining('"title":"Last"') })
+    expect(await host.ended).toBe(0)
+  },
+}
+
+/** In the order in which they are asked: the last one ends the host. */
+export const questions: readonly Question[] = [answers, below, ownRoutes, logged, proxied, uploads, clientLeaves, stops]

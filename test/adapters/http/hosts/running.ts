@@ -1,0 +1,100 @@
+/** A host that runs as a process. */
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import process from 'node:process'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** How to start a host: a program with its arguments and its environment. */
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Running {
+  readonly origin: string
+  readonly port: number
+  /** Its `DATA`. */
+  readonly data: string
+  /** All that it has printed. */
+  log(): string
+  /** Asks it to end. */
+  terminate(): void
+  /** The exit code. */
+  readonly ended: Promise<number | null>
+  /** Ends it, whatever it does. */
+  end(): Promise<unknown>
+}
+
+/**
+ * Starts a host and waits until its own route answers.
+ * @param directory where it runs
+ * @throws Error with its output when it ends before
+ */
+export async function start(
+  { program, args, env }: Command,
+  directory: string,
+  data: string,
+  basePath: string,
+): Promise<Running> {
+  const port = await freePort()
+  const child = spawn(program, args, {
+    cwd: directory,
+    env: {
+      ...process.env,
+      PORT: String(port),
+      DATA: data,
+      BASE_PATH: basePath,
+      NODE_COMPILE_CACHE: `${directory}/compiled`,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (log += part))
+  let hasEnded = false
+  const ended = new Promise<number | null>((resolve) => {
+    child.on('error', (error) => (log += String(error)))
+    child.on('close', (code) => {
+      hasEnded = true
+      resolve(code)
+    })
+  })
+  const end = () => {
+    child.kill('SIGKILL')
+    return ended
+  }
+  const origin = `http://127.0.0.1:${port}`
+  const running = { origin, port, data, log: () => log, terminate: () => void child.kill('SIGTERM'), ended, end }
+  await until(
+    async () => hasEnded || (await fetch(`${origin}/about`).then(({ ok }) => ok)),
+    () => `${program} ${args.join(' ')} does not answer:\n${log}`,
+  ).catch((error: unknown) => {
+    void end()
+    throw error
+  })
+  if (hasEnded) throw new Error(`${program} ${args.join(' ')} has ended:\n${log}`)
+  return running
+}
+
+/** Waits until something holds, 100 seconds at most. A refusal counts as no. */
+export async function until(holds: () => Promise<boolean>, problem: () => string): Promise<void> {
+  const end = Date.now() + 100_000
+  while (!(await holds().catch(() => false))) {
+    if (Date.now() > end) throw new Error(problem())
+    await delay(20)
+  }
+}
+
+/** A port below those that the system gives to clients, one of which might take it in between. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 18_000)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.on('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
+}
