@@ -104,3 +104,25 @@ test('a server that went away and came back is read from again without a word', 
   await early
   expect(await Promise.all(Array.from({ length: 20 }, () => thingIds(storage)))).toEqual(Array.from({ length: 20 }, () => ['1']))
 })
+
+test.each([true, false])(
+  'a connection that was given back in a failed transaction is replaced, with pipeline %o',
+  async (pipeline) => {
+    const pool = new pg.Pool({ connectionString: server.url, max: 1, ...(pipeline ? { pipeline } : {}) })
+    onTestFinished(() => pool.end())
+    const { storage } = await open({ pool })
+    await insertAndTell(storage, 1)
+    const fail = async () => {
+      const client = await pool.connect()
+      await client.query('BEGIN')
+      await expect(client.query('SELECT 1 / 0')).rejects.toThrow('division by zero')
+      client.release()
+    }
+    await fail()
+    expect(await thingIds(storage)).toEqual(['1'])
+    await fail()
+    await insertAndTell(storage, 2)
+    expect(await thingIds(storage)).toEqual(['1', '2'])
+    await storage.close()
+  },
+)
