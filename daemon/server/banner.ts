@@ -10,6 +10,8 @@ export interface BannerFacts {
   readonly secured: boolean
   /** The built-in receiver's address, where there is one. */
   readonly receiver: string | null
+  /** The sentence about faults that the server makes on purpose. */
+  readonly faults: string | null
   /** The address of the figures, where there are some. */
   readonly metrics: string | null
   /** The control file, through which commands reach a server whose storage is its own. */
@@ -18,7 +20,7 @@ export interface BannerFacts {
 
 /** The readable greeting of `folkmoot serve`. */
 export function banner(facts: BannerFacts): string {
-  const { url, network_id, token, storage, outbox, secured, receiver, metrics, control } = facts
+  const { url, network_id, token, storage, outbox, secured, receiver, faults, metrics, control } = facts
   const lines = [
     '',
     `  folkmoot listens on ${url}`,
@@ -35,6 +37,7 @@ export function banner(facts: BannerFacts): string {
       '',
       '  Plain HTTP is refused with 403. Give --tls-cert and --tls-key, --trust-proxy behind a proxy, or --allow-http.',
     )
+  if (faults) lines.push('', `  ${faults}`)
   if (token)
     lines.push(
       '',

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander'
 import { orders } from '../../lib/outbox/values.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'
+import { faultKinds } from './faults/plan.ts'
 import type { StorageFlags } from './operator.ts'
 import { list, port } from './options.ts'
 
@@ -52,6 +53,9 @@ const serveFlags = {
   webhookKey: texts('<key>', 'the key that it gets as bearer token; better in a file'),
   webhookKeyFile: texts('<file>', 'a file that holds the key; - is standard input'),
   webhookOrder: oneOf('<order>', 'the order in which these endpoints get their events', orders),
+  fault: texts('<fault>', `a fault and its probability, such as 429:0.1; repeatable: ${Object.keys(faultKinds).join(', ')}`),
+  latency: text('<ms>', 'milliseconds that each request waits, such as 50-200 or 100'),
+  seed: text('<text>', 'the seed of --fault and --latency: the same seed, the same faults'),
 }
 
 type Flags = typeof serveFlags

@@ -15,6 +15,8 @@ import type { Operator } from './control/calls.ts'
 import { controlFileOf } from './control/place.ts'
 import { startControl } from './control/serve-control.ts'
 import { demoNetwork } from './demo/made.ts'
+import { withFaults } from './faults/listener.ts'
+import { describePlan, planOf } from './faults/plan.ts'
 import type { ServeFlags } from './flags.ts'
 import { assetsPath, withAssets } from './http/assets.ts'
 import { createFront, type Front } from './http/front.ts'
@@ -55,6 +57,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
   if (flags.webhookUrl.length > 0 && !flags.demo)
     throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
   const encryptionKeys = encryptionKeysOf(flags)
+  const faults = planOf(flags)
 
   const log = createLog(out, flags.json ?? false)
   const files = assetsDirectory(flags)
@@ -98,7 +101,8 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
 
     metrics?.inFlight(community.inFlight)
     front.watcher = watcherOf({ operations: community.operations, metrics, access: flags.accessLog ? log.access : undefined })
-    front.next = withAssets(files, httpsOf(flags), toNodeListener(community, { bodyTimeoutMs: 120_000 }))
+    const listener = withAssets(files, httpsOf(flags), toNodeListener(community, { bodyTimeoutMs: 120_000 }))
+    front.next = faults ? withFaults(faults, listener) : listener
     front.phase = 'ready'
     const facts = {
       url: listening.url,
@@ -110,16 +114,18 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     }
     out.line(
       flags.json
-        ? JSON.stringify(facts)
+        ? JSON.stringify({ ...facts, ...(faults ? { faults } : {}) })
         : banner({
             ...facts,
             storage: withoutPassword(flags.storage),
             outbox: withoutPassword(outbox),
             secured: Boolean(flags.tlsCert || flags.allowHttp || flags.trustProxy),
             receiver: demo?.receiver?.url ?? null,
+            faults: faults ? describePlan(faults) : null,
             metrics: metrics ? `http://127.0.0.1:${metrics.port}/metrics` : null,
           }),
     )
+    if (faults) log.warn(describePlan(faults))
     if (!flags.publicUrl && (flags.tlsCert || flags.trustProxy))
       log.warn(
         '--public-url is missing: links and addresses of uploads use the name in each request; give the origin, such as https://api.example.org',
