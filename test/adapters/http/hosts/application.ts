@@ -15,6 +15,8 @@ export interface Application {
   readonly token: string
   /** A new directory for `DATA`, with the network and its key. */
   data(name: string): string
+  /** Writes a file beside the examples. */
+  write(name: string, text: string): void
 }
 
 export async function application(): Promise<Application> {
@@ -35,6 +37,7 @@ export async function application(): Promise<Application> {
       cpSync(join(directory, 'prepared'), data, { recursive: true })
       return data
     },
+    write: (name, text) => writeFileSync(join(directory, name), text),
   }
 }
 

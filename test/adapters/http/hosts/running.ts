@@ -4,11 +4,10 @@ import { createServer } from 'node:net'
 import process from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How to start a host: a program with its arguments and its environment. */
+/** How to start a host: a program with its arguments. */
 export interface Command {
   readonly program: string
-  readonly args: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
+  args(port: number): readonly string[]
 }
 
 export interface Running {
@@ -32,22 +31,17 @@ export interface Running {
  * @throws Error with its output when it ends before
  */
 export async function start(
-  { program, args, env }: Command,
+  command: Command,
   directory: string,
   data: string,
-  basePath: string,
+  env: Readonly<Record<string, string>>,
 ): Promise<Running> {
   const port = await freePort()
+  const { program } = command
+  const args = command.args(port)
   const child = spawn(program, args, {
     cwd: directory,
-    env: {
-      ...process.env,
-      PORT: String(port),
-      DATA: data,
-      BASE_PATH: basePath,
-      NODE_COMPILE_CACHE: `${directory}/compiled`,
-      ...env,
-    },
+    env: { ...process.env, PORT: String(port), DATA: data, NODE_COMPILE_CACHE: `${directory}/compiled`, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''

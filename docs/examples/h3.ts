@@ -1,0 +1,23 @@
+/** The API beside an application of h3, the server of Nitro and Nuxt: `node h3.ts`. */
+import { randomUUID } from 'node:crypto'
+import { H3, serve, toResponse } from 'h3'
+import { closeOnSignal, host, openCommunity, port, print } from './community.ts'
+
+const community = await openCommunity()
+const app = new H3({ silent: true })
+
+app.use(async (event, next) => {
+  const id = event.req.headers.get('x-request-id') ?? randomUUID()
+  const { method } = event.req
+  const answer = await toResponse(await next(), event)
+  answer.headers.set('x-request-id', id)
+  print({ id, method, path: event.url.pathname, status: answer.status })
+  return answer
+})
+app.use((event) => community.handle(event.req))
+app.get('/about', () => ({ inFlight: community.inFlight() }))
+app.post('/own', (event) => event.req.json())
+app.all('/**', () => new Response('your 404', { status: 404 }))
+
+const server = serve(app, { port, hostname: host, silent: true, gracefulShutdown: false })
+closeOnSignal(community, () => server.close())
