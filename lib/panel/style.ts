@@ -15,6 +15,7 @@ body{margin:0;background:var(--bg);color:var(--text);font:15px/1.5 system-ui,-ap
 a{color:var(--accent)}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:2px}
 .skip{position:absolute;left:-999rem}.skip:focus{left:1rem;top:.5rem;background:var(--card);padding:.5rem 1rem;z-index:2}
+.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .top{background:var(--card);border-bottom:1px solid var(--line);border-top:3px solid var(--brand)}
 .in{max-width:72rem;margin:0 auto;padding:0 1.25rem}
 .who{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem;padding-top:.75rem;font-size:.9rem}

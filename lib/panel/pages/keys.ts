@@ -1,0 +1,124 @@
+/** API keys: list, create, show once, revoke (specification, section 5, rules 2 to 5). */
+import { found } from '../../errors.ts'
+import type { KeyListing } from '../../host/keys.ts'
+import { may } from '../access.ts'
+import { type Html, html } from '../html.ts'
+import { layout } from '../layout.ts'
+import { badge, confirmation, empty, note, secret, time } from '../parts.ts'
+import { page, seeOther } from '../respond.ts'
+import type { Route, View } from '../route.ts'
+import { createForm, keyFrom, keyProblems } from './key-form.ts'
+
+const statusOf = ({ status, expired, member_state }: KeyListing): Html => {
+  if (status === 'Revoked') return badge('bad', 'Revoked')
+  if (expired) return badge('warn', 'Expired')
+  return html`${badge('good', 'Active')}${member_state !== 'active' && html` ${badge('warn', `member ${member_state}`)}`}`
+}
+
+/** The names of members, by id; one whose name cannot be read is shown by the id. */
+async function namesOf({ community, id }: View, keys: readonly KeyListing[]): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(keys.map(({ member_id }) => member_id))].slice(0, 50)
+  const nameOf = async (member: string): Promise<readonly [string, string]> => {
+    const { first_name, last_name } = await community.call('members.show', { network: id, params: { id: member } })
+    return [member, `${first_name} ${last_name}`.trim()]
+  }
+  const names = await Promise.all(ids.map((member) => nameOf(member).catch(() => undefined)))
+  return new Map(names.filter((name) => name !== undefined))
+}
+
+const row = (view: View, key: KeyListing, names: ReadonlyMap<string, string>): Html => {
+  const isActive = key.status === 'Active'
+  return html`<tr ${!isActive && html`class="off"`}>
+<th scope="row">${key.name}</th>
+<td><code class="keep">${key.redacted}</code></td>
+<td data-label="Scopes">${key.scopes.join(', ')}</td>
+<td data-label="Acts for">${names.get(key.member_id) ?? `member ${key.member_id}`}</td>
+<td data-label="Created">${time(key.created_at)}</td>
+<td data-label="Last used">${time(key.last_used_at, 'never')}</td>
+<td>${statusOf(key)}${isActive && key.expires_at && html`<br><span class="small soft">until ${time(key.expires_at)}</span>`}</td>
+<td>${
+    isActive &&
+    may(view.visitor, 'keys.revoke') &&
+    html`<a href="${view.link(`keys/${key.id}/revoke`)}" data-dialog>Revoke<span class="sr"> ${key.name}</span></a>`
+  }</td>
+</tr>`
+}
+
+async function list(view: View): Promise<Html> {
+  const keys = (await view.community.keys.list(view.id)).toReversed()
+  const mayCreate = may(view.visitor, 'keys.create')
+  const create = mayCreate && html`<a class="button primary" href="${view.link('keys/new')}">Create a key</a>`
+  const names = await namesOf(view, keys)
+  const table = html`<div class="scroll" role="region" aria-label="API keys" tabindex="0"><table class="cards">
+<thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">Scopes</th><th scope="col">Acts for</th>
+<th scope="col">Created</th><th scope="col">Last used</th><th scope="col">Status</th><th scope="col"><span class="sr">Actions</span></th></tr></thead>
+<tbody>${keys.map((key) => row(view, key, names))}</tbody></table></div>`
+  const revoked =
+    view.query.get('done') === 'revoked' && note('good', html`<p>The key is revoked. It stopped working at once.</p>`)
+  return layout(
+    view,
+    'API keys',
+    html`<div class="head"><h1>API keys</h1><div class="end">${keys.length > 0 && create}</div></div>
+<p class="soft">A program calls the API of this network with a key. Each key has its own scopes, and can be revoked alone.</p>
+${revoked}${keys.length > 0 ? table : empty('No key yet', 'Create one for each program that calls the API.', create)}`,
+  )
+}
+
+const keyOf = async ({ community, id, params }: View): Promise<KeyListing> =>
+  found(
+    (await community.keys.list(id)).find((key) => key.id === params['id']),
+    'API key',
+  )
+
+async function create(view: View) {
+  const { form } = view
+  try {
+    const { token, key } = await view.acting.keys.create(await keyFrom(view))
+    return page(
+      layout(
+        view,
+        'The new key',
+        html`<h1>The key “${key.name}” is made</h1>
+${note('warn', html`<p><strong>Copy it now.</strong> It is shown this once, and can never be read again.</p>`)}
+${secret('token', token)}
+<dl><dt>Scopes</dt><dd>${key.scopes.join(', ')}</dd><dt>Works until</dt><dd>${time(key.expires_at, 'it is revoked')}</dd></dl>
+<p><a class="button" href="${view.link('keys')}">Done</a></p>`,
+      ),
+      201,
+    )
+  } catch (error) {
+    return page(createForm(view, form, keyProblems(error)), 422)
+  }
+}
+
+export const keyRoutes: readonly Route[] = [
+  { method: 'GET', path: 'keys', handle: async (view) => page(await list(view)) },
+  { method: 'POST', path: 'keys', action: 'keys.create', handle: create },
+  {
+    method: 'GET',
+    path: 'keys/new',
+    action: 'keys.create',
+    handle: async (view) => page(createForm(view, view.query, new Map())),
+  },
+  {
+    method: 'GET',
+    path: 'keys/:id/revoke',
+    action: 'keys.revoke',
+    async handle(view) {
+      const key = await keyOf(view)
+      if (key.status === 'Revoked') return seeOther(view.link('keys'))
+      const text = html`<p>The key <code>${key.redacted}</code> stops working at once. It stays in the list, and cannot be used again.</p>`
+      const question = confirmation({ title: `Revoke “${key.name}”?`, text, button: 'Revoke the key', back: view.link('keys') })
+      return page(layout(view, 'Revoke a key', question))
+    },
+  },
+  {
+    method: 'POST',
+    path: 'keys/:id/revoke',
+    action: 'keys.revoke',
+    async handle(view) {
+      await view.acting.keys.revoke(view.id, view.params['id'] ?? '')
+      return seeOther(view.link('keys', { done: 'revoked' }))
+    },
+  },
+]
