@@ -1,4 +1,5 @@
 /** The panel as a function of requests: policy, forgery, access and routes, in this order. */
+import { systemChance } from '../base/chance.ts'
 import type { Community } from '../community.ts'
 import { type ApiError, isApiError } from '../errors.ts'
 import type { NetworkRow } from '../storage/tables.ts'
@@ -120,7 +121,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     try {
       given = await answer(request, here, origin)
     } catch (error) {
-      const request_id = crypto.randomUUID()
+      const request_id = systemChance.uuid()
       settings.report(error, { request_id, task: 'panel' })
       given = await fault(request_id, isApiError(error) ? error : undefined)
     }

@@ -37,7 +37,7 @@ export function problemsOf(error: unknown, fields: readonly string[]): Problems 
   const problems = new Map<string, string>()
   let last = ''
   for (const sentence of error.message.split('; ')) {
-    const [, name = ''] = /^([a-z_]+)(?:\.\w+)* /.exec(sentence) ?? []
+    const [, name = ''] = /^([a-zA-Z_]+)(?:\.\w+)* /.exec(sentence) ?? []
     const starts = fields.includes(name)
     if (starts) last = name
     const before = problems.get(last)

@@ -38,8 +38,7 @@ document.addEventListener('click', async (event) => {
       if (!answer.ok || !page) throw 0
       const dialog = document.createElement('dialog')
       dialog.append(page)
-      const form = page.querySelector('form')
-      form.action = new URL(form.getAttribute('action') || '', from.href)
+      for (const form of page.querySelectorAll('form')) form.action = new URL(form.getAttribute('action') || '', from.href)
       dialog.setAttribute('aria-labelledby', page.querySelector('h1').id)
       dialog.onclose = () => { dialog.remove(); from.focus() }
       document.body.append(dialog)

@@ -1,5 +1,8 @@
-/** Every page of the panel. */
+/** Every page of the panel. The first that fits answers, so fixed paths come before those with parameters. */
 import type { Route } from '../route.ts'
 import { keyRoutes } from './keys.ts'
+import { webhookEventRoutes } from './webhook-events.ts'
+import { webhookFormRoutes } from './webhook-form.ts'
+import { webhookRoutes } from './webhooks.ts'
 
-export const routes: readonly Route[] = [...keyRoutes]
+export const routes: readonly Route[] = [...keyRoutes, ...webhookEventRoutes, ...webhookFormRoutes, ...webhookRoutes]

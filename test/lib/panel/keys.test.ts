@@ -60,7 +60,7 @@ test('a key may act for a member by address and end on a day', async () => {
   expect(key).toMatchObject({ scopes: ['*:read'], expires_at: '2100-02-28T23:59:59.999Z' })
 })
 
-test('an empty list says what to do next', async () => {
+test('an empty list shows the next step', async () => {
   const { get } = await createTestPanel()
   const { text } = await get('2/keys')
   expect(text).toContain('No key yet')

@@ -1,0 +1,46 @@
+/** Charts as SVG, made on the server. Colours come from the style sheet, because the policy forbids styles in a page. */
+import { type Html, html } from './html.ts'
+
+/** One bar: parts from below, each with its class. */
+export interface Bar {
+  readonly label: string
+  readonly parts: readonly { readonly value: number; readonly kind: 'good' | 'bad' | 'calm' }[]
+  /** Whether something else happened then, such as a circuit that opened. */
+  readonly marked?: boolean
+}
+
+interface Chart {
+  /** What a person who does not see it hears. */
+  readonly title: string
+  readonly bars: readonly Bar[]
+  readonly width?: number
+  readonly height?: number
+  /** `spark`: a small one for a table. */
+  readonly kind?: 'chart' | 'spark'
+}
+
+const sum = ({ parts }: Bar): number => parts.reduce((all, { value }) => all + value, 0)
+const round = (value: number): string => String(Math.round(value * 10) / 10)
+
+/** A bar chart; the highest bar fills the height. */
+export function barChart({ title, bars, width = 600, height = 90, kind = 'chart' }: Chart): Html {
+  const most = Math.max(1, ...bars.map(sum))
+  const step = width / Math.max(1, bars.length)
+  const gap = step > 3 ? 1 : 0
+  const drawn = bars.map((bar, at) => {
+    let top = height
+    const parts = bar.parts.map(({ value, kind }) => {
+      const size = value === 0 ? 0 : Math.max(1, (value / most) * (height - 4))
+      top -= size
+      return (
+        size > 0 &&
+        html`<rect class="bar-${kind}" x="${round(at * step)}" y="${round(top)}" width="${round(step - gap)}" height="${round(size)}"/>`
+      )
+    })
+    const x = round(at * step + step / 2)
+    const mark = bar.marked && html`<line class="mark" x1="${x}" x2="${x}" y1="0" y2="${height}"/>`
+    return html`<g><title>${bar.label}</title>${parts}${mark}</g>`
+  })
+  return html`<svg class="${kind}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${title}">
+${drawn}<line class="axis" x1="0" x2="${width}" y1="${height}" y2="${height}"/></svg>`
+}

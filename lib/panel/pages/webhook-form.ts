@@ -1,0 +1,228 @@
+/** The forms of a webhook endpoint: add, edit, rotate. */
+import { fail, invalid } from '../../errors.ts'
+import type { Endpoint } from '../../host/endpoints.ts'
+import { orders } from '../../outbox/values.ts'
+import { type Form, formOf } from '../form.ts'
+import { type Html, html } from '../html.ts'
+import { layout } from '../layout.ts'
+import { check, field, group, noProblems, note, option, type Problems, problemsOf, secret, summary, time } from '../parts.ts'
+import { type PanelAnswer, page, seeOther } from '../respond.ts'
+import type { Route, View } from '../route.ts'
+import { eventGroups, exampleLink, wordsOf } from './webhook-events.ts'
+import { ownEndpointOf } from './webhooks.ts'
+
+const fields = ['url', 'name', 'events', 'order', 'rate_per_second', 'key', 'secrets', 'secret', 'keepOldSeconds']
+
+/** The attributes that both forms have. */
+function valuesOf({ form }: View) {
+  const [name, rate, order] = [form.get('name').trim(), form.get('rate_per_second').trim(), form.get('order')]
+  if (form.get('which') === 'chosen' && form.all('events').length === 0)
+    fail(invalid('events'), 'events must have at least one event; else choose every event')
+  return {
+    url: form.get('url').trim(),
+    name: name === '' ? null : name,
+    events: form.get('which') === 'chosen' ? form.all('events') : null,
+    order: orders.find((each) => each === order) ?? 'none',
+    rate_per_second: rate === '' ? null : Number(rate),
+  }
+}
+
+/** The attributes of an endpoint as its form has them. */
+function formFrom({ url, name, events, order, rate_per_second }: Endpoint): Form {
+  const which = events === null ? 'every' : 'chosen'
+  const form = new URLSearchParams({ url, name: name ?? '', which, order, rate_per_second: String(rate_per_second ?? '') })
+  for (const type of events ?? []) form.append('events', type)
+  return formOf(form)
+}
+
+function eventChoice(view: View, form: Form, problems: Problems): Html {
+  const chosen = new Set(form.all('events'))
+  const isChosen = form.get('which') === 'chosen'
+  const groups = eventGroups().map(
+    ([label, names]) =>
+      html`<h3>${label}</h3><div class="columns">${names.map(
+        (name) =>
+          html`<div data-item="${`${name} ${wordsOf(name)}`.toLowerCase()}">${check('checkbox', 'events', `${name}Hook`, name, chosen.has(`${name}Hook`))} ${exampleLink(view, name)}</div>`,
+      )}</div>`,
+  )
+  return group(
+    { name: 'events', label: 'Events', problems },
+    html`<p>${check('radio', 'which', 'every', 'Every event', !isChosen)}<br>${check('radio', 'which', 'chosen', 'The events chosen below', isChosen)}</p>
+<div class="field" hidden><label for="search">Search events</label><input id="search" type="search" data-filter autocomplete="off"></div>${groups}`,
+  )
+}
+
+function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean, back: string): Html {
+  const title = isNew ? 'Add an endpoint' : 'Edit the endpoint'
+  const credentials = html`${field(
+    {
+      name: 'key',
+      label: 'Key (optional)',
+      hint: 'Sent as Authorization: Bearer. Empty: a random key is made and shown once.',
+      problems,
+    },
+    (attributes) => html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" value="${form.get('key')}">`,
+  )}
+${group(
+  { name: 'secrets', label: 'Signature', hint: 'The receiver checks with the secret that a delivery is yours.', problems },
+  check('checkbox', 'secrets', 'make', 'Make a signing secret', form.get('sent') === '' || form.has('secrets')),
+)}<input type="hidden" name="sent" value="1">`
+  return layout(
+    view,
+    title,
+    html`<h1>${title}</h1>${summary(problems)}
+<form method="post" action="${isNew ? view.link('webhooks') : ''}">
+${field(
+  { name: 'url', label: 'Address', hint: 'An https address that accepts POST.', problems },
+  (attributes) =>
+    html`<input ${attributes} type="url" required maxlength="2048" placeholder="https://example.org/webhooks" value="${form.get('url')}">`,
+)}
+${field(
+  { name: 'name', label: 'Name (optional)', problems },
+  (attributes) => html`<input ${attributes} type="text" maxlength="255" autocomplete="off" value="${form.get('name')}">`,
+)}
+${isNew && credentials}
+${field(
+  { name: 'order', label: 'Order', hint: 'An order makes deliveries slower: each waits for the one before.', problems },
+  (attributes) =>
+    html`<select ${attributes}>${option('none', 'No order', form.get('order'))}${option('subject', 'In order for each member or record', form.get('order'))}${option('fifo', 'One at a time, oldest first', form.get('order'))}</select>`,
+)}
+${field(
+  { name: 'rate_per_second', label: 'Deliveries per second, at most (optional)', problems },
+  (attributes) => html`<input ${attributes} type="text" inputmode="decimal" value="${form.get('rate_per_second')}">`,
+)}
+${eventChoice(view, form, problems)}
+<p class="row"><button class="primary">${isNew ? 'Add the endpoint' : 'Save'}</button> <a class="button" href="${back}">Cancel</a></p>
+</form>`,
+  )
+}
+
+async function add(view: View): Promise<PanelAnswer> {
+  const { form, id } = view
+  try {
+    const values = valuesOf(view)
+    const given = URL.canParse(values.url) ? new URL(values.url).href : values.url
+    const taken = (await view.community.endpoints.list(id)).some(({ url }) => url === given)
+    if (taken) fail(invalid('url'), 'url has already been taken by another endpoint')
+    const key = form.get('key').trim()
+    const made = await view.acting.endpoints.upsert({
+      ...{ network_id: id, ...values, key: key === '' ? true : key },
+      ...(form.has('secrets') ? { secrets: true } : {}),
+    })
+    const [signing] = made.secrets
+    return page(credentialsPage(view, 'The endpoint is added', made, made.key, signing), 201)
+  } catch (error) {
+    return page(endpointForm(view, form, problemsOf(error, fields), true, view.link('webhooks')), 422)
+  }
+}
+
+/** The page with new credentials, which are shown this once. */
+const credentialsPage = (
+  view: View,
+  title: string,
+  { id, url }: Pick<Endpoint, 'id' | 'url'>,
+  key?: string,
+  signing?: string,
+): Html =>
+  layout(
+    view,
+    title,
+    html`<h1>${title}</h1><p class="mono">${url}</p>
+${note('warn', html`<p><strong>Copy them now.</strong> The receiver needs them, and the panel shows them this once.</p>`)}
+${key !== undefined && html`<h2>Key</h2>${secret('key', key)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>`}
+${signing !== undefined && html`<h2>Signing secret</h2>${secret('secret', signing)}<p class="hint">Each delivery is signed with it.</p>`}
+<p><a class="button" href="${view.link(`webhooks/${id}`)}">To the endpoint</a></p>`,
+  )
+
+const keeps: readonly (readonly [seconds: string, label: string])[] = [
+  ['86400', 'A day'],
+  ['3600', 'An hour'],
+  ['604800', 'A week'],
+  ['0', 'No longer: it ends at once'],
+]
+
+function rotateForm(view: View, endpoint: Endpoint, form: Form, problems: Problems): Html {
+  const both = form.get('sent') === ''
+  const { old_key_until, old_secret_until } = endpoint
+  return layout(
+    view,
+    'Rotate',
+    html`<h1>Rotate key and secret</h1><p class="mono">${endpoint.url}</p>${summary(problems)}
+${(old_key_until || old_secret_until) && note('calm', html`<p>Old ones are still valid until ${time(old_key_until ?? old_secret_until)}.</p>`)}
+<form method="post"><input type="hidden" name="sent" value="1">
+${group(
+  { name: 'key', label: 'Replace', problems },
+  html`<p>${check('checkbox', 'key', 'make', 'The key', both || form.has('key'))}<br>
+${check('checkbox', 'secret', 'make', 'The signing secret', both ? endpoint.signed : form.has('secret'))}</p>`,
+)}
+${field(
+  {
+    name: 'keepOldSeconds',
+    label: 'The old ones stay valid for',
+    hint: 'In this time the receiver is changed. Then they end by themselves.',
+    problems,
+  },
+  (attributes) =>
+    html`<select ${attributes}>${keeps.map(([value, label]) => option(value, label, form.get('keepOldSeconds')))}</select>`,
+)}
+<p class="row"><button class="primary">Rotate</button> <a class="button" href="${view.link(`webhooks/${endpoint.id}`)}">Cancel</a></p></form>`,
+  )
+}
+
+export const webhookFormRoutes: readonly Route[] = [
+  { method: 'POST', path: 'webhooks', action: 'endpoints.create', handle: add },
+  {
+    method: 'GET',
+    path: 'webhooks/new',
+    action: 'endpoints.create',
+    handle: async (view) => page(endpointForm(view, view.query, noProblems, true, view.link('webhooks'))),
+  },
+  {
+    method: 'GET',
+    path: 'webhooks/:id/edit',
+    action: 'endpoints.update',
+    async handle(view) {
+      const endpoint = await ownEndpointOf(view)
+      return page(endpointForm(view, formFrom(endpoint), noProblems, false, view.link(`webhooks/${endpoint.id}`)))
+    },
+  },
+  {
+    method: 'POST',
+    path: 'webhooks/:id/edit',
+    action: 'endpoints.update',
+    async handle(view) {
+      const { id } = await ownEndpointOf(view)
+      try {
+        await view.acting.endpoints.update(view.id, id, valuesOf(view))
+        return seeOther(view.link(`webhooks/${id}`, { done: 'saved' }))
+      } catch (error) {
+        return page(endpointForm(view, view.form, problemsOf(error, fields), false, view.link(`webhooks/${id}`)), 422)
+      }
+    },
+  },
+  {
+    method: 'GET',
+    path: 'webhooks/:id/rotate',
+    action: 'endpoints.rotate',
+    handle: async (view) => page(rotateForm(view, await ownEndpointOf(view), view.query, noProblems)),
+  },
+  {
+    method: 'POST',
+    path: 'webhooks/:id/rotate',
+    action: 'endpoints.rotate',
+    async handle(view) {
+      const endpoint = await ownEndpointOf(view)
+      const { form } = view
+      try {
+        const { key, secret } = await view.acting.endpoints.rotate(view.id, endpoint.id, {
+          ...(form.has('key') ? { key: true } : {}),
+          ...(form.has('secret') ? { secret: true } : {}),
+          keepOldSeconds: Number(form.get('keepOldSeconds') || 86_400),
+        })
+        return page(credentialsPage(view, 'The new credentials', endpoint, key, secret))
+      } catch (error) {
+        return page(rotateForm(view, endpoint, form, problemsOf(error, fields)), 422)
+      }
+    },
+  },
+]

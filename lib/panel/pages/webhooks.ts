@@ -1,0 +1,212 @@
+/** Webhook endpoints: the list, one endpoint, and its changes that need no form (specification, section 6, setup). */
+import { found } from '../../errors.ts'
+import type { Endpoint } from '../../host/endpoints.ts'
+import { may } from '../access.ts'
+import { barChart } from '../chart.ts'
+import { type Html, html } from '../html.ts'
+import { layout } from '../layout.ts'
+import { confirmation, empty, note, number, time } from '../parts.ts'
+import { askRelay, relayNote, stateBadge } from '../relay.ts'
+import type { EndpointHealth, RelayStatus } from '../relay-view.ts'
+import { type PanelAnswer, page, seeOther } from '../respond.ts'
+import type { Route, View } from '../route.ts'
+
+export const endpointOf = async ({ community, id, params }: View): Promise<Endpoint> =>
+  found(await community.endpoints.find(id, params['id'] ?? ''), 'Endpoint')
+
+/** The host application's own endpoint is changed in its code: without it no mail leaves. */
+export const isHosts = ({ audience }: Endpoint): boolean => audience === 'host'
+
+/** @throws ApiError 404 for an endpoint that the panel does not change */
+export async function ownEndpointOf(view: View): Promise<Endpoint> {
+  const endpoint = await endpointOf(view)
+  return found(isHosts(endpoint) ? undefined : endpoint, 'Endpoint')
+}
+
+const nameOf = ({ name, url }: Endpoint): string => name ?? new URL(url).host
+
+/** The share of attempts of the last day that were delivered, with a chart of its hours. */
+function lastDay({ hours }: EndpointHealth): Html {
+  const delivered = hours.reduce((all, hour) => all + hour.delivered, 0)
+  const failed = hours.reduce((all, hour) => all + hour.failed, 0)
+  if (delivered + failed === 0) return html`<span class="soft">no attempt</span>`
+  const rate = `${Math.floor((delivered / (delivered + failed)) * 1000) / 10} %`
+  const bars = hours.map((hour) => ({
+    label: `${hour.at.slice(0, 16).replace('T', ' ')} UTC: ${number(hour.delivered)} delivered, ${number(hour.failed)} failed`,
+    parts: [
+      { value: hour.delivered, kind: 'good' as const },
+      { value: hour.failed, kind: 'bad' as const },
+    ],
+  }))
+  const title = `Last day: ${number(delivered)} delivered, ${number(failed)} failed`
+  return html`<span class="keep">${rate} ${barChart({ title, bars, width: 128, height: 26, kind: 'spark' })}</span>`
+}
+
+const eventsOf = ({ events }: Endpoint): string => (events === null ? 'every event' : `${events.length} of its choice`)
+
+const healthIn = (status: RelayStatus | undefined, id: string): EndpointHealth | undefined =>
+  status?.endpoints.find(({ endpoint_id }) => endpoint_id === id)
+
+function row(view: View, endpoint: Endpoint, health: EndpointHealth | undefined): Html {
+  return html`<tr ${!endpoint.enabled && html`class="off"`}>
+<th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${nameOf(endpoint)}</a><br><span class="small soft">${endpoint.url}</span></th>
+<td>${stateBadge(endpoint.enabled, health)}${health?.reason && html`<br><span class="small">${health.reason}</span>`}</td>
+<td data-label="Events">${eventsOf(endpoint)}</td>
+<td data-label="Waiting">${health ? number(health.pending) : '–'}</td>
+<td data-label="Oldest">${time(health?.oldest_pending_at)}</td>
+<td data-label="Last day">${health ? lastDay(health) : '–'}</td>
+</tr>`
+}
+
+const news: Readonly<Record<string, string>> = {
+  removed: 'The endpoint is deleted. Nothing more is sent to it.',
+  paused: 'The endpoint is paused. Its events wait until it is resumed.',
+  resumed: 'Events are sent to the endpoint again.',
+  saved: 'The changes are saved. They hold from the next delivery.',
+}
+
+const newsOf = ({ query }: View) => {
+  const text = news[query.get('done')]
+  return text !== undefined && note('good', html`<p>${text}</p>`)
+}
+
+async function list(view: View): Promise<PanelAnswer> {
+  const endpoints = await view.community.endpoints.list(view.id)
+  const status = await askRelay(view, (relay) => relay.status(view.id))
+  const add =
+    may(view.visitor, 'endpoints.create') &&
+    html`<a class="button primary" href="${view.link('webhooks/new')}">Add an endpoint</a>`
+  const rows = endpoints.map((each) => row(view, each, status.there ? healthIn(status.value, each.id) : undefined))
+  const isDown = status.there && !status.value.running
+  const table = html`<div class="scroll" role="region" aria-label="Webhook endpoints" tabindex="0" data-refresh="15" data-part="endpoints"><table class="cards">
+<thead><tr><th scope="col">Endpoint</th><th scope="col">State</th><th scope="col">Events</th><th scope="col">Waiting</th>
+<th scope="col">Oldest waiting</th><th scope="col">Last day</th></tr></thead><tbody>${rows}</tbody></table></div>`
+  return page(
+    layout(
+      view,
+      'Webhooks',
+      html`<div class="head"><h1>Webhooks</h1><div class="end">${endpoints.length > 0 && add}</div></div>
+<p class="soft">Each event of this network is posted to the endpoints that want it. <a href="${view.link('webhooks/events')}">All events</a></p>
+${newsOf(view)}${relayNote(status)}${isDown && note('warn', html`<p>No relay runs now. Events wait.</p>`)}
+${endpoints.length > 0 ? table : empty('No endpoint yet', 'Add the address of a program that receives events.', add)}`,
+    ),
+  )
+}
+
+const action = (view: View, id: string, name: string, label: string, tone = ''): Html =>
+  html`<form method="post" action="${view.link(`webhooks/${id}/${name}`)}"><button class="${tone}">${label}</button></form>`
+
+function buttons(view: View, endpoint: Endpoint, health: EndpointHealth | undefined): Html {
+  const { visitor, link } = view
+  const { id, enabled } = endpoint
+  const isOwn = !isHosts(endpoint)
+  const stopped = !enabled || health?.activity === 'disabled'
+  return html`
+${may(visitor, 'endpoints.test') && view.settings.relay && action(view, id, 'test', 'Send a test event', 'primary')}
+${isOwn && may(visitor, 'endpoints.update') && html`<a class="button" href="${link(`webhooks/${id}/edit`)}">Edit</a>`}
+${isOwn && may(visitor, 'endpoints.rotate') && html`<a class="button" href="${link(`webhooks/${id}/rotate`)}">Rotate</a>`}
+${isOwn && may(visitor, 'endpoints.pause') && (stopped ? action(view, id, 'resume', 'Resume') : action(view, id, 'pause', 'Pause'))}
+${isOwn && may(visitor, 'endpoints.remove') && html`<a class="button danger" href="${link(`webhooks/${id}/remove`)}" data-dialog>Delete</a>`}`
+}
+
+const orders = { none: 'No order: quickest', fifo: 'One at a time, oldest first', subject: 'In order for each member or record' }
+
+async function show(view: View): Promise<PanelAnswer> {
+  const endpoint = await endpointOf(view)
+  const status = await askRelay(view, (relay) => relay.status(view.id))
+  const health = status.there ? healthIn(status.value, endpoint.id) : undefined
+  return page(
+    layout(
+      view,
+      nameOf(endpoint),
+      html`<div class="head"><h1>${nameOf(endpoint)}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
+<p class="mono">${endpoint.url}</p>${newsOf(view)}${relayNote(status)}
+${isHosts(endpoint) && note('calm', html`<p>This is the host application’s own endpoint. It is changed in its code.</p>`)}
+${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
+${
+  health &&
+  html`<div class="grid" data-refresh="10" data-part="health">
+<div class="card"><div class="soft">Waiting</div><div class="big">${number(health.pending)}</div><div class="small">oldest ${time(health.oldest_pending_at)}</div></div>
+<div class="card"><div class="soft">Last day</div>${lastDay(health)}<div class="small">last success ${time(health.last_success_at)}</div></div>
+<div class="card"><div class="soft">Last error</div><div>${health.last_error ?? 'none'}</div>
+<div class="small">${health.next_probe_at ? html`next probe ${time(health.next_probe_at)}` : html`next attempt ${time(health.next_attempt_at)}`}</div></div></div>`
+}
+<h2>Settings</h2>
+<dl><dt>Events</dt><dd>${endpoint.events === null ? 'Every event' : endpoint.events.map((name) => name.replace(/Hook$/, '')).join(', ')}</dd>
+<dt>Order</dt><dd>${orders[endpoint.order]}</dd>
+<dt>Rate</dt><dd>${endpoint.rate_per_second === null ? 'No limit' : `At most ${endpoint.rate_per_second} a second`}</dd>
+<dt>Signature</dt><dd>${endpoint.signed ? 'Signed' : 'Not signed'}</dd>
+${endpoint.old_key_until && html`<dt>Old key</dt><dd>Valid until ${time(endpoint.old_key_until)}</dd>`}
+${endpoint.old_secret_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secret_until)}</dd>`}
+<dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>
+<p><a href="${view.link('deliveries', { endpoint: endpoint.id })}">Deliveries of this endpoint</a></p>`,
+    ),
+  )
+}
+
+/** Sends the test event; the answer is a page that a reload would send again, so that nothing is kept. */
+async function test(view: View): Promise<PanelAnswer> {
+  const endpoint = await endpointOf(view)
+  const sent = await askRelay(view, (relay) => relay.test(view.id, endpoint.id))
+  const answer = sent.there ? sent.value : undefined
+  const back = html`<p class="row"><a class="button" href="${view.link(`webhooks/${endpoint.id}`)}">Back to the endpoint</a></p>`
+  const unknown = sent.there && note('warn', html`<p>The relay has not heard of this endpoint yet. Try again in a moment.</p>`)
+  const result =
+    answer &&
+    html`${answer.outcome === 'delivered' ? note('good', html`<p>The endpoint accepted the event.</p>`) : note('bad', html`<p>The endpoint did not accept the event.</p>`)}
+<dl><dt>Outcome</dt><dd>${answer.outcome}</dd><dt>Status</dt><dd>${answer.status ?? 'no answer'}</dd>
+<dt>Duration</dt><dd>${number(answer.milliseconds)} ms</dd><dt>Reason</dt><dd>${answer.reason}</dd></dl>
+${answer.answer && html`<h2>Answer</h2><pre tabindex="0">${answer.answer}</pre>`}`
+  const content = html`<h1>Test of ${nameOf(endpoint)}</h1><p class="mono">${endpoint.url}</p>${relayNote(sent)}${result ?? unknown}${back}`
+  return page(layout(view, 'Test event', content))
+}
+
+const after = (view: View, path: string, done: string) => seeOther(view.link(path, { done }))
+
+export const webhookRoutes: readonly Route[] = [
+  { method: 'GET', path: 'webhooks', handle: list },
+  { method: 'GET', path: 'webhooks/:id', handle: show },
+  { method: 'POST', path: 'webhooks/:id/test', action: 'endpoints.test', handle: test },
+  {
+    method: 'POST',
+    path: 'webhooks/:id/pause',
+    action: 'endpoints.pause',
+    async handle(view) {
+      const { id } = await ownEndpointOf(view)
+      await view.acting.endpoints.disable(view.id, id)
+      return after(view, `webhooks/${id}`, 'paused')
+    },
+  },
+  {
+    method: 'POST',
+    path: 'webhooks/:id/resume',
+    action: 'endpoints.pause',
+    async handle(view) {
+      const { id } = await ownEndpointOf(view)
+      await view.acting.endpoints.enable(view.id, id)
+      return after(view, `webhooks/${id}`, 'resumed')
+    },
+  },
+  {
+    method: 'GET',
+    path: 'webhooks/:id/remove',
+    action: 'endpoints.remove',
+    async handle(view) {
+      const endpoint = await ownEndpointOf(view)
+      const text = html`<p class="mono">${endpoint.url}</p><p>Nothing more is sent to it. Events that wait for it are not delivered.</p>`
+      const back = view.link(`webhooks/${endpoint.id}`)
+      const question = confirmation({ title: `Delete ${nameOf(endpoint)}?`, text, button: 'Delete the endpoint', back })
+      return page(layout(view, 'Delete an endpoint', question))
+    },
+  },
+  {
+    method: 'POST',
+    path: 'webhooks/:id/remove',
+    action: 'endpoints.remove',
+    async handle(view) {
+      const { id } = await ownEndpointOf(view)
+      await view.acting.endpoints.remove(view.id, id)
+      return after(view, 'webhooks', 'removed')
+    },
+  },
+]

@@ -1,0 +1,46 @@
+/** The relay for a page: it may be missing or away, and the page must still work. */
+import { type Html, html } from './html.ts'
+import { badge, note, type Tone } from './parts.ts'
+import type { EndpointHealth, RelayView } from './relay-view.ts'
+import type { View } from './route.ts'
+
+/** An answer of the relay, or the reason why there is none. */
+export type FromRelay<T> = { readonly there: true; readonly value: T } | { readonly there: false; readonly why: 'none' | 'away' }
+
+/** Asks the relay. A failure is reported to the host, and never breaks the page. */
+export async function askRelay<T>({ settings }: View, ask: (relay: RelayView) => Promise<T>): Promise<FromRelay<T>> {
+  if (!settings.relay) return { there: false, why: 'none' }
+  try {
+    return { there: true, value: await ask(settings.relay) }
+  } catch (error) {
+    settings.report(error, { task: 'panel: the relay' })
+    return { there: false, why: 'away' }
+  }
+}
+
+const reasons = {
+  none: 'No relay is connected to this panel, so the state of deliveries is not shown.',
+  away: 'The relay does not answer now. Events wait, and are delivered when it is back.',
+}
+
+/** The news that there is no relay; nothing if it answered. */
+export const relayNote = (answer: FromRelay<unknown>): Html | '' =>
+  answer.there ? '' : note(answer.why === 'away' ? 'warn' : 'calm', html`<p>${reasons[answer.why]}</p>`)
+
+const tones: Readonly<Record<EndpointHealth['activity'], Tone>> = {
+  delivering: 'good',
+  paused: 'calm',
+  'circuit open': 'bad',
+  probing: 'warn',
+  disabled: 'bad',
+  unreadable: 'bad',
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** The state of an endpoint: from the relay, or from its definition alone. */
+export function stateBadge(enabled: boolean, health: EndpointHealth | undefined): Html {
+  if (!enabled) return badge('calm', 'Paused')
+  if (!health) return badge('calm', 'On')
+  return badge(tones[health.activity] ?? 'calm', capital(health.activity))
+}

@@ -1,0 +1,74 @@
+/** A relay of a test: what the panel would be given by any implementation of the interface. */
+import type { DeliveryDetail, EndpointHealth, RelayView, ReplaySelection, TestAnswer } from '../../../lib/panel/index.ts'
+
+type Health = Partial<Omit<EndpointHealth, 'hours'>> &
+  Pick<EndpointHealth, 'endpoint_id'> & { hours?: [delivered: number, failed: number][] }
+
+const healthOf = ({ hours = [], ...health }: Health): EndpointHealth => ({
+  ...{ activity: 'delivering', reason: null, pending: 0, dead: 0, oldest_pending_at: null, last_success_at: null },
+  ...{ last_error: null, next_attempt_at: null, next_probe_at: null },
+  ...health,
+  hours: hours.map(([delivered, failed], at) => ({ at: `2026-11-20T0${at}:00:00.000Z`, delivered, failed })),
+})
+
+export const deliveryOf = (id: string, given: Partial<DeliveryDetail> = {}): DeliveryDetail => ({
+  ...{ id, endpoint_id: '7', event_id: `event-${id}`, event_type: 'PostCreatedHook' },
+  ...{ event_timestamp: '2026-11-20T09:00:00.000Z', state: 'delivered', attempts: 1 },
+  ...{ last_attempt_at: '2026-11-20T09:00:01.000Z', last_outcome: 'delivered', last_status: 204, milliseconds: 12 },
+  ...{ next_attempt_at: null, body: '{"payload":{"title":"Hello"}}', history: [] },
+  ...given,
+})
+
+/** Each network with its deliveries, the newest first. */
+export function relayOf(deliveries: Readonly<Record<string, readonly DeliveryDetail[]>> = {}) {
+  const endpoints: Health[] = []
+  const tested: string[] = []
+  const filters: unknown[] = []
+  const replays: { network: string; selection: ReplaySelection; by: unknown; perSecond: number }[] = []
+  const stopped: string[] = []
+  const at = '2026-11-20T10:00:00.000Z'
+  const state = {
+    running: true,
+    testAnswer: { outcome: 'delivered', status: 204, reason: 'HTTP 204', milliseconds: 5 } as TestAnswer | undefined,
+    counted: { count: 0, exact: true },
+  }
+  const rows = (network: string) => deliveries[network] ?? []
+  const progress = (id: string, end: 'running' | 'stopped') => ({
+    ...{ id, state: end, done: 3, of: { count: 10, exact: true }, started_at: at },
+  })
+  const view: RelayView = {
+    status: async () => ({ running: state.running, endpoints: endpoints.map(healthOf) }),
+    activity: async () => ({
+      minutes: [{ at, delivered: 60, failed: 5, circuit_changes: 1 }],
+      ...{ oldest_pending_at: null, pending: { count: 500_000, exact: false } },
+    }),
+    async deliveries(network, filter, { limit, after }) {
+      filters.push(filter)
+      const start = after === undefined ? 0 : Number(after)
+      const items = rows(network).slice(start, start + limit)
+      return { items, next: start + limit < rows(network).length ? String(start + limit) : null }
+    },
+    count: async (network) => (state.counted.count > 0 ? state.counted : { count: rows(network).length, exact: true }),
+    delivery: async (network, id) => rows(network).find((each) => each.id === id),
+    async replay(network, selection, { by, perSecond }) {
+      replays.push({ network, selection, by, perSecond })
+      return progress(`r${replays.length}`, 'running')
+    },
+    replayed: async (network, id) =>
+      replays[Number(id.slice(1)) - 1]?.network === network
+        ? progress(id, stopped.includes(id) ? 'stopped' : 'running')
+        : undefined,
+    async stopReplay(network, id) {
+      if (replays[Number(id.slice(1)) - 1]?.network !== network) return undefined
+      stopped.push(id)
+      return progress(id, 'stopped')
+    },
+    async test(network, endpoint) {
+      tested.push(`${network} ${endpoint}`)
+      return state.testAnswer
+    },
+    enable: async () => true,
+    disable: async () => true,
+  }
+  return Object.assign(state, view, { view, endpoints, tested, filters, replays, stopped })
+}

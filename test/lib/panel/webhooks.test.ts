@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import type { RelayView } from '../../../lib/panel/index.ts'
+import { relayOf } from './relay.ts'
+import { admin, createTestPanel } from './support.ts'
+
+const url = 'https://hooks.example.org/a'
+
+test('an endpoint made by a form shows its key and secret once, and wants the chosen events', async () => {
+  const { get, post, community } = await createTestPanel()
+  const made = await post('1/webhooks', [
+    ['url', url],
+    ['name', 'Billing'],
+    ['which', 'chosen'],
+    ['events', 'PostCreatedHook'],
+    ['events', 'MemberJoinedHook'],
+    ['order', 'subject'],
+    ['rate_per_second', '2.5'],
+    ['sent', '1'],
+    ['secrets', 'make'],
+  ])
+  expect(made.status).toBe(201)
+  const [endpoint] = await community.endpoints.list('1')
+  expect(endpoint).toMatchObject({
+    ...{ url, name: 'Billing', events: ['PostCreatedHook', 'MemberJoinedHook'] },
+    ...{ order: 'subject', rate_per_second: 2.5, signed: true },
+  })
+  const [key = ''] = /(?<=<code id="key">)[^<]+/.exec(made.text) ?? []
+  const [secret = ''] = /(?<=<code id="secret">)whsec_[^<]+/.exec(made.text) ?? []
+  expect([key.length, secret.length]).toEqual([43, 50])
+  for (const path of ['1/webhooks', `1/webhooks/${endpoint?.id}`, `1/webhooks/${endpoint?.id}/edit`]) {
+    const { status, text } = await get(path)
+    expect(status).toBe(200)
+    expect(text).toContain('Billing')
+    expect(text).not.toContain(key)
+    expect(text).not.toContain(secret)
+  }
+})
+
+test('an address that is taken, or none, is refused beside its field, and the choice of events is kept', async () => {
+  const { post, community } = await createTestPanel()
+  await post('1/webhooks', { url })
+  const taken = await post('1/webhooks', [
+    ['url', url],
+    ['which', 'chosen'],
+    ['events', 'PostCreatedHook'],
+  ])
+  expect(taken.status).toBe(422)
+  expect(taken.text).toContain('Url has already been taken by another endpoint')
+  expect(taken.text).toMatch(/value="PostCreatedHook" checked/)
+  const wrong = (await post('1/webhooks', { url: 'javascript:alert(1)', rate_per_second: 'many' })).text
+  expect(wrong).toContain('id="url-wrong"')
+  expect(wrong).toContain('id="rate_per_second-wrong"')
+  expect((await post('1/webhooks', { url: `${url}2`, which: 'chosen' })).text).toContain('id="events-wrong"')
+  expect(await community.endpoints.list('1')).toHaveLength(1)
+})
+
+test('an endpoint is edited, paused, resumed, rotated and deleted by forms', async () => {
+  const { get, post, community } = await createTestPanel()
+  await post('1/webhooks', { url })
+  const [{ id } = { id: '' }] = await community.endpoints.list('1')
+  const endpoint = () => community.endpoints.find('1', id)
+
+  expect((await post(`1/webhooks/${id}/edit`, { url: `${url}/b`, name: 'New', which: 'every', order: 'fifo' })).status).toBe(303)
+  expect(await endpoint()).toMatchObject({ url: `${url}/b`, name: 'New', events: null, order: 'fifo' })
+  await post(`1/webhooks/${id}/pause`)
+  expect(await endpoint()).toMatchObject({ enabled: false })
+  expect((await get(`1/webhooks/${id}?done=paused`)).text).toContain('Its events wait until it is resumed.')
+  await post(`1/webhooks/${id}/resume`)
+  expect(await endpoint()).toMatchObject({ enabled: true })
+
+  expect((await get(`1/webhooks/${id}/rotate`)).text).toContain('A week')
+  const rotated = await post(`1/webhooks/${id}/rotate`, { sent: '1', key: 'make', secret: 'make', keepOldSeconds: '3600' })
+  expect(rotated.text).toMatch(/<code id="key">.+<code id="secret">whsec_/s)
+  expect((await endpoint())?.old_key_until).toBe('2026-11-20T11:00:00.000Z')
+  const nothing = await post(`1/webhooks/${id}/rotate`, { sent: '1' })
+  expect([nothing.status, nothing.text.includes('key or secret is required')]).toEqual([422, false])
+  expect(nothing.text).toContain('Key or secret is required')
+
+  expect((await get(`1/webhooks/${id}/remove`)).text).toContain('Delete New?')
+  expect((await post(`1/webhooks/${id}/remove`)).headers.get('location')).toBe('../../../1/webhooks?done=removed')
+  expect(await endpoint()).toBeUndefined()
+  expect((await get(`1/webhooks/${id}`)).status).toBe(404)
+})
+
+test("the host's own endpoint is shown and cannot be changed", async () => {
+  const { get, post, community } = await createTestPanel()
+  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true, audience: 'host' })
+  expect((await get(`1/webhooks/${id}`)).text).toContain('own endpoint')
+  for (const action of ['pause', 'edit', 'rotate', 'remove'])
+    expect((await post(`1/webhooks/${id}/${action}`, { url, key: 'make' })).status).toBe(404)
+})
+
+test('the state of endpoints comes from the relay, and hostile answers to a test are text', async () => {
+  const relay = relayOf()
+  const { get, post, community } = await createTestPanel(admin, { relay })
+  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true })
+  relay.endpoints.push({ endpoint_id: id, activity: 'circuit open', reason: '<b>refused</b>', pending: 1234, hours: [[30, 10]] })
+  const { text } = await get('1/webhooks')
+  expect(text).toContain('<span class="badge bad">Circuit open</span>')
+  expect(text).toContain('1,234')
+  expect(text).toContain('75 %')
+  expect(text).toContain('aria-label="Last day: 30 delivered, 10 failed"')
+  expect(text).toContain('&lt;b&gt;refused')
+
+  relay.testAnswer = { outcome: 'status', status: 500, reason: 'HTTP 500', milliseconds: 12, answer: '<script>alert(1)</script>' }
+  const tested = await post(`1/webhooks/${id}/test`)
+  expect(relay.tested).toEqual([`1 ${id}`])
+  expect(tested.text).toContain('&lt;script&gt;alert(1)')
+  expect(tested.text).not.toContain('<script>alert')
+})
+
+test('pages work when there is no relay, or when it is away', async () => {
+  const without = await createTestPanel()
+  expect((await without.get('1/webhooks')).text).toContain('No relay is connected')
+  const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7'))
+  const calls = Object.keys(relayOf()).concat(Object.getOwnPropertyNames(relayOf().view))
+  const gone = Object.fromEntries(calls.map((name) => [name, away])) as unknown as RelayView
+  const { get, faults, community } = await createTestPanel(admin, { relay: gone })
+  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true })
+  for (const path of ['1/webhooks', `1/webhooks/${id}`]) {
+    const { status, text } = await get(path)
+    expect(status).toBe(200)
+    expect(text).toContain('The relay does not answer now')
+    expect(text).not.toContain('ECONNREFUSED')
+  }
+  expect(faults).toHaveLength(2)
+})
+
+test('every event has an example, and the form offers each once', async () => {
+  const { get } = await createTestPanel()
+  const form = (await get('1/webhooks/new')).text
+  const names = [...form.matchAll(/name="events" value="(\w+)Hook"/g)].map(([, name]) => name ?? '')
+  expect(new Set(names).size).toBe(47)
+  expect(names).toHaveLength(47)
+  for (const name of names) {
+    const { status, text } = await get(`1/webhooks/events/${name}`)
+    expect([name, status, text.includes(`&quot;${name}Hook&quot;`)]).toEqual([name, 200, true])
+  }
+  expect((await get('1/webhooks/events')).text).toContain('PostCreatedHook')
+  expect((await get('1/webhooks/events/Nothing')).status).toBe(404)
+})
