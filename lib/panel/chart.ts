@@ -10,7 +10,7 @@ export interface Bar {
 }
 
 interface Chart {
-  /** What a person who does not see it hears. */
+  /** The text for assistive technology. */
   readonly title: string
   readonly bars: readonly Bar[]
   readonly width?: number

@@ -4,7 +4,7 @@ import { badge, note, type Tone } from './parts.ts'
 import type { EndpointHealth, RelayView } from './relay-view.ts'
 import type { View } from './route.ts'
 
-/** An answer of the relay, or the reason why there is none. */
+/** An answer of the relay, or the reason for its silence. */
 export type FromRelay<T> = { readonly there: true; readonly value: T } | { readonly there: false; readonly why: 'none' | 'away' }
 
 /** Asks the relay. A failure is reported to the host, and never breaks the page. */

@@ -56,10 +56,18 @@ export function matching(
     if (!fits) continue
     methods.push(route.method)
     if (route.method !== method) continue
-    const named = parts.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), segments[at] ?? '']] : []))
+    const named = parts.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), decoded(segments[at] ?? '')]] : []))
     return { route, params: Object.fromEntries(named), methods }
   }
   return { route: undefined, params: {}, methods }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
 }
 
 /** A link relative to a page. @param here the path of the page behind the base path and its slash */

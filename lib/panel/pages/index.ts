@@ -1,8 +1,17 @@
 /** Every page of the panel. The first that fits answers, so fixed paths come before those with parameters. */
 import type { Route } from '../route.ts'
+import { deliveryRoutes } from './deliveries.ts'
 import { keyRoutes } from './keys.ts'
+import { resendRoutes } from './resends.ts'
 import { webhookEventRoutes } from './webhook-events.ts'
 import { webhookFormRoutes } from './webhook-form.ts'
 import { webhookRoutes } from './webhooks.ts'
 
-export const routes: readonly Route[] = [...keyRoutes, ...webhookEventRoutes, ...webhookFormRoutes, ...webhookRoutes]
+export const routes: readonly Route[] = [
+  ...keyRoutes,
+  ...webhookEventRoutes,
+  ...webhookFormRoutes,
+  ...webhookRoutes,
+  ...resendRoutes,
+  ...deliveryRoutes,
+]

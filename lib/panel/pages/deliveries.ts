@@ -1,0 +1,115 @@
+/** Deliveries: the list with its filter, and one delivery with its attempts. */
+import { found } from '../../errors.ts'
+import { may } from '../access.ts'
+import { type Html, html } from '../html.ts'
+import { jsonView } from '../json-view.ts'
+import { layout } from '../layout.ts'
+import { badge, empty, note, number, type Tone, time } from '../parts.ts'
+import { askRelay, relayNote } from '../relay.ts'
+import type { DeliveryPage, DeliveryRow, DeliveryState } from '../relay-view.ts'
+import { type PanelAnswer, page } from '../respond.ts'
+import type { Route, View } from '../route.ts'
+import { endpointName, filterForm, filterFrom } from './delivery-filter.ts'
+
+const pageSize = 50
+
+const tones: Readonly<Record<DeliveryState, Tone>> = { pending: 'warn', delivered: 'good', dead: 'bad', skipped: 'calm' }
+
+const stateOf = ({ state }: Pick<DeliveryRow, 'state'>): Html => badge(tones[state] ?? 'calm', state)
+
+const outcomeOf = ({ last_outcome, last_status }: DeliveryRow): string =>
+  last_outcome === null ? '–' : [last_outcome, last_status].filter((part) => part !== null).join(' ')
+
+async function list(view: View): Promise<PanelAnswer> {
+  const given = filterFrom(view.query)
+  const endpoints = await view.community.endpoints.list(view.id)
+  const after = view.query.get('after').slice(0, 300)
+  const paging = { limit: pageSize, ...(after === '' ? {} : { after }) }
+  const isWrong = given.problems.size > 0
+  const asked = await askRelay(view, async (relay): Promise<DeliveryPage> => {
+    return isWrong ? { items: [], next: null } : relay.deliveries(view.id, given.filter, paging)
+  })
+  const { items, next } = asked.there ? asked.value : { items: [], next: null }
+  const mayResend = may(view.visitor, 'deliveries.resend') && items.length > 0
+  const rows = items.map(
+    (each) => html`<tr>
+${mayResend && html`<td>${each.state !== 'pending' && html`<input type="checkbox" name="id" value="${each.id}" form="chosen" aria-label="Select ${each.event_type} ${each.event_id}">`}</td>`}
+<td>${stateOf(each)}</td>
+<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${each.event_type.replace(/Hook$/, '')}</a><br><span class="small soft mono">${each.event_id}</span></th>
+<td data-label="Endpoint">${endpointName(endpoints, each.endpoint_id)}</td>
+<td data-label="Outcome">${outcomeOf(each)}</td>
+<td data-label="Attempts">${number(each.attempts)}</td>
+<td data-label="${each.state === 'pending' ? 'Next attempt' : 'Last attempt'}">${time(each.next_attempt_at ?? each.last_attempt_at)}</td></tr>`,
+  )
+  const table = html`<div class="scroll" role="region" aria-label="Deliveries" tabindex="0"><table class="cards">
+<thead><tr>${mayResend && html`<th scope="col"><span class="sr">Select</span></th>`}<th scope="col">State</th><th scope="col">Event</th><th scope="col">Endpoint</th>
+<th scope="col">Outcome</th><th scope="col">Attempts</th><th scope="col">Attempt</th></tr></thead><tbody>${rows}</tbody></table></div>`
+  const resend =
+    mayResend &&
+    html`<form id="chosen" method="get" class="row" action="${view.link('deliveries/resend')}">
+<button type="button" data-all="id" hidden>Select all on this page</button><button>Resend the selected</button>
+<a class="button" href="${view.link('deliveries/resend', { ...given.query, all: '1' })}">Resend all that match</a></form>`
+  const isFiltered = Object.keys(given.query).length > 0
+  const none = isFiltered
+    ? empty('No delivery matches', 'Change the filter, or clear it.')
+    : empty('No delivery yet', 'An event that an endpoint wants becomes a delivery.')
+  return page(
+    layout(
+      view,
+      'Deliveries',
+      html`<div class="head"><h1>Deliveries</h1></div>
+${relayNote(asked)}${filterForm(view, given, endpoints)}
+${isWrong ? note('bad', html`<p>The filter has a value that cannot be right. Nothing is listed.</p>`) : asked.there && (items.length > 0 ? table : none)}
+${resend}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
+${next !== null && html`<a href="${view.link('deliveries', { ...given.query, after: next })}">Older</a>`}</nav>`,
+    ),
+    isWrong ? 422 : 200,
+  )
+}
+
+async function show(view: View): Promise<PanelAnswer> {
+  const id = view.params['id'] ?? ''
+  const asked = await askRelay(view, (relay) => relay.delivery(view.id, id))
+  if (!asked.there) return page(layout(view, 'Delivery', html`<h1>Delivery</h1>${relayNote(asked)}`), 503)
+  const delivery = found(asked.value, 'Delivery')
+  const endpoints = await view.community.endpoints.list(view.id)
+  const path = `deliveries/${encodeURIComponent(delivery.id)}`
+  const isAsked = view.query.get('body') === '1'
+  const attempts = delivery.history.map(
+    (
+      each,
+    ) => html`<tr><th scope="row">${each.number}</th><td>${time(each.at, '–', true)}</td><td>${each.outcome}</td><td>${each.status ?? '–'}</td>
+<td class="num keep">${number(each.milliseconds)} ms</td><td>${each.answer ? html`<details><summary>${number(each.answer.length)} characters</summary><pre tabindex="0">${each.answer}</pre></details>` : '–'}</td></tr>`,
+  )
+  const body =
+    delivery.body === null
+      ? html`<p class="soft">The body is no longer kept.</p>`
+      : isAsked
+        ? html`${jsonView(delivery.body, view.settings.masked)}<p><a href="${view.link(path)}">Hide the body</a></p>`
+        : html`<p>It may contain personal data. <a href="${view.link(path, { body: '1' })}">Show the body</a></p>`
+  const resend =
+    may(view.visitor, 'deliveries.resend') &&
+    delivery.state !== 'pending' &&
+    html`<form method="post" action="${view.link(`${path}/resend`)}"><button class="primary">Resend</button></form>`
+  return page(
+    layout(
+      view,
+      'Delivery',
+      html`<div class="head"><h1>${delivery.event_type.replace(/Hook$/, '')}</h1>${stateOf(delivery)}<div class="end">${resend}</div></div>
+${view.query.get('done') === 'resent' && note('good', html`<p>The delivery is due again. Reload the page in a moment.</p>`)}
+<dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event of</dt><dd>${time(delivery.event_timestamp, '–', true)}</dd>
+<dt>Endpoint</dt><dd><a href="${view.link(`webhooks/${delivery.endpoint_id}`)}">${endpointName(endpoints, delivery.endpoint_id)}</a></dd>
+<dt>Attempts</dt><dd>${number(delivery.attempts)}</dd>
+<dt>Latest</dt><dd>${outcomeOf(delivery)}${delivery.milliseconds !== null && ` in ${number(delivery.milliseconds)} ms`}, ${time(delivery.last_attempt_at, 'never', true)}</dd>
+${delivery.next_attempt_at && html`<dt>Next attempt</dt><dd>${time(delivery.next_attempt_at, '–', true)}</dd>`}</dl>
+<h2>Attempts</h2>
+${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : html`<div class="scroll" role="region" aria-label="Attempts" tabindex="0"><table><thead><tr><th scope="col">No.</th><th scope="col">Time</th><th scope="col">Outcome</th><th scope="col">Status</th><th scope="col">Duration</th><th scope="col">Answer</th></tr></thead><tbody>${attempts}</tbody></table></div>`}
+<h2>Body</h2>${body}`,
+    ),
+  )
+}
+
+export const deliveryRoutes: readonly Route[] = [
+  { method: 'GET', path: 'deliveries', handle: list },
+  { method: 'GET', path: 'deliveries/:id', handle: show },
+]

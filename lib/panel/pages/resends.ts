@@ -1,0 +1,123 @@
+/** Resending deliveries: the question with count and filter, the progress, and its stop. */
+import { ApiError, found } from '../../errors.ts'
+import { type Html, html } from '../html.ts'
+import { layout } from '../layout.ts'
+import { badge, confirmation, field, noProblems, note, number, option, time } from '../parts.ts'
+import { askRelay, type FromRelay } from '../relay.ts'
+import type { CappedCount, ReplayProgress, ReplaySelection } from '../relay-view.ts'
+import { type PanelAnswer, page, seeOther } from '../respond.ts'
+import type { Route, View } from '../route.ts'
+import { described, filterFrom, hiddenFields } from './delivery-filter.ts'
+
+const maxSelected = 100
+const rates = ['10', '1', '100', '1000']
+
+const counted = ({ count, exact }: CappedCount): string => `${number(count)}${exact ? '' : '+'}`
+
+/** The answer of the relay. @throws ApiError 409 without it: a change cannot be half done */
+function answered<T>(asked: FromRelay<T>): T {
+  if (asked.there) return asked.value
+  throw new ApiError(409, { error: 'The relay does not answer now. Nothing was resent; try again in a moment.' })
+}
+
+/** The deliveries that a form names. @throws ApiError 422 for none, and for a filter that cannot be right */
+function selectionOf(form: View['form']): { readonly selection: ReplaySelection; readonly fields: readonly Html[] } {
+  if (form.has('all')) {
+    const { filter, query, problems } = filterFrom(form)
+    const [problem] = problems.values()
+    if (problem !== undefined) throw new ApiError(422, { error: problem })
+    return { selection: { filter }, fields: [html`<input type="hidden" name="all" value="1">`, ...hiddenFields(query)] }
+  }
+  const ids = [...new Set(form.all('id').filter((id) => /^\S{1,200}$/.test(id)))]
+  if (ids.length === 0) throw new ApiError(422, { error: 'Select at least one delivery.' })
+  if (ids.length > maxSelected) throw new ApiError(422, { error: `Select at most ${maxSelected} deliveries.` })
+  return { selection: { ids }, fields: ids.map((id) => html`<input type="hidden" name="id" value="${id}">`) }
+}
+
+/** The question, with the count and the filter that the change goes by. */
+async function ask(view: View): Promise<PanelAnswer> {
+  const { selection, fields } = selectionOf(view.query)
+  const count =
+    'ids' in selection
+      ? { count: selection.ids.length, exact: true }
+      : answered(await askRelay(view, (relay) => relay.count(view.id, selection.filter)))
+  const many = count.count === 1 && count.exact ? '1 delivery' : `${counted(count)} deliveries`
+  const text = html`${'ids' in selection ? html`<p>The selected ones.</p>` : described(filterFrom(view.query).query)}
+<p>Each is sent again, with all of its attempts before it. Pending ones are due already, and stay as they are.</p>`
+  const pace = field(
+    { name: 'rate', label: 'At most, each second', problems: noProblems },
+    (attributes) => html`<select ${attributes}>${rates.map((rate) => option(rate, rate, '10'))}</select>`,
+  )
+  const question = confirmation({
+    ...{ title: `Resend ${many}?`, text, button: `Resend ${many}`, tone: 'primary' },
+    ...{ back: view.link('deliveries'), fields: html`${fields}${pace}` },
+  })
+  return page(layout(view, 'Resend', question))
+}
+
+async function begin(view: View): Promise<PanelAnswer> {
+  const { selection } = selectionOf(view.form)
+  const rate = view.form.get('rate')
+  const perSecond = rates.includes(rate) ? Number(rate) : 10
+  const { by } = view
+  const started = answered(await askRelay(view, (relay) => relay.replay(view.id, selection, { perSecond, by })))
+  return seeOther(view.link(`deliveries/resends/${encodeURIComponent(started.id)}`))
+}
+
+const states: Readonly<Record<ReplayProgress['state'], Html>> = {
+  running: badge('warn', 'Running'),
+  done: badge('good', 'Done'),
+  stopped: badge('calm', 'Stopped'),
+  failed: badge('bad', 'Failed'),
+}
+
+async function show(view: View): Promise<PanelAnswer> {
+  const id = view.params['id'] ?? ''
+  const { state, done, of, started_at } = found(answered(await askRelay(view, (relay) => relay.replayed(view.id, id))), 'Resend')
+  const isRunning = state === 'running'
+  const stop = html`<form method="post" action="${view.link(`deliveries/resends/${encodeURIComponent(id)}/stop`)}"><button class="danger">Stop</button></form>`
+  return page(
+    layout(
+      view,
+      'Resend',
+      html`<div ${isRunning && html`data-refresh="2"`} data-part="resend"><div class="head"><h1>Resend</h1>${states[state]}<div class="end">${isRunning && stop}</div></div>
+<p><progress aria-label="Deliveries that are due again" value="${done}" max="${Math.max(1, of.count)}"></progress></p>
+<p>${number(done)} of ${counted(of)} are due again. It began ${time(started_at, '–', true)}.</p>
+${state === 'failed' && note('bad', html`<p>The relay could not finish. Begin again for the rest.</p>`)}
+${isRunning && html`<p class="soft small">Reload the page to see more, if it does not change by itself.</p>`}</div>
+<p><a href="${view.link('deliveries')}">To the deliveries</a></p>`,
+    ),
+  )
+}
+
+export const resendRoutes: readonly Route[] = [
+  { method: 'GET', path: 'deliveries/resend', action: 'deliveries.resend', handle: ask },
+  { method: 'POST', path: 'deliveries/resend', action: 'deliveries.resend', handle: begin },
+  { method: 'GET', path: 'deliveries/resends/:id', handle: show },
+  {
+    method: 'POST',
+    path: 'deliveries/resends/:id/stop',
+    action: 'deliveries.resend',
+    async handle(view) {
+      const id = view.params['id'] ?? ''
+      found(answered(await askRelay(view, (relay) => relay.stopReplay(view.id, id))), 'Resend')
+      return seeOther(view.link(`deliveries/resends/${encodeURIComponent(id)}`))
+    },
+  },
+  {
+    method: 'POST',
+    path: 'deliveries/:id/resend',
+    action: 'deliveries.resend',
+    async handle(view) {
+      const id = view.params['id'] ?? ''
+      const options = { perSecond: 1, by: view.by }
+      const started = answered(
+        await askRelay(view, async (relay) =>
+          (await relay.delivery(view.id, id)) ? relay.replay(view.id, { ids: [id] }, options) : undefined,
+        ),
+      )
+      found(started, 'Delivery')
+      return seeOther(view.link(`deliveries/${encodeURIComponent(id)}`, { done: 'resent' }))
+    },
+  },
+]

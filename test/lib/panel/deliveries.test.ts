@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import { deliveryOf, relayOf } from './relay.ts'
+import { admin, createTestPanel } from './support.ts'
+
+const hostile = '<script>alert(1)</script>'
+
+const failed = deliveryOf('f1', {
+  ...{ state: 'dead', last_outcome: 'status', last_status: 500, attempts: 2 },
+  body: JSON.stringify({ payload: { title: hostile, email: 'carl@example.org', tags: [{ email: 'bob@example.org' }] } }),
+  history: [
+    { number: 2, at: '2026-11-20T09:00:01.000Z', milliseconds: 31, status: 500, outcome: 'status', answer: hostile },
+    { number: 1, at: '2026-11-20T09:00:00.000Z', milliseconds: 10_000, status: null, outcome: 'timeout', answer: null },
+  ],
+})
+
+test('the filter is in the address, goes to the relay whole, and is kept by the pages', async () => {
+  const many = Array.from({ length: 60 }, (_, at) => deliveryOf(`d${at}`))
+  const relay = relayOf({ 1: many })
+  const { get } = await createTestPanel(admin, { relay })
+  const query =
+    'endpoint=7&type=PostCreated&state=dead&outcome=status&status=500&event=e1&since=2026-11-20T08%3A00&until=2026-11-21T08%3A00'
+  const { text } = await get(`1/deliveries?${query}`)
+  expect(relay.filters).toEqual([
+    {
+      ...{ endpoint_id: '7', event_type: 'PostCreatedHook', state: 'dead', outcome: 'status', http_status: 500, event_id: 'e1' },
+      ...{ since: '2026-11-20T08:00:00.000Z', until: '2026-11-21T08:00:00.000Z' },
+    },
+  ])
+  const [, older = ''] = /href="([^"]+)">Older/.exec(text) ?? []
+  const link = older.replaceAll('&amp;', '&')
+  expect(link).toContain('state=dead')
+  expect((await get(link.replace('../', ''))).text).toContain('event-d59')
+  expect(relay.filters[1]).toEqual(relay.filters[0])
+})
+
+test('a filter that cannot be right lists nothing, and resends nothing', async () => {
+  const relay = relayOf({ 1: [failed] })
+  const { get, post } = await createTestPanel(admin, { relay })
+  for (const wrong of ['state=gone', 'status=9', 'since=yesterday', 'endpoint=x', 'outcome=y']) {
+    const { status, text } = await get(`1/deliveries?${wrong}`)
+    expect([wrong, status, text.includes('event-f1'), /-wrong"/.test(text)]).toEqual([wrong, 422, false, true])
+    expect((await post(`1/deliveries/resend`, Object.fromEntries(new URLSearchParams(`all=1&${wrong}`)))).status).toBe(422)
+  }
+  expect([relay.filters, relay.replays]).toEqual([[], []])
+})
+
+test('a delivery shows its attempts, its body when asked for, masked fields as dots, and hostile texts as texts', async () => {
+  const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [failed] }), maskedFields: ['Email'] })
+  const closed = (await get('1/deliveries/f1')).text
+  expect(closed).toContain('10,000 ms')
+  expect(closed).toContain('timeout')
+  expect(closed).toContain('&lt;script&gt;')
+  expect(closed).not.toContain('carl@example.org')
+  const open = (await get('1/deliveries/f1?body=1')).text
+  expect(open).toContain('title')
+  expect(open).toContain('••••••')
+  for (const secret of ['carl@example.org', 'bob@example.org', '<script>alert']) expect(open).not.toContain(secret)
+})
+
+test('a body that is deep or long is drawn in part', async () => {
+  const deep = `${'['.repeat(5000)}1${']'.repeat(5000)}`
+  const long = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => at))
+  const relay = relayOf({ 1: [deliveryOf('deep', { body: deep }), deliveryOf('long', { body: long })] })
+  const { get } = await createTestPanel(admin, { relay })
+  expect((await get('1/deliveries/deep?body=1')).status).toBe(200)
+  const { text } = await get('1/deliveries/long?body=1')
+  expect(text).toContain('17001 more')
+})
+
+test("another network's delivery is not found, and cannot be resent", async () => {
+  const relay = relayOf({ 1: [], 2: [failed] })
+  const { get, post } = await createTestPanel({ ...admin, networks: ['1'] }, { relay })
+  expect((await get('1/deliveries/f1')).status).toBe(404)
+  expect((await get('2/deliveries/f1')).status).toBe(404)
+  expect((await post('1/deliveries/f1/resend')).status).toBe(404)
+  expect((await post('2/deliveries/f1/resend')).status).toBe(404)
+  expect((await post('2/deliveries/resend', { all: '1' })).status).toBe(404)
+  expect(relay.replays).toEqual([])
+})
+
+test('one delivery is resent by its button, in the name of the visitor', async () => {
+  const relay = relayOf({ 1: [failed, deliveryOf('p1', { state: 'pending' })] })
+  const { get, post } = await createTestPanel({ ...admin, address: '192.0.2.1' }, { relay })
+  expect((await get('1/deliveries/p1')).text).not.toContain('p1/resend')
+  expect((await post('1/deliveries/f1/resend')).headers.get('location')).toBe('../../../1/deliveries/f1?done=resent')
+  const by = { actor: 'ada@example.org', address: '192.0.2.1' }
+  expect(relay.replays).toEqual([{ network: '1', selection: { ids: ['f1'] }, perSecond: 1, by }])
+})
+
+test('resending all asks with count and filter, is paced, shows progress and can be stopped', async () => {
+  const relay = relayOf({ 1: [failed] })
+  relay.counted = { count: 500_000, exact: false }
+  const { get, post } = await createTestPanel(admin, { relay })
+  const question = (await get('1/deliveries/resend?all=1&state=dead&type=PostCreatedHook')).text
+  expect(question).toContain('Resend 500,000+ deliveries?')
+  expect(question).toMatch(/<dt>State<\/dt>\s*<dd>dead/)
+  expect(question).toMatch(/name="state" value="dead"/)
+  expect(relay.replays).toEqual([])
+  const begun = await post('1/deliveries/resend', { all: '1', state: 'dead', type: 'PostCreatedHook', rate: '100' })
+  expect(relay.replays).toEqual([
+    {
+      ...{ network: '1', perSecond: 100, by: { actor: 'ada@example.org' } },
+      selection: { filter: { state: 'dead', event_type: 'PostCreatedHook' } },
+    },
+  ])
+  expect(begun.headers.get('location')).toBe('../../1/deliveries/resends/r1')
+  const running = (await get('1/deliveries/resends/r1')).text
+  expect(running).toContain('3 of 10 are due again')
+  expect(running).toContain('resends/r1/stop')
+  expect((await post('2/deliveries/resends/r1/stop')).status).toBe(404)
+  expect((await get('2/deliveries/resends/r1')).status).toBe(404)
+  await post('1/deliveries/resends/r1/stop')
+  expect((await get('1/deliveries/resends/r1')).text).toContain('Stopped')
+})
+
+test('the selected deliveries are resent, and at least one must be selected', async () => {
+  const relay = relayOf({ 1: [failed, deliveryOf('f2')] })
+  const { get, post } = await createTestPanel(admin, { relay })
+  expect((await get('1/deliveries')).text).toMatch(/name="id" value="f2"/)
+  expect((await get('1/deliveries/resend?id=f1&id=f2')).text).toContain('Resend 2 deliveries?')
+  await post('1/deliveries/resend', [
+    ['id', 'f1'],
+    ['id', 'f2'],
+  ])
+  expect(relay.replays.map(({ selection }) => selection)).toEqual([{ ids: ['f1', 'f2'] }])
+  expect((await post('1/deliveries/resend')).status).toBe(422)
+})
+
+test('without the right to resend no button is there, and the form is refused', async () => {
+  const relay = relayOf({ 1: [failed] })
+  const { get, post } = await createTestPanel({ ...admin, access: ['keys.create'] }, { relay })
+  expect((await get('1/deliveries')).text).not.toMatch(/resend/i)
+  expect((await post('1/deliveries/resend', { all: '1' })).status).toBe(403)
+})
