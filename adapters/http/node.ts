@@ -13,6 +13,7 @@ import { takeTurn } from './node-turns.ts'
 export type Next = (error?: unknown) => void
 
 export type { TransferBounds } from './node-bounds.ts'
+export { panelMiddleware } from './node-panel.ts'
 
 /**
  * A listener for `http.createServer` and `https.createServer` that answers every request.

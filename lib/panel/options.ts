@@ -1,5 +1,6 @@
 /** The options of the panel, and their rules. */
 import * as v from 'valibot'
+import { type Clock, systemClock } from '../base/clock.ts'
 import { callable, checkedOptions, instance, must, type RulesOf, withMethods } from '../base/options.ts'
 import { reporterOf } from '../kernel/report.ts'
 import { isPath, isPublicUrl } from '../options.ts'
@@ -33,6 +34,8 @@ export interface PanelOptions {
   readonly brand?: Brand
   /** Fields of bodies that are shown as dots, by name and at every depth: `['email', 'location']`. */
   readonly maskedFields?: readonly string[]
+  /** The source of the time; the system's clock by default. For tests. */
+  readonly clock?: Clock
   /** Called for every fault, such as a storage that fails. `console.error` by default. */
   readonly onError?: (error: unknown, about: FaultContext) => void
 }
@@ -45,6 +48,7 @@ export interface PanelSettings {
   readonly origin: string | undefined
   readonly brand: Brand
   readonly masked: ReadonlySet<string>
+  readonly clock: Clock
   readonly report: Report
 }
 
@@ -76,6 +80,7 @@ const rules = {
   ),
   brand: v.optional(instance<Brand>({ name: v.optional(name), logo: v.optional(logo), accent: v.optional(accent) }), {}),
   maskedFields: v.optional(names, []),
+  clock: v.optional(withMethods<Clock>(['now']), systemClock),
   onError: v.optional(callable<NonNullable<PanelOptions['onError']>>()),
 } satisfies RulesOf<PanelOptions>
 
@@ -88,9 +93,9 @@ export function panelSettings(given: PanelOptions): PanelSettings {
     throw new TypeError('createPanel: the options must be an object with at least `authorize`')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`createPanel: ${problems.join('; ')}`)
-  const { authorize, relay, basePath, publicUrl, brand, maskedFields, onError } = options
+  const { authorize, relay, basePath, publicUrl, brand, maskedFields, clock, onError } = options
   return {
-    ...{ authorize, relay, basePath, brand },
+    ...{ authorize, relay, basePath, brand, clock },
     origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
     masked: new Set(maskedFields.map((field) => field.toLowerCase())),
     report: reporterOf(onError),

@@ -24,7 +24,7 @@ nav.main ul{display:flex;gap:.25rem;list-style:none;margin:.25rem 0 0 -.6rem;pad
 nav.main a{display:block;padding:.5rem .6rem;color:var(--soft);text-decoration:none;white-space:nowrap;border-bottom:2px solid transparent}
 nav.main a:hover{color:var(--text)}
 nav.main a[aria-current]{color:var(--text);border-color:var(--brand);font-weight:600}
-main{padding-top:1.5rem;padding-bottom:3rem}
+main.in{padding-top:1.5rem;padding-bottom:3rem}
 h1{font-size:1.45rem;line-height:1.25;margin:0;letter-spacing:-.01em}
 h2{font-size:1.1rem;margin:2rem 0 .6rem}h3{font-size:1rem;margin:1.25rem 0 .4rem}
 p{margin:.4rem 0 .8rem;max-width:44rem}

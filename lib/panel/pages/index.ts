@@ -1,7 +1,10 @@
 /** Every page of the panel. The first that fits answers, so fixed paths come before those with parameters. */
 import type { Route } from '../route.ts'
+import { auditRoutes } from './audit.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { keyRoutes } from './keys.ts'
+import { overviewRoutes } from './overview.ts'
+import { referenceRoutes } from './reference.ts'
 import { resendRoutes } from './resends.ts'
 import { webhookEventRoutes } from './webhook-events.ts'
 import { webhookFormRoutes } from './webhook-form.ts'
@@ -14,4 +17,7 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...resendRoutes,
   ...deliveryRoutes,
+  ...overviewRoutes,
+  ...auditRoutes,
+  ...referenceRoutes,
 ]

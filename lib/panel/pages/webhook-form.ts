@@ -40,7 +40,7 @@ function eventChoice(view: View, form: Form, problems: Problems): Html {
   const isChosen = form.get('which') === 'chosen'
   const groups = eventGroups().map(
     ([label, names]) =>
-      html`<h3>${label}</h3><div class="columns">${names.map(
+      html`<h2>${label}</h2><div class="columns">${names.map(
         (name) =>
           html`<div data-item="${`${name} ${wordsOf(name)}`.toLowerCase()}">${check('checkbox', 'events', `${name}Hook`, name, chosen.has(`${name}Hook`))} ${exampleLink(view, name)}</div>`,
       )}</div>`,

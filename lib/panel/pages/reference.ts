@@ -1,0 +1,113 @@
+/** The API reference: pages made of the declarations, under the full policy. */
+import { found } from '../../errors.ts'
+import type { JsonSchema } from '../../fields.ts'
+import { exampleOf } from '../../openapi/example.ts'
+import { type Html, html } from '../html.ts'
+import { layout } from '../layout.ts'
+import { badge } from '../parts.ts'
+import { page } from '../respond.ts'
+import type { Route, View } from '../route.ts'
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: JsonSchema
+}
+type Content = Readonly<Record<string, { readonly schema: JsonSchema } | undefined>>
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly security: readonly { readonly apiToken: readonly string[] }[]
+  readonly 'x-events'?: readonly string[]
+  readonly parameters: readonly Parameter[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
+}
+interface Documented {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation | readonly Parameter[]>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+}
+interface Described extends Operation {
+  readonly method: string
+  readonly path: string
+}
+
+const isOperation = (value: Operation | readonly Parameter[]): value is Operation => 'operationId' in value
+
+/** The document is made by the library itself. */
+const documentOf = ({ community }: View): Documented => community.openapi() as unknown as Documented
+
+const operationsOf = ({ paths }: Documented): readonly Described[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, value]) =>
+      isOperation(value) ? [{ ...value, method: method.toUpperCase(), path }] : [],
+    ),
+  )
+
+const methodBadge = (method: string): Html => badge(method === 'GET' ? 'good' : method === 'DELETE' ? 'bad' : 'warn', method)
+
+async function list(view: View) {
+  const groups = Map.groupBy(operationsOf(documentOf(view)), ({ tags }) => tags[0] ?? '')
+  const parts = [...groups]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(
+      ([name, operations]) =>
+        html`<h2>${name.replaceAll('_', ' ')}</h2><div class="scroll" role="region" aria-label="${name}" tabindex="0"><table class="cards"><thead><tr><th scope="col">Method</th><th scope="col">Path</th><th scope="col">Summary</th></tr></thead><tbody>${operations.map(
+          ({ method, path, summary, operationId }) =>
+            html`<tr data-item="${`${operationId} ${path} ${summary}`.toLowerCase()}"><td>${methodBadge(method)}</td><th scope="row"><a class="mono" href="${view.link(`reference/${operationId}`)}">${path.replace('/admin/v1/networks/{network_id}', '')}</a></th><td>${summary}</td></tr>`,
+        )}</tbody></table></div>`,
+    )
+  return page(
+    layout(
+      view,
+      'API reference',
+      html`<h1>API reference</h1><p class="soft">Every operation of this network, below <code>/admin/v1/networks/${view.network.subdomain}</code>.</p>
+<div class="field" hidden><label for="search">Search operations</label><input id="search" type="search" data-filter autocomplete="off"></div>${parts}`,
+    ),
+  )
+}
+
+const exampleIn = (content: Content | undefined, { components }: Documented): Html | undefined => {
+  const schema = content?.['application/json']?.schema
+  if (!schema) return undefined
+  return html`<pre tabindex="0">${JSON.stringify(exampleOf(schema, components.schemas), null, 2)}</pre>`
+}
+
+async function show(view: View) {
+  const document = documentOf(view)
+  const id = view.params['id'] ?? ''
+  const operation = found(
+    operationsOf(document).find((each) => each.operationId === id),
+    'Operation',
+  )
+  const { method, path, summary, parameters, requestBody, responses, security } = operation
+  const body = exampleIn(requestBody?.content, document)
+  const rows = parameters.map(
+    (each) =>
+      html`<tr><th scope="row"><code>${each.name}</code></th><td>${each.in}</td><td>${each.required ? 'required' : 'optional'}</td><td>${each.description ?? String(each.schema['type'] ?? '')}</td></tr>`,
+  )
+  return page(
+    layout(
+      view,
+      operation.operationId,
+      html`<div class="head"><h1>${operation.operationId}</h1>${methodBadge(method)}</div><p>${summary}</p>
+<pre tabindex="0">${method} ${path.replace('{network_id}', view.network.subdomain)}
+Authorization: Bearer ‹an API key with the scope ${security[0]?.apiToken.join(', ')}›</pre>
+${operation['x-events'] && html`<p>Events: ${operation['x-events'].map((name) => html`<a href="${view.link(`webhooks/events/${name}`)}">${name}</a> `)}</p>`}
+${rows.length > 0 && html`<h2>Parameters</h2><div class="scroll" role="region" aria-label="Parameters" tabindex="0"><table><thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Needed</th><th scope="col">Description</th></tr></thead><tbody>${rows}</tbody></table></div>`}
+${body && html`<h2>Body</h2>${body}`}
+<h2>Answers</h2>${Object.entries(responses).map(
+        ([status, { description, content }]) =>
+          html`<h3>${status}</h3><p>${description}</p>${status.startsWith('2') && exampleIn(content, document)}`,
+      )}`,
+    ),
+  )
+}
+
+export const referenceRoutes: readonly Route[] = [
+  { method: 'GET', path: 'reference', handle: list },
+  { method: 'GET', path: 'reference/:id', handle: show },
+]

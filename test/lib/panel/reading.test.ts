@@ -1,0 +1,36 @@
+/** The pages that only show: overview, API reference, audit. */
+import { expect, test } from 'vitest'
+import { relayOf } from './relay.ts'
+import { admin, createTestPanel } from './support.ts'
+
+test('the overview draws minutes, failures and circuit changes, and names endpoints in trouble', async () => {
+  const relay = relayOf()
+  relay.endpoints.push({ endpoint_id: '7', activity: 'disabled', reason: 'it answered 410' }, { endpoint_id: '8' })
+  const { get } = await createTestPanel(admin, { relay, clock: { now: () => Date.parse('2026-11-20T10:00:30Z') } })
+  const { status, text } = await get('1/overview')
+  expect(status).toBe(200)
+  expect(text).toContain('aria-label="The last 3 hours: 60 delivered, 5 failed, 1 circuit changes"')
+  expect(text).toContain('10:00 UTC: 60 delivered, 5 failed, 1 circuit changes')
+  expect(text.match(/<g>/g)).toHaveLength(180)
+  expect(text).toContain('500,000+')
+  expect(text).toContain('disabled (it answered 410)')
+  expect(text).not.toContain('Endpoint 8')
+  expect(text).not.toContain('style=')
+})
+
+test('the reference has a page for every operation', async () => {
+  const { get, community } = await createTestPanel()
+  const { text } = await get('1/reference')
+  const ids = [...text.matchAll(/reference\/([\w.]+)"/g)].map(([, id]) => id ?? '')
+  expect(ids.length).toBeGreaterThan(community.operations.length - 1)
+  for (const id of ids) expect([id, (await get(`1/reference/${id}`)).status]).toEqual([id, 200])
+  expect((await get('1/reference/none.such')).status).toBe(404)
+  const create = (await get('1/reference/tags.create')).text
+  for (const part of ['POST', 'tags:write', '&quot;title&quot;', '422']) expect(create).toContain(part)
+})
+
+test('a community without an audit has no page of it', async () => {
+  const { get } = await createTestPanel()
+  expect((await get('1/keys')).text).not.toContain('/audit"')
+  expect((await get('1/audit')).status).toBe(404)
+})
