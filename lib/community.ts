@@ -84,6 +84,8 @@ export interface Community extends HostCalls {
   readonly serve: (incoming: Incoming) => Promise<Answer>
   /** How much is in flight now, for metrics. */
   readonly inFlight: () => InFlight
+  /** The path at which the API is mounted: the option `basePath`. */
+  readonly basePath: string
   /** Whether a path is the API's, decided by the path alone. */
   owns(pathname: string): boolean
   /**
@@ -145,6 +147,7 @@ export function communityOf(options: Options, chance: Chance): Community {
     handle: async (request) => (owns(new URL(request.url).pathname) ? fetch(request) : undefined),
     serve,
     inFlight,
+    basePath,
     owns,
     ...hostCalls(settings, transactions),
     using(native) {

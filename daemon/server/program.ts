@@ -5,6 +5,7 @@ import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
 import { endpointCommands, keyCommands, memberCommands, networkCommands, triggerCommand } from './commands/program.ts'
 import { listenCommand } from './listen/command.ts'
+import { mcpCommand } from './mcp/command.ts'
 import { movingCommands } from './moving/program.ts'
 import type { Running } from './serve.ts'
 import { serveCommand } from './serve-command.ts'
@@ -59,6 +60,7 @@ export function createProgram({
   endpointCommands(program, out)
   triggerCommand(program, out)
   listenCommand(program, { out, keys }, started)
+  mcpCommand(program, out, started)
 
   program
     .command('migrate')

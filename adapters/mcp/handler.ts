@@ -1,0 +1,95 @@
+/** The protocol over HTTP, for a community in this process. */
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import * as v from 'valibot'
+import { must } from '../../lib/base/options.ts'
+import { createClient } from '../../lib/client/index.ts'
+import type { Community } from '../../lib/index.ts'
+import { checkOptions, withMethods } from '../options.ts'
+import { serverOf } from './server.ts'
+import { type ToolChoice, toolsOf } from './tools.ts'
+
+/** Options of `createMcp`. */
+export interface McpOptions extends ToolChoice {
+  /** The network of the tools, by id or subdomain. It may be left out if the community has only one. */
+  readonly network?: string | number | undefined
+  /**
+   * The API token of every caller: whoever reaches the handler acts with it. Without this option, each request brings
+   * its own, as `Authorization: Bearer …`.
+   */
+  readonly token?: string | undefined
+}
+
+/** A handler of the protocol. It is a function, and `fetch` is the same function. */
+export interface Mcp {
+  (request: Request): Promise<Response>
+  fetch(request: Request): Promise<Response>
+  /** Ends what is in flight. The community stays open. */
+  close(): Promise<void>
+}
+
+const groups = v.optional(v.array(v.string(), must('be a list of groups')))
+const rules = {
+  network: v.optional(v.union([v.string(), v.number()], must('be the id or subdomain of a network'))),
+  // Its value is never shown.
+  token: v.optional(v.string('must be an API token')),
+  write: groups,
+  only: groups,
+}
+
+const bearer = (request: Request): string | undefined =>
+  /^Bearer +([^\s,]{1,512}) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+
+const unauthorized = (): Response =>
+  Response.json(
+    { error: 'unauthorized', message: 'Send the API token as `Authorization: Bearer <API_TOKEN>`.', status: 401 },
+    { status: 401, headers: { 'www-authenticate': 'Bearer' } },
+  )
+
+/**
+ * Makes a handler for agents: the operations of one network as tools of the Model Context Protocol, over Streamable HTTP. The
+ * rules of the API hold: scopes, rate limits, hooks and events.
+ *
+ * @param options the network, a token for every caller, and the tools: only those that read, unless `write` names groups
+ * @returns a function from `Request` to `Response`, for any path that the host gives it
+ * @throws TypeError that names every wrong option; from a request too, if `network` is left out and there are several
+ * @example const mcp = createMcp(community, { write: ['posts'] })
+ */
+export function createMcp(community: Community, options: McpOptions = {}): Mcp {
+  if (!v.is(withMethods(['fetch', 'call', 'owns']), community))
+    throw new TypeError('createMcp: the first argument must be a community, as createCommunity returns it')
+  const { network, token, ...choice } = checkOptions('createMcp', rules, options, 'community, { network, write }')
+  const tools = toolsOf(community.operations, choice, (option) => `createMcp: option \`${option}\``)
+  let found: Promise<string> | undefined
+  const networkName = async (): Promise<string> => {
+    if (network !== undefined) return String(network)
+    const all = await community.networks.list()
+    const [only, ...others] = all
+    if (only && others.length === 0) return only.id
+    throw new TypeError(`createMcp: option \`network\` must name the network, because the community has ${all.length}`)
+  }
+  const handler = createMcpHandler(async ({ requestInfo }) => {
+    const own = token ?? (requestInfo && bearer(requestInfo)) ?? ''
+    const host = requestInfo ? new URL(requestInfo.url).host : 'localhost'
+    found ??= networkName()
+    const client = createClient({
+      // Nothing travels between the two, so it counts as https.
+      baseUrl: `https://${host}${community.basePath}`,
+      network: await found,
+      token: own,
+      fetch: (request) => community.fetch(request),
+      maxRetryWait: 10_000,
+    })
+    return serverOf(tools, client)
+  })
+  const fetch = async (request: Request): Promise<Response> => {
+    if (token === undefined && bearer(request) === undefined) return unauthorized()
+    // Asked again after a failure: a network may be there by then.
+    found ??= networkName()
+    await found.catch((error: unknown) => {
+      found = undefined
+      throw error
+    })
+    return handler.fetch(request)
+  }
+  return Object.assign(fetch, { fetch, close: () => handler.close() })
+}

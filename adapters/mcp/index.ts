@@ -1,0 +1,3 @@
+/** `folkmoot/mcp`: the operations as tools of the Model Context Protocol, for agents. */
+export { createMcp, type Mcp, type McpOptions } from './handler.ts'
+export type { ToolChoice } from './tools.ts'

@@ -1,0 +1,76 @@
+/** The operations as tools, read from their declarations. */
+import { suggestion } from '../../lib/base/suggest.ts'
+import type { AnyOperation } from '../../lib/operation.ts'
+import { argumentsOf } from './schema.ts'
+
+/** The tools that an agent gets. Groups are those of scopes, such as `members`. */
+export interface ToolChoice {
+  /** The groups whose operations may write; `*` is every group. None by default: an agent can only read. */
+  readonly write?: readonly string[] | undefined
+  /** The groups that there are tools for; every group by default. Fewer tools cost an agent less, and it chooses better. */
+  readonly only?: readonly string[] | undefined
+}
+
+/** An operation as a tool. */
+export interface Tool {
+  /** The id of the operation, with `_` in place of the dot: `members_list`. */
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: { readonly type: 'object'; readonly [keyword: string]: unknown }
+  readonly annotations: {
+    readonly title: string
+    readonly readOnlyHint: boolean
+    readonly destructiveHint: boolean
+    readonly idempotentHint: boolean
+    readonly openWorldHint: boolean
+  }
+  readonly operation: AnyOperation
+}
+
+const groupOf = ({ scope }: AnyOperation): string => scope.split(':', 1)[0] ?? ''
+
+function toolOf(operation: AnyOperation): Tool {
+  const { id, method, scope, summary, noContent } = operation
+  const reads = method === 'GET'
+  return {
+    name: id.replaceAll('.', '_'),
+    description: [summary, noContent, `Scope of the token: ${scope}.`].filter(Boolean).join(' '),
+    inputSchema: argumentsOf(operation),
+    annotations: {
+      title: summary.replace(/\.$/, ''),
+      readOnlyHint: reads,
+      // Only a creation leaves everything else as it was.
+      destructiveHint: !reads && !id.endsWith('.create'),
+      idempotentHint: method !== 'POST',
+      openWorldHint: false,
+    },
+    operation,
+  }
+}
+
+/**
+ * The tools for a choice.
+ * @param call names the options in messages, such as `--write`
+ * @throws TypeError that names a group that does not exist, with the list
+ */
+export function toolsOf(
+  operations: readonly AnyOperation[],
+  { write = [], only = [] }: ToolChoice,
+  call: (option: string) => string,
+): readonly Tool[] {
+  const groups = [...new Set(operations.map(groupOf))].sort()
+  const check = (option: string, named: readonly string[], known: readonly string[]) => {
+    const stranger = named.find((group) => !known.includes(group))
+    if (stranger !== undefined)
+      throw new TypeError(
+        `${call(option)} must name groups, got ${JSON.stringify(String(stranger).slice(0, 60))}; ${suggestion(String(stranger), known)}. Groups: ${known.join(', ')}`,
+      )
+  }
+  check('write', write, ['*', ...groups])
+  check('only', only, groups)
+  const mayWrite = (group: string): boolean => write.includes('*') || write.includes(group)
+  return operations
+    .filter((operation) => only.length === 0 || only.includes(groupOf(operation)))
+    .filter((operation) => operation.method === 'GET' || mayWrite(groupOf(operation)))
+    .map(toolOf)
+}

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { createMcp } from '../../../adapters/mcp/index.ts'
+import { testCommunity } from '../../../adapters/testing/index.ts'
+import { call, clientOf } from '../../support/mcp.ts'
+
+const grace = { email: 'grace@example.org', first_name: 'Grace', last_name: 'Oak' }
+
+test('an agent reads records, and follows a list to its end', async () => {
+  const { api, client } = await clientOf()
+  for (let turn = 1; turn <= 5; turn++) await api.tags.create({ title: `Tag ${turn}` })
+  const titles: unknown[] = []
+  let cursor: unknown
+  do {
+    const { data } = await call(client, 'tags_list', { limit: 2, ...(cursor ? { cursor } : {}) })
+    const { items, next_cursor } = data as { items: { title: string }[]; next_cursor: string | null }
+    titles.push(items.map(({ title }) => title))
+    cursor = next_cursor
+  } while (cursor)
+  expect(titles).toEqual([['Tag 1', 'Tag 2'], ['Tag 3', 'Tag 4'], ['Tag 5']])
+  const me = await call(client, 'me_show')
+  expect(me.data).toMatchObject({ name: 'Ada Ash' })
+  expect(JSON.parse(me.text)).toEqual(me.data)
+})
+
+test('a group that may write changes records, with its events; another one has no such tool', async () => {
+  const { api, client, events } = await clientOf({ write: ['members'] })
+  const made = await call(client, 'members_create', { body: grace })
+  const { id } = made.data as { id: string }
+  await call(client, 'members_update', { id, body: { last_name: 'Elm' } })
+  expect((await api.members.show(id)).last_name).toBe('Elm')
+  expect(events().map(({ event_type }) => event_type)).toEqual(['MemberJoinedHook', 'MemberUpdatedHook'])
+  expect(await call(client, 'members_delete', { id })).toMatchObject({ isError: false, data: { done: true } })
+  await expect(call(client, 'tags_create', { body: { title: 'Oil' } })).rejects.toThrow('there is no tool "tags_create"')
+})
+
+test('a refusal of the API is an error of the tool, with its sentence', async () => {
+  const { client } = await clientOf({ write: ['members'] })
+  const refused = await call(client, 'members_create', { body: { email: 'grace' } })
+  expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('422') })
+  expect(await call(client, 'members_show', { id: '999' })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('Member not found'),
+  })
+})
+
+test.each([
+  ['members_list', { limit: 0 }, 'limit must be a whole number from 1 to 100'],
+  ['members_list', { cursor: 7 }, 'cursor must be the text in `next_cursor`'],
+  ['members_list', { filter: 'x' }, 'members_list has no argument "filter". Arguments: '],
+  ['members_show', {}, 'id must be an id'],
+  ['members_show', { id: '..' }, 'id must be an id'],
+])('wrong arguments of %s are named: %j', async (name, given, sentence) => {
+  const { client } = await clientOf()
+  expect(await call(client, name, given)).toMatchObject({ isError: true, text: expect.stringContaining(sentence) })
+})
+
+test('the scopes of the token hold', async () => {
+  const { newToken, url, community } = await clientOf()
+  const reader = await newToken('tags:read')
+  const asked = await createMcp(community)(
+    new Request(url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${reader}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'members_list', arguments: {} } }),
+    }),
+  )
+  expect(await asked.text()).toContain('403')
+})
+
+test('a request without a token is a 401, unless the handler has one', async () => {
+  const { community, token } = await testCommunity()
+  const request = () =>
+    new Request('https://api.test/mcp', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'me_show', arguments: {} } }),
+    })
+  const refused = await createMcp(community)(request())
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+  const answered = await createMcp(community, { token }).fetch(request())
+  expect([answered.status, await answered.text()]).toEqual([200, expect.stringContaining('Ada Ash')])
+})
+
+test('an answer that is too long is refused with the remedy', async () => {
+  const { api, client } = await clientOf()
+  const { id: space_id } = await api.spaces.create({ name: 'Colours' })
+  for (let turn = 0; turn < 5; turn++)
+    await api.posts.create({ space_id, title: `Post ${turn}`, description: 'x'.repeat(45_000) })
+  expect(await call(client, 'posts_list')).toMatchObject({
+    isError: true,
+    text: expect.stringMatching(/^The answer has \d+ characters, more than 200000\. Ask again with a smaller `limit`\.$/),
+  })
+  expect((await call(client, 'posts_list', { limit: 2 })).isError).toBe(false)
+})
+
+test.each([{}, { basePath: '/community' }, { publicUrl: 'https://api.example.org/below', basePath: '/community' }])(
+  'a community is found where it is mounted: %j',
+  async (options) => {
+    const { client } = await clientOf({}, options)
+    expect((await call(client, 'network_show')).data).toMatchObject({ title: 'Paint Pals' })
+  },
+)
+
+test('of several networks the option names one', async () => {
+  const { community, client, token, url } = await clientOf({ network: 'paint-pals' })
+  await community.networks.create({ subdomain: 'other', title: 'Other', owner: grace })
+  expect((await call(client, 'network_show')).data).toMatchObject({ title: 'Paint Pals' })
+  const request = new Request(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
+  await expect(createMcp(community)(request)).rejects.toThrow(
+    'option `network` must name the network, because the community has 2',
+  )
+})
+
+test('wrong options are named, and never a token', async () => {
+  const { community } = await testCommunity()
+  expect(() => createMcp(community, { write: ['post'] })).toThrow('createMcp: option `write` must name groups, got "post"')
+  expect(() => createMcp(community, { write: 'posts' } as never)).toThrow('option `write` must be a list of groups')
+  expect(() => createMcp(community, { token: ['fmt_secret'] } as never)).toThrow(
+    /^createMcp: option `token` must be an API token$/,
+  )
+  expect(() => createMcp({} as never)).toThrow('the first argument must be a community')
+})

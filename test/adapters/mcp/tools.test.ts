@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { toolsOf } from '../../../adapters/mcp/tools.ts'
+import { operations } from '../../../lib/operations.ts'
+import { clientOf } from '../../support/mcp.ts'
+
+const option = (name: string) => `--${name}`
+const named = (choice: Parameters<typeof toolsOf>[1]) => toolsOf(operations, choice, option).map(({ name }) => name)
+
+test('without a choice there is a tool for each operation that reads, and no other', () => {
+  const tools = toolsOf(operations, {}, option)
+  expect(tools.map(({ operation }) => operation.id)).toEqual(
+    operations.filter(({ method }) => method === 'GET').map(({ id }) => id),
+  )
+  expect(tools.every(({ annotations }) => annotations.readOnlyHint && !annotations.destructiveHint)).toBe(true)
+})
+
+test('write opens a group, only leaves out the others, and * is every group', () => {
+  expect(named({ write: ['tags'], only: ['tags'] })).toEqual(
+    operations.filter(({ scope }) => scope.startsWith('tags:')).map(({ id }) => id.replace('.', '_')),
+  )
+  expect(named({ write: ['*'] })).toHaveLength(operations.length)
+  expect(named({ write: ['tags'] })).not.toContain('members_create')
+})
+
+test('an unknown group is refused with the list', () => {
+  expect(() => named({ write: ['post'] })).toThrow(/--write must name groups, got "post"; .*posts.*Groups: \*, abuse_reports, /)
+  expect(() => named({ only: ['*'] })).toThrow('--only must name groups, got "*"')
+})
+
+test('names are unique, and every client takes them', () => {
+  const names = named({ write: ['*'] })
+  expect(new Set(names).size).toBe(names.length)
+  expect(names.filter((name) => !/^[a-z_]{1,64}$/.test(name))).toEqual([])
+})
+
+test('arguments are whole schemas: no reference, no file, each id once, the body apart', () => {
+  for (const { name, inputSchema, operation } of toolsOf(operations, { write: ['*'] }, option)) {
+    const text = JSON.stringify(inputSchema)
+    expect({ name, references: text.includes('$ref'), files: text.includes('"binary"') }).toEqual({
+      name,
+      references: false,
+      files: false,
+    })
+    const ids = [...operation.path.matchAll(/:(\w+)/g)].map(([, id]) => id)
+    expect(inputSchema['required']).toEqual(expect.arrayContaining(ids))
+    const all = [...ids, ...Object.keys(operation.query ?? {})]
+    expect({ name, all: new Set(all).size }).toEqual({ name, all: all.length })
+  }
+})
+
+test('annotations follow from the declaration: creating destroys nothing, and only POST is not idempotent', () => {
+  const hints = Object.fromEntries(
+    toolsOf(operations, { write: ['*'] }, option).map(({ name, annotations }) => {
+      const { readOnlyHint, destructiveHint, idempotentHint } = annotations
+      return [name, [readOnlyHint, destructiveHint, idempotentHint]]
+    }),
+  )
+  expect([
+    hints['posts_list'],
+    hints['posts_create'],
+    hints['posts_update'],
+    hints['posts_delete'],
+    hints['space_members_ban'],
+  ]).toEqual([
+    [true, false, true],
+    [false, false, false],
+    [false, true, true],
+    [false, true, true],
+    [false, true, false],
+  ])
+})
+
+test('the client of the protocol takes every tool as valid', async () => {
+  const { client } = await clientOf({ write: ['*'] })
+  expect((await client.listTools()).tools).toHaveLength(operations.length)
+})

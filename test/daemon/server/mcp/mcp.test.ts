@@ -1,0 +1,55 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, onTestFinished, test } from 'vitest'
+import { environment, program, run } from '../../../support/command.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+import { call } from '../../../support/mcp.ts'
+import { folkmoot } from '../../../support/program.ts'
+
+test('an agent starts folkmoot mcp, reads and writes a network of a server, and ends it', async () => {
+  const server = run('folkmoot', 'serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:')
+  const { url, token } = JSON.parse(await server.firstLine())
+  const file = join(temporaryDirectory(), 'token')
+  await writeFile(file, `${token}\n`)
+  const args = [program('folkmoot'), 'mcp', '--url', url, '--network', '1', '--token-file', file, '--write', 'tags', 'badges']
+  const env = Object.fromEntries(Object.entries(environment()).map(([name, value]) => [name, String(value)]))
+  const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' })
+  let warned = ''
+  transport.stderr?.on('data', (text: Buffer) => {
+    warned += text
+  })
+  const strays: unknown[] = []
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  client.onerror = (error) => void strays.push(error)
+  onTestFinished(() => client.close())
+  await client.connect(transport)
+  const { tools } = await client.listTools()
+  expect(tools.filter(({ annotations }) => !annotations?.readOnlyHint).map(({ name }) => name.split('_')[0])).toEqual(
+    expect.arrayContaining(['tags', 'badges']),
+  )
+  expect(tools.map(({ name }) => name)).not.toContain('posts_create')
+  expect((await call(client, 'members_list', { limit: 3 })).data).toMatchObject({
+    items: { length: 3 },
+    next_cursor: expect.any(String),
+  })
+  expect((await call(client, 'tags_create', { body: { title: 'Oil' } })).data).toMatchObject({ title: 'Oil' })
+  await client.close()
+  expect(warned).toMatch(/^\d+ tools for network 1 of http:\/\/127\.0\.0\.1:\d+, \d+ of them write\.\n$/)
+  // Anything on standard output that is not the protocol would be an error of the transport.
+  expect(strays).toEqual([])
+})
+
+const valid = ['--url', 'https://api.example.org', '--network', '1']
+
+test.each([
+  [[...valid], '--token or --token-file is required'],
+  [[...valid, '--token-file', '-'], '--token-file cannot be - here, because the protocol uses standard input'],
+  [[...valid, '--token', 'a', '--token-file', 'b'], '--token and --token-file are the same: give one of them'],
+  [['--url', 'ftp://a', '--network', '1', '--token', 'a'], '--url must be like https://api.example.org, got "ftp://a"'],
+  [[...valid, '--token', 'a', '--write', 'post'], '--write must name groups, got "post"'],
+  [[...valid, '--token', 'a', '--only', 'nothing'], '--only must name groups, got "nothing"'],
+])('folkmoot mcp %j is refused with the remedy', async (args, sentence) => {
+  expect((await folkmoot('mcp', ...args)).refused).toContain(sentence)
+})
