@@ -5,6 +5,9 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
+import { communityPlugin } from '../../adapters/http/fastify.ts'
+import { communityMiddleware as honoMiddleware } from '../../adapters/http/hono.ts'
+import { type KoaContext, communityMiddleware as koaMiddleware } from '../../adapters/http/koa.ts'
 import { communityMiddleware, toNodeListener } from '../../adapters/http/node.ts'
 import { rateLimits } from '../../adapters/rate-limits/index.ts'
 import { openStorage } from '../../daemon/server/storage/open.ts'
@@ -26,15 +29,8 @@ const listen = (listener: RequestListener): void => {
   const server = createServer(listener).listen(0, '127.0.0.1', () => say((server.address() as AddressInfo).port))
 }
 
-interface KoaContext {
-  readonly path: string
-  readonly req: Parameters<RequestListener>[0]
-  readonly res: Parameters<RequestListener>[1]
-  respond: boolean
-  body: unknown
-}
 interface Koa {
-  use(handle: (context: KoaContext, next: () => Promise<unknown>) => unknown): void
+  use(handle: (context: KoaContext & { body: unknown }, next: () => Promise<unknown>) => Promise<void>): void
   callback(): RequestListener
 }
 
@@ -58,12 +54,7 @@ const hosts: Readonly<Record<string, () => Promise<void>>> = {
   async fastify() {
     const { default: Fastify } = await import('fastify')
     const app = Fastify()
-    const api = communityMiddleware(community)
-    app.addHook('onRequest', (request, reply, done) => {
-      if (!community.owns(request.url.split('?')[0] ?? '')) return done()
-      reply.hijack()
-      api(request.raw, reply.raw, () => done())
-    })
+    await app.register(communityPlugin(community))
     app.get(own, async () => member)
     await app.listen({ port: 0, host: '127.0.0.1' })
     say((app.server.address() as AddressInfo).port)
@@ -71,22 +62,19 @@ const hosts: Readonly<Record<string, () => Promise<void>>> = {
   async koa() {
     const { default: Koa } = await untyped<{ readonly default: new () => Koa }>('koa')
     const app = new Koa()
-    const api = communityMiddleware(community)
-    app.use((context, next) => {
-      if (!community.owns(context.path)) return next()
-      context.respond = false
-      return api(context.req, context.res, () => void next())
-    })
-    app.use((context) => {
+    app.use(koaMiddleware(community))
+    app.use(async (context) => {
       context.body = member
     })
     listen(app.callback())
   },
   async hono() {
-    const { Hono } = await untyped<{ readonly Hono: new () => Hono }>('hono')
+    const { Hono } = await untyped<{ readonly Hono: new () => Hono & { use(handle: ReturnType<typeof honoMiddleware>): void } }>(
+      'hono',
+    )
     const { serve } = await untyped<{ readonly serve: Serve }>('@hono/node-server')
     const app = new Hono()
-    app.all('/admin/v1/*', (context) => community.fetch(context.req.raw))
+    app.use(honoMiddleware(community))
     app.get(own, (context) => context.json(member))
     serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => say(port))
   },
