@@ -17,8 +17,8 @@ export function panelMiddleware(
   return (message, response, next) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    requestOf(message, gone.signal)
-      .then(panel)
+    Promise.resolve()
+      .then(() => panel(requestOf(message, gone.signal)))
       .then(async (answer) => {
         if (!answer) return next()
         const body = Buffer.from(await answer.arrayBuffer())
@@ -32,7 +32,7 @@ export function panelMiddleware(
   }
 }
 
-async function requestOf(message: IncomingMessage, signal: AbortSignal): Promise<Request> {
+function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
   const incoming = toIncoming(message)
   const { method, path, search, secure } = incoming
   const url = new URL(`${path}${search}`, `${secure ? 'https' : 'http'}://${incoming.header('host') ?? 'localhost'}`)
@@ -46,7 +46,16 @@ async function requestOf(message: IncomingMessage, signal: AbortSignal): Promise
       for (const each of Array.isArray(value) ? value : [value]) form.append(name, String(each))
     return new Request(url, { method, headers, body: form.toString(), signal })
   }
-  // A form that is too large stays one byte too large: the panel refuses it.
-  const read = (await incoming.read(maxFormBytes)) ?? new Uint8Array(maxFormBytes + 1)
-  return new Request(url, { method, headers, body: new Uint8Array(read), signal })
+  // Nothing is read before the panel asks: a body of another path is for the next one.
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        // A form that is too large stays one byte too large: the panel refuses it.
+        controller.enqueue((await incoming.read(maxFormBytes)) ?? new Uint8Array(maxFormBytes + 1))
+        controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Request(url, { method, headers, body, duplex: 'half', signal })
 }

@@ -1,0 +1,180 @@
+/** The panel in a real browser: one browser and one site for all tests. */
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Visitor } from '../../lib/panel/index.ts'
+import { deliveryOf, relayOf } from '../lib/panel/relay.ts'
+import { type Browser, type ContextOptions, executablePath, isInstalled, launch, type Page } from './browser.ts'
+import { startSite } from './site.ts'
+
+if (!isInstalled)
+  console.warn(`LEFT OUT: the tests of the panel in a browser, because there is no ${executablePath}. .ci/run installs it.`)
+
+const hostile = `"><script>document.title='owned'</script><img src=x onerror="document.title='owned'">`
+
+describe.skipIf(!isInstalled)('the panel in Chromium', () => {
+  const admin: Visitor = { actor: 'ada@example.org', networks: 'all', access: 'all' }
+  const failed = deliveryOf('f1', {
+    ...{ state: 'dead', last_outcome: 'status', last_status: 500, body: JSON.stringify({ payload: { title: hostile } }) },
+    history: [{ number: 1, at: '2026-11-20T09:00:00.000Z', milliseconds: 31, status: 500, outcome: 'status', answer: hostile }],
+  })
+  const relay = relayOf({ 1: [failed, deliveryOf('d2')], 2: [deliveryOf('other')] })
+  let site: Awaited<ReturnType<typeof startSite>>
+  let browser: Browser
+  beforeAll(async () => {
+    site = await startSite(() => admin, { relay })
+    browser = await launch()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await site.close()
+  })
+
+  /** A page of its own, whose policy violations and script errors fail the test. */
+  async function visit(path: string, work: (page: Page) => Promise<void>, options: ContextOptions = {}): Promise<void> {
+    const context = await browser.newContext(options)
+    try {
+      const page = await context.newPage()
+      const errors: string[] = []
+      page.on('pageerror', ({ message }) => errors.push(message))
+      page.on('console', (message) => {
+        if (/Content Security Policy/.test(message.text())) errors.push(message.text())
+      })
+      await page.goto(`${site.panel}/${path}`)
+      await work(page)
+      expect(errors).toEqual([])
+    } finally {
+      await context.close()
+    }
+  }
+  const me = async (token: string): Promise<number> =>
+    (await fetch(`${site.origin}/admin/v1/networks/1/me`, { headers: { authorization: `Bearer ${token}` } })).status
+
+  test.each([
+    ['with JavaScript', true],
+    ['without JavaScript', false],
+  ])('a key is created, used, and revoked %s', async (name, javaScriptEnabled) => {
+    await visit(
+      '1/keys',
+      async (page) => {
+        await page.getByRole('link', { name: 'Create a key' }).first().click()
+        await page.getByLabel('Name').fill(name)
+        await page.getByLabel('Read everything').check()
+        await page.getByRole('button', { name: 'Create the key' }).click()
+        const token = (await page.locator('#token').textContent()) ?? ''
+        expect(await me(token)).toBe(200)
+        await page.getByRole('link', { name: 'Done' }).click()
+        await page.getByRole('link', { name: `Revoke ${name}` }).click()
+        expect(await page.locator('dialog').count()).toBe(javaScriptEnabled ? 1 : 0)
+        await page.getByRole('button', { name: 'Revoke the key' }).click()
+        await page.getByText('The key is revoked.').waitFor()
+        expect(await me(token)).toBe(401)
+      },
+      { javaScriptEnabled },
+    )
+  })
+
+  test('the keyboard alone creates a key', async () => {
+    await visit('1/keys/new', async (page) => {
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+      await page.keyboard.press('Enter')
+      await page.keyboard.press('Tab')
+      await page.keyboard.type('By keyboard')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await page.getByText('is shown this once').waitFor()
+    })
+    const key = (await site.community.keys.list('1')).find(({ name }) => name === 'By keyboard')
+    expect(key?.scopes).toEqual(['*:read'])
+  })
+
+  test('an endpoint with two chosen events is added, tested and paused', async () => {
+    await visit('1/webhooks/new', async (page) => {
+      await page.getByLabel('Address').fill('https://hooks.example.org/browser')
+      await page.getByLabel('The events chosen below').check()
+      await page.getByLabel('Search events').fill('post created')
+      expect(await page.locator('[data-item]:visible').count()).toBe(1)
+      await page.getByLabel('PostCreated', { exact: true }).check()
+      await page.getByLabel('Search events').fill('')
+      await page.getByLabel('MemberJoined', { exact: true }).check()
+      await page.getByRole('button', { name: 'Add the endpoint' }).click()
+      await page.getByText('Copy them now.').waitFor()
+      await page.getByRole('link', { name: 'To the endpoint' }).click()
+      await page.getByRole('button', { name: 'Send a test event' }).click()
+      await page.getByText('The endpoint accepted the event.').waitFor()
+      await page.getByRole('link', { name: 'Back to the endpoint' }).click()
+      await page.getByRole('button', { name: 'Pause' }).click()
+      await page.getByText('The endpoint is paused.').waitFor()
+    })
+    expect(await site.community.endpoints.list('1')).toMatchObject([
+      { url: 'https://hooks.example.org/browser', events: ['PostCreatedHook', 'MemberJoinedHook'], enabled: false },
+    ])
+  })
+
+  test('a failed delivery is opened and resent, and hostile answers and bodies are text', async () => {
+    await visit('1/deliveries?state=dead', async (page) => {
+      await page.getByRole('link', { name: 'PostCreated' }).first().click()
+      await page.getByText('characters').click()
+      expect(await page.locator('pre').textContent()).toBe(hostile)
+      await page.getByRole('link', { name: 'Show the body' }).click()
+      expect(await page.locator('.json').textContent()).toContain('<script>')
+      expect(await page.title()).not.toBe('owned')
+      await page.getByRole('button', { name: 'Resend' }).click()
+      await page.getByText('The delivery is due again.').waitFor()
+    })
+    expect(relay.replays.map(({ network, selection }) => [network, selection])).toEqual([['1', { ids: ['f1'] }]])
+  })
+
+  test('a form of another site is refused', async () => {
+    const before = await site.community.keys.list('1')
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.route('http://evil.test/', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        body: `<form method="post" action="${site.panel}/1/keys"><input name="name" value="forged"><input name="access" value="*"><button>go</button></form>`,
+      }),
+    )
+    await page.goto('http://evil.test/')
+    const [answer] = await Promise.all([page.waitForResponse(/\/1\/keys$/), page.getByRole('button').click()])
+    expect(answer.status()).toBe(403)
+    expect(await site.community.keys.list('1')).toEqual(before)
+    await context.close()
+  })
+
+  test('times are in the zone of the viewer, with the ISO form in datetime', async () => {
+    await visit(
+      '1/deliveries/f1',
+      async (page) => {
+        const time = page.locator('time').first()
+        expect(await time.getAttribute('datetime')).toBe('2026-11-20T09:00:00.000Z')
+        expect(await time.textContent()).toContain('18:00:00')
+      },
+      { timezoneId: 'Asia/Tokyo', locale: 'en-GB' },
+    )
+  })
+
+  const axe = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
+  const paths = ['', '1/overview', '1/keys', '1/keys/new', '1/webhooks', '1/webhooks/new', '1/webhooks/events/PostCreated']
+  const more = ['1/deliveries?state=dead', '1/deliveries/f1?body=1', '1/deliveries/resend?all=1', '1/reference/tags.create']
+
+  test.each(['light', 'dark'] as const)('axe finds nothing on any page, at 360 pixels and in %s', async (colorScheme) => {
+    // axe is put into the page, which the policy would forbid.
+    const context = await browser.newContext({ bypassCSP: true, colorScheme, viewport: { width: 360, height: 800 } })
+    const page = await context.newPage()
+    const found: unknown[] = []
+    for (const path of [...paths, ...more]) {
+      await page.goto(`${site.panel}/${path}`)
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      if (width !== 360) found.push(`${path} is ${width} pixels wide`)
+      await page.evaluate(axe)
+      const violations = await page.evaluate(
+        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html).join())`,
+      )
+      if (violations !== '') found.push(`${path}: ${violations}`)
+    }
+    await context.close()
+    expect(found).toEqual([])
+  })
+})
