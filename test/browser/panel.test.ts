@@ -29,7 +29,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     await site.close()
   })
 
-  /** A page of its own, whose policy violations and script errors fail the test. */
+  /** A fresh page, whose policy violations and script errors fail the test. */
   async function visit(path: string, work: (page: Page) => Promise<void>, options: ContextOptions = {}): Promise<void> {
     const context = await browser.newContext(options)
     try {
