@@ -19,10 +19,14 @@ export interface Begun {
   readonly me: Given | undefined
 }
 
-/** The plan of a network, by the limit that its answers show. */
-function planOf(headers: Headers): NetworkRow['service_plan'] | undefined {
-  const limit = headers.get('ratelimit-limit')
-  return limit === '300' ? 'premium' : limit === '100' ? 'standard' : undefined
+/** A wrong address is found soon. */
+export const fewRetries = { maxRetries: 2 }
+
+/** The plan of a new network, by the limit that the answers of its source show. */
+function planOf(headers: Headers): NetworkRow['service_plan'] {
+  const limit = headers.get('ratelimit-limit') ?? headers.get('x-ratelimit-limit')
+  if (limit === null) return 'unlimited'
+  return limit === '300' ? 'premium' : 'standard'
 }
 
 /**
@@ -31,7 +35,7 @@ function planOf(headers: Headers): NetworkRow['service_plan'] | undefined {
  * @throws UsageError if the target holds this network from elsewhere, or another one of the same name
  */
 export async function begin(source: Paced, storage: Storage, from: string): Promise<Begun> {
-  const answered = await source.run(() => source.client.network.show().withResponse())
+  const answered = await source.run(() => source.client.network.show(fewRetries).withResponse())
   const record: unknown = answered.data
   if (!isGiven(record) || textOf(record['id']) === '')
     throw new UsageError(`${from} shows no network: is --from the address of its API?`)
@@ -44,10 +48,10 @@ export async function begin(source: Paced, storage: Storage, from: string): Prom
       if (isClientError(error) && (error.status === 403 || error.status === 404)) return undefined
       throw error
     })
-  const columns: Record<string, unknown> = service_plan ? { service_plan } : {}
+  const columns: Record<string, unknown> = {}
   for (const [name, column] of Object.entries(networks.columns))
     if (name !== 'network_id' && record[name] !== undefined) columns[name] = columnValue(column, record[name], ids)
-  const network = await storage.transaction((tx) => writeNetwork(tx, id, columns, from))
+  const network = await storage.transaction((tx) => writeNetwork(tx, id, columns, service_plan, from))
   return { network, ids, me: isGiven(me) ? me : undefined }
 }
 
@@ -61,7 +65,13 @@ async function idPairs(storage: Storage, network_id: Id): Promise<ReadonlyMap<Id
   )
 }
 
-async function writeNetwork(tx: Tx, id: Id, columns: Record<string, unknown>, from: string): Promise<NetworkRow> {
+async function writeNetwork(
+  tx: Tx,
+  id: Id,
+  columns: Record<string, unknown>,
+  service_plan: NetworkRow['service_plan'],
+  from: string,
+): Promise<NetworkRow> {
   const here = scoped(tx, id)
   const mark = await noteOf(tx, 'source', id)
   const known = await here.get(networks, id)
@@ -79,5 +89,5 @@ async function writeNetwork(tx: Tx, id: Id, columns: Record<string, unknown>, fr
   if (known) return (await here.touch(networks, id, columns)) ?? known
   const at = new Date().toISOString()
   const titles = { subdomain: name, title: textOf(columns['title']) }
-  return here.insert(networks, { created_at: at, updated_at: at, ...columns, ...titles, id })
+  return here.insert(networks, { created_at: at, updated_at: at, ...columns, ...titles, service_plan, id })
 }

@@ -48,5 +48,12 @@ export async function notesAbout(tx: Tx, kind: Kind, about: string): Promise<rea
   return notes
 }
 
+/** Removes the notes of a kind about a network: keys begin with its id. */
+export async function clearNotes(tx: Tx, kind: Kind, network_id: string): Promise<void> {
+  const notes = notesIn(tx)
+  for await (const { id, key } of rowsOf(notes, idempotencyKeys, { caller: callerOf(kind) }))
+    if (key.startsWith(`${network_id} `)) await notes.remove(idempotencyKeys, id)
+}
+
 export const removeNote = (tx: Tx, kind: Kind, key: string): Promise<unknown> =>
   notesIn(tx).remove(idempotencyKeys, derivedId('note', kind, key))

@@ -1,6 +1,8 @@
 /** The options of `pull` and `diff`. */
 import type { Command } from 'commander'
 import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
+import { list } from '../options.ts'
 import { storageForms } from '../storage/address.ts'
 import { withToken } from '../token.ts'
 
@@ -28,4 +30,32 @@ export function movingCommands(program: Command, { out, draw, failed }: MovingHo
     .option('--since <time>', 'leave records alone that were changed before, ISO 8601')
     .option('--json', 'print JSON for programs')
     .action(async (flags) => (await import('./pull.ts')).pull(flags, out, draw, failed))
+
+  const diff = program
+    .command('diff')
+    .description('ask two servers the same read requests, and show how their answers differ; exit code 1 if they do')
+    .requiredOption('--a <url>', 'the address of the first server')
+    .requiredOption('--b <url>', 'the address of the second one')
+    .requiredOption('--network <id or subdomain>', 'the network')
+    .option('--b-network <id or subdomain>', 'the network on the second one, if it is another')
+  withToken(withToken(diff, '--a-token', 'the first server'), '--b-token', 'the second one')
+    .option('--sample <number>', 'at most so many records of a list, and requests of an operation', sampleOf, 25)
+    .option('--all', 'every record of every list')
+    .option(
+      '--ignore <field or path>',
+      'leave out a field (last_visited_at, creator.email) or a path (/me); repeatable',
+      list,
+      [],
+    )
+    .option('--json', 'JSON for programs: one object per difference')
+    .option('--wide', 'nothing shortened')
+    .action(async (flags) => (await import('./diff/diff.ts')).diff(flags, out, draw, failed))
+}
+
+/** @throws UsageError */
+function sampleOf(text: string): number {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new UsageError(`--sample must be a whole number from 1, got ${JSON.stringify(text)}`)
+  return number
 }

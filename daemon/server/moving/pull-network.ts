@@ -5,16 +5,16 @@
  * be killed at any point. Run again afterwards, it brings what has changed.
  */
 import type { Group } from '../../../lib/operation.ts'
-import type { Storage } from '../../../lib/storage/contract.ts'
+import type { Storage, Tx } from '../../../lib/storage/contract.ts'
 import { begin } from './begin.ts'
 import { finish } from './finish.ts'
 import { removeGone } from './gone.ts'
 import { type NotGiven, notGiven } from './not-given.ts'
-import { removeNote } from './notes.ts'
+import { clearNotes, removeNote } from './notes.ts'
 import type { Paced } from './paced-client.ts'
 import { type Progress, type Pulling, write } from './pulling.ts'
 import { stages, stagesOf } from './stages/all.ts'
-import { newState, stateIn, type Unread } from './state.ts'
+import { newState, saveState, stateIn, type Unread } from './state.ts'
 import { walkStage } from './walk-stage.ts'
 import { type Counts, noCounts } from './write-records.ts'
 
@@ -71,6 +71,7 @@ export async function pullNetwork({ source, from, storage, only, since, tell = (
       tell({ stage, number, stages: wanted.length, read, requests: source.pace.requests })
     },
   }
+  if (!resumed) await write(pulling, (tx) => beginAnew(tx, pulling))
   const left = wanted.filter(({ name }) => !pulling.state.done.includes(name))
   for (const [index, stage] of left.entries()) await walkStage(pulling, stage, resumed && index === 0)
   await removeGone(pulling, wanted)
@@ -88,4 +89,10 @@ export async function pullNetwork({ source, from, storage, only, since, tell = (
     requests: source.pace.requests,
     waited_seconds: Math.round(source.pace.waitedMs / 1000),
   }
+}
+
+/** Notes of an unfinished run with other options are of no use. */
+async function beginAnew(tx: Tx, { network_id, state }: Pulling): Promise<void> {
+  for (const kind of ['seen', 'gone'] as const) await clearNotes(tx, kind, network_id)
+  await saveState(tx, network_id, state)
 }

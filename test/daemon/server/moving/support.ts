@@ -27,7 +27,8 @@ export function jumpingTiming(): Timing & { readonly waits: readonly number[] } 
   }
 }
 
-const timeout = 24 * 60 * 60 * 1000
+/** A time-out that never comes. */
+export const timeout = 24 * 60 * 60 * 1000
 
 export interface Source {
   readonly community: Pick<Community, 'fetch'>

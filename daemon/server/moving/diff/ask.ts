@@ -1,0 +1,129 @@
+/** One server of a comparison, and its answers. */
+
+import type { List } from '../../../../lib/client/index.ts'
+import { isClientError } from '../../../../lib/client/index.ts'
+import { fewRetries } from '../begin.ts'
+import type { Server } from '../from-server.ts'
+import { isGiven } from '../given.ts'
+import { type Paced, pacedClient } from '../paced-client.ts'
+import type { Read } from './reads.ts'
+
+/** A server. */
+export interface Side {
+  readonly base: string
+  readonly paced: Paced
+}
+
+/** Carries the envelope of a list through the client, which gives the headers of an answer. */
+const envelopeHeader = 'x-folkmoot-envelope'
+
+/** An answer to a request for one record. */
+export interface Answered {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** The fields of an answer around its records. */
+const envelopeOf = (body: unknown): string => {
+  if (Array.isArray(body)) return 'a list alone'
+  if (!isGiven(body)) return typeof body
+  const links = isGiven(body['links']) ? ` with links ${Object.keys(body['links']).sort().join(', ')}` : ''
+  return `{ ${Object.keys(body).sort().join(', ')} }${links}`
+}
+
+function envelopeIn(text: string): string {
+  try {
+    return envelopeOf(JSON.parse(text))
+  } catch {
+    // The client has a sentence for it.
+    return ''
+  }
+}
+
+export function sideOf({ base, options }: Server, onWait?: (ms: number) => void): Side {
+  const send = options.fetch ?? ((request: Request) => fetch(request))
+  const paced = pacedClient(
+    {
+      ...options,
+      async fetch(request) {
+        const response = await send(request)
+        if (!response.ok) return response
+        const text = await response.text()
+        const { status } = response
+        const headers = new Headers(response.headers)
+        headers.set(envelopeHeader, envelopeIn(text))
+        return new Response([204, 205, 304].includes(status) ? null : text, { status, headers })
+      },
+    },
+    onWait,
+  )
+  return { base, paced }
+}
+
+/** Faults of the comparison itself: there is nothing to compare. */
+const isOurs = (status: number | undefined): boolean =>
+  status === undefined || status === 401 || status === 408 || status === 429 || status === 503
+
+/**
+ * Asks for one record.
+ * @returns refusals too, with their body
+ * @throws ClientError if there is no answer to compare
+ */
+export async function askRecord({ paced }: Side, { route, params, query }: Read, signal: AbortSignal): Promise<Answered> {
+  try {
+    const answered: unknown = await paced.run(async () => {
+      signal.throwIfAborted()
+      const call = paced.client.call(route.id, { params, query }, { signal })
+      return 'withResponse' in call ? call.withResponse() : undefined
+    })
+    return isGiven(answered) ? { status: Number(answered['status']), body: answered['data'] } : { status: 0, body: undefined }
+  } catch (error) {
+    return refusalIn(error)
+  }
+}
+
+/**
+ * Finds out soon whether a server answers at all.
+ * @throws ClientError
+ */
+export async function reach({ paced }: Side): Promise<void> {
+  await paced.client.network.show(fewRetries).catch(refusalIn)
+}
+
+/** The status and the body of a refusal. @throws any other error */
+function refusalIn(error: unknown): Answered {
+  if (!isClientError(error) || error.status === undefined || isOurs(error.status)) throw error
+  return { status: error.status, body: error.body }
+}
+
+/** A page of a list, or a refusal. */
+export interface PageAnswered {
+  readonly status: number
+  readonly body: unknown
+  readonly records: readonly unknown[]
+  readonly isLast: boolean
+  readonly envelope: string
+}
+
+/** The pages of a list, one after the other; a refusal ends it. */
+export async function* askPages({ paced }: Side, { route, params, query }: Read, perPage: number, signal: AbortSignal) {
+  for (let from: string | null = null; ; ) {
+    const asked: Readonly<Record<string, unknown>> = from === null ? { ...query, per_page: String(perPage) } : { from }
+    let page: Awaited<List<unknown>>
+    try {
+      const answered: unknown = await paced.run(async () => {
+        signal.throwIfAborted()
+        return paced.client.call(route.id, { params, query: asked }, { signal })
+      })
+      // A list is awaited for its page.
+      page = answered as Awaited<List<unknown>>
+    } catch (error) {
+      yield { ...refusalIn(error), records: [], isLast: true, envelope: '' } satisfies PageAnswered
+      return
+    }
+    const envelope = page.headers.get(envelopeHeader) ?? ''
+    from = page.links.next
+    yield { status: page.status, body: undefined, records: page.items, isLast: from === null, envelope } satisfies PageAnswered
+    if (from === null) return
+  }
+}

@@ -1,0 +1,93 @@
+/** One list of two servers, record by record. The lists are read side by side, so that neither is held whole. */
+import { type Given, isGiven } from '../given.ts'
+import { askPages, type PageAnswered, type Side } from './ask.ts'
+import { compare, type Rules } from './differences.ts'
+import { idOf, type Read } from './reads.ts'
+
+/** Options of a comparison of two lists. */
+export interface ListOptions {
+  readonly rules: Rules
+  /** At most so many records; `Infinity` for all of them. */
+  readonly most: number
+  readonly signal: AbortSignal
+  readonly tell: (field: string, a: unknown, b: unknown) => void
+  /** Is given each record of the first server. */
+  readonly found: (record: Given) => void
+}
+
+/** The records of one server that the other one has not shown yet. */
+interface Waiting {
+  readonly records: Map<string, unknown>
+  /** The ids of all records so far, in their order. */
+  readonly order: string[]
+  isOver: boolean
+}
+
+const largestPage = 100
+
+/** @returns how many pages were compared */
+export async function compareLists(a: Side, b: Side, read: Read, options: ListOptions): Promise<number> {
+  const { rules, most, signal, tell, found } = options
+  const perPage = Math.min(most, largestPage)
+  const pages = { a: askPages(a, read, perPage, signal), b: askPages(b, read, perPage, signal) }
+  const [left, right] = [waiting(), waiting()]
+  let count = 0
+  for (; !(left.isOver && right.isOver); count++) {
+    const [one, other] = await Promise.all([next(pages.a, left), next(pages.b, right)])
+    if (count === 0 && one && other) {
+      if (one.status !== other.status) tell('status', one.status, other.status)
+      else if (one.status >= 300) compare(one.body, other.body, '', rules, tell)
+      if (one.status !== other.status || one.status >= 300) return 1
+      compare(one.envelope, other.envelope, 'envelope', rules, tell)
+    }
+    take(one, left, most)
+    take(other, right, most)
+    for (const record of one?.records ?? []) if (isGiven(record)) found(record)
+    for (const [id, record] of left.records) {
+      if (!right.records.has(id)) continue
+      compare(record, right.records.get(id), `items[${id}]`, rules, tell)
+      left.records.delete(id)
+      right.records.delete(id)
+    }
+  }
+  tellLeft(left, right, most, tell)
+  await Promise.all([pages.a.return(undefined), pages.b.return(undefined)])
+  return count
+}
+
+const waiting = (): Waiting => ({ records: new Map(), order: [], isOver: false })
+
+async function next(pages: AsyncGenerator<PageAnswered, void, undefined>, side: Waiting): Promise<PageAnswered | undefined> {
+  if (side.isOver) return undefined
+  const { value } = await pages.next()
+  if (!value || value.isLast) side.isOver = true
+  return value ?? undefined
+}
+
+function take(page: PageAnswered | undefined, side: Waiting, most: number): void {
+  for (const record of page?.records ?? []) {
+    if (side.order.length >= most) break
+    const id = (isGiven(record) ? idOf(record) : '') || `#${side.order.length}`
+    side.records.set(id, record)
+    side.order.push(id)
+  }
+  if (side.order.length >= most) side.isOver = true
+}
+
+/** Records that only one server has, and another order. */
+function tellLeft(left: Waiting, right: Waiting, most: number, tell: ListOptions['tell']): void {
+  for (const id of onlyIn(left, right, most)) tell(`items[${id}]`, 'a record', undefined)
+  for (const id of onlyIn(right, left, most)) tell(`items[${id}]`, undefined, 'a record')
+  if (left.records.size > 0 || right.records.size > 0) return
+  const at = left.order.findIndex((id, index) => id !== right.order[index])
+  if (at !== -1) tell(`items, place ${at + 1}`, left.order[at], right.order[at])
+}
+
+/**
+ * The records that only one server has. In the first records of two lists, one record more pushes the last one of the other list
+ * out: such a one is not missing.
+ */
+function onlyIn({ records, order }: Waiting, other: Waiting, most: number): readonly string[] {
+  const certain = order.length < most ? order.length : most - other.records.size
+  return order.slice(0, Math.max(0, certain)).filter((id) => records.has(id))
+}

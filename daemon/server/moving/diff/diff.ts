@@ -1,0 +1,112 @@
+/** `folkmoot diff`: whether two servers answer alike. */
+import { isClientError } from '../../../../lib/client/index.ts'
+import { jsonLines } from '../../../json.ts'
+import type { Output } from '../../../output.ts'
+import { table } from '../../../table.ts'
+import { UsageError } from '../../../usage.ts'
+import { tokenOf } from '../../token.ts'
+import { fromServer } from '../from-server.ts'
+import { sideOf } from './ask.ts'
+import { type Comparison, compareServers } from './compare-servers.ts'
+import type { Difference } from './differences.ts'
+
+export interface DiffFlags {
+  readonly a: string
+  readonly aToken?: string
+  readonly aTokenFile?: string
+  readonly b: string
+  readonly bToken?: string
+  readonly bTokenFile?: string
+  readonly network: string
+  readonly bNetwork?: string
+  readonly sample: number
+  readonly all?: boolean
+  readonly ignore: readonly string[]
+  readonly json?: boolean
+  readonly wide?: boolean
+}
+
+/**
+ * Compares two servers, and shows the differences.
+ * @param draw shows how far it is, over and over in one line; left out where nobody looks
+ * @param failed sets the exit code 1
+ * @throws UsageError
+ */
+export async function diff(
+  flags: DiffFlags,
+  out: Output,
+  draw: ((line: string) => void) | undefined,
+  failed: () => void,
+): Promise<void> {
+  const { network, bNetwork = network, json = false } = flags
+  if ([flags.aToken, flags.aTokenFile, flags.bToken, flags.bTokenFile].filter((from) => from === '-').length > 1)
+    throw new UsageError('only one of the two tokens can come from standard input')
+  const a = fromServer('--a', flags.a, network, tokenOf('--a-token', flags.aToken, flags.aTokenFile))
+  const b = fromServer('--b', flags.b, bNetwork, tokenOf('--b-token', flags.bToken, flags.bTokenFile))
+  const show = draw ?? byOperation(out)
+  const waiting = (name: string) => (ms: number) =>
+    void (ms > 1000 && show(`${name}: waiting ${Math.ceil(ms / 1000)} s for the rate limit`))
+  try {
+    const comparison = await compareServers({
+      a: sideOf(a, waiting('a')),
+      b: sideOf(b, waiting('b')),
+      sample: flags.all ? Number.POSITIVE_INFINITY : flags.sample,
+      ignore: flags.ignore,
+      tell: (operation, answers) => show(`${operation}: ${answers} answers compared`),
+    })
+    draw?.('')
+    report(comparison, flags, out, json)
+    if (comparison.total > 0) failed()
+  } catch (error) {
+    draw?.('')
+    throw isClientError(error) ? new UsageError(error.message) : error
+  }
+}
+
+/** A line for each operation, for logs. */
+function byOperation(out: Output): (line: string) => void {
+  let last = ''
+  return (line) => {
+    const operation = line.replace(/:.*/, '')
+    if (operation !== last) out.warn(line)
+    last = operation
+  }
+}
+
+/** Rows of the table; JSON has all of them. */
+const maxRows = 200
+
+const cellOf = (value: unknown): string => (value === undefined ? '(missing)' : JSON.stringify(value))
+
+function report({ differences, total, answers }: Comparison, { wide }: DiffFlags, out: Output, json: boolean): void {
+  const sentence = `${total === 0 ? 'No difference' : `${total} difference${total === 1 ? '' : 's'}`} in ${answers} answers.`
+  if (json) {
+    const lines = jsonLines(
+      differences.map(({ path, field, a, b }) => ({ path, field, a: a ?? null, b: b ?? null, ...missingIn(a, b) })),
+    )
+    if (lines !== '') out.line(lines.trimEnd())
+    out.warn(sentence)
+    return
+  }
+  if (total > 0)
+    out.line(
+      table<Difference>(
+        [
+          { title: 'path', cell: ({ path }) => path, least: 24 },
+          { title: 'field', cell: ({ field }) => field, least: 20 },
+          { title: 'a', cell: ({ a }) => cellOf(a) },
+          { title: 'b', cell: ({ b }) => cellOf(b) },
+        ],
+        differences.slice(0, wide ? maxKeptRows : maxRows),
+        { empty: '', now: Date.now(), wide },
+      ).trimEnd(),
+    )
+  if (!wide && differences.length > maxRows) out.line(`… and ${total - maxRows} more: --wide or --json shows them`)
+  out.line(sentence)
+}
+
+const maxKeptRows = 10_000
+
+/** Null and missing are not the same. */
+const missingIn = (a: unknown, b: unknown): { missing?: 'a' | 'b' } =>
+  a === undefined ? { missing: 'a' } : b === undefined ? { missing: 'b' } : {}

@@ -1,0 +1,59 @@
+/** The differences between two values of JSON, of shape and of value. */
+import { isGiven } from '../given.ts'
+
+/** One difference. A missing field is `undefined`. */
+export interface Difference {
+  /** The path of the request, below the network. */
+  readonly path: string
+  /** The place in the answer, such as `items[101].creator.name`. */
+  readonly field: string
+  readonly a: unknown
+  readonly b: unknown
+}
+
+/** How values are compared. */
+export interface Rules {
+  /** The addresses of both servers: a text that begins with one of them is compared without it. */
+  readonly bases: readonly string[]
+  /** Fields that are left out: a name, or a place without its ids. */
+  readonly ignored: ReadonlySet<string>
+}
+
+const maxDepth = 64
+
+/** A text without the address of its server. */
+function withoutBase(text: string, bases: readonly string[]): string {
+  const base = bases.find((each) => text.startsWith(`${each}/`) || text === each)
+  return base === undefined ? text : text.slice(base.length)
+}
+
+/** Whether a place is one of those that are left out. */
+export function isIgnored(field: string, ignored: ReadonlySet<string>): boolean {
+  const names = field.replace(/\[[^\]]*\]/g, '').split('.')
+  const place = names.filter((name) => name !== 'items' && name !== '').join('.')
+  return ignored.has(place) || ignored.has(names.at(-1) ?? '')
+}
+
+/** Compares two values, and calls back for each difference. */
+export function compare(
+  a: unknown,
+  b: unknown,
+  field: string,
+  rules: Rules,
+  tell: (field: string, a: unknown, b: unknown) => void,
+  depth = 0,
+): void {
+  if (Object.is(a, b) || isIgnored(field, rules.ignored) || depth > maxDepth) return
+  if (Array.isArray(a) && Array.isArray(b)) {
+    for (let index = 0; index < Math.max(a.length, b.length); index++)
+      compare(a[index], b[index], `${field}[${index}]`, rules, tell, depth + 1)
+    return
+  }
+  if (isGiven(a) && isGiven(b)) {
+    for (const name of new Set([...Object.keys(a), ...Object.keys(b)]))
+      compare(a[name], b[name], field === '' ? name : `${field}.${name}`, rules, tell, depth + 1)
+    return
+  }
+  const isSameText = typeof a === 'string' && typeof b === 'string' && withoutBase(a, rules.bases) === withoutBase(b, rules.bases)
+  if (!isSameText) tell(field, a, b)
+}

@@ -1,0 +1,134 @@
+/** `folkmoot diff`: two servers that answer alike, and two that do not. */
+import { expect, test } from 'vitest'
+import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { askRecord, sideOf } from '../../../../daemon/server/moving/diff/ask.ts'
+import { compareServers } from '../../../../daemon/server/moving/diff/compare-servers.ts'
+import { listRoutes, recordRoutes } from '../../../../daemon/server/moving/diff/reads.ts'
+import { createCommunity } from '../../../../lib/index.ts'
+import { operations } from '../../../../lib/operations.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import { testPorts } from '../../../support/ports.ts'
+import { type Answer, jumpingTiming, pullFrom, type Source, seededSource, timeout } from './support.ts'
+
+const side = (name: string, { community, token }: Source, answer: Answer = (request) => community.fetch(request)) => {
+  const base = `https://${name}.test`
+  return sideOf({ name, base, options: { baseUrl: base, network: '1', token, fetch: answer, timing: jumpingTiming(), timeout } })
+}
+
+/** A server over a storage, with a key of a member. */
+async function served(storage: Storage, member_id: string, clock: { now(): number }): Promise<Source> {
+  const community = createCommunity({ storage, clock, ports: testPorts().ports })
+  const { token } = await community.keys.create({ network_id: '1', name: 'diff', scopes: ['*'], member_id })
+  return { community, token }
+}
+
+/** The answers of the source, changed. */
+const changed =
+  ({ community }: Source, change: (text: string, path: string) => string): Answer =>
+  async (request) => {
+    const response = await community.fetch(request)
+    const path = new URL(request.url).pathname.replace('/admin/v1/networks/1', '')
+    return new Response(change(await response.text(), path), { status: response.status, headers: response.headers })
+  }
+
+const compared = (a: ReturnType<typeof side>, b: ReturnType<typeof side>, more: { sample?: number; ignore?: string[] } = {}) =>
+  compareServers({ a, b, sample: 10, ignore: [], ...more })
+
+test('every GET of the API answers the same after a pull, with every id and filter', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  await pullFrom(source, target)
+  const copy = await served(target, source.owner.id, source.clock)
+  const asked = new Set<string>()
+  const result = await compareServers({
+    ...{ a: side('a', source), b: side('b', copy), sample: Number.POSITIVE_INFINITY, ignore: [] },
+    tell: (operation) => void asked.add(operation),
+  })
+  expect(result.differences).toEqual([])
+  const gets = operations.filter(({ method }) => method === 'GET').map(({ id }) => id)
+  expect([...asked].sort()).toEqual(gets.sort())
+  expect(listRoutes.length + recordRoutes.length + 1).toBe(gets.length)
+  expect(result.answers).toBeGreaterThan(150)
+})
+
+test('a value, a missing field, a type and a record that differ are told, each with its place', async () => {
+  const source = await seededSource()
+  const b = changed(source, (text, path) => {
+    if (path === '/tags') return text.replace('"Cook"', '"Chef"').replace(/,"color":"#00AA55"/, '')
+    if (path === '/collections') return text.replace('"id":"251"', '"id":251')
+    if (path === '/spaces') return text.replace(/\{"id":"204"[^}]*\},?/, '').replace(',]', ']')
+    return text
+  })
+  const { differences } = await compared(side('a', source), side('b', source, b))
+  const lists = differences.filter(({ path }) => ['/tags', '/collections', '/spaces'].includes(path))
+  expect(lists).toEqual([
+    { path: '/collections', field: 'items[251].id', a: '251', b: 251 },
+    { path: '/spaces', field: 'items[204]', a: 'a record', b: undefined },
+    { path: '/tags', field: 'items[301].color', a: '#00AA55', b: undefined },
+    { path: '/tags', field: 'items[302].title', a: 'Cook', b: 'Chef' },
+  ])
+})
+
+test('another status, another envelope and another order are differences', async () => {
+  const source = await seededSource()
+  const b: Answer = async (request) => {
+    const path = new URL(request.url).pathname.replace('/admin/v1/networks/1', '')
+    const response = await source.community.fetch(request)
+    if (path === '/badges' || path === '/plans') {
+      const { items, links }: { items: unknown[]; links: object } = JSON.parse(await response.text())
+      return Response.json(path === '/badges' ? items : { items: items.toReversed(), links })
+    }
+    return path === '/members/101/' ? Response.json({ error: 'gone' }, { status: 404 }) : response
+  }
+  const { differences } = await compared(side('a', source), side('b', source, b))
+  expect(differences).toEqual([
+    expect.objectContaining({ path: '/badges', field: 'envelope', b: 'a list alone' }),
+    { path: '/plans', field: 'items, place 1', a: '801', b: '803' },
+    { path: '/members/101/', field: 'status', a: 200, b: 404 },
+  ])
+})
+
+test('addresses of the servers themselves are no difference, and ignored fields and paths are left out', async () => {
+  const source = await seededSource()
+  const onOwnHost = (name: string) =>
+    changed(source, (text) => text.replaceAll('https://cdn.example.org', `https://${name}.test`))
+  const a = side('a', source, onOwnHost('a'))
+  expect((await compared(a, side('b', source, onOwnHost('b')))).differences).toEqual([])
+  const other = changed(source, (text) => text.replaceAll('"Hopper"', '"Harper"').replaceAll('Grace Hopper', 'Grace Harper'))
+  const ignoring = await compared(side('a', source), side('b', source, other), {
+    ignore: ['last_name', 'creator.name', '/purchases'],
+  })
+  expect(ignoring.differences).toEqual([])
+  expect((await compared(side('a', source), side('b', source, other))).total).toBeGreaterThan(10)
+})
+
+test('a sample asks less, and a record more at one server is not taken for two differences', async () => {
+  const source = await seededSource()
+  const whole = await compared(side('a', source), side('b', source))
+  const other = await seededSource()
+  const target = memoryStorage()
+  await pullFrom(source, target)
+  const copy = await served(target, source.owner.id, source.clock)
+  const few = await compared(side('a', source), side('b', copy), { sample: 2 })
+  expect([few.total, few.answers < whole.answers]).toEqual([0, true])
+  expect(other.token).not.toBe(source.token)
+  const more = changed(source, (text, path) => (path === '/tags' ? text.replace('"items":[', '"items":[{"id":"5"},') : text))
+  const { differences } = await compared(side('a', source), side('b', source, more), { sample: 3 })
+  expect(differences.filter(({ path }) => path === '/tags')).toEqual([
+    { path: '/tags', field: 'items[5]', a: undefined, b: 'a record' },
+  ])
+})
+
+test('a server that does not answer, or refuses the token, ends the comparison', async () => {
+  const source = await seededSource()
+  const dead: Answer = () => {
+    throw new TypeError('fetch failed')
+  }
+  await expect(compared(side('a', source), side('b', source, dead))).rejects.toThrow(/connection failed/)
+  const stranger = { ...source, token: 'fmt_wrong' }
+  await expect(compared(side('a', source), side('b', stranger))).rejects.toThrow(/401/)
+  const [me] = recordRoutes.filter(({ id }) => id === 'me.show')
+  if (!me) throw new Error('there is a request for the token’s own member')
+  const asked = askRecord(side('b', stranger), { route: me, params: {}, query: {} }, new AbortController().signal)
+  await expect(asked).rejects.toThrow(/401/)
+})
