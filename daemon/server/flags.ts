@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import { orders } from '../../lib/outbox/values.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'
-import { faultKinds } from './faults/plan.ts'
+import { faultKinds } from './faults/kinds.ts'
 import type { StorageFlags } from './operator.ts'
 import { list, port } from './options.ts'
 

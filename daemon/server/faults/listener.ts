@@ -2,7 +2,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { accessError } from '../../../lib/errors.ts'
 import { jsonAnswer } from '../../../lib/http/exchange.ts'
-import { type FaultKind, type FaultPlan, lotsOf } from './plan.ts'
+import type { FaultKind } from './kinds.ts'
+import { type FaultPlan, lotsOf } from './plan.ts'
 
 /** Names the fault in the answer, so that a tester can tell it from a real one. */
 const header = 'folkmoot-fault'

@@ -33,8 +33,8 @@ function asUsage<T>(work: () => T): T {
  * @throws UsageError that names the flag and the remedy
  */
 export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, out: Output): Running {
-  if (tokenFile === '-')
-    throw new UsageError('--token-file cannot be - here, because the protocol uses standard input: name a file')
+  if (tokenFile === '-' || token === '-')
+    throw new UsageError('a token cannot be - here, because the protocol uses standard input: name a file')
   const given = secretOf('--token', token, tokenFile)
   if (given === undefined) throw new UsageError('--token or --token-file is required: an API token of the network')
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))

@@ -45,7 +45,8 @@ const valid = ['--url', 'https://api.example.org', '--network', '1']
 
 test.each([
   [[...valid], '--token or --token-file is required'],
-  [[...valid, '--token-file', '-'], '--token-file cannot be - here, because the protocol uses standard input'],
+  [[...valid, '--token-file', '-'], 'a token cannot be - here, because the protocol uses standard input: name a file'],
+  [[...valid, '--token', '-'], 'a token cannot be - here'],
   [[...valid, '--token', 'a', '--token-file', 'b'], '--token and --token-file are the same: give one of them'],
   [['--url', 'ftp://a', '--network', '1', '--token', 'a'], '--url must be like https://api.example.org, got "ftp://a"'],
   [[...valid, '--token', 'a', '--write', 'post'], '--write must name groups, got "post"'],
