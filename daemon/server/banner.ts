@@ -16,11 +16,13 @@ export interface BannerFacts {
   readonly metrics: string | null
   /** The control file, through which commands reach a server whose storage is its own. */
   readonly control: string | null
+  /** A link that lets one person into the panel, once. */
+  readonly panel: string | null
 }
 
 /** The readable greeting of `folkmoot serve`. */
 export function banner(facts: BannerFacts): string {
-  const { url, network_id, token, storage, outbox, secured, receiver, faults, metrics, control } = facts
+  const { url, network_id, token, storage, outbox, secured, receiver, faults, metrics, control, panel } = facts
   const lines = [
     '',
     `  folkmoot listens on ${url}`,
@@ -31,7 +33,8 @@ export function banner(facts: BannerFacts): string {
     `  Outbox     ${outbox}`,
   ]
   if (metrics) lines.push(`  Metrics    ${metrics}`)
-  if (control && storage === 'memory:') lines.push(`  Commands   reach it with --server ${control}`)
+  if (panel) lines.push(`  Panel      ${panel}`, '             (works once, for an hour; then `folkmoot panel-link`)')
+  if (control && !storage.startsWith('lowdb:')) lines.push(`  Commands   reach it with --server ${control}`)
   if (!secured)
     lines.push(
       '',

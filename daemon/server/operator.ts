@@ -9,7 +9,7 @@ import type { Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
 import { UsageError } from '../usage.ts'
 import { serverAt } from './control/ask-control.ts'
-import type { Operator } from './control/calls.ts'
+import type { Operator, ServerOperator } from './control/calls.ts'
 import { controlFileOf } from './control/place.ts'
 import { fileOfStorage, openStorage } from './storage/open.ts'
 
@@ -65,7 +65,7 @@ async function openCommunity(flags: StorageFlags, out: Output, missing: 'create'
 }
 
 /** The server that runs on a storage or was named, if commands can reach one. */
-export async function runningServer({ server, storage }: StorageFlags): Promise<Operator | undefined> {
+export async function runningServer({ server, storage }: StorageFlags): Promise<ServerOperator | undefined> {
   if (server !== undefined) {
     const named = await serverAt(server)
     if (!named) throw new UsageError(`no server runs at ${server}: take the \`control\` that \`folkmoot serve --json\` prints`)

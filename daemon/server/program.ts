@@ -3,7 +3,14 @@ import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
 import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
-import { endpointCommands, keyCommands, memberCommands, networkCommands, triggerCommand } from './commands/program.ts'
+import {
+  endpointCommands,
+  keyCommands,
+  memberCommands,
+  networkCommands,
+  panelLinkCommand,
+  triggerCommand,
+} from './commands/program.ts'
 import { listenCommand } from './listen/command.ts'
 import { mcpCommand } from './mcp/command.ts'
 import { movingCommands } from './moving/program.ts'
@@ -59,6 +66,7 @@ export function createProgram({
   keyCommands(program, out)
   endpointCommands(program, out)
   triggerCommand(program, out)
+  panelLinkCommand(program, out)
   listenCommand(program, { out, keys }, started)
   mcpCommand(program, out, started)
 

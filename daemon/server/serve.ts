@@ -11,7 +11,7 @@ import type { Relay } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
 import { banner } from './banner.ts'
 import { communityOf, httpsOf, reach } from './community.ts'
-import type { Operator } from './control/calls.ts'
+import type { ServerOperator } from './control/calls.ts'
 import { controlFileOf } from './control/place.ts'
 import { startControl } from './control/serve-control.ts'
 import { demoNetwork } from './demo/made.ts'
@@ -26,6 +26,7 @@ import { startMaintenance } from './operate/maintenance.ts'
 import type { Metrics } from './operate/metrics.ts'
 import { warnOfUnreadable } from './operate/unreadable.ts'
 import { watcherOf } from './operate/watcher.ts'
+import { type LinkWishes, mountPanel } from './panel/mount.ts'
 import { secretsOf } from './secrets.ts'
 import { fileOfStorage, openStorage } from './storage/open.ts'
 import { openRateLimits } from './storage/rate-limits.ts'
@@ -96,12 +97,25 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       const relay = await relayOf(outbox, flags, encryptionKeys, log)
       opened.push(() => relay.close(grace))
     }
-    const control = await controlOf({ ...community, outbox: async () => outbox }, flags, log)
+    const panel = mountPanel(
+      {
+        community,
+        relay: undefined,
+        port: Number(new URL(listening.url).port),
+        publicUrl: flags.publicUrl,
+        ...httpsOf(flags),
+        onError,
+      },
+      flags.publicUrl ?? listening.url,
+      toNodeListener(community, { bodyTimeoutMs: 120_000 }),
+    )
+    const operator = { ...community, outbox: async () => outbox, panelLink: async (wishes: LinkWishes) => panel.link(wishes) }
+    const control = await controlOf(operator, flags, log)
     opened.push(async () => control?.close())
 
     metrics?.inFlight(community.inFlight)
     front.watcher = watcherOf({ operations: community.operations, metrics, access: flags.accessLog ? log.access : undefined })
-    const listener = withAssets(files, httpsOf(flags), toNodeListener(community, { bodyTimeoutMs: 120_000 }))
+    const listener = withAssets(files, httpsOf(flags), panel.listener)
     front.next = faults ? withFaults(faults, listener) : listener
     front.phase = 'ready'
     const facts = {
@@ -111,6 +125,8 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       token: demo?.token ?? null,
       outbox: withPasswordLeftOut(outbox),
       control: control?.file ?? null,
+      // Others read standard output, too: without the demo, programs ask for a link over the control.
+      panel: demo || !flags.json ? panel.link().url : null,
     }
     out.line(
       flags.json
@@ -150,14 +166,13 @@ async function metricsOf({ metricsPort }: ServeFlags, front: Front): Promise<Met
   return startMetrics(metricsPort, () => front.phase)
 }
 
-/** The control of a storage that no other process can open. */
+/** The control of a server: commands for its storage, and links to its panel. */
 async function controlOf(
-  operator: Operator,
+  operator: ServerOperator,
   { storage }: ServeFlags,
   log: Log,
 ): Promise<{ readonly file: string; close(): Promise<void> } | undefined> {
   const held = storage.startsWith('lowdb:') ? fileOfStorage(storage) : undefined
-  if (held === undefined && storage !== 'memory:') return undefined
   const own = held === undefined ? await mkdtemp(join(tmpdir(), 'folkmoot-control-')) : undefined
   const file = own === undefined ? controlFileOf(await realPath(held ?? '')) : join(own, 'server.control')
   const tidy = async () => {

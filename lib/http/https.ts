@@ -14,7 +14,8 @@ function forwarded(incoming: Incoming, name: string, trustProxy: boolean | numbe
   return value?.trim() || undefined
 }
 
-const isSecure = (incoming: Incoming, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean => {
+/** Whether a request came by TLS, to this server or to a trusted proxy. */
+export const isSecure = (incoming: Incoming, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean => {
   const protocol = forwarded(incoming, 'x-forwarded-proto', trustProxy)
   return protocol ? protocol.toLowerCase() === 'https' : incoming.secure
 }

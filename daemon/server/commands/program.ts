@@ -118,3 +118,11 @@ export function triggerCommand(program: Command, out: Output): void {
     .option('--list', 'list every event')
     .action(async (name: string | undefined, flags) => (await import('./trigger.ts')).trigger(name, flags, out))
 }
+
+export function panelLinkCommand(program: Command, out: Output): void {
+  onNetwork(program.command('panel-link'))
+    .description('print a link that lets one person into the panel of a running server, once')
+    .option('--read-only', 'whoever opens it changes nothing')
+    .option('--expires <duration>', 'how long the link works: 1h by default; 30m, 7d', seconds('--expires'))
+    .action(async (flags) => (await import('./panel-link.ts')).panelLink(flags, out))
+}

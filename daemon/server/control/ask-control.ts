@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { UsageError } from '../../usage.ts'
-import { type Operator, operatorOver } from './calls.ts'
+import { operatorOver, type ServerOperator } from './calls.ts'
 import { type ControlFile, controlHost, readControlFile, socketAddress } from './place.ts'
 
 /** Milliseconds that a server has for its answer. */
@@ -18,7 +18,7 @@ class NobodyThere extends Error {}
  * @returns `undefined` when there is no such file, or its server is gone
  * @throws UsageError when the server is there and does not answer, or the file is another user's
  */
-export async function serverAt(file: string, timeoutMs = defaultTimeoutMs): Promise<Operator | undefined> {
+export async function serverAt(file: string, timeoutMs = defaultTimeoutMs): Promise<ServerOperator | undefined> {
   const control = await readControlFile(file)
   if (!control) return undefined
   const send = (call: string, args: readonly unknown[]) => ask(file, control, { call, args }, timeoutMs)

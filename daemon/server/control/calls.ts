@@ -1,11 +1,18 @@
 /** The calls of commands to a community, by name: in their own process, or in a server over its control. */
 import type { Community } from '../../../lib/index.ts'
+import type { LinkWishes, PanelLink } from '../panel/mount.ts'
 
 /** The part of a community that commands use, and the address of its outbox. */
 export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints' | 'call' | 'publish'> & {
   readonly notify: Pick<Community['notify'], 'emailConsent'>
   /** The value of `--outbox` for a relay. */
   outbox(): Promise<string>
+}
+
+/** The operator of a running server. */
+export type ServerOperator = Operator & {
+  /** A link that lets one person into the panel, once. */
+  panelLink(wishes: LinkWishes): Promise<PanelLink>
 }
 
 /** Every call. */
@@ -29,6 +36,7 @@ export const callNames: ReadonlySet<string> = new Set([
   'notify.emailConsent',
   'publish',
   'outbox',
+  'panelLink',
   'call',
 ])
 
@@ -40,7 +48,7 @@ type Tree = AnyFunction | { readonly [name: string]: Tree }
  * @param name one of `callNames`
  * @throws what the call throws
  */
-export async function runCall(operator: Operator, name: string, args: readonly unknown[]): Promise<unknown> {
+export async function runCall(operator: ServerOperator, name: string, args: readonly unknown[]): Promise<unknown> {
   if (!callNames.has(name)) throw new TypeError(`there is no call ${JSON.stringify(name)}`)
   let found = operator as unknown as Tree
   for (const part of name.split('.')) found = (found as Readonly<Record<string, Tree>>)[part] as Tree
@@ -48,7 +56,7 @@ export async function runCall(operator: Operator, name: string, args: readonly u
 }
 
 /** An operator whose calls are all made by `send`. */
-export function operatorOver(send: (name: string, args: readonly unknown[]) => Promise<unknown>): Operator {
+export function operatorOver(send: (name: string, args: readonly unknown[]) => Promise<unknown>): ServerOperator {
   const operator: Record<string, AnyFunction | Record<string, AnyFunction>> = {}
   for (const name of callNames) {
     const [group = '', own] = name.split('.')
@@ -56,5 +64,5 @@ export function operatorOver(send: (name: string, args: readonly unknown[]) => P
     operator[group] = own === undefined ? made : { ...operator[group], [own]: made }
   }
   // The other side is a community of the same version, whose functions these are.
-  return operator as unknown as Operator
+  return operator as unknown as ServerOperator
 }

@@ -7,7 +7,7 @@ import { pid } from 'node:process'
 import { isApiError } from '../../../lib/errors.ts'
 import { isEncryptionError } from '../../../lib/outbox/encryption.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
-import { callNames, type Operator, runCall } from './calls.ts'
+import { callNames, runCall, type ServerOperator } from './calls.ts'
 import { controlHost, socketAddress, socketNameOf, writeControlFile } from './place.ts'
 
 export interface Control {
@@ -15,7 +15,7 @@ export interface Control {
 }
 
 export interface ControlParts {
-  readonly operator: Operator
+  readonly operator: ServerOperator
   /** Where the control file is to be. Its server holds the storage, so an existing file is a leftover. */
   readonly file: string
   readonly onFault: (error: unknown, call: string) => void

@@ -26,6 +26,7 @@ test('serve --json prints one line with all that a program needs, and ends clean
     token: expect.stringMatching(/^fmt_[0-9A-Za-z]{49}$/),
     outbox: join(directory, 'outbox'),
     control: join(directory, 'db.json.control'),
+    panel: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/admin\/panel\/login\?code=[\w-]{43}$/),
   })
   const me = await get(`${facts.url}/admin/v1/networks/demo/me`, facts.token)
   expect(me).toMatchObject({ status: 200, body: { role: 'host', network_id: '1' } })

@@ -1,0 +1,30 @@
+/** `folkmoot panel-link`. */
+import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
+import { type NetworkFlags, networkOf, runningServer } from '../operator.ts'
+import { longestLinkSeconds } from '../panel/logins.ts'
+import { localUser } from '../panel/mount.ts'
+import { showOne } from './show.ts'
+
+export interface PanelLinkFlags extends NetworkFlags {
+  readonly readOnly?: boolean
+  /** Seconds. */
+  readonly expires?: number
+}
+
+/** Asks the running server for a link that lets one person into its panel, once. */
+export async function panelLink({ readOnly, expires, network, ...flags }: PanelLinkFlags, out: Output): Promise<void> {
+  if (expires !== undefined && (expires < 1 || expires > longestLinkSeconds))
+    throw new UsageError('--expires must be from 1s to 7d')
+  const server = await runningServer(flags)
+  if (!server)
+    throw new UsageError('no server runs there: start `folkmoot serve`, or give the control file that it prints with --server')
+  const link = await server.panelLink({
+    ...(network === undefined ? {} : { network_id: (await networkOf(server, network)).id }),
+    ...(readOnly ? { read_only: true } : {}),
+    ...(expires === undefined ? {} : { expires }),
+    actor: localUser(),
+  })
+  showOne(out, flags, link, link.url)
+  if (!flags.json) out.warn(`The link works once, until ${link.expires_at}.`)
+}

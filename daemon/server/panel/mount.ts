@@ -1,0 +1,71 @@
+/** The panel below its path, loaded with its first request, and links to it. */
+import type { RequestListener } from 'node:http'
+import { userInfo } from 'node:os'
+import { createLogins, linkSeconds, longestLinkSeconds } from './logins.ts'
+import type { PanelParts } from './panel.ts'
+import { panelPath } from './path.ts'
+
+/** The rights and the time of a link. */
+export interface LinkWishes {
+  /** The id of the only network that is shown; every network without it. */
+  readonly network_id?: string
+  readonly read_only?: boolean
+  /** Seconds until the link stops working, unless it is used: 1 hour by default. */
+  readonly expires?: number
+  /** The name for the audit; by default the user of the server. */
+  readonly actor?: string
+}
+
+export interface PanelLink {
+  readonly url: string
+  readonly expires_at: string
+}
+
+/** The panel of a server. */
+export interface MountedPanel {
+  /** Answers the panel's paths, and leaves every other request to the next listener. */
+  readonly listener: RequestListener
+  /** Makes a link that lets one person in, once. */
+  link(wishes?: LinkWishes): PanelLink
+}
+
+/** @param url the address of the server as people open it */
+export function mountPanel(parts: Omit<PanelParts, 'logins'>, url: string, next: RequestListener): MountedPanel {
+  const logins = createLogins(() => Date.now())
+  let loaded: Promise<RequestListener> | undefined
+  const load = () => {
+    loaded ??= import('./panel.ts').then(({ panelListener }) => panelListener({ ...parts, logins }))
+    return loaded
+  }
+  return {
+    listener(request, response) {
+      const path = request.url?.split('?', 1)[0] ?? '/'
+      if (path !== panelPath && !path.startsWith(`${panelPath}/`)) return next(request, response)
+      load().then(
+        (listener) => listener(request, response),
+        (error: unknown) => {
+          parts.onError(error, { task: 'panel' })
+          response.destroy()
+        },
+      )
+    },
+    link({ network_id, read_only = false, expires = linkSeconds, actor = localUser() } = {}) {
+      const rights = {
+        actor,
+        networks: network_id === undefined ? 'all' : [network_id],
+        access: read_only ? 'read' : 'all',
+      } as const
+      const { code, expiresAt } = logins.link(rights, Math.min(Math.max(expires, 1), longestLinkSeconds) * 1000)
+      return { url: `${url}${panelPath}/login?code=${code}`, expires_at: new Date(expiresAt).toISOString() }
+    },
+  }
+}
+
+/** The user of this process; a container's may have no name. */
+export function localUser(): string {
+  try {
+    return `user ${userInfo().username}`
+  } catch {
+    return 'the operator'
+  }
+}

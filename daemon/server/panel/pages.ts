@@ -1,0 +1,47 @@
+/** The pages around the panel of a server: how to get in, and the way out. */
+import { assetsOf } from '../../../lib/panel/assets.ts'
+import { type Html, html } from '../../../lib/panel/html.ts'
+import { bare } from '../../../lib/panel/layout.ts'
+import { type PanelAnswer, page } from '../../../lib/panel/respond.ts'
+
+/** Each is directly below the base path of the panel, so its links are relative to that. */
+async function around(title: string, content: Html, status: number): Promise<PanelAnswer> {
+  const { css, js } = await assetsOf({})
+  return page(bare({ title, brand: {}, css: `./${css}`, js: `./${js}` }, html`<h1>${title}</h1>${content}`), status)
+}
+
+const command = html`<code>folkmoot panel-link</code>`
+
+/** For whoever is not signed in. */
+export const signInPage = (): Promise<PanelAnswer> =>
+  around(
+    'Sign in',
+    html`<p>You need a link to enter. Run ${command} on the machine of this server, with its <code>--storage</code> or <code>--server</code>.</p>`,
+    403,
+  )
+
+/** For a link that is unknown, used or over. */
+export const deadLinkPage = (): Promise<PanelAnswer> =>
+  around(
+    'This link does not work any more',
+    html`<p>Each link works once, and for a limited time. Run ${command} for a new one.</p>`,
+    403,
+  )
+
+/** For a link that was opened on a page of another site: browsers send the cookie only from a page of this one. */
+export const enterPage = (): Promise<PanelAnswer> =>
+  around('You are signed in', html`<p><a class="button primary" href="./">Open the panel</a></p>`, 200)
+
+export const signOutPage = (): Promise<PanelAnswer> =>
+  around(
+    'Sign out',
+    html`<form method="post"><button class="primary">Sign out</button> <a href="./">Back to the panel</a></form>`,
+    200,
+  )
+
+export const signedOutPage = (): Promise<PanelAnswer> =>
+  around('You are signed out', html`<p>Run ${command} for a link to enter again.</p>`, 200)
+
+/** For a request that cannot be answered. */
+export const refusedPage = (status: number, text: string): Promise<PanelAnswer> =>
+  around('Not possible', html`<p>${text}</p>`, status)

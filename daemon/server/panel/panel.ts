@@ -1,0 +1,151 @@
+/** The panel of a server behind its own login: a one-time link, exchanged for a cookie. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { toIncoming } from '../../../adapters/http/node-request.ts'
+import { isApiError } from '../../../lib/errors.ts'
+import type { Incoming } from '../../../lib/http/exchange.ts'
+import { isSecure, publicAddress, requireHttps, requireOneHost } from '../../../lib/http/https.ts'
+import type { Community } from '../../../lib/index.ts'
+import { isOwnForm, referrerPolicy } from '../../../lib/panel/forgery.ts'
+import { maxFormBytes } from '../../../lib/panel/form.ts'
+import { createPanel, type Panel, type RelayView } from '../../../lib/panel/index.ts'
+import { type PanelAnswer, policyHeaders, seeOther } from '../../../lib/panel/respond.ts'
+import { endSession, sessionIn, setSession } from './cookie.ts'
+import type { Logins } from './logins.ts'
+import { deadLinkPage, enterPage, refusedPage, signedOutPage, signInPage, signOutPage } from './pages.ts'
+import { panelPath } from './path.ts'
+
+export interface PanelParts {
+  readonly community: Community
+  readonly relay: RelayView | undefined
+  readonly logins: Logins
+  /** The port of the server, for the name of the cookie. */
+  readonly port: number
+  readonly publicUrl: string | undefined
+  readonly allowHttp: boolean
+  readonly trustProxy: boolean
+  readonly onError: (error: unknown, about: object) => void
+}
+
+/** One request, with the facts of its connection. */
+interface Visit {
+  readonly incoming: Incoming
+  readonly origin: string
+  readonly secure: boolean
+  readonly session: string | undefined
+  readonly address: string | undefined
+}
+
+/** A listener for the paths of the panel. */
+export function panelListener(parts: PanelParts): RequestListener {
+  const { community, relay, logins, port, publicUrl, trustProxy, onError } = parts
+  const https = { allowHttp: parts.allowHttp, trustProxy }
+  /** Requests for the panel itself, which asks who their visitors are. */
+  const visits = new WeakMap<Request, Visit>()
+  const panel: Panel = createPanel(community, {
+    authorize(request) {
+      const visit = visits.get(request)
+      const rights = visit?.session === undefined ? undefined : logins.rightsOf(visit.session)
+      return rights ? { ...rights, ...(visit?.address === undefined ? {} : { address: visit.address }) } : null
+    },
+    ...(relay ? { relay } : {}),
+    basePath: panelPath,
+    onError,
+  })
+
+  function visitOf(request: IncomingMessage): Visit {
+    const incoming = toIncoming(request)
+    requireHttps(incoming, https)
+    requireOneHost(incoming)
+    const secure = isSecure(incoming, https)
+    const { origin } = new URL(publicAddress(incoming, { trustProxy, basePath: '', publicUrl: publicUrl ?? '' }).origin)
+    // The last proxy has added the last address; the others come from outside.
+    const forwarded = trustProxy ? incoming.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined
+    return {
+      ...{ incoming, origin, secure },
+      session: sessionIn(incoming.header('cookie'), port, secure),
+      address: forwarded || request.socket.remoteAddress,
+    }
+  }
+
+  async function requestOf({ incoming, origin }: Visit, signal: AbortSignal): Promise<Request> {
+    const { method, path, search } = incoming
+    const headers = new Headers()
+    for (const name of ['content-type', 'origin', 'sec-fetch-site']) {
+      const value = incoming.header(name)
+      if (value !== null) headers.set(name, value)
+    }
+    const bodiless = method === 'GET' || method === 'HEAD'
+    // A form that is too large stays one byte too large: the panel refuses it.
+    const read = bodiless ? null : ((await incoming.read(maxFormBytes)) ?? new Uint8Array(maxFormBytes + 1))
+    return new Request(new URL(`${path}${search}`, origin), { method, headers, body: read && new Uint8Array(read), signal })
+  }
+
+  /** The answers of the login; `undefined` for everything else. */
+  async function login({ incoming, secure, session }: Visit, request: Request): Promise<Reply | undefined> {
+    const { method, path, search } = incoming
+    const isSafe = method === 'GET' || method === 'HEAD'
+    if (path === `${panelPath}/login`) {
+      if (!isSafe) return { page: refusedPage(405, 'This page does not accept that method.'), headers: { allow: 'GET, HEAD' } }
+      // A browser that looks ahead, or a preview of a link in a chat, must not use it up.
+      if (method === 'HEAD' || incoming.header('sec-purpose') !== null) return { page: refusedPage(503, 'Open the link itself.') }
+      const entered = logins.enter(new URLSearchParams(search).get('code') ?? '')
+      if (entered === undefined) return { page: deadLinkPage() }
+      if (session !== undefined) logins.leave(session)
+      const headers = { 'set-cookie': setSession(entered, port, secure) }
+      return { page: incoming.header('sec-fetch-site') === 'cross-site' ? enterPage() : seeOther('./'), headers }
+    }
+    if (path === `${panelPath}/logout`) {
+      if (isSafe) return { page: signOutPage() }
+      if (!isOwnForm(request, new URL(request.url).origin))
+        return { page: refusedPage(403, 'This did not come from a page of the panel.') }
+      if (session !== undefined) logins.leave(session)
+      return { page: signedOutPage(), headers: { 'set-cookie': endSession(port, secure) } }
+    }
+    const isSignedIn = session !== undefined && logins.rightsOf(session) !== undefined
+    return isSafe && path === `${panelPath}/` && !isSignedIn ? { page: signInPage() } : undefined
+  }
+
+  async function answer(message: IncomingMessage, signal: AbortSignal): Promise<Response> {
+    const visit = visitOf(message)
+    const request = await requestOf(visit, signal)
+    visits.set(request, visit)
+    const given = await login(visit, request)
+    if (given) return responseOf(request, given)
+    return (await panel(request)) ?? responseOf(request, { page: refusedPage(404, 'There is no such page.') })
+  }
+
+  return (message, response) => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    answer(message, gone.signal)
+      .catch(async (error: unknown) => {
+        if (!isApiError(error)) throw error
+        return new Response(JSON.stringify(error.body), { status: error.status, headers: { 'content-type': 'application/json' } })
+      })
+      .then((answered) => write(message, response, answered))
+      .catch((error: unknown) => {
+        onError(error, { task: 'panel' })
+        response.destroy()
+      })
+  }
+}
+
+/** An answer of the login. */
+interface Reply {
+  readonly page: PanelAnswer | Promise<PanelAnswer>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+async function responseOf(request: Request, { page, headers: own = {} }: Reply): Promise<Response> {
+  const { status, body, headers } = await page
+  const policy = { ...policyHeaders, 'referrer-policy': referrerPolicy(request, new URL(request.url).origin) }
+  return new Response(request.method === 'HEAD' ? null : body, { status, headers: { ...policy, ...headers, ...own } })
+}
+
+async function write(message: IncomingMessage, response: ServerResponse, answered: Response): Promise<void> {
+  const body = Buffer.from(await answered.arrayBuffer())
+  const headers = { ...Object.fromEntries(answered.headers), 'content-length': body.byteLength }
+  // The unread rest of a refused body would be taken for the next request.
+  if (!message.complete) response.shouldKeepAlive = false
+  response.writeHead(answered.status, headers).end(message.method === 'HEAD' ? undefined : body)
+}

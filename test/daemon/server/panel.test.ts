@@ -1,0 +1,136 @@
+/** The panel of `folkmoot serve`: its one-time links, its cookie, and the way out. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLogins, sessionMs } from '../../../daemon/server/panel/logins.ts'
+import { type Running, serve } from '../../../daemon/server/serve.ts'
+import { temporaryDirectory } from '../../support/directory.ts'
+import type { Json } from '../../support/json.ts'
+import { folkmoot } from '../../support/program.ts'
+
+let server: Running & { readonly facts: Json }
+const directory = mkdtempSync(join(tmpdir(), 'folkmoot-panel-'))
+
+beforeAll(async () => {
+  const lines: string[] = []
+  const out = { line: (text: string) => void lines.push(text), warn: () => {} }
+  const lists = { webhookUrl: [], webhookKey: [], webhookKeyFile: [], fault: [] }
+  const flags = { demo: true, allowHttp: true, trustProxy: true, json: true, port: 0, host: '127.0.0.1' }
+  const running = await serve({ ...flags, ...lists, storage: `sqlite:${join(directory, 'db.sqlite')}` }, out)
+  server = { ...running, facts: JSON.parse(lines[0] ?? '') }
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const get = (url: string, headers: Readonly<Record<string, string>> = {}) => fetch(url, { headers, redirect: 'manual' })
+const at = (path: string): string => `${server.facts.url}/admin/panel/${path}`
+
+/** A link as the command prints it. */
+async function linkBy(...flags: readonly string[]): Promise<Json> {
+  const { lines, refused } = await folkmoot('panel-link', '--server', server.facts.control, '--json', ...flags)
+  expect(refused).toBeUndefined()
+  return JSON.parse(lines[0] ?? '')
+}
+
+/** Opens a link and returns the cookie. */
+async function enter(url: string): Promise<string> {
+  const answer = await get(url)
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, './'])
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+}
+
+test('nobody enters without a link, and the page names the command for one', async () => {
+  const answer = await get(at(''))
+  expect(answer.status).toBe(403)
+  expect(await answer.text()).toContain('folkmoot panel-link')
+  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect((await get(at('1/keys'))).status).toBe(403)
+  expect((await get(at(''), { cookie: `folkmoot-panel-${new URL(server.facts.url).port}=guess` })).status).toBe(403)
+  expect((await get(at('login?code=guess'))).status).toBe(403)
+})
+
+test('the link in the line of serve --json --demo works once, and its cookie is for this server alone', async () => {
+  const answer = await get(server.facts.panel)
+  const cookie = answer.headers.get('set-cookie') ?? ''
+  expect(cookie).toMatch(/^folkmoot-panel-\d+=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/)
+  expect((await get(server.facts.panel)).status).toBe(403)
+  const first = await get(at(''), { cookie: cookie.split(';')[0] ?? '' })
+  expect([first.status, first.headers.get('location')]).toEqual([303, './1/keys'])
+})
+
+test('a look ahead does not use a link up, and on a page of another site it yields a page with the way in', async () => {
+  const { url } = await linkBy()
+  expect((await fetch(url, { method: 'HEAD' })).status).toBe(503)
+  expect((await get(url, { 'sec-purpose': 'prefetch' })).status).toBe(503)
+  const answer = await get(url, { 'sec-fetch-site': 'cross-site' })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('set-cookie')).toContain('SameSite=Strict')
+  expect(await answer.text()).toContain('href="./"')
+})
+
+test('behind a TLS proxy that is trusted the cookie has the prefix __Host- and is Secure', async () => {
+  const { url } = await linkBy()
+  const answer = await get(url, { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'panel.example.org' })
+  expect(answer.headers.get('set-cookie')).toMatch(
+    /^__Host-folkmoot-panel-\d+=[\w-]{43}; Path=\/; .*HttpOnly; SameSite=Strict; Secure$/,
+  )
+})
+
+test('panel-link --read-only --network lets in, and every change is refused', async () => {
+  const { url, expires_at } = await linkBy('--read-only', '--network', 'demo', '--expires', '30m')
+  expect(Date.parse(expires_at)).toBeLessThanOrEqual(Date.now() + 1_800_000)
+  const cookie = await enter(url)
+  expect((await get(at('1/keys'), { cookie })).status).not.toBe(403)
+  const change = (headers: Readonly<Record<string, string>>) =>
+    fetch(at('1/keys/create'), { method: 'POST', headers: { cookie, ...headers }, body: new URLSearchParams({ name: 'x' }) })
+  const refused = await change({ 'sec-fetch-site': 'same-origin' })
+  expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('Read only')])
+  expect((await change({ 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+})
+
+test('signing out ends the session, and another site cannot sign anybody out', async () => {
+  const cookie = await enter((await linkBy()).url)
+  const out = (site: string) => fetch(at('logout'), { method: 'POST', headers: { cookie, 'sec-fetch-site': site } })
+  expect((await out('cross-site')).status).toBe(403)
+  expect((await get(at(''), { cookie })).status).toBe(303)
+  expect(await (await get(at('logout'), { cookie })).text()).toContain('<form method="post">')
+  const answer = await out('same-origin')
+  expect(answer.headers.get('set-cookie')).toContain('Max-Age=0')
+  expect((await get(at(''), { cookie })).status).toBe(403)
+})
+
+test('a body that is too large or no form is refused, and the server continues', async () => {
+  const cookie = await enter((await linkBy()).url)
+  const post = (body: string, type: string) =>
+    fetch(at('logout'), { method: 'POST', headers: { cookie, 'sec-fetch-site': 'none', 'content-type': type }, body })
+  expect((await post('x'.repeat(1_000_000), 'application/x-www-form-urlencoded')).status).toBe(403)
+  expect((await post('{}', 'application/json')).status).toBe(403)
+  expect((await get(at(''), { cookie })).status).toBe(303)
+})
+
+test('panel-link names what is wrong: a network that does not exist, a time without bounds, no server', async () => {
+  const control = ['--server', server.facts.control]
+  expect((await folkmoot('panel-link', ...control, '--network', 'nobody')).refused).toContain('there is no network "nobody"')
+  expect((await folkmoot('panel-link', ...control, '--expires', '8d')).refused).toContain('from 1s to 7d')
+  const nowhere = `lowdb:${join(temporaryDirectory(), 'db.json')}`
+  expect((await folkmoot('panel-link', '--storage', nowhere)).refused).toContain('start `folkmoot serve`')
+})
+
+test('links and sessions end by themselves, and the oldest makes room', () => {
+  let now = 0
+  const logins = createLogins(() => now)
+  const rights = { actor: 'somebody', networks: 'all', access: 'all' } as const
+  const { code } = logins.link(rights, 1000)
+  now = 1000
+  expect(logins.enter(code)).toBeUndefined()
+  const enterOne = () => logins.enter(logins.link(rights, 1000).code) ?? ''
+  const session = enterOne()
+  expect(logins.rightsOf(session)).toEqual(rights)
+  now += sessionMs
+  expect(logins.rightsOf(session)).toBeUndefined()
+  const many = Array.from({ length: 101 }, enterOne)
+  expect(many.filter((each) => logins.rightsOf(each) !== undefined)).toEqual(many.slice(1))
+})
