@@ -16,6 +16,8 @@ export const sections = [
 /** A community without an audit has no page of it. */
 const sectionsOf = ({ community }: View) => sections.filter(([path]) => path !== 'audit' || auditOf(community) !== undefined)
 
+const hasMore = ({ visitor: { networks } }: View): boolean => networks === 'all' || networks.length > 1
+
 export const nameOf = ({ name }: Brand): string => name ?? 'Community'
 
 interface Frame {
@@ -54,7 +56,7 @@ export function layout(view: View, title: string, content: unknown): Html {
   const { brand } = view.settings
   const top = html`
 <div class="who">${brandOf(brand)}<span>${view.network.title}</span>
-<span class="end"><a href="${view.root('')}">Networks</a> · ${view.visitor.actor}${
+<span class="end">${hasMore(view) && html`<a href="${view.root('')}">Networks</a> · `}${view.visitor.actor}${
     view.visitor.access === 'read' && html` <span class="badge">read only</span>`
   }</span></div>
 <nav class="main" aria-label="Panel"><ul>${sectionsOf(view).map(

@@ -49,7 +49,7 @@ const healthIn = (status: RelayStatus | undefined, id: string): EndpointHealth |
 
 function row(view: View, endpoint: Endpoint, health: EndpointHealth | undefined): Html {
   return html`<tr ${!endpoint.enabled && html`class="off"`}>
-<th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${nameOf(endpoint)}</a><br><span class="small soft">${endpoint.url}</span></th>
+<th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${nameOf(endpoint)}</a><br><span class="small soft url">${endpoint.url}</span></th>
 <td>${stateBadge(endpoint.enabled, health)}${health?.reason && html`<br><span class="small">${health.reason}</span>`}</td>
 <td data-label="Events">${eventsOf(endpoint)}</td>
 <td data-label="Waiting">${health ? number(health.pending) : '–'}</td>

@@ -1,0 +1,79 @@
+/**
+ * Makes the pictures of the panel for `docs/images/`, at two widths and in both colour schemes. It needs Chromium, as the tests of
+ * `test/browser` do: `npx node scripts/screenshots.ts`.
+ */
+import { mkdirSync } from 'node:fs'
+import { executablePath, isInstalled, launch } from '../test/browser/browser.ts'
+import { startSite } from '../test/browser/site.ts'
+import { deliveryOf, relayOf } from '../test/lib/panel/relay.ts'
+
+if (!isInstalled) throw new Error(`there is no ${executablePath}: install Chromium`)
+
+const relay = relayOf({
+  1: [
+    deliveryOf('d3', { event_type: 'MemberJoinedHook' }),
+    deliveryOf('d2', { state: 'dead', last_outcome: 'timeout', last_status: null, attempts: 12 }),
+    deliveryOf('d1', { event_type: 'RsvpCreatedHook' }),
+  ],
+})
+const site = await startSite(() => ({ actor: 'ada@example.org', networks: [1], access: 'all' }), {
+  relay,
+  brand: { name: 'Network settings', accent: '#b5481d' },
+})
+for (const [name, scopes] of [
+  ['Mail sync', ['members:read', 'tags:read']],
+  ['Course import', ['spaces:write', 'posts:write']],
+  ['Old script', ['*']],
+] as const)
+  await site.community.keys.create({ network_id: '1', name, scopes })
+const old = (await site.community.keys.list('1')).at(-1)
+if (old) await site.community.keys.revoke('1', old.id)
+for (const [name, activity, hours] of [
+  [
+    'billing',
+    'delivering',
+    [
+      [30, 0],
+      [40, 2],
+      [35, 0],
+      [50, 6],
+      [42, 0],
+      [61, 1],
+    ],
+  ],
+  [
+    'crm',
+    'circuit open',
+    [
+      [20, 0],
+      [24, 0],
+      [21, 3],
+      [4, 20],
+      [0, 24],
+      [0, 12],
+    ],
+  ],
+] as const) {
+  const endpoint = { network_id: '1', url: `https://${name}.example.org/webhooks`, key: true } as const
+  const { id } = await site.community.endpoints.upsert(endpoint)
+  const pending = activity === 'delivering' ? 0 : 36
+  relay.endpoints.push({ endpoint_id: id, activity, pending, hours: hours.map(([delivered, failed]) => [delivered, failed]) })
+}
+
+mkdirSync('docs/images', { recursive: true })
+const browser = await launch()
+for (const [width, height] of [
+  [1000, 430],
+  [360, 640],
+] as const)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const context = await browser.newContext({ colorScheme, viewport: { width, height }, timezoneId: 'UTC', locale: 'en-GB' })
+    const page = await context.newPage()
+    for (const name of ['keys', 'webhooks']) {
+      await page.goto(`${site.panel}/1/${name}`)
+      await page.screenshot({ path: `docs/images/panel-${name}-${width}-${colorScheme}.png` })
+    }
+    await context.close()
+  }
+await browser.close()
+await site.close()
