@@ -46,12 +46,11 @@ test.each([
 
 test('deleting a tag takes it from every member, who are each told of', async () => {
   const { send, tag, newEvents, network } = await withTag()
-  const people = await Promise.all(
-    ['ann', 'ben'].map(async (name) => {
-      const body = { email: `${name}@example.org`, first_name: name, last_name: 'X', send_welcome_email: false }
-      return (await send('members.create', { body })).body
-    }),
-  )
+  const join = async (name: string) => {
+    const body = { email: `${name}@example.org`, first_name: name, last_name: 'X', send_welcome_email: false }
+    return (await send('members.create', { body })).body
+  }
+  const people = [await join('ann'), await join('ben')]
   for (const { id } of people) await send('member_tags.create', { params: { member_id: id }, body: { tag_id: tag.id } })
   newEvents()
   expect(await send('tags.delete', { params: { id: tag.id } })).toMatchObject({ status: 204, body: undefined })
