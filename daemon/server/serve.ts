@@ -7,6 +7,7 @@ import { withoutPassword, withPasswordLeftOut } from '../../adapters/sql/postgre
 import { isPublicUrl } from '../../lib/options.ts'
 import type { Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
+import type { OpenRelayView } from '../relay/operate/relay-view.ts'
 import type { Relay } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
 import { banner } from './banner.ts'
@@ -93,14 +94,17 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       ? await (await import('./demo/start.ts')).startDemo(community, storage, flags, webhookKeys, out)
       : undefined
     opened.push(async () => demo?.receiver?.close())
+    let view: OpenRelayView | undefined
     if (flags.relay) {
       const relay = await relayOf(outbox, flags, encryptionKeys, log)
       opened.push(() => relay.close(grace))
+      view = (await import('../relay/operate/relay-view.ts')).relayViewOf(relay, outbox)
+      opened.push(async () => view?.close())
     }
     const panel = mountPanel(
       {
         community,
-        relay: undefined,
+        relay: view,
         port: Number(new URL(listening.url).port),
         publicUrl: flags.publicUrl,
         ...httpsOf(flags),

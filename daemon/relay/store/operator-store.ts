@@ -87,6 +87,38 @@ export interface ReplayPace {
   readonly progress?: ((replayed: number) => void) | undefined
 }
 
+/** Which deliveries of one network; every condition that is given must hold. */
+export interface DeliverySearch extends Omit<Selection, 'limit' | 'network'> {
+  readonly network: string
+  readonly id?: number
+  /** Of the latest attempt. */
+  readonly outcome?: string
+  readonly status?: number
+  /** Ids below this one. */
+  readonly before?: number
+}
+
+/** Deliveries of one endpoint whose latest attempt was within a slot of time. */
+export interface Slot {
+  readonly endpoint_id: string
+  /** Its beginning: milliseconds since 1970. */
+  readonly at: number
+  readonly delivered: number
+  readonly failed: number
+}
+
+/** Deliveries of a part of a search, and the id up to which they are found. */
+export interface Walked {
+  readonly found: readonly DeliveryStatus[]
+  readonly reached: number
+}
+
+/** A delivery that becomes due. */
+export interface Due {
+  readonly delivery: number
+  readonly due: number
+}
+
 /** A relay that works on the store now. */
 export interface RunningRelay {
   readonly host: string
@@ -103,6 +135,21 @@ export interface OperatorStore {
   /** Whether there is an event of this type. */
   hasEventType(type: string): Promise<boolean>
   attempts(delivery: number): Promise<readonly AttemptStatus[]>
+  /** The exact JSON of a delivery, or null if it is no longer kept. */
+  body(delivery: number): Promise<string | null>
+  /** The deliveries of a search in parts; each reads a bounded number of rows. */
+  walk(search: DeliverySearch, order: 'ASC' | 'DESC', limit?: number): AsyncGenerator<Walked>
+  /** The id after the newest delivery. */
+  end(): Promise<number>
+  /**
+   * Counts by slots of time, for charts.
+   * @param since milliseconds since 1970
+   * @param length of a slot, in milliseconds
+   * @param newest how many of the newest deliveries are looked at
+   */
+  slots(network: string, since: number, length: number, newest: number): Promise<readonly Slot[]>
+  /** Makes deliveries due again, and returns how many were not due before. */
+  makeDue(deliveries: readonly Due[]): Promise<number>
   notices(limit: number): Promise<readonly NoticeStatus[]>
   /** How many deliveries a selection has, its limit aside. */
   count(selection: Selection): Promise<number>

@@ -5,10 +5,11 @@ import { endpointOf } from './endpoint-row.ts'
 import { allEndpoints, endpointsStatus } from './endpoint-status.ts'
 import { startAfresh } from './fresh-start.ts'
 import { keepNotices } from './kept.ts'
-import type { EngineStatus, OperatorStore, ReplayPace, Selection } from './operator-store.ts'
+import type { Due, EngineStatus, OperatorStore, ReplayPace, Selection } from './operator-store.ts'
 import { arriving, behind, iso, number, numberOrNull, text, textOrNull } from './rows.ts'
-import { countOf, deliveriesOf, partsOf } from './selected-deliveries.ts'
+import { countOf, deliveriesOf, deliveryOf, partsOf } from './selected-deliveries.ts'
 import type { Notice } from './store.ts'
+import { bodyOf, slotsOf, walk } from './walks.ts'
 
 const ordered = (column: string) =>
   `CASE (SELECT p."order" FROM $schema.endpoints p WHERE p.ref = endpoint) WHEN 'subject' THEN ${column}`
@@ -16,11 +17,6 @@ const ordered = (column: string) =>
 /** Where a delivery stands that is due again: it is in order only when the relay that sends has put it there. */
 const laneAgain = `lane = ${ordered(String(arriving))} ELSE 0 END,
   subject = ${ordered(`coalesce((SELECT e.subject FROM $schema.events e WHERE e.seq = event), '')`)} END`
-
-interface Due {
-  readonly delivery: number
-  readonly due: number
-}
 
 /** The store of an operator over a database. */
 export function operatorStore(database: RelayDatabase, status: EngineStatus): OperatorStore {
@@ -45,6 +41,13 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
         answer: textOrNull(each, 'answer'),
       }))
     },
+    body: (delivery) => database.read(() => bodyOf(delivery)),
+    async *walk(search, order, limit) {
+      for await (const { found, reached } of walk(database, search, order, limit)) yield { found: found.map(deliveryOf), reached }
+    },
+    end: async () => number((await query('SELECT coalesce(max(id), 0) + 1 AS n FROM $schema.deliveries'))[0] ?? {}, 'n'),
+    slots: (network, since, length, newest) => database.read(() => slotsOf(network, since, length, newest)),
+    makeDue: (deliveries) => database.transaction(() => makeDue(database, deliveries), true),
     async notices(limit) {
       const found = await query('SELECT * FROM $schema.notices ORDER BY seq DESC LIMIT ?1', [limit])
       return found.map((each) => ({

@@ -35,7 +35,7 @@ function* select(selection: Selection, direction: 'ASC' | 'DESC', after = 0): Pl
   )
 }
 
-function deliveryOf(found: SqlRow): DeliveryStatus {
+export function deliveryOf(found: SqlRow): DeliveryStatus {
   const state = text(found, 'state') as DeliveryState
   return {
     delivery: number(found, 'id'),
