@@ -57,5 +57,6 @@ function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
     },
     { highWaterMark: 0 },
   )
-  return new Request(url, { method, headers, body, duplex: 'half', signal })
+  const init: RequestInit & { duplex: 'half' } = { method, headers, body, duplex: 'half', signal }
+  return new Request(url, init)
 }
