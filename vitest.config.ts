@@ -23,6 +23,7 @@ const throughClient = ['access', 'answers', 'bodies', 'paging', 'unchanged'].map
 const everyRelay = [
   'host-notices',
   'operate/operator',
+  'operate/relay-view',
   'operate/skip',
   'relay',
   'schedule/backlog-of-a-subject',
