@@ -3,11 +3,11 @@
  * `node x DIRECTORY FIRST`. Each commit stores a thing and an event of the same name, counted from FIRST. When that is 1, the
  * file is made large first, so that a kill finds it in the middle of a write.
  */
-import { writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { lowdbStorage } from '../../../adapters/storage/lowdb.ts'
+import { print } from '../../support/print.ts'
 import { insert, thing, things, wordOf } from './lowdb-support.ts'
 
 const [, , directory = '', first = ''] = argv
@@ -25,5 +25,5 @@ for (let next = Number(first); ; next += 3) {
       }),
     ),
   )
-  writeSync(1, ids.map((id) => `${id}\n`).join(''))
+  await print(ids.map((id) => `${id}\n`).join(''))
 }

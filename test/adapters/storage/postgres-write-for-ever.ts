@@ -3,9 +3,9 @@
  * `node x URL SCHEMA FIRST`. Each commit stores a thing and an event of the same name, counted from FIRST. It also counts it
  * in the first thing of all, so that the transactions wait for each other. Eight run at a time.
  */
-import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
+import { print } from '../../support/print.ts'
 import { storeAndTell, things } from './things.ts'
 
 const [, , url = '', schema = '', first = ''] = argv
@@ -18,7 +18,7 @@ for (let next = Number(first); ; next += 8) {
         const counted = await tx.update(things, '1', { label: 'held' })
         await tx.update(things, '1', { size: (counted?.size ?? 0) + 1 })
       })
-      writeSync(1, `${next + more}\n`)
+      await print(`${next + more}\n`)
     }),
   )
 }

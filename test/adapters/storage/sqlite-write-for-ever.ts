@@ -2,9 +2,9 @@
  * A separate process that commits until it is killed, and prints an id as soon as its commit is acknowledged:
  * `node x PATH FIRST`. Each commit stores a thing and an event of the same name, counted from FIRST; four at a time.
  */
-import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import { print } from '../../support/print.ts'
 import { insertAndTell, things } from './things.ts'
 
 const [, , path = '', first = ''] = argv
@@ -13,7 +13,7 @@ for (let next = Number(first); ; next += 4) {
   await Promise.all(
     [0, 1, 2, 3].map(async (more) => {
       await insertAndTell(storage, next + more)
-      writeSync(1, `${next + more}\n`)
+      await print(`${next + more}\n`)
     }),
   )
 }
