@@ -104,7 +104,7 @@ export function apiSection({ conditions, rows, growth = [] }: Api): Section {
     const columns = ['server', 'requests/s', '× bare', 'of rounds', 'p99 ms', 'CPU µs', 'CPU, × bare']
     return `### ${request}\n\n![${request}](performance/${name})\n\n${tableOf(columns, lines)}`
   })
-  const more = growth.length === 0 ? [] : [`What must not grow:\n\n${growth.map((sentence) => `- ${sentence}`).join('\n')}`]
+  const more = growth.length === 0 ? [] : [`Costs that must not grow:\n\n${growth.map((sentence) => `- ${sentence}`).join('\n')}`]
   return { text: [conditionsOf(conditions), ...parts, ...more].join('\n\n'), plots }
 }
 
