@@ -11,7 +11,10 @@ import { checkOptions } from '../options.ts'
 import { memoryStorage } from '../storage/memory.ts'
 import { momentOf, momentRule, type TestClock, testClock } from './clock.ts'
 
-/** Options of `testCommunity`: those of `createCommunity` too, except for the storage and the clock. */
+/**
+ * Options of `testCommunity`: those of `createCommunity` too, except for the storage and the clock. `allowHttp` is true by
+ * default, so that a test can mount the community in a server.
+ */
 export interface TestCommunityOptions extends Omit<Options, 'storage' | 'clock'> {
   /** The clock at the start: milliseconds since 1970, an ISO 8601 text, or a `Date`. 2026-01-01T00:00:00.000Z by default. */
   readonly now?: number | string | Date
@@ -94,7 +97,7 @@ export async function testCommunity(options: TestCommunityOptions = {}): Promise
     close: async () => {},
   }
   const clock = testClock(momentOf(start) ?? 0)
-  const community = communityOf({ ...rest, storage: memoryStorage({ outbox }), clock }, seededChance(seeded))
+  const community = communityOf({ allowHttp: true, ...rest, storage: memoryStorage({ outbox }), clock }, seededChance(seeded))
   const { network, owner } = await community.networks.create({
     id: '1',
     subdomain: 'paint-pals',

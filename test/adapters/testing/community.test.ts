@@ -1,4 +1,8 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { communityMiddleware } from '../../../adapters/http/node.ts'
 import { testCommunity } from '../../../adapters/testing/index.ts'
 import { ApiError, type Options } from '../../../lib/index.ts'
 
@@ -113,4 +117,19 @@ test('options of the community apply, and wrong ones are named', async () => {
   await expect(testCommunity({ seed: Number.NaN })).rejects.toThrow('option `seed` must be a number or a text')
   await expect(testCommunity({ ids: 'text' } as unknown as Options)).rejects.toThrow('option `ids` must be')
   await expect(testCommunity({ clock: { now: () => 0 } } as unknown as Options)).rejects.toThrow('option `clock` is its own')
+})
+
+test('a server of the test answers over plain HTTP, unless `allowHttp` is false', async () => {
+  const statuses = []
+  for (const options of [{}, { allowHttp: false }]) {
+    const { community, network, token } = await testCommunity(options)
+    const ours = communityMiddleware(community)
+    const server = createServer((request, response) => ours(request, response, () => response.end())).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}/admin/v1/networks/${network.id}/me`
+    statuses.push((await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status)
+    server.close()
+  }
+  expect(statuses).toEqual([200, 403])
 })
