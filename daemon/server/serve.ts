@@ -7,7 +7,7 @@ import { withoutPassword, withPasswordLeftOut } from '../../adapters/sql/postgre
 import { isPublicUrl } from '../../lib/options.ts'
 import type { Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
-import type { OpenRelayView } from '../relay/operate/relay-view.ts'
+import type { OpenRelayView } from '../relay/operate/view/side.ts'
 import type { Relay } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
 import { banner } from './banner.ts'
@@ -98,7 +98,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     if (flags.relay) {
       const relay = await relayOf(outbox, flags, encryptionKeys, log)
       opened.push(() => relay.close(grace))
-      view = (await import('../relay/operate/relay-view.ts')).relayViewOf(relay, outbox)
+      view = (await import('../relay/operate/view/of-relay.ts')).relayViewOf(relay, outbox)
       opened.push(async () => view?.close())
     }
     const panel = mountPanel(

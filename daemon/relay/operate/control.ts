@@ -9,14 +9,14 @@ import { UsageError } from '../../usage.ts'
 import { openOperatorStore } from '../backing.ts'
 import type { RelayEvents } from '../events.ts'
 import { type Relay, stuckLimit } from '../relay.ts'
-import { sendTest } from '../send/test-delivery.ts'
-import type { OperatorStore } from '../store/operator-store.ts'
+import type { OperatorStore } from '../store/operator/operator-store.ts'
 import { jsonOf } from './control-body.ts'
 import { controlKey } from './control-key.ts'
 import { announcePort, withdrawPort } from './control-port.ts'
 import type { Metrics } from './metrics.ts'
 import { closeCircuitOf, skipIn } from './on-endpoint.ts'
 import { checkKnown, queryOf, replayOf, selectionOf, skipOf } from './selection.ts'
+import { endpointIn, testThrough } from './view/relay-endpoint.ts'
 
 export interface Control {
   readonly port: number
@@ -38,6 +38,7 @@ interface Answer {
 }
 
 const nothingHere: Answer = { status: 404, body: { error: 'there is nothing here' } }
+const noEndpoint: Answer = { status: 404, body: { error: 'there is no such endpoint' } }
 
 /** The address of a request; `undefined` for a malformed one, such as `//`. */
 function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
@@ -70,20 +71,9 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   }
 
   async function onEndpoint(network: string, id: string, action: string): Promise<Answer> {
-    const known = (await relay.store.endpoints()).map(({ endpoint }) => endpoint)
-    const found = known.find((endpoint) => endpoint.network_id === network && endpoint.id === id)
-    if (!found) return { status: 404, body: { error: 'there is no such endpoint' } }
-    if (action === 'test') {
-      const { result, status, reason, milliseconds } = await sendTest(
-        found,
-        relay.scheduler.open,
-        relay.settings,
-        relay.userAgent,
-      )
-      // It is as good as a probe.
-      if (result === 'delivered') await relay.closeCircuit(found.ref)
-      return { status: 200, body: { outcome: result, status, reason, milliseconds } }
-    }
+    const found = await endpointIn(relay, network, id)
+    if (!found) return noEndpoint
+    if (action === 'test') return { status: 200, body: await testThrough(relay, found) }
     if (action === 'close-circuit') return withStore((store) => closeCircuitOf(store, id, network, relay.now()))
     await relay.enable(found.ref)
     return { status: 200, body: { enabled: true } }
@@ -123,10 +113,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
         if (endpoint !== undefined || other !== undefined)
           throw new UsageError('leave out `endpoint` and `network`: the path names them')
         const chosen = skipOf({ ...given, endpoint: id, network }, '')
-        const isThere = (await relay.store.endpoints()).some(
-          (each) => each.endpoint.id === id && each.endpoint.network_id === network,
-        )
-        if (!isThere) return { status: 404, body: { error: 'there is no such endpoint' } }
+        if (!(await endpointIn(relay, network, id))) return noEndpoint
         return withStore(async (store) => ({ skipped: await skipIn(store, chosen, relay.now()) }))
       }
       case 'POST test':

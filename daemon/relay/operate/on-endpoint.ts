@@ -1,7 +1,7 @@
 /** Work on one endpoint that a person names, from the command line or the control port. */
 import { UsageError } from '../../usage.ts'
-import type { Endpoint } from '../store/endpoint.ts'
-import type { EndpointStatus, OperatorStore } from '../store/operator-store.ts'
+import type { Endpoint } from '../store/endpoint/endpoint.ts'
+import type { EndpointStatus, OperatorStore } from '../store/operator/operator-store.ts'
 import { checkKnown, type Skip } from './selection.ts'
 
 /** An endpoint, and whether its circuit is open. */

@@ -7,8 +7,8 @@
 import * as v from 'valibot'
 import { hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import { UsageError } from '../../usage.ts'
-import { isNoticeType } from '../store/notices.ts'
-import type { OperatorStore, Selection } from '../store/operator-store.ts'
+import type { OperatorStore, Selection } from '../store/operator/operator-store.ts'
+import { isNoticeType } from '../store/plans/notices.ts'
 
 /** The conditions as the command line gives them. */
 export interface SelectionFlags {

@@ -9,7 +9,7 @@
 import type { RelayContext } from '../context.ts'
 import { createCredentialsReader } from '../send/credentials.ts'
 import type { Sender } from '../send/sender.ts'
-import type { Endpoint } from '../store/endpoint.ts'
+import type { Endpoint } from '../store/endpoint/endpoint.ts'
 import { type Ingested, LeaseLost, type Recovered, type RelayStore, type StoreChanges } from '../store/store.ts'
 import { EndpointRun } from './endpoint/endpoint.ts'
 import { createEndpoints } from './endpoints.ts'

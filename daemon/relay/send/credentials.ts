@@ -3,7 +3,7 @@
  * is sent nothing: its deliveries wait.
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
-import type { Endpoint } from '../store/endpoint.ts'
+import type { Endpoint } from '../store/endpoint/endpoint.ts'
 import type { Attempt } from './sender.ts'
 
 /** The credentials of an attempt. */

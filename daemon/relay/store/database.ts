@@ -8,8 +8,8 @@
  * - **Version**: the count of all changes that others have to learn of, in the order of their commits.
  */
 import type { Dialect } from '../../../adapters/sql/dialect.ts'
-import type { Addressed } from './endpoint-index.ts'
-import type { SqlRow } from './endpoint-row.ts'
+import type { Addressed } from './endpoint/endpoint-index.ts'
+import type { SqlRow } from './endpoint/endpoint-row.ts'
 import { number } from './rows.ts'
 
 /** A list is one parameter: see `among` and `given`. */

@@ -2,7 +2,7 @@
 import type { Dialect } from '../../../adapters/sql/dialect.ts'
 import type { Existing, Schema } from '../../../adapters/sql/migrations.ts'
 import type { SqlTable } from '../../../adapters/sql/schema.ts'
-import { attributeColumns } from './endpoint-row.ts'
+import { attributeColumns } from './endpoint/endpoint-row.ts'
 
 const text = { type: 'text' } as const
 const perhapsText = { type: 'text', nullable: true } as const

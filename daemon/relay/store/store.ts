@@ -14,7 +14,8 @@
  */
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 import type { Positions, Reading } from '../../../lib/outbox/source.ts'
-import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint.ts'
+import type { DeliveryState } from '../../../lib/panel/relay-view.ts'
+import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint/endpoint.ts'
 
 export type Lane = 'first' | 'retry'
 
@@ -41,9 +42,6 @@ export interface Outgoing {
   /** Whether the body is the one that was ingested, byte for byte. */
   readonly intact: boolean
 }
-
-/** `skipped`: an operator has set it aside. */
-export type DeliveryState = 'pending' | 'delivered' | 'dead' | 'skipped'
 
 /** The result of an attempt. */
 export interface Result {

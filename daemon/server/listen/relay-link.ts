@@ -5,7 +5,7 @@ import { withPasswordLeftOut } from '../../../adapters/sql/postgres/address.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
 import { openOperatorStore } from '../../relay/backing.ts'
 import { testEventType } from '../../relay/send/test-delivery.ts'
-import type { EndpointStatus, OperatorStore } from '../../relay/store/operator-store.ts'
+import type { EndpointStatus, OperatorStore } from '../../relay/store/operator/operator-store.ts'
 import { Ended, UsageError } from '../../usage.ts'
 
 /** The endpoint as it is registered. */

@@ -15,7 +15,7 @@ import { missingOutbox } from '../../ingest/outbox-presence.ts'
 import { problemOf } from '../../send/credentials.ts'
 import { checkUrl } from '../../send/guard.ts'
 import type { Settings } from '../../settings.ts'
-import type { OperatorStore, RunningRelay } from '../../store/operator-store.ts'
+import type { OperatorStore, RunningRelay } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
 
 export interface CheckFlags extends SettingFlags {

@@ -3,7 +3,7 @@ import { jsonLines } from '../../../json.ts'
 import { type Column, plain, table, time } from '../../../table.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator-store.ts'
+import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator/operator-store.ts'
 import { outboxOf } from '../config.ts'
 import { checkKnown, type ReplayFlags, replayOf, type SelectionFlags, selectionOf } from '../selection.ts'
 

@@ -15,7 +15,7 @@
  * with monotonic time (`cooldown.ts`).
  */
 import { CircuitState, circuitBreaker, handleWhenResult } from 'cockatiel'
-import type { BreakerRecord } from '../../store/endpoint.ts'
+import type { BreakerRecord } from '../../store/endpoint/endpoint.ts'
 import { cooldowns } from './cooldown.ts'
 import { WitnessedBreaker } from './witnessed-breaker.ts'
 

@@ -1,7 +1,7 @@
 /** How one endpoint does: its circuit, how many attempts it takes at once, and since when it fails. Its results change all of that. */
 import { isRefusal, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
-import type { BreakerRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint.ts'
+import type { BreakerRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/endpoint.ts'
 import type { Standing } from '../ready/shares.ts'
 import { createAgeLimit } from './age-limit.ts'
 import { type Breaker, type CircuitChange, createBreaker, type Ticket } from './breaker.ts'

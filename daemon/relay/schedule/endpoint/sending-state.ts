@@ -1,6 +1,6 @@
 /** Whether an endpoint is sent anything, and if not, why. Pure: the one place in which that changes. */
 import type { PlainCredentials, Reading } from '../../send/credentials.ts'
-import type { Endpoint } from '../../store/endpoint.ts'
+import type { Endpoint } from '../../store/endpoint/endpoint.ts'
 
 /** Its key and secrets, which may be encrypted. */
 type Readable = { readonly kind: 'readable'; readonly plain: PlainCredentials }

@@ -1,6 +1,6 @@
 /** Reads what other relays changed in the database. */
-import type { Endpoint } from '../endpoint.ts'
-import { endpointColumns, endpointOf } from '../endpoint-row.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { endpointColumns, endpointOf } from '../endpoint/endpoint-row.ts'
 import { number, numberOrNull } from '../rows.ts'
 import type { PostgresDatabase } from './database.ts'
 

@@ -1,8 +1,8 @@
 /** Inserts events into the store on PostgreSQL: one round trip, however many they are. */
 import { crc32 } from 'node:zlib'
 import { type Plan, rows } from '../database.ts'
-import type { Addressed } from '../endpoint-index.ts'
-import { subjectFor } from '../event-subject.ts'
+import type { Addressed } from '../endpoint/endpoint-index.ts'
+import { subjectFor } from '../plans/event-subject.ts'
 import { arriving, text } from '../rows.ts'
 
 const inserting = `

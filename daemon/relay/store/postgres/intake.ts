@@ -1,7 +1,7 @@
 /** Ingests commits of the outbox table, in one transaction that removes them from it. */
 import { claimOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
 import { maxCounted } from '../../../../lib/outbox/source.ts'
-import type { Ingester } from '../ingest.ts'
+import type { Ingester } from '../plans/ingest.ts'
 import { number } from '../rows.ts'
 import type { Ingested } from '../store.ts'
 import { type PostgresDatabase, type Session, waitForDisk } from './database.ts'

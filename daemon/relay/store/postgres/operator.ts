@@ -1,6 +1,6 @@
 /** The PostgreSQL store for an operator. */
-import { operatorStore } from '../operator.ts'
-import type { OperatorStore } from '../operator-store.ts'
+import { operatorStore } from '../operator/operator.ts'
+import type { OperatorStore } from '../operator/operator-store.ts'
 import { number, text } from '../rows.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 

@@ -1,5 +1,5 @@
 /** Records turns of the scheduler: one statement, which holds only as long as the lease does. */
-import type { Ingester } from '../ingest.ts'
+import type { Ingester } from '../plans/ingest.ts'
 import { LeaseLost, type Result, type Turn } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 import { type Leases, renewal } from './leases.ts'

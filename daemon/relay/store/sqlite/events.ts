@@ -2,8 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import type { Plan } from '../database.ts'
-import type { Addressed } from '../endpoint-index.ts'
-import { subjectFor } from '../event-subject.ts'
+import type { Addressed } from '../endpoint/endpoint-index.ts'
+import { subjectFor } from '../plans/event-subject.ts'
 import { arriving } from '../rows.ts'
 
 /** Prepared at the first use: the operator's commands insert none. */

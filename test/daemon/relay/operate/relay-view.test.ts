@@ -1,6 +1,7 @@
 /** The relay for the panel, in the process of the relay; on each store. */
 import { expect, onTestFinished, test } from 'vitest'
-import { type OpenRelayView, relayViewOf } from '../../../../daemon/relay/operate/relay-view.ts'
+import { relayViewOf } from '../../../../daemon/relay/operate/view/of-relay.ts'
+import type { OpenRelayView } from '../../../../daemon/relay/operate/view/side.ts'
 import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 
 function viewOf(all: Bench): OpenRelayView {

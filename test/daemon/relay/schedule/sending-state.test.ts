@@ -6,8 +6,8 @@ import {
   transition,
   unreadableFor,
 } from '../../../../daemon/relay/schedule/endpoint/sending-state.ts'
-import type { Endpoint } from '../../../../daemon/relay/store/endpoint.ts'
-import { endpointOf } from '../../../../daemon/relay/store/endpoint-row.ts'
+import type { Endpoint } from '../../../../daemon/relay/store/endpoint/endpoint.ts'
+import { endpointOf } from '../../../../daemon/relay/store/endpoint/endpoint-row.ts'
 
 const row = { ref: 1, id: '7', network_id: '1', url: 'https://example.org/', key: 'key', secrets: '[]', fresh_starts: 0 }
 const endpoint: Endpoint = endpointOf({ ...row, audience: 'integration', enabled: 1, order: 'none' })

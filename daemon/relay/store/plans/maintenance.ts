@@ -1,7 +1,7 @@
 /** Keeps a store small: counts, and deletes in parts, each short enough to delay nobody. */
-import { among, type Plan, type RelayDatabase, row, rows } from './database.ts'
-import { number } from './rows.ts'
-import type { Counts, Purge } from './store.ts'
+import { among, type Plan, type RelayDatabase, row, rows } from '../database.ts'
+import { number } from '../rows.ts'
+import type { Counts, Purge } from '../store.ts'
 
 /** Rows removed at once. */
 const part = 1000

@@ -4,17 +4,17 @@
  * One relay at a time does so. So deliveries are numbered in the order of ingest, every later event finds its endpoint, and
  * changes are found by version.
  */
-import { refused, type Unusable } from '../../../lib/outbox/check.ts'
-import type { EndpointRemoval, EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
-import { type Damage, damageText } from '../../../lib/outbox/source.ts'
-import { nextVersion, type Plan, type RelayDatabase, row, rows } from './database.ts'
-import type { Endpoint } from './endpoint.ts'
-import { type Addressed, EndpointIndex } from './endpoint-index.ts'
-import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, recordedValues } from './endpoint-row.ts'
+import { refused, type Unusable } from '../../../../lib/outbox/check.ts'
+import type { EndpointRemoval, EndpointUpsert, EventRecord, OutboxRecord } from '../../../../lib/outbox/record.ts'
+import { type Damage, damageText } from '../../../../lib/outbox/source.ts'
+import { nextVersion, type Plan, type RelayDatabase, row, rows } from '../database.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { type Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
+import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, recordedValues } from '../endpoint/endpoint-row.ts'
+import { number, numberOrNull } from '../rows.ts'
+import type { Ingested, Notice, SetAside } from '../store.ts'
 import { keepNotices, keepSetAside } from './kept.ts'
 import { noticeEvents } from './notices.ts'
-import { number, numberOrNull } from './rows.ts'
-import type { Ingested, Notice, SetAside } from './store.ts'
 
 /** Deliveries of a removed endpoint that one statement drops: far from the time-out of a statement. */
 const droppedAtOnce = 10_000

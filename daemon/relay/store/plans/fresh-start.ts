@@ -1,7 +1,7 @@
 /** A fresh start of an endpoint: its circuit closes, and sending begins slowly. */
-import { nextVersion, type Plan, type RelayDatabase, row } from './database.ts'
-import type { Endpoint } from './endpoint.ts'
-import { endpointColumns, endpointOf } from './endpoint-row.ts'
+import { nextVersion, type Plan, type RelayDatabase, row } from '../database.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { endpointColumns, endpointOf } from '../endpoint/endpoint-row.ts'
 
 /**
  * Gives an endpoint a fresh start; the relay that sends to it learns of it.

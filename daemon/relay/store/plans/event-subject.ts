@@ -1,7 +1,7 @@
 /** The subject that is stored with an event, by which endpoints may keep its order. */
-import { subjectOf } from '../../../lib/events/subjects.ts'
-import type { EventRecord } from '../../../lib/outbox/record.ts'
-import type { Addressed } from './endpoint-index.ts'
+import { subjectOf } from '../../../../lib/events/subjects.ts'
+import type { EventRecord } from '../../../../lib/outbox/record.ts'
+import type { Addressed } from '../endpoint/endpoint-index.ts'
 
 /** The stored subject of an event, for these receivers. */
 export const subjectFor = ({ record, receivers }: Addressed): string | null =>

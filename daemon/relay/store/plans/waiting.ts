@@ -1,9 +1,9 @@
 /** Reads what waits for an endpoint, and what is to be sent of it. */
-import { among, type Plan, type RelayDatabase, row, rows } from './database.ts'
-import type { StoredEndpoint } from './endpoint.ts'
-import { endpointColumns } from './endpoint-row.ts'
-import { number, outgoingOf, storedEndpointOf, waitingOf } from './rows.ts'
-import type { Outgoing, RelayStore, Waiting } from './store.ts'
+import { among, type Plan, type RelayDatabase, row, rows } from '../database.ts'
+import type { StoredEndpoint } from '../endpoint/endpoint.ts'
+import { endpointColumns } from '../endpoint/endpoint-row.ts'
+import { number, outgoingOf, storedEndpointOf, waitingOf } from '../rows.ts'
+import type { Outgoing, RelayStore, Waiting } from '../store.ts'
 
 export const waitingColumns = 'id, event, lane, due, attempts, interruptions'
 /** The needed parts of an event to send it. */

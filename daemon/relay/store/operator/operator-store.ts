@@ -1,8 +1,9 @@
 /** The relay's store for an operator, as an interface, and what an operator sees. */
-import type { EventRecord } from '../../../lib/outbox/record.ts'
-import type { Positions } from '../../../lib/outbox/source.ts'
-import type { Endpoint } from './endpoint.ts'
-import type { DeliveryState, Notice } from './store.ts'
+import type { EventRecord } from '../../../../lib/outbox/record.ts'
+import type { Positions } from '../../../../lib/outbox/source.ts'
+import type { AttemptRow, DeliveryRow, DeliveryState } from '../../../../lib/panel/relay-view.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import type { Notice } from '../store.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */
 export interface EndpointStatus {
@@ -32,31 +33,10 @@ export interface EndpointStatus {
   readonly unreadable: string | null
 }
 
-export interface DeliveryStatus {
+/** A delivery as the panel shows it, too. */
+export interface DeliveryStatus extends Omit<DeliveryRow, 'id'> {
   readonly delivery: number
-  readonly state: DeliveryState
   readonly network_id: string
-  readonly endpoint_id: string
-  readonly event_id: string
-  readonly event_type: string
-  readonly event_timestamp: string
-  readonly attempts: number
-  readonly last_attempt_at: string | null
-  readonly last_outcome: string | null
-  readonly last_status: number | null
-  readonly milliseconds: number | null
-  /** For a pending one. */
-  readonly next_attempt_at: string | null
-}
-
-export interface AttemptStatus {
-  readonly number: number
-  readonly at: string
-  readonly outcome: string
-  readonly status: number | null
-  readonly milliseconds: number
-  /** The beginning of what the receiver answered, at most 2 KiB. */
-  readonly answer: string | null
 }
 
 export interface NoticeStatus {
@@ -134,7 +114,7 @@ export interface OperatorStore {
   deliveries(selection: Selection): Promise<readonly DeliveryStatus[]>
   /** Whether there is an event of this type. */
   hasEventType(type: string): Promise<boolean>
-  attempts(delivery: number): Promise<readonly AttemptStatus[]>
+  attempts(delivery: number): Promise<readonly AttemptRow[]>
   /** The exact JSON of a delivery, or null if it is no longer kept. */
   body(delivery: number): Promise<string | null>
   /** The deliveries of a search in parts; each reads a bounded number of rows. */

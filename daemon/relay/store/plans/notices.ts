@@ -1,8 +1,8 @@
 /** Notices as webhooks for the host: the same envelope, the same promises as any other event. */
 import { randomUUID } from 'node:crypto'
-import type { EventRecord } from '../../../lib/outbox/record.ts'
-import type { Addressed, EndpointIndex } from './endpoint-index.ts'
-import type { Notice } from './store.ts'
+import type { EventRecord } from '../../../../lib/outbox/record.ts'
+import type { Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
+import type { Notice } from '../store.ts'
 
 /** The event type of each kind of notice for the host. For other kinds it is the reason itself, or they are the operator's. */
 const types: Partial<Record<Notice['kind'], string>> = {

@@ -1,7 +1,7 @@
 /** Deliveries of one network in windows of ids: each statement reads a bounded number of rows, however many there are. */
-import { type Plan, type RelayDatabase, type Rows, row, rows } from './database.ts'
+import { type Plan, type RelayDatabase, type Rows, row, rows } from '../database.ts'
+import { number } from '../rows.ts'
 import type { DeliverySearch, Slot } from './operator-store.ts'
-import { number } from './rows.ts'
 
 /** Ids that one statement reads through. */
 const window = 5000

@@ -1,8 +1,9 @@
 /** The deliveries of an operator's selection: counted, for a person, or in parts to change. */
-import { type Plan, type RelayDatabase, type Rows, row, rows } from './database.ts'
+
+import type { DeliveryState } from '../../../../lib/panel/relay-view.ts'
+import { type Plan, type RelayDatabase, type Rows, row, rows } from '../database.ts'
+import { iso, number, numberOrNull, type SqlRow, text, textOrNull } from '../rows.ts'
 import type { DeliveryStatus, Selection } from './operator-store.ts'
-import { iso, number, numberOrNull, type SqlRow, text, textOrNull } from './rows.ts'
-import type { DeliveryState } from './store.ts'
 
 const joined = '$schema.deliveries d JOIN $schema.events e ON e.seq = d.event JOIN $schema.endpoints p ON p.ref = d.endpoint'
 

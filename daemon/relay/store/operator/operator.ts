@@ -1,14 +1,14 @@
 /** The relay store for an operator: looking, replaying and skipping, while a relay works on it or not. */
-import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, rows, type SqlValue } from './database.ts'
-import type { Endpoint } from './endpoint.ts'
-import { endpointOf } from './endpoint-row.ts'
+import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, rows, type SqlValue } from '../database.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { endpointOf } from '../endpoint/endpoint-row.ts'
+import { startAfresh } from '../plans/fresh-start.ts'
+import { keepNotices } from '../plans/kept.ts'
+import { arriving, behind, iso, number, numberOrNull, text, textOrNull } from '../rows.ts'
+import type { Notice } from '../store.ts'
 import { allEndpoints, endpointsStatus } from './endpoint-status.ts'
-import { startAfresh } from './fresh-start.ts'
-import { keepNotices } from './kept.ts'
 import type { Due, EngineStatus, OperatorStore, ReplayPace, Selection } from './operator-store.ts'
-import { arriving, behind, iso, number, numberOrNull, text, textOrNull } from './rows.ts'
 import { countOf, deliveriesOf, deliveryOf, partsOf } from './selected-deliveries.ts'
-import type { Notice } from './store.ts'
 import { bodyOf, slotsOf, walk } from './walks.ts'
 
 const ordered = (column: string) =>

@@ -1,8 +1,8 @@
 /** The endpoints for an operator: what waits for each, what is dead, and when something is sent next. */
-import { type Plan, rows } from './database.ts'
-import { endpointColumns } from './endpoint-row.ts'
+import { type Plan, rows } from '../database.ts'
+import { endpointColumns } from '../endpoint/endpoint-row.ts'
+import { isOpen, iso, number, numberOrNull, type SqlRow, storedEndpointOf } from '../rows.ts'
 import type { EndpointStatus } from './operator-store.ts'
-import { isOpen, iso, number, numberOrNull, type SqlRow, storedEndpointOf } from './rows.ts'
 
 export const allEndpoints = `SELECT ${endpointColumns} FROM $schema.endpoints WHERE removed_at IS NULL ORDER BY ref`
 
