@@ -1,10 +1,11 @@
 /** Hono, on any runtime: no module of Node is loaded here. */
+import { fromRequest, responseParts } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 
 /** As much of Hono's context as is used. */
 export interface HonoContext {
   readonly req: { readonly raw: Request; arrayBuffer(): Promise<ArrayBuffer> }
-  newResponse(body: ReadableStream | null, init: object): Response
+  newResponse(body: Uint8Array<ArrayBuffer> | null, init: object): Response
 }
 
 /**
@@ -14,7 +15,7 @@ export interface HonoContext {
  * @param community what answers
  */
 export function communityMiddleware(
-  community: Pick<Community, 'fetch' | 'owns'>,
+  community: Pick<Community, 'serve' | 'owns'>,
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
   return async (context, next) => {
     const { raw } = context.req
@@ -24,7 +25,8 @@ export function communityMiddleware(
     }
     // Hono keeps a body that somebody has read.
     const request = raw.bodyUsed ? new Request(raw, { body: await context.req.arrayBuffer() }) : raw
-    const answer = await community.fetch(request)
-    return context.newResponse(answer.body, answer)
+    const answer = await community.serve(fromRequest(request))
+    const { body, headers } = responseParts(answer, raw.method)
+    return context.newResponse(body, { status: answer.status, headers })
   }
 }

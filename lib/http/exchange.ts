@@ -79,9 +79,22 @@ export function fromRequest(request: Request): Incoming {
   }
 }
 
-/** An answer as a `Response`; one to HEAD has no body, only the headers of the body. */
+const encoder = new TextEncoder()
+
+/**
+ * The parts of a `Response`. Its body is whole and its length is told, so that no server sends it in chunks. An answer to HEAD
+ * has the headers of the body, and no body.
+ */
+export function responseParts({ headers, body }: Answer, method: string) {
+  if (body === null) return { body, headers: { ...headers } }
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body
+  return { body: method === 'HEAD' ? null : bytes, headers: { ...headers, 'content-length': String(bytes.length) } }
+}
+
+/** An answer as a `Response`. */
 export function toResponse(answer: Answer, method: string): Response {
-  return new Response(method === 'HEAD' ? null : answer.body, { status: answer.status, headers: { ...answer.headers } })
+  const { body, headers } = responseParts(answer, method)
+  return new Response(body, { status: answer.status, headers })
 }
 
 async function readStream(

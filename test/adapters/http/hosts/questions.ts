@@ -54,6 +54,8 @@ async function ask(token: string, url: string, { method = 'GET', body, headers }
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 
+/** The announced length; `NaN` for an answer in chunks. */
+const lengthOf = ({ headers }: Answered): number => Number(headers.get('content-length') ?? Number.NaN)
 const idOf = ({ text }: Answered): string => (JSON.parse(text) as { id: string }).id
 const nextOf = ({ text }: Answered): string => (JSON.parse(text) as { links: { next: string } }).links.next
 
@@ -113,6 +115,8 @@ const answers: Question = {
     expect(wrongMethod.headers.get('allow')).toContain('GET')
     for (const { headers, text } of Object.values(sent))
       if (text !== '') expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+    for (const answer of [made, list, wrongMethod]) expect(lengthOf(answer)).toBe(Buffer.byteLength(answer.text))
+    expect(lengthOf(head)).toBe(lengthOf(list))
   },
 }
 
