@@ -17,35 +17,39 @@ export function panelMiddleware(
   return (message, response, next) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    Promise.resolve()
-      .then(() => panel(requestOf(message, gone.signal)))
-      .then(async (answer) => {
-        if (!answer) return next()
-        const body = Buffer.from(await answer.arrayBuffer())
-        // The unread rest of a refused form would be taken for the next request.
-        if (!message.complete) response.shouldKeepAlive = false
-        response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': body.byteLength })
-        response.end(message.method === 'HEAD' ? undefined : body)
-      })
-      // The client is gone, or it sent no address that could be one.
+    let request: Request
+    try {
+      request = requestOf(message, gone.signal)
+    } catch {
+      // It fits no `Request`, as with the method TRACE or a broken `Host`. So the panel does not answer it.
+      return next()
+    }
+    panel(request)
+      .then((answer) => (answer ? write(message, response, answer) : queueMicrotask(() => next())))
+      // The client is gone.
       .catch(() => response.destroy())
   }
+}
+
+/** Writes an answer of `fetch` to a response of Node. */
+export async function write(message: IncomingMessage, response: ServerResponse, answer: Response): Promise<void> {
+  const body = Buffer.from(await answer.arrayBuffer())
+  // The unread rest of a refused form would be taken for the next request.
+  if (!message.complete) response.shouldKeepAlive = false
+  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': body.byteLength })
+  response.end(message.method === 'HEAD' ? undefined : body)
 }
 
 function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
   const incoming = toIncoming(message)
   const { method, path, search, secure } = incoming
-  const url = new URL(`${path}${search}`, `${secure ? 'https' : 'http'}://${incoming.header('host') ?? 'localhost'}`)
+  // Put together, not resolved: `//evil.test/` as a path would otherwise be taken for the host, and so for the origin.
+  const url = new URL(`${secure ? 'https' : 'http'}://${incoming.header('host') ?? 'localhost'}${path}${search}`)
   const headers = new Headers()
   for (const [name, value] of Object.entries(message.headers))
     if (value !== undefined && !name.startsWith(':')) headers.set(name, typeof value === 'string' ? value : value.join(', '))
   if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal })
-  if (incoming.parsedBody !== undefined) {
-    const form = new URLSearchParams()
-    for (const [name, value] of Object.entries(incoming.parsedBody as Readonly<Record<string, unknown>>))
-      for (const each of Array.isArray(value) ? value : [value]) form.append(name, String(each))
-    return new Request(url, { method, headers, body: form.toString(), signal })
-  }
+  if (incoming.parsedBody !== undefined) return new Request(url, { method, headers, body: formText(incoming.parsedBody), signal })
   // Nothing is read before the panel asks: a body of another path is for the next one.
   const body = new ReadableStream<Uint8Array>(
     {
@@ -59,4 +63,14 @@ function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
   )
   const init: RequestInit & { duplex: 'half' } = { method, headers, body, duplex: 'half', signal }
   return new Request(url, init)
+}
+
+/** The text of a form that the host has parsed. Some parsers make an object of many values with one name. */
+function formText(parsed: unknown): string {
+  const form = new URLSearchParams()
+  if (typeof parsed !== 'object' || parsed === null) return ''
+  for (const [name, value] of Object.entries(parsed))
+    for (const each of typeof value === 'object' && value !== null ? Object.values(value) : [value])
+      form.append(name, String(each))
+  return form.toString()
 }

@@ -1,8 +1,9 @@
 /** The form of a request: bounded before it is read, and never a rejection that nobody awaits. */
 import { ApiError } from '../errors.ts'
 
-/** The largest form, in bytes. */
+/** The largest form, in bytes and in fields. */
 export const maxFormBytes = 64 * 1024
+const maxFields = 1000
 
 /** The fields of a form; a missing one is an empty text. */
 export interface Form {
@@ -20,12 +21,16 @@ export function formOf(fields: URLSearchParams): Form {
 
 /**
  * Reads the form of a request.
- * @throws ApiError 400 when it breaks off, 413 when it is too large, 415 when it is no form
+ * @throws ApiError 400 when it breaks off, 413 when it is too large, 415 when it is no form of UTF-8 text
  */
 export async function readForm(request: Request): Promise<Form> {
   const type = request.headers.get('content-type') ?? 'application/x-www-form-urlencoded'
-  if (!/^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type))
-    throw new ApiError(415, { error: 'A form must be application/x-www-form-urlencoded.' })
+  const encoding = request.headers.get('content-encoding') ?? 'identity'
+  if (
+    !/^\s*application\/x-www-form-urlencoded\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type) ||
+    encoding.toLowerCase() !== 'identity'
+  )
+    throw new ApiError(415, { error: 'A form must be application/x-www-form-urlencoded, in UTF-8 and not compressed.' })
   const tooLarge = () => new ApiError(413, { error: `A form may have at most ${maxFormBytes} bytes.` })
   if (Number(request.headers.get('content-length') ?? 0) > maxFormBytes) throw tooLarge()
   const reader = request.body?.getReader()
@@ -36,7 +41,7 @@ export async function readForm(request: Request): Promise<Form> {
     const { done, value } = await reader.read().catch(() => {
       throw new ApiError(400, { error: 'The form broke off. Send it again.' })
     })
-    if (done) return formOf(new URLSearchParams(text + decoder.decode()))
+    if (done) return bounded(new URLSearchParams(text + decoder.decode()))
     size += value.byteLength
     if (size > maxFormBytes) {
       await reader.cancel().catch(() => undefined)
@@ -44,4 +49,9 @@ export async function readForm(request: Request): Promise<Form> {
     }
     text += decoder.decode(value, { stream: true })
   }
+}
+
+function bounded(fields: URLSearchParams): Form {
+  if (fields.size > maxFields) throw new ApiError(413, { error: `A form may have at most ${maxFields} fields.` })
+  return formOf(fields)
 }

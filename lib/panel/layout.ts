@@ -32,7 +32,7 @@ interface Frame {
 // A bundler would rewrite a tagged template that contains this, by a helper from another package.
 const scriptEnd = raw('</script>')
 
-const frame = ({ title, brand, css, js, top }: Frame, content: unknown): Html => html`<html lang="en">
+const framed = ({ title, brand, css, js, top }: Frame, content: unknown): Html => html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -51,6 +51,12 @@ const frame = ({ title, brand, css, js, top }: Frame, content: unknown): Html =>
 
 const brandOf = (brand: Brand) => html`${brand.logo && html`<img src="${brand.logo}" alt="">`}<b>${nameOf(brand)}</b>`
 
+/** The button that leaves; the host names its address. @param root links to a page of the panel */
+export const signOutForm = (to: string | undefined, root: (path: string) => string): Html | '' =>
+  to === undefined
+    ? ''
+    : html` <form method="post" action="${to.startsWith('/') ? to : root(to)}"><button class="plain">Sign out</button></form>`
+
 /** A page of a network. */
 export function layout(view: View, title: string, content: unknown): Html {
   const { brand } = view.settings
@@ -58,14 +64,14 @@ export function layout(view: View, title: string, content: unknown): Html {
 <div class="who">${brandOf(brand)}<span>${view.network.title}</span>
 <span class="end">${hasMore(view) && html`<a href="${view.root('')}">Networks</a> · `}${view.visitor.actor}${
     view.visitor.access === 'read' && html` <span class="badge">read only</span>`
-  }</span></div>
+  }${signOutForm(view.settings.signOut, view.root)}</span></div>
 <nav class="main" aria-label="Panel"><ul>${sectionsOf(view).map(
     ([path, name]) =>
       html`<li><a href="${view.link(path)}" ${view.section === path && html`aria-current="page"`}>${name}</a></li>`,
   )}</ul></nav>`
-  return frame({ title, brand, css: view.root(view.assets.css), js: view.root(view.assets.js), top }, content)
+  return framed({ title, brand, css: view.root(view.assets.css), js: view.root(view.assets.js), top }, content)
 }
 
-/** A page without a network: the list of networks, and refusals. */
-export const bare = ({ title, brand, css, js }: Omit<Frame, 'top'>, content: unknown): Html =>
-  frame({ title, brand, css, js, top: html`<div class="who">${brandOf(brand)}</div><p></p>` }, content)
+/** A page without a network: the list of networks, and refusals. @param end what stands at the end of the first line */
+export const bare = ({ end, ...frame }: Omit<Frame, 'top'> & { readonly end?: Html | '' }, content: unknown): Html =>
+  framed({ ...frame, top: html`<div class="who">${brandOf(frame.brand)}<span class="end">${end}</span></div><p></p>` }, content)

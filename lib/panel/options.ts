@@ -34,6 +34,16 @@ export interface PanelOptions {
   readonly brand?: Brand
   /** Fields of bodies that are shown as dots, by name and at every depth: `['email', 'location']`. */
   readonly maskedFields?: readonly string[]
+  /**
+   * Milliseconds that `authorize`, and a call of the relay, may take: 20,000 by default. A whole page may take three times as
+   * long. A 504 follows after that.
+   */
+  readonly timeoutMs?: number
+  /**
+   * Where the panel posts when the visitor signs out: a path of the same origin, `/sign-out`, or one below the panel,
+   * `logout`. Without it there is no such button.
+   */
+  readonly signOut?: string
   /** The source of the time; the system's clock by default. For tests. */
   readonly clock?: Clock
   /** Called for every fault, such as a storage that fails. `console.error` by default. */
@@ -48,6 +58,8 @@ export interface PanelSettings {
   readonly origin: string | undefined
   readonly brand: Brand
   readonly masked: ReadonlySet<string>
+  readonly timeoutMs: number
+  readonly signOut: string | undefined
   readonly clock: Clock
   readonly report: Report
 }
@@ -70,6 +82,14 @@ const names = v.custom<readonly string[]>(
   (list) => Array.isArray(list) && list.length <= 1000 && list.every((each) => typeof each === 'string'),
   must('be a list of names of fields'),
 )
+const milliseconds = v.custom<number>(
+  (given) => Number.isInteger(given) && Number(given) >= 1 && Number(given) <= 600_000,
+  must('be a whole number of milliseconds from 1 to 600000'),
+)
+const signOut = v.custom<string>(
+  (text) => typeof text === 'string' && /^(?!\/\/)[\w/][\w./~-]{0,500}$/.test(text),
+  must('be a path such as /sign-out, or one below the panel such as logout'),
+)
 
 const rules = {
   authorize: callable<Authorize>(),
@@ -80,6 +100,8 @@ const rules = {
   ),
   brand: v.optional(instance<Brand>({ name: v.optional(name), logo: v.optional(logo), accent: v.optional(accent) }), {}),
   maskedFields: v.optional(names, []),
+  timeoutMs: v.optional(milliseconds, 20_000),
+  signOut: v.optional(signOut),
   clock: v.optional(withMethods<Clock>(['now']), systemClock),
   onError: v.optional(callable<NonNullable<PanelOptions['onError']>>()),
 } satisfies RulesOf<PanelOptions>
@@ -93,9 +115,9 @@ export function panelSettings(given: PanelOptions): PanelSettings {
     throw new TypeError('createPanel: the options must be an object with at least `authorize`')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`createPanel: ${problems.join('; ')}`)
-  const { authorize, relay, basePath, publicUrl, brand, maskedFields, clock, onError } = options
+  const { authorize, relay, basePath, publicUrl, brand, maskedFields, timeoutMs, signOut, clock, onError } = options
   return {
-    ...{ authorize, relay, basePath, brand, clock },
+    ...{ authorize, relay, basePath, brand, timeoutMs, signOut, clock },
     origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
     masked: new Set(maskedFields.map((field) => field.toLowerCase())),
     report: reporterOf(onError),

@@ -1,7 +1,7 @@
 /** The panel as a function of requests: policy, forgery, access and routes, in this order. */
 import { systemChance } from '../base/chance.ts'
 import type { Community } from '../community.ts'
-import { type ApiError, isApiError } from '../errors.ts'
+import { isApiError } from '../errors.ts'
 import type { NetworkRow } from '../storage/tables.ts'
 import { checkedVisitor, may, type Visitor } from './access.ts'
 import { actingAs, actorOf } from './acting.ts'
@@ -9,17 +9,21 @@ import { type Assets, assetsOf } from './assets.ts'
 import { isOwnForm, referrerPolicy } from './forgery.ts'
 import { emptyForm, formOf, readForm } from './form.ts'
 import { html } from './html.ts'
-import { bare } from './layout.ts'
+import { bare, signOutForm } from './layout.ts'
+import { faultPage, type Look, messagePage } from './messages.ts'
 import { type PanelOptions, panelSettings } from './options.ts'
 import { routes } from './pages/index.ts'
 import { type PanelAnswer, page, policyHeaders, seeOther } from './respond.ts'
 import { matching, relative, type View } from './route.ts'
+import { within } from './within.ts'
 
 /** Answers a request for the panel; `undefined` for any other, whose body is then untouched. It never rejects. */
 export type Panel = (request: Request) => Promise<Response | undefined>
 
 /** The most networks that the first page lists. */
 const maxNetworks = 500
+/** The longest query of an address, in characters. */
+const maxQuery = 8192
 
 /**
  * Makes the admin panel of a community: API keys, webhooks, deliveries and the audit in the browser (specification, sections 5
@@ -56,9 +60,10 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
   async function answer(request: Request, here: string, origin: string): Promise<PanelAnswer> {
     const assets = await assetsThere()
     const { method } = request
-    const isSafe = method === 'GET' || method === 'HEAD'
-    const message = (status: number, title: string, text: string) =>
-      messagePage({ status, title, text, here, assets, brand, isSafe })
+    const isSafe = isSafeMethod(method)
+    const look = lookOf(here, assets)
+    const message = (status: number, title: string, text: string, headers?: Readonly<Record<string, string>>) =>
+      messagePage(look, status, title, text, headers)
     const asset = isSafe ? assets.find(here) : undefined
     if (asset) return asset
     if (!isSafe && !isOwnForm(request, origin))
@@ -67,19 +72,23 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
         'Not accepted',
         'This change did not come from a page of the panel. Open the panel and try again there.',
       )
-    const visitor = checkedVisitor(await settings.authorize(request))
+    const visitor = checkedVisitor(await within(settings.timeoutMs, 'authorize', settings.authorize(request)))
     if (!visitor) return message(403, 'No access', 'You have no access to this panel. Sign in to the product that it belongs to.')
     if (!isSafe && visitor.access === 'read') return message(403, 'Read only', 'You may look at this panel and change nothing.')
+    const { searchParams, search } = new URL(request.url)
+    if (search.length > maxQuery)
+      return message(414, 'Not possible', `The address is too long: its query may have ${maxQuery} characters.`)
     const segments = here.split('/').filter((segment) => segment !== '')
     const [name, ...rest] = segments
-    if (name === undefined) return firstPage(visitor, here, assets)
+    const wrongMethod = (allow: string) => message(405, 'Not possible', 'This page does not accept that method.', { allow })
+    if (name === undefined) return isSafe ? firstPage(visitor, here, look) : wrongMethod('GET, HEAD')
     const network = await networkOf(visitor, name)
     if (!network) return message(404, 'Not found', 'There is no such network, or you have no access to it.')
-    if (rest.length === 0) return seeOther(relative(here, `${name}/keys`))
+    if (rest.length === 0) return isSafe ? seeOther(relative(here, `${network.id}/keys`)) : wrongMethod('GET, HEAD')
     const { route, params, methods } = matching(routes, isSafe ? 'GET' : method, rest)
     if (!route) {
       if (methods.length === 0) return message(404, 'Not found', 'There is no such page.')
-      return message(405, 'Not possible', 'This page does not accept that method.')
+      return wrongMethod(methods.map((each) => (each === 'GET' ? 'GET, HEAD' : each)).join(', '))
     }
     if (route.action !== undefined && !may(visitor, route.action))
       return message(403, 'Not allowed', 'You may not make this change.')
@@ -93,25 +102,29 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
         ...{ community, settings, visitor, by, network, params, request, assets, link },
         id: network.id,
         acting: actingAs(community, by),
-        query: formOf(new URL(request.url).searchParams),
+        query: formOf(searchParams),
         form: isSafe ? emptyForm : await readForm(request),
         section: rest[0] ?? '',
         root: (path) => relative(here, path),
       })
     } catch (error) {
-      if (!isApiError(error) || error.status >= 500) throw error
+      // Those of the relay are made for people; other faults of the server go to the log.
+      const isShown = isApiError(error) && (error.status < 500 || error.status === 502 || error.status === 504)
+      if (!isShown) throw error
       return message(error.status, error.status === 404 ? 'Not found' : 'Not possible', error.message)
     }
   }
 
-  async function firstPage(visitor: Visitor, here: string, assets: Assets): Promise<PanelAnswer> {
+  const lookOf = (here: string, { css, js }: Assets): Look => ({ brand, css: relative(here, css), js: relative(here, js) })
+
+  async function firstPage(visitor: Visitor, here: string, look: Look): Promise<PanelAnswer> {
     const networks = await networksOf(visitor)
     const [only] = networks
     if (only && networks.length === 1) return seeOther(`./${only.id}/keys`)
     const list = html`<ul>${networks.map(({ id, title }) => html`<li><a href="./${id}/keys">${title}</a></li>`)}</ul>`
     const none = html`<p>There is no network that you have access to.</p>`
-    const links = { css: relative(here, assets.css), js: relative(here, assets.js) }
-    return page(bare({ title: 'Networks', brand, ...links }, html`<h1>Networks</h1>${networks.length > 0 ? list : none}`))
+    const end = signOutForm(settings.signOut, (path) => relative(here, path))
+    return page(bare({ title: 'Networks', ...look, end }, html`<h1>Networks</h1>${networks.length > 0 ? list : none}`))
   }
 
   async function respond(request: Request, url: URL): Promise<Response> {
@@ -119,11 +132,11 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     const here = url.pathname.slice(basePath.length + 1)
     let given: PanelAnswer
     try {
-      given = await answer(request, here, origin)
+      given = await within(settings.timeoutMs * 3, 'the page', answer(request, here, origin))
     } catch (error) {
       const request_id = systemChance.uuid()
       settings.report(error, { request_id, task: 'panel' })
-      given = await fault(request_id, isApiError(error) ? error : undefined)
+      given = await faultPage(lookOf(here, await assetsThere()), error, !isSafeMethod(request.method), request_id)
     }
     const headers = { 'referrer-policy': referrerPolicy(request, origin), ...policyHeaders, ...given.headers }
     return new Response(request.method === 'HEAD' ? null : given.body, { status: given.status, headers })
@@ -135,6 +148,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
       const headers = {
         location: `${basePath.slice(basePath.lastIndexOf('/') + 1)}/`,
         'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
         ...policyHeaders,
       }
       return new Response(null, { status: 308, headers })
@@ -143,26 +157,4 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
   }
 }
 
-interface Message {
-  readonly status: number
-  readonly title: string
-  readonly text: string
-  readonly here: string
-  readonly assets: Assets
-  readonly brand: PanelOptions['brand']
-  readonly isSafe: boolean
-}
-
-/** A refusal. */
-function messagePage({ status, title, text, here, assets, brand = {} }: Message): Promise<PanelAnswer> {
-  const links = { css: relative(here, assets.css), js: relative(here, assets.js) }
-  return page(bare({ title, brand, ...links }, html`<h1>${title}</h1><p>${text}</p>`), status)
-}
-
-/** The answer to a fault: no internals, and nothing that could fail as well. */
-async function fault(request_id: string, error: ApiError | undefined): Promise<PanelAnswer> {
-  const status = error?.status === 503 ? 503 : 500
-  const body = html`<html lang="en"><head><title>Not possible now</title></head><body><main><h1>Not possible now</h1>
-<p>Nothing was shown or changed, or it is unknown. Try again in a moment. The log has the cause: request ${request_id}.</p></main></body></html>`
-  return page(body, status)
-}
+const isSafeMethod = (method: string): boolean => method === 'GET' || method === 'HEAD'

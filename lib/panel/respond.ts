@@ -13,7 +13,14 @@ const policy = [
 ].join('; ')
 
 /** The policy headers of every answer. */
-export const policyHeaders = { 'content-security-policy': policy, 'x-content-type-options': 'nosniff' } as const
+export const policyHeaders = {
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  // For browsers that do not read `frame-ancestors`.
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const
 
 /** An answer before it gets its headers. */
 export interface PanelAnswer {

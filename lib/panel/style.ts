@@ -20,7 +20,7 @@ a{color:var(--accent)}
 .top{background:var(--card);border-bottom:1px solid var(--line);border-top:3px solid var(--brand)}
 .in{max-width:72rem;margin:0 auto;padding:0 1.25rem}
 .who{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem;padding-top:.75rem;font-size:.9rem}
-.who b{font-size:1rem}.who img{height:1.5rem;width:auto}.who .end{margin-left:auto;color:var(--soft)}
+.who b{font-size:1rem}.who img{height:1.5rem;width:auto}.who .end{margin-left:auto;color:var(--soft)}.who form{display:inline;margin-left:.6rem}
 nav.main ul{display:flex;gap:.25rem;list-style:none;margin:.25rem 0 0 -.6rem;padding:0;overflow-x:auto}
 nav.main a{display:block;padding:.5rem .6rem;color:var(--soft);text-decoration:none;white-space:nowrap;border-bottom:2px solid transparent}
 nav.main a:hover{color:var(--text)}

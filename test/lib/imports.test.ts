@@ -135,8 +135,8 @@ const rules: Readonly<Record<string, Rule>> = {
       /^lib\//,
       // The client waits between its tries and stands alone. The storage suite waits for storages that other people wrote.
       // Nonces of encryption and numbers of commits never repeat, not even in a test.
-      // The script of the panel is a text that a browser runs.
-      /^lib\/(?:base\/(?:clock|chance)\.ts$|client\/|testing\/|outbox\/(?:encryption|line)\.ts$|panel\/script\.ts$)/,
+      // The script of the panel is a text that a browser runs. The panel bounds the functions that its host has given.
+      /^lib\/(?:base\/(?:clock|chance)\.ts$|client\/|testing\/|outbox\/(?:encryption|line)\.ts$|panel\/(?:script|within)\.ts$)/,
       /\bDate\.now\b|\bnew Date\(\s*\)|(?<!\bnew )\bDate\(|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b|\bcrypto\.(?:randomUUID|getRandomValues)\b|\bperformance\.now\b/g,
     ),
   },

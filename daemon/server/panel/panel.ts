@@ -1,7 +1,8 @@
 /** The panel of a server behind its own login: a one-time link, exchanged for a cookie. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { write } from '../../../adapters/http/node-panel.ts'
 import { toIncoming } from '../../../adapters/http/node-request.ts'
-import { isApiError } from '../../../lib/errors.ts'
+import { ApiError, isApiError } from '../../../lib/errors.ts'
 import type { Incoming } from '../../../lib/http/exchange.ts'
 import { isSecure, publicAddress, requireHttps, requireOneHost } from '../../../lib/http/https.ts'
 import type { Community } from '../../../lib/index.ts'
@@ -49,6 +50,7 @@ export function panelListener(parts: PanelParts): RequestListener {
     },
     ...(relay ? { relay } : {}),
     basePath: panelPath,
+    signOut: 'logout',
     onError,
   })
 
@@ -70,7 +72,7 @@ export function panelListener(parts: PanelParts): RequestListener {
   async function requestOf({ incoming, origin }: Visit, signal: AbortSignal): Promise<Request> {
     const { method, path, search } = incoming
     const headers = new Headers()
-    for (const name of ['content-type', 'origin', 'sec-fetch-site']) {
+    for (const name of ['content-type', 'content-encoding', 'origin', 'sec-fetch-site']) {
       const value = incoming.header(name)
       if (value !== null) headers.set(name, value)
     }
@@ -106,6 +108,8 @@ export function panelListener(parts: PanelParts): RequestListener {
   }
 
   async function answer(message: IncomingMessage, signal: AbortSignal): Promise<Response> {
+    if (unfetchable.has(message.method ?? ''))
+      throw new ApiError(405, { error: 'This method is not allowed here.' }, { allow: 'GET, HEAD, POST' })
     const visit = visitOf(message)
     const request = await requestOf(visit, signal)
     visits.set(request, visit)
@@ -120,7 +124,8 @@ export function panelListener(parts: PanelParts): RequestListener {
     answer(message, gone.signal)
       .catch(async (error: unknown) => {
         if (!isApiError(error)) throw error
-        return new Response(JSON.stringify(error.body), { status: error.status, headers: { 'content-type': 'application/json' } })
+        const headers = { ...policyHeaders, ...error.headers, 'content-type': 'application/json', 'cache-control': 'no-store' }
+        return new Response(JSON.stringify(error.body), { status: error.status, headers })
       })
       .then((answered) => write(message, response, answered))
       .catch((error: unknown) => {
@@ -129,6 +134,9 @@ export function panelListener(parts: PanelParts): RequestListener {
       })
   }
 }
+
+/** Methods of which no `Request` can be made. */
+const unfetchable = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
 /** An answer of the login. */
 interface Reply {
@@ -140,12 +148,4 @@ async function responseOf(request: Request, { page, headers: own = {} }: Reply):
   const { status, body, headers } = await page
   const policy = { ...policyHeaders, 'referrer-policy': referrerPolicy(request, new URL(request.url).origin) }
   return new Response(request.method === 'HEAD' ? null : body, { status, headers: { ...policy, ...headers, ...own } })
-}
-
-async function write(message: IncomingMessage, response: ServerResponse, answered: Response): Promise<void> {
-  const body = Buffer.from(await answered.arrayBuffer())
-  const headers = { ...Object.fromEntries(answered.headers), 'content-length': body.byteLength }
-  // The unread rest of a refused body would be taken for the next request.
-  if (!message.complete) response.shouldKeepAlive = false
-  response.writeHead(answered.status, headers).end(message.method === 'HEAD' ? undefined : body)
 }

@@ -1,11 +1,11 @@
 /** Deliveries: the list with its filter, and one delivery with its attempts. */
-import { found } from '../../errors.ts'
+import { ApiError, found } from '../../errors.ts'
 import { may } from '../access.ts'
 import { type Html, html } from '../html.ts'
 import { jsonView } from '../json-view.ts'
 import { layout } from '../layout.ts'
 import { badge, empty, note, number, type Tone, time } from '../parts.ts'
-import { askRelay, relayNote } from '../relay.ts'
+import { answered, askRelay, relayNote } from '../relay.ts'
 import type { DeliveryPage, DeliveryRow, DeliveryState } from '../relay-view.ts'
 import { type PanelAnswer, page } from '../respond.ts'
 import type { Route, View } from '../route.ts'
@@ -23,7 +23,8 @@ const outcomeOf = ({ last_outcome, last_status }: DeliveryRow): string =>
 async function list(view: View): Promise<PanelAnswer> {
   const given = filterFrom(view.query)
   const endpoints = await view.community.endpoints.list(view.id)
-  const after = view.query.get('after').slice(0, 300)
+  const after = view.query.get('after')
+  if (!/^[\x21-\x7e]{0,300}$/.test(after)) throw new ApiError(422, { error: 'This page of the list does not exist.' })
   const paging = { limit: pageSize, ...(after === '' ? {} : { after }) }
   const isWrong = given.problems.size > 0
   const asked = await askRelay(view, async (relay): Promise<DeliveryPage> => {
@@ -69,9 +70,7 @@ ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, aft
 
 async function show(view: View): Promise<PanelAnswer> {
   const id = view.params['id'] ?? ''
-  const asked = await askRelay(view, (relay) => relay.delivery(view.id, id))
-  if (!asked.there) return page(layout(view, 'Delivery', html`<h1>Delivery</h1>${relayNote(asked)}`), 503)
-  const delivery = found(asked.value, 'Delivery')
+  const delivery = found(answered(await askRelay(view, (relay) => relay.delivery(view.id, id))), 'Delivery')
   const endpoints = await view.community.endpoints.list(view.id)
   const path = `deliveries/${encodeURIComponent(delivery.id)}`
   const isAsked = view.query.get('body') === '1'

@@ -16,6 +16,11 @@ const names = ['endpoint', 'type', 'state', 'outcome', 'status', 'event', 'since
 
 type Name = (typeof names)[number]
 
+const labels: Readonly<Record<Name, string>> = {
+  ...{ endpoint: 'Endpoint', type: 'Event', state: 'State', outcome: 'Outcome', status: 'HTTP status' },
+  ...{ event: 'Event id', since: 'Since (UTC)', until: 'Until (UTC)' },
+}
+
 /** A filter as the address has it. */
 export type FilterQuery = Readonly<Partial<Record<Name, string>>>
 
@@ -35,11 +40,12 @@ const momentOf = (text: string): string | undefined =>
 /** The filter of an address. A value that cannot be right is a problem, and never ignored: all would match. */
 export function filterFrom(form: Form): GivenFilter {
   const query: Partial<Record<Name, string>> = {}
-  for (const name of names) {
-    const value = form.get(name).trim().slice(0, 300)
-    if (value !== '') query[name] = value
-  }
   const problems = new Map<string, string>()
+  for (const name of names) {
+    const value = form.get(name).trim()
+    if (value !== '') query[name] = value
+    if (form.all(name).length > 1) problems.set(name, `${labels[name]} must be given once`)
+  }
   const { endpoint, type, state, outcome, status, event, since, until } = query
   if (endpoint !== undefined && !/^\d{1,20}$/.test(endpoint)) problems.set('endpoint', 'endpoint must be an id of digits')
   if (type !== undefined && !/^\w{1,100}$/.test(type)) problems.set('type', 'event type must be a name such as PostCreated')
@@ -47,6 +53,8 @@ export function filterFrom(form: Form): GivenFilter {
   if (state !== undefined && !chosen) problems.set('state', `state must be one of ${states.join(', ')}`)
   if (outcome !== undefined && !outcomes.includes(outcome)) problems.set('outcome', 'outcome does not exist')
   if (status !== undefined && !/^[1-5]\d\d$/.test(status)) problems.set('status', 'HTTP status must be a number from 100 to 599')
+  if (event !== undefined && !/^[\x21-\x7e]{1,200}$/.test(event))
+    problems.set('event', 'event id must have 1 to 200 printable characters')
   const [from, to] = [since && momentOf(since), until && momentOf(until)]
   if (since && !from) problems.set('since', 'since must be a date and time, such as 2026-11-20T10:00')
   if (until && !to) problems.set('until', 'until must be a date and time, such as 2026-11-20T10:00')
@@ -64,11 +72,6 @@ export function filterFrom(form: Form): GivenFilter {
       ...(to ? { until: to } : {}),
     },
   }
-}
-
-const labels: Readonly<Record<Name, string>> = {
-  ...{ endpoint: 'Endpoint', type: 'Event', state: 'State', outcome: 'Outcome', status: 'HTTP status' },
-  ...{ event: 'Event id', since: 'Since (UTC)', until: 'Until (UTC)' },
 }
 
 /** A filter in words, before a change that goes by it. */

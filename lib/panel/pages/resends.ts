@@ -3,7 +3,7 @@ import { ApiError, found } from '../../errors.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { badge, confirmation, field, noProblems, note, number, option, time } from '../parts.ts'
-import { askRelay, type FromRelay } from '../relay.ts'
+import { answered, askRelay } from '../relay.ts'
 import type { CappedCount, ReplayProgress, ReplaySelection } from '../relay-view.ts'
 import { type PanelAnswer, page, seeOther } from '../respond.ts'
 import type { Route, View } from '../route.ts'
@@ -13,12 +13,6 @@ const maxSelected = 100
 const rates = ['10', '1', '100', '1000']
 
 const counted = ({ count, exact }: CappedCount): string => `${number(count)}${exact ? '' : '+'}`
-
-/** The answer of the relay. @throws ApiError 409 without it: a change cannot be half done */
-function answered<T>(asked: FromRelay<T>): T {
-  if (asked.there) return asked.value
-  throw new ApiError(409, { error: 'The relay does not answer now. Nothing was resent; try again in a moment.' })
-}
 
 /** The deliveries that a form names. @throws ApiError 422 for none, and for a filter that cannot be right */
 function selectionOf(form: View['form']): { readonly selection: ReplaySelection; readonly fields: readonly Html[] } {

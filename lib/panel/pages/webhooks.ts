@@ -1,7 +1,8 @@
 /** Webhook endpoints: the list, one endpoint, and its changes that need no form (specification, section 6, setup). */
+import { isStorableId } from '../../base/ids.ts'
 import { found } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoints.ts'
-import { may } from '../access.ts'
+import { may, type PanelAction } from '../access.ts'
 import { barChart } from '../chart.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
@@ -11,8 +12,10 @@ import type { EndpointHealth, RelayStatus } from '../relay-view.ts'
 import { type PanelAnswer, page, seeOther } from '../respond.ts'
 import type { Route, View } from '../route.ts'
 
-export const endpointOf = async ({ community, id, params }: View): Promise<Endpoint> =>
-  found(await community.endpoints.find(id, params['id'] ?? ''), 'Endpoint')
+export async function endpointOf({ community, id, params }: View): Promise<Endpoint> {
+  const given = params['id'] ?? ''
+  return found(isStorableId(given) ? await community.endpoints.find(id, given) : undefined, 'Endpoint')
+}
 
 /** The host application's own endpoint is changed in its code: without it no mail leaves. */
 export const isHosts = ({ audience }: Endpoint): boolean => audience === 'host'
@@ -58,15 +61,15 @@ function row(view: View, endpoint: Endpoint, health: EndpointHealth | undefined)
 </tr>`
 }
 
-const news: Readonly<Record<string, string>> = {
-  removed: 'The endpoint is deleted. Nothing more is sent to it.',
-  paused: 'The endpoint is paused. Its events wait until it is resumed.',
-  resumed: 'Events are sent to the endpoint again.',
-  saved: 'The changes are saved. They hold from the next delivery.',
-}
+const news = new Map([
+  ['removed', 'The endpoint is deleted. Nothing more is sent to it.'],
+  ['paused', 'The endpoint is paused. Its events wait until it is resumed.'],
+  ['resumed', 'Events are sent to the endpoint again.'],
+  ['saved', 'The changes are saved. They hold from the next delivery.'],
+])
 
 const newsOf = ({ query }: View) => {
-  const text = news[query.get('done')]
+  const text = news.get(query.get('done'))
   return text !== undefined && note('good', html`<p>${text}</p>`)
 }
 
@@ -161,52 +164,42 @@ ${answer.answer && html`<h2>Answer</h2><pre tabindex="0">${answer.answer}</pre>`
   return page(layout(view, 'Test event', content))
 }
 
-const after = (view: View, path: string, done: string) => seeOther(view.link(path, { done }))
+/** A change of one endpoint by a button: the same for every endpoint but the host's own. */
+const change = (
+  verb: string,
+  action: PanelAction,
+  done: string,
+  make: (view: View, id: string) => Promise<unknown>,
+  next = (id: string) => `webhooks/${id}`,
+): Route => ({
+  ...{ method: 'POST', path: `webhooks/:id/${verb}`, action },
+  async handle(view) {
+    const { id } = await ownEndpointOf(view)
+    await make(view, id)
+    return seeOther(view.link(next(id), { done }))
+  },
+})
+
+async function askToRemove(view: View): Promise<PanelAnswer> {
+  const endpoint = await ownEndpointOf(view)
+  const text = html`<p class="mono">${endpoint.url}</p><p>Nothing more is sent to it. Events that wait for it are not delivered.</p>`
+  const back = view.link(`webhooks/${endpoint.id}`)
+  const question = confirmation({ title: `Delete ${nameOf(endpoint)}?`, text, button: 'Delete the endpoint', back })
+  return page(layout(view, 'Delete an endpoint', question))
+}
 
 export const webhookRoutes: readonly Route[] = [
   { method: 'GET', path: 'webhooks', handle: list },
   { method: 'GET', path: 'webhooks/:id', handle: show },
   { method: 'POST', path: 'webhooks/:id/test', action: 'endpoints.test', handle: test },
-  {
-    method: 'POST',
-    path: 'webhooks/:id/pause',
-    action: 'endpoints.pause',
-    async handle(view) {
-      const { id } = await ownEndpointOf(view)
-      await view.acting.endpoints.disable(view.id, id)
-      return after(view, `webhooks/${id}`, 'paused')
-    },
-  },
-  {
-    method: 'POST',
-    path: 'webhooks/:id/resume',
-    action: 'endpoints.pause',
-    async handle(view) {
-      const { id } = await ownEndpointOf(view)
-      await view.acting.endpoints.enable(view.id, id)
-      return after(view, `webhooks/${id}`, 'resumed')
-    },
-  },
-  {
-    method: 'GET',
-    path: 'webhooks/:id/remove',
-    action: 'endpoints.remove',
-    async handle(view) {
-      const endpoint = await ownEndpointOf(view)
-      const text = html`<p class="mono">${endpoint.url}</p><p>Nothing more is sent to it. Events that wait for it are not delivered.</p>`
-      const back = view.link(`webhooks/${endpoint.id}`)
-      const question = confirmation({ title: `Delete ${nameOf(endpoint)}?`, text, button: 'Delete the endpoint', back })
-      return page(layout(view, 'Delete an endpoint', question))
-    },
-  },
-  {
-    method: 'POST',
-    path: 'webhooks/:id/remove',
-    action: 'endpoints.remove',
-    async handle(view) {
-      const { id } = await ownEndpointOf(view)
-      await view.acting.endpoints.remove(view.id, id)
-      return after(view, 'webhooks', 'removed')
-    },
-  },
+  change('pause', 'endpoints.pause', 'paused', (view, id) => view.acting.endpoints.disable(view.id, id)),
+  change('resume', 'endpoints.pause', 'resumed', (view, id) => view.acting.endpoints.enable(view.id, id)),
+  { method: 'GET', path: 'webhooks/:id/remove', action: 'endpoints.remove', handle: askToRemove },
+  change(
+    'remove',
+    'endpoints.remove',
+    'removed',
+    (view, id) => view.acting.endpoints.remove(view.id, id),
+    () => 'webhooks',
+  ),
 ]

@@ -1,8 +1,9 @@
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import express from 'express'
 import { afterEach, expect, test } from 'vitest'
 import { panelMiddleware } from '../../../adapters/http/node.ts'
+import { catalogue } from '../../../lib/events/catalogue.ts'
 import { createPanel } from '../../../lib/panel/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
@@ -61,4 +62,76 @@ test('a form that is too large is refused, and the server lives', async () => {
   const large = { method: 'POST', headers, body: `name=${'x'.repeat(200_000)}` }
   expect((await fetch(`${origin}/settings/panel/1/keys`, large)).status).toBe(413)
   expect((await fetch(`${origin}/settings/panel/1/keys`, { headers })).status).toBe(200)
+})
+
+test.each([20, 21, 47])('in Express, %i values of one field arrive, whatever its parser makes of them', async (count) => {
+  const { community, origin } = await createMounted([express.urlencoded({ extended: true })])
+  const events = Object.keys(catalogue).slice(0, count)
+  const fields: [string, string][] = [
+    ['url', 'https://hooks.example.org/a'],
+    ['which', 'chosen'],
+    ...events.map((name): [string, string] => ['events', `${name}Hook`]),
+  ]
+  const form = { method: 'POST', headers, body: new URLSearchParams(fields).toString() }
+  expect((await fetch(`${origin}/settings/panel/1/webhooks`, form)).status).toBe(201)
+  expect((await community.endpoints.list('1'))[0]?.events).toHaveLength(events.length)
+})
+
+/** Sends bytes as they are, and resolves with the answer's first line, or with nothing if the connection was closed. */
+function sendBytes(origin: string, bytes: string, end = false): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk
+      if (answer.includes('\r\n')) socket.destroy()
+    })
+    socket.on('close', () => resolve(answer.split('\r\n')[0] ?? ''))
+    socket.on('error', reject)
+    socket.write(bytes, () => end && socket.destroy())
+  })
+}
+
+const post = (path: string, lines: readonly string[] = [], length = body.length) =>
+  [
+    `POST ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    'Cookie: session=ada',
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${length}`,
+    ...lines,
+    '',
+    body,
+  ].join('\r\n')
+
+test('a path that looks like a host is no host: on plain HTTP another origin would else be believed', async () => {
+  const { community, origin } = await createMounted()
+  const before = await community.keys.list('1')
+  const forged = post('//evil.test/settings/panel/1/keys', ['Origin: http://evil.test'])
+  expect(await sendBytes(origin, forged)).toBe('HTTP/1.1 200 OK')
+  const absolute = post('http://evil.test/settings/panel/1/keys', ['Origin: http://evil.test'])
+  expect(await sendBytes(origin, absolute)).toBe('HTTP/1.1 403 Forbidden')
+  expect(await community.keys.list('1')).toEqual(before)
+})
+
+test.each([
+  ['the method TRACE', 'TRACE /settings/panel/1/keys HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a Host that is none', 'GET /settings/panel/1/keys HTTP/1.1\r\nHost: a b/c@d\r\n\r\n'],
+  ['a path that is none', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n'],
+])('%s is left to the application', async (_, bytes) => {
+  const { origin } = await createMounted()
+  expect(await sendBytes(origin, bytes)).toMatch(/^HTTP\/1\.1 (?:200|404)/)
+  expect((await fetch(`${origin}/settings/panel/1/keys`, { headers })).status).toBe(200)
+})
+
+test('a client that leaves in the midst of a form or of a page leaves the host unharmed, and changes nothing', async () => {
+  const { community, origin } = await createMounted()
+  const before = await community.keys.list('1')
+  const own = ['Sec-Fetch-Site: same-origin']
+  for (let round = 0; round < 5; round++) {
+    await sendBytes(origin, post('/settings/panel/1/keys', own, 50_000), true)
+    await sendBytes(origin, 'GET /settings/panel/1/reference HTTP/1.1\r\nHost: a\r\nCookie: session=ada\r\n\r\n', true)
+  }
+  expect((await fetch(`${origin}/settings/panel/1/keys`, { headers })).status).toBe(200)
+  expect(await community.keys.list('1')).toEqual(before)
 })

@@ -1,5 +1,6 @@
 /** The panel of `folkmoot serve`: its one-time links, its cookie, and the way out. */
 import { mkdtempSync, rmSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -100,6 +101,32 @@ test('signing out ends the session, and another site cannot sign anybody out', a
   const answer = await out('same-origin')
   expect(answer.headers.get('set-cookie')).toContain('Max-Age=0')
   expect((await get(at(''), { cookie })).status).toBe(403)
+})
+
+test('pages have a button to sign out, which posts to the login of this server', async () => {
+  const cookie = await enter((await linkBy()).url)
+  const page = await get(at(`${server.facts.network_id}/keys`), { cookie })
+  expect(await page.text()).toContain('<form method="post" action="../logout"><button class="plain">Sign out</button></form>')
+})
+
+test('of many who open a link at once, one enters', async () => {
+  const { url } = await linkBy()
+  const statuses = (await Promise.all(Array.from({ length: 8 }, () => get(url)))).map(({ status }) => status)
+  expect(statuses.toSorted()).toEqual([303, ...Array.from({ length: 7 }, () => 403)])
+})
+
+test.each([
+  ['TRACE', '/admin/panel/', 'a', 405],
+  ['GET', '/admin/panel/', 'a b/c@d', 403],
+  ['GET', '//evil.test/admin/panel/', 'a', 404],
+  ['GET', '/admin/panel/assets/..%2f..%2fetc%2fpasswd', 'a', 403],
+])('%s %s with the Host %j is answered, with the headers of the panel', async (method, path, host, status) => {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(server.facts.url, { method, path, headers: { host } }, resolve).on('error', reject).end()
+  })
+  answer.resume()
+  expect(answer.statusCode).toBe(status)
+  if (status !== 404) expect(answer.headers['x-frame-options']).toBe('DENY')
 })
 
 test('a body that is too large or no form is refused, and the server continues', async () => {

@@ -1,0 +1,26 @@
+/** A bound for the host's functions: one that never answers must not keep a page waiting. */
+
+/** Something did not answer in time. */
+export class TooSlow extends Error {
+  /** @param what the function that was asked, for the log */
+  constructor(what: string, milliseconds: number) {
+    super(`${what} did not answer within ${milliseconds} ms`)
+    this.name = 'TooSlow'
+  }
+}
+
+/**
+ * The result of some work, if it comes in time. The work itself continues, and a late rejection of it is nobody's.
+ * @param milliseconds at most
+ * @param what names the work in the error
+ * @throws TooSlow
+ */
+export async function within<T>(milliseconds: number, what: string, work: T | Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new TooSlow(what, milliseconds)), milliseconds)
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

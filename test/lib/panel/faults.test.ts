@@ -1,0 +1,118 @@
+/** Faults of the host, of its storage and of the relay: each is a page that shows what to do, and the process lives. */
+import { expect, test } from 'vitest'
+import { createPanel, type PanelOptions, type RelayView } from '../../../lib/panel/index.ts'
+import { StorageError } from '../../../lib/storage/contract.ts'
+import { deliveryOf, relayOf } from './relay.ts'
+import { admin, createTestPanel } from './support.ts'
+
+const never = () => new Promise<never>(() => {})
+const secret = 'secret of the database at 10.0.0.7'
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error(secret)
+    },
+    500,
+  ],
+  ['rejects', () => Promise.reject(new Error(secret)), 500],
+  ['rejects with nothing', () => Promise.reject(undefined), 500],
+  ['hangs', never, 504],
+  ['returns a text', () => 'ada', 500],
+  ['returns a Response', () => new Response(secret), 500],
+  ['returns a visitor without networks', () => ({ actor: 'ada', access: 'all' }), 500],
+  ['returns undefined', () => undefined, 403],
+])('an authorize that %s closes the panel', async (_, authorize, status) => {
+  const { panel, faults } = await createTestPanel(admin, { authorize: authorize as never, timeoutMs: 20 })
+  for (const init of [{}, { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' } }]) {
+    const answer = await panel(new Request('https://panel.test/admin/panel/1/keys', init))
+    const text = await answer?.text()
+    expect(answer?.status).toBe(status)
+    expect(text).not.toContain(secret)
+    expect(text).toContain('<h1>')
+    expect(answer?.headers.get('cache-control')).toBe('no-store')
+    expect(answer?.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  }
+  expect(faults).toHaveLength(status === 403 ? 0 : 2)
+})
+
+test.each([
+  ['unavailable', () => Promise.reject(new StorageError('unavailable', secret)), 503],
+  ['of an unknown outcome', () => Promise.reject(new StorageError('unknown', secret)), 503],
+  ['broken', () => Promise.reject(new Error(secret)), 500],
+  ['silent', never, 504],
+])('a storage that is %s is a page without internals, and the host hears of it', async (_, find, status) => {
+  const { community, faults } = await createTestPanel()
+  const networks = { ...community.networks, find }
+  const options: PanelOptions = { authorize: () => admin, onError: (error) => faults.push(error), timeoutMs: 20 }
+  const panel = createPanel({ ...community, networks }, options)
+  const answer = await panel(new Request('https://panel.test/admin/panel/1/keys'))
+  const text = await answer?.text()
+  expect(answer?.status).toBe(status)
+  expect(text).not.toContain('secret')
+  expect(text).toContain('Reload the page in a moment')
+  expect(text).toMatch(/under request [\w-]{36}/)
+  expect(faults).toHaveLength(1)
+})
+
+test('a form that meets a fault is answered with the advice to look before it is sent again', async () => {
+  const { community } = await createTestPanel()
+  const keys = { ...community.keys, create: () => Promise.reject(new StorageError('unknown', secret)) }
+  const panel = createPanel({ ...community, keys }, { authorize: () => admin, onError: () => {} })
+  const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
+  const init = { method: 'POST', headers, body: 'name=a&access=*' }
+  const answer = await panel(new Request('https://panel.test/admin/panel/1/keys', init))
+  expect([answer?.status, await answer?.text()]).toEqual([503, expect.stringContaining('look whether its change is there')])
+})
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error(secret)
+    },
+    502,
+  ],
+  ['rejects', () => Promise.reject(new Error(secret)), 502],
+  ['hangs', never, 504],
+])('with a relay that %s every page without it works, and the others name the relay', async (_, call, status) => {
+  const names = [...Object.keys(relayOf()), ...Object.keys(relayOf().view)]
+  const relay = Object.fromEntries(names.map((name) => [name, call])) as unknown as RelayView
+  const { get, post, community, faults } = await createTestPanel(admin, { relay, timeoutMs: 20 })
+  const { id } = await community.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', key: true })
+  for (const path of ['1/overview', '1/webhooks', `1/webhooks/${id}`, '1/deliveries']) {
+    const { status, text } = await get(path)
+    expect([path, status, text.includes('The relay does not answer')]).toEqual([path, 200, true])
+  }
+  for (const path of ['1/deliveries/5', '1/deliveries/resend?all=1', '1/deliveries/resends/r1'])
+    expect((await get(path)).status).toBe(status)
+  for (const path of ['1/deliveries/5/resend', '1/deliveries/resends/r1/stop']) expect((await post(path)).status).toBe(status)
+  expect((await post(`1/webhooks/${id}/test`)).text).toContain('The relay does not answer')
+  expect(faults.length).toBe(10)
+})
+
+test('a relay that answers nonsense is a fault of one page, and no other page has it', async () => {
+  const relay = {
+    ...relayOf({ 1: [deliveryOf('d1')] }).view,
+    delivery: async () => ({ id: 'd1' }) as never,
+    deliveries: async () => undefined as never,
+  }
+  const { get, faults } = await createTestPanel(admin, { relay })
+  for (const path of ['1/deliveries', '1/deliveries/d1']) {
+    const { status, text } = await get(path)
+    expect([path, status, text.includes('TypeError')]).toEqual([path, 500, false])
+  }
+  expect((await get('1/keys')).status).toBe(200)
+  expect(faults).toHaveLength(2)
+})
+
+test('an onError that throws spoils no page', async () => {
+  const { panel } = await createTestPanel(admin, {
+    authorize: () => Promise.reject(new Error('a fault of a test')),
+    onError() {
+      throw new Error('a fault of onError, of a test')
+    },
+  })
+  expect((await panel(new Request('https://panel.test/admin/panel/1/keys')))?.status).toBe(500)
+})
