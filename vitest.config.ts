@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const generated = [
   'access',
   'answers',
+  'audit',
   'bodies',
   'contract',
   'events',

@@ -1,6 +1,9 @@
 import { type Chance, systemChance } from './base/chance.ts'
 import { idGenerator } from './base/ids.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
+import { type Audit, actorOf, auditOf } from './host/audit/audit.ts'
+import { changesOf } from './host/audit/changes.ts'
+import type { Actor } from './host/audit/line.ts'
 import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
@@ -63,6 +66,12 @@ export interface HostCalls {
   readonly networks: Networks
   readonly keys: Keys
   readonly endpoints: Endpoints
+  readonly audit: Audit
+  /**
+   * The same calls on behalf of a person or program, whom the audit then names for every change: `community.by({ actor }).keys`.
+   * @throws TypeError, ApiError 422 when the actor is no text of 1 to 500 characters
+   */
+  by(actor: Actor): HostCalls
 }
 
 /** A community inside of a transaction that the host has open. */
@@ -173,15 +182,27 @@ export function communityOf(options: Options, chance: Chance): Community {
 }
 
 function hostCalls(settings: Settings, transactions: Transactions): HostCalls {
-  const networks = networksOf(settings, transactions)
   const runOperation = pipeline(settings, transactions)
-  return {
+  /** The calls that leave lines in the audit. */
+  const changing = (by: Actor) => {
+    const changes = changesOf(transactions, by)
+    const networks = networksOf(settings, changes)
+    return {
+      networks,
+      keys: keysOf(settings, changes, networks, operations),
+      endpoints: endpointsOf(settings, changes, networks),
+      audit: auditOf(settings, changes, networks),
+    }
+  }
+  const own = changing({ actor: 'host' })
+  const { networks } = own
+  const calls: HostCalls = {
     call: directCalls(operations, settings, runOperation, networks) as HostCalls['call'],
     publish: publishOf(settings, transactions, networks),
     notify: notifyOf(notificationsOf(settings, runOperation, networks, 'notify')),
     acceptInvite: acceptInviteOf(notificationsOf(settings, runOperation, networks, 'acceptInvite')),
-    networks,
-    keys: keysOf(settings, transactions, networks, operations),
-    endpoints: endpointsOf(settings, transactions, networks),
+    ...own,
+    by: (actor) => ({ ...calls, ...changing(actorOf(actor, settings.limits)) }),
   }
+  return calls
 }

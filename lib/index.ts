@@ -7,6 +7,8 @@ export type { Principal } from './context.ts'
 export type { AccessErrorBody, Failure } from './errors.ts'
 export { ApiError, isApiError } from './errors.ts'
 export type { CommittedEvent, EventOf, HostEventName, PayloadOf, WebhookEvent, WebhookName } from './events/catalogue.ts'
+export type { Audit, AuditPage, AuditQuery, RelayRecord } from './host/audit/audit.ts'
+export type { Actor, AuditEntry, AuditSubject } from './host/audit/line.ts'
 export type {
   Endpoint,
   EndpointChanges,
@@ -42,4 +44,4 @@ export type {
   Series,
 } from './ports.ts'
 export type { FaultContext, HostPrincipal, RateCount, RateLimiter } from './settings.ts'
-export type { EndpointRow, NetworkRow } from './storage/tables.ts'
+export type { AuditAction, AuditSubjectType, EndpointRow, NetworkRow } from './storage/tables.ts'

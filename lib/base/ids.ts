@@ -23,6 +23,9 @@ export function compareIds(a: Id, b: Id): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** The lowest id that can be made at a moment: for the lists of a time. @param milliseconds since 1970 */
+export const idAt = (milliseconds: number): Id => String(Math.max(0, milliseconds - epoch) * perMillisecond)
+
 /**
  * Makes ids: milliseconds since 2025 × 4,096 plus a counter with a random start. They ascend within a process, stay under 2^53
  * until 2094, and need no coordination. If two processes draw the same number, one gets a unique violation on `id`, and its

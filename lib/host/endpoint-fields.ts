@@ -78,14 +78,14 @@ const { url, ...fields } = given
 const changes = allOptional(fields)
 
 export const Upsert = shape({ network_id: NetworkName, url, ...changes })
-export const Changes = shape({ url: v.optional(url), ...changes })
+export const EndpointUpdate = shape({ url: v.optional(url), ...changes })
 export const Rotation = shape({
   key: optional(orMade(Key, keyRule)),
   secret: optional(orMade(Secret, secretRule)),
   keepOldSeconds: optional(integerBetween(0, 30 * 86_400)),
 })
 
-export type Given = v.InferOutput<typeof Changes>
+export type Given = v.InferOutput<typeof EndpointUpdate>
 
 /**
  * Event types as on the wire; each audience has its own. None of them: every one.

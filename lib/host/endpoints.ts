@@ -1,7 +1,6 @@
 import type { Chance } from '../base/chance.ts'
 import { isoTime } from '../base/clock.ts'
 import { fail, found, invalid } from '../errors.ts'
-import type { Transactions } from '../kernel/transactions.ts'
 import { EncryptionError, hasEncrypted, howGiven } from '../outbox/encryption.ts'
 import { type AttributeChanges, attributeDefaults, type CredentialName } from '../outbox/endpoint.ts'
 import { lockNetwork } from '../rules/members.ts'
@@ -11,7 +10,16 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type EndpointRow, webhookEndpoints } from '../storage/tables.ts'
 import { checkArgument, idOf } from './arguments.ts'
-import { Changes, eventTypes, type Given, newEndpointKey, newSecret, Rotation, Upsert } from './endpoint-fields.ts'
+import type { Changed, Changes } from './audit/changes.ts'
+import {
+  addedEndpoint,
+  changedCredentials,
+  deletedEndpoint,
+  rotatedEndpoint,
+  switchedEndpoint,
+  updatedEndpoint,
+} from './audit/endpoint-lines.ts'
+import { EndpointUpdate, eventTypes, type Given, newEndpointKey, newSecret, Rotation, Upsert } from './endpoint-fields.ts'
 import { live, rotated, upsertOf } from './endpoint-rotation.ts'
 import type { Networks } from './networks.ts'
 
@@ -115,25 +123,26 @@ export interface Endpoints {
   forgetOld(network: Id | number): Promise<void>
 }
 
-export function endpointsOf(
-  { clock, limits, encryption, chance }: Settings,
-  transactions: Transactions,
-  networks: Networks,
-): Endpoints {
+export function endpointsOf({ clock, limits, encryption, chance }: Settings, changes: Changes, networks: Networks): Endpoints {
   const now = () => isoTime(clock.now())
 
   /** One change of a network's endpoints at a time: one endpoint for each URL, and one order of records for relays. */
-  async function change<T>(name: Id | number, work: (tx: ScopedTx) => Promise<T>): Promise<T> {
+  async function change<T>(name: Id | number, work: (tx: ScopedTx) => Promise<Changed<T>>): Promise<T> {
     const { id } = await networks.show(name)
-    return transactions.write(id, now(), async (tx) => {
+    return changes.change(id, now(), async (tx) => {
       await lockNetwork(tx)
       return work(tx)
     })
   }
 
-  async function write(tx: ScopedTx, before: EndpointRow, given: Given): Promise<EndpointRow> {
+  /** Changes what is given, with the line of the audit. */
+  async function write(tx: ScopedTx, before: EndpointRow, given: Given): Promise<Changed<EndpointRow>> {
     await keepApart(tx, given.url, before.id)
-    return save(tx, before, columnsOf(chance, given, before))
+    const columns = columnsOf(chance, given, before)
+    const after = await save(tx, before, columns)
+    // Credentials that cannot be decrypted are others than the new ones.
+    const opened = await encryption.open(before).catch(() => undefined)
+    return { result: after, audit: updatedEndpoint(before, after, changedCredentials(opened, columns)) }
   }
 
   async function save(tx: ScopedTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
@@ -159,10 +168,21 @@ export function endpointsOf(
     throw new EncryptionError(`endpoints of network ${tx.network_id} are encrypted: give the encryption keys in ${howGiven}`)
   }
 
-  const changeOne = (name: Id | number, given: unknown, work: (tx: ScopedTx, row: EndpointRow) => Promise<EndpointRow>) => {
+  const changeOne = (
+    name: Id | number,
+    given: unknown,
+    work: (tx: ScopedTx, row: EndpointRow) => Promise<Changed<EndpointRow>>,
+  ) => {
     const id = idOf(given)
     return change(name, async (tx) => work(tx, found(await tx.get(webhookEndpoints, id), 'Endpoint')))
   }
+  const enabled = async (name: Id | number, id: unknown, wanted: boolean): Promise<Endpoint> =>
+    shown(
+      await changeOne(name, id, async (tx, before) => {
+        const after = await save(tx, before, { enabled: wanted })
+        return { result: after, audit: [switchedEndpoint(before, after)] }
+      }),
+    )
   const shown = (row: EndpointRow): Endpoint => show(row, clock.now())
 
   return {
@@ -171,24 +191,24 @@ export function endpointsOf(
       return change(network_id, async (tx) => {
         const known = (await tx.find(webhookEndpoints, {})).find(({ url }) => url === fields.url)
         if (known) {
-          const row = await save(tx, known, columnsOf(chance, fields, known))
+          const { result: row, audit } = await write(tx, known, fields)
           const { key, secrets } = await encryption.open(row)
-          return { ...shown(row), key, secrets }
+          return { result: { ...shown(row), key, secrets }, audit }
         }
         const { url = '', key, ...rest } = columnsOf(chance, fields)
         if (key === undefined)
           fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
         await refuseUnencrypted(tx)
         const { secrets = [] } = rest
-        const stamp = { id: transactions.newId(), created_at: now(), updated_at: now() }
+        const stamp = { id: changes.newId(), created_at: now(), updated_at: now() }
         const sealed = await encryption.seal({ id: stamp.id, network_id: tx.network_id, key, secrets })
         const made = await tx.insert(webhookEndpoints, { ...stamp, ...rest, url, key: sealed.key, secrets: sealed.secrets })
         await tx.append([upsertOf(made, clock.now())])
-        return { ...shown(made), key, secrets }
+        return { result: { ...shown(made), key, secrets }, audit: [addedEndpoint(made)] }
       })
     },
     async update(name, id, given) {
-      const fields = checkArgument('endpoints.update', Changes, given, limits)
+      const fields = checkArgument('endpoints.update', EndpointUpdate, given, limits)
       return shown(await changeOne(name, id, (tx, row) => write(tx, row, fields)))
     },
     async rotate(name, id, given) {
@@ -199,26 +219,28 @@ export function endpointsOf(
         ...(key === undefined ? {} : { key: key === true ? newEndpointKey(chance) : key }),
         ...(secret === undefined ? {} : { secret: secret === true ? newSecret(chance) : secret }),
       }
+      const keepSeconds = keepOldSeconds ?? 86_400
       const row = await changeOne(name, id, async (tx, before) => {
         const opened = await encryption.open(before).catch((error: unknown) => {
           // Of what ends at once nothing is kept: it may be lost for good.
-          if (keepOldSeconds === 0) return before
+          if (keepSeconds === 0) return before
           throw error
         })
-        return save(tx, before, rotated(opened, fresh, keepOldSeconds ?? 86_400, clock.now()))
+        const after = await save(tx, before, rotated(opened, fresh, keepSeconds, clock.now()))
+        return { result: after, audit: rotatedEndpoint(after, fresh, keepSeconds) }
       })
       return { endpoint: shown(row), ...fresh }
     },
-    enable: async (name, id) => shown(await changeOne(name, id, (tx, row) => save(tx, row, { enabled: true }))),
-    disable: async (name, id) => shown(await changeOne(name, id, (tx, row) => save(tx, row, { enabled: false }))),
+    enable: (name, id) => enabled(name, id, true),
+    disable: (name, id) => enabled(name, id, false),
     async list(name) {
       const { id } = await networks.show(name)
-      return (await transactions.read(id, (tx) => tx.find(webhookEndpoints, {}))).map(shown)
+      return (await changes.read(id, (tx) => tx.find(webhookEndpoints, {}))).map(shown)
     },
     async find(name, given) {
       const id = idOf(given)
       const network = await networks.show(name)
-      const row = await transactions.read(network.id, (tx) => tx.get(webhookEndpoints, id))
+      const row = await changes.read(network.id, (tx) => tx.get(webhookEndpoints, id))
       return row && shown(row)
     },
     async remove(name, given) {
@@ -226,9 +248,10 @@ export function endpointsOf(
       return change(name, async (tx) => {
         const row = found(await tx.remove(webhookEndpoints, id), 'Endpoint')
         await tx.append([{ kind: 'endpoint', action: 'remove', id, network_id: tx.network_id }])
-        return shown(row)
+        return { result: shown(row), audit: [deletedEndpoint(row)] }
       })
     },
+    // Neither changes anything that a person configures, so the audit keeps nothing of them.
     republish: (name) =>
       change(name, async (tx) => {
         const rows = await tx.find(webhookEndpoints, {})
@@ -237,12 +260,13 @@ export function endpointsOf(
           if (JSON.stringify(sealed[place]) !== JSON.stringify(rows[place]))
             await tx.update(webhookEndpoints, id, { key, secrets, old_keys, old_secrets })
         if (sealed.length > 0) await tx.append(sealed.map((row) => upsertOf(row, clock.now())))
+        return { result: undefined, audit: [] }
       }),
     async forgetOld(name) {
       const { id } = await networks.show(name)
       const over = (rows: readonly EndpointRow[]) => rows.filter((row) => hasOver(row, clock.now()))
       // As a rule there is nothing to do, and then nothing is written.
-      const outdated = over(await transactions.read(id, (tx) => tx.find(webhookEndpoints, {})))
+      const outdated = over(await changes.read(id, (tx) => tx.find(webhookEndpoints, {})))
       if (outdated.length === 0) return
       await change(id, async (tx) => {
         for (const row of over(await tx.find(webhookEndpoints, {})))
@@ -250,6 +274,7 @@ export function endpointsOf(
             old_keys: live(row.old_keys, clock.now()),
             old_secrets: live(row.old_secrets, clock.now()),
           })
+        return { result: undefined, audit: [] }
       })
     },
   }

@@ -3,13 +3,14 @@ import { isoTime } from '../base/clock.ts'
 import { hashToken, newToken, redactToken } from '../base/token.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { IdInput, listOf, optional, TimestampInput, Title } from '../fields.ts'
-import type { Transactions } from '../kernel/transactions.ts'
 import type { AnyOperation } from '../operation.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type ApiKeyRow, apiKeys, type MemberRow, members } from '../storage/tables.ts'
 import { checkArgument, idOf, NetworkName, shape } from './arguments.ts'
+import type { Changes } from './audit/changes.ts'
+import type { AuditSubject } from './audit/line.ts'
 import type { Networks } from './networks.ts'
 
 /** An API key to be (specification, section 5, rule 2). */
@@ -55,12 +56,7 @@ export interface Keys {
 }
 
 /** @param operations whose scopes a key may hold */
-export function keysOf(
-  settings: Settings,
-  transactions: Transactions,
-  networks: Networks,
-  operations: readonly AnyOperation[],
-): Keys {
+export function keysOf(settings: Settings, changes: Changes, networks: Networks, operations: readonly AnyOperation[]): Keys {
   const { clock, limits, chance } = settings
   const now = () => isoTime(clock.now())
   const groups = [...new Set(operations.map(({ scope }) => scope.split(':', 1)[0]))].sort()
@@ -88,6 +84,7 @@ export function keysOf(
     expired: key.expires_at !== null && Date.parse(key.expires_at) <= clock.now(),
     member_state: member?.state ?? 'deleted',
   })
+  const subjectOf = ({ id, name }: ApiKeyRow): AuditSubject => ({ type: 'key', id, name })
   const withMember = async (tx: ScopedTx, key: ApiKeyRow) => listing(key, await tx.get(members, key.member_id))
 
   return {
@@ -97,12 +94,12 @@ export function keysOf(
       const token = newToken(chance)
       const token_hash = await hashToken(token)
       const created_at = now()
-      const key = await transactions.write(network.id, created_at, async (tx) => {
+      const key = await changes.change(network.id, created_at, async (tx) => {
         const owner = member_id ? await tx.get(members, member_id) : await tx.first(members, { state: 'active', role: 'host' })
         if (owner?.state !== 'active')
           fail(invalid('member_id'), 'member_id must name a member of the network, or the network must have a host')
         const row = await tx.insert(apiKeys, {
-          id: transactions.newId(),
+          id: changes.newId(),
           created_at,
           updated_at: created_at,
           name,
@@ -112,13 +109,14 @@ export function keysOf(
           member_id: owner.id,
           expires_at: expires_at ?? null,
         })
-        return listing(row, owner)
+        const details = { scopes, member_id: owner.id, expires_at: row.expires_at }
+        return { result: listing(row, owner), audit: [{ action: 'key.created', subject: subjectOf(row), details }] }
       })
       return { token, key }
     },
     async list(name) {
       const network = await networks.show(name)
-      return transactions.read(network.id, async (tx) => {
+      return changes.read(network.id, async (tx) => {
         const rows = await tx.find(apiKeys, {})
         const ids = [...new Set(rows.map(({ member_id }) => member_id))]
         const owners = new Map((await tx.find(members, { where: { id: ids } })).map((member) => [member.id, member]))
@@ -128,12 +126,13 @@ export function keysOf(
     async revoke(name, given) {
       const id = idOf(given)
       const network = await networks.show(name)
-      return transactions.write(network.id, now(), async (tx) => {
-        const revoked_at = now()
+      const revoked_at = now()
+      return changes.change(network.id, revoked_at, async (tx) => {
         const revoked = await tx.update(apiKeys, id, { revoked_at, updated_at: revoked_at }, { revoked_at: null })
-        if (revoked) return withMember(tx, revoked)
+        if (revoked)
+          return { result: await withMember(tx, revoked), audit: [{ action: 'key.revoked', subject: subjectOf(revoked) }] }
         found(await tx.get(apiKeys, id), 'API key')
-        fail(invalid('id'), 'The API key is revoked already')
+        return fail(invalid('id'), 'The API key is revoked already')
       })
     },
   }

@@ -3,7 +3,6 @@ import { isoTime } from '../base/clock.ts'
 import { kind } from '../base/given.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { BoolInput, Email, LongText, oneOf, optional, ShortText, Title } from '../fields.ts'
-import type { Transactions } from '../kernel/transactions.ts'
 import { refusingTrouble } from '../kernel/trouble.ts'
 import { emailKey, lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
@@ -13,6 +12,9 @@ import { scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { customFields, type MemberRow, members, type NetworkRow, networks } from '../storage/tables.ts'
 import { checkArgument, NewId, shape } from './arguments.ts'
+import type { Changes } from './audit/changes.ts'
+import { differences } from './audit/details.ts'
+import type { AuditSubject } from './audit/line.ts'
 
 /** The fields of a network that a host may change. Omitted fields stay. */
 export interface NetworkChanges {
@@ -77,7 +79,8 @@ const changeable = {
   service_plan: optional(oneOf('standard', 'premium', 'unlimited')),
   member_email_visibility: optional(BoolInput),
 }
-const Changes = shape({ title: optional(Title), ...changeable })
+const NetworkUpdate = shape({ title: optional(Title), ...changeable })
+const changedNames = ['title', ...(Object.keys(changeable) as (keyof typeof changeable)[])] as const
 const Network = shape({
   subdomain: v.pipe(v.string(subdomainRule), v.check(isSubdomain, subdomainRule)),
   title: Title,
@@ -87,7 +90,8 @@ const Network = shape({
   owner_id: optional(NewId),
 })
 
-export function networksOf({ storage, clock, limits, newMembersConsent }: Settings, transactions: Transactions): Networks {
+export function networksOf({ storage, clock, limits, newMembersConsent }: Settings, { change, newId }: Changes): Networks {
+  const subjectOf = ({ id, title }: NetworkRow): AuditSubject => ({ type: 'network', id, name: title })
   const find: Networks['find'] = async (given) => {
     if (typeof given !== 'string' && typeof given !== 'number')
       fail(invalid('network'), `network must be the id or subdomain of a network, got ${kind(given)}`)
@@ -104,38 +108,41 @@ export function networksOf({ storage, clock, limits, newMembersConsent }: Settin
   return {
     async create(given) {
       const { owner, id, owner_id, ...fields } = checkArgument('networks.create', Network, given, limits)
-      const network_id = id ?? transactions.newId()
+      const network_id = id ?? newId()
       const now = isoTime(clock.now())
       const stamp = { created_at: now, updated_at: now }
-      return transactions.write(network_id, now, async (tx) => {
+      return change(network_id, now, async (tx) => {
         const network = await tx.insert(networks, { ...stamp, ...fields, id: network_id })
         for (const [response_type, title] of [
           ['tag', 'Tags'],
           ['badge', 'Badges'],
         ] as const)
-          await tx.insert(customFields, { ...stamp, id: transactions.newId(), title, response_type, response_by: 'hosts_only' })
+          await tx.insert(customFields, { ...stamp, id: newId(), title, response_type, response_by: 'hosts_only' })
         const row = await tx.insert(members, {
           ...stamp,
           ...owner,
           commercial_email_consent: owner.commercial_email_consent ?? newMembersConsent,
-          id: owner_id ?? transactions.newId(),
+          id: owner_id ?? newId(),
           email_key: emailKey(owner.email),
           role: 'host',
         })
-        return { network, owner: row }
+        const details = { ...fields, owner_id: row.id }
+        return { result: { network, owner: row }, audit: [{ action: 'network.created', subject: subjectOf(network), details }] }
       })
     },
     list: () => refusingTrouble(() => storage.transaction((tx) => tx.find(networks, {}), { readOnly: true })),
     find,
     show,
     async update(name, given) {
-      const changes = checkArgument('networks.update', Changes, given, limits)
+      const changes = checkArgument('networks.update', NetworkUpdate, given, limits)
       const { id } = await show(name)
       const now = isoTime(clock.now())
-      return transactions.write(id, now, async (tx) => {
+      return change(id, now, async (tx) => {
         const before = await lockNetwork(tx)
-        if (!differs(before, changes)) return before
-        return found(await tx.update(networks, id, { ...changes, updated_at: now }), 'Network')
+        if (!differs(before, changes)) return { result: before, audit: [] }
+        const after = found(await tx.update(networks, id, { ...changes, updated_at: now }), 'Network')
+        const details = differences(before, after, changedNames)
+        return { result: after, audit: [{ action: 'network.updated', subject: subjectOf(after), details }] }
       })
     },
   }

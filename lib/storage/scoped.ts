@@ -1,6 +1,6 @@
 /**
  * A transaction as a handler sees it: one network's. Every row that goes in carries the network, every row that comes out
- * matches it. So no handler can forget it, and none can reach into another network.
+ * matches it. So no handler can forget it, and none can reach into another network. None changes a row that was added for good.
  */
 import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
@@ -96,6 +96,7 @@ class NetworkTx implements ScopedTx {
   }
 
   async update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined> {
+    refuseAppendOnly(table)
     if (!isStorableId(id)) return undefined
     const still = this.#where(guard)
     if (patch.updated_at !== undefined) {
@@ -112,11 +113,13 @@ class NetworkTx implements ScopedTx {
   }
 
   async touch<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined> {
+    refuseAppendOnly(table)
     this.#changes += 1
     return this.#tx.update(table, id, patch, this.#where())
   }
 
   async increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined> {
+    refuseAppendOnly(table)
     if (!isStorableId(id)) return undefined
     const changed = await this.#tx.increment(table, id, by, this.#where(guard))
     if (changed) this.#changes += 1
@@ -124,6 +127,7 @@ class NetworkTx implements ScopedTx {
   }
 
   async remove<R extends Row, N>(table: Table<R, N>, id: Id, guard?: Where<R>): Promise<R | undefined> {
+    refuseAppendOnly(table)
     if (!isStorableId(id)) return undefined
     const removed = await this.#tx.remove(table, id, this.#where(guard))
     if (removed) this.#changes += 1
@@ -143,6 +147,11 @@ class NetworkTx implements ScopedTx {
   #where<R extends Row>(where?: Where<R>): Where<R> {
     return { ...where, network_id: this.network_id } as Where<R>
   }
+}
+
+/** @throws TypeError for a table whose rows stay as they are */
+function refuseAppendOnly({ name, appendOnly }: Pick<Table, 'name' | 'appendOnly'>): void {
+  if (appendOnly) throw new TypeError(`rows of ${name} are added and never changed`)
 }
 
 /** More digits than any stored id has. A request may name such an id, and a database column could not even compare it. */

@@ -48,6 +48,8 @@ export interface Table<R extends Row = Row, New = unknown> {
   readonly unique: readonly (readonly string[])[]
   /** Indexes, each written out with `network_id` first and `id` last. */
   readonly indexes: readonly (readonly string[])[]
+  /** Its rows are added and read; the scoped transaction refuses every change of one. */
+  readonly appendOnly?: true
   /** Types only; never set. */
   readonly '~row'?: R
   readonly '~new'?: (row: New) => void
@@ -114,12 +116,12 @@ const common = { id: id(), network_id: id(), created_at: timestamp(), updated_at
  * @param name the table's name, in the plural
  * @param columns its own columns, beside `id`, `network_id`, `created_at` and `updated_at`, which every table has
  * @param keys `unique` and `indexes` name columns. The network is put before each and the id after each index. With `global`
- * the keys hold across networks: API keys are looked up before the network is known.
+ * the keys hold across networks: API keys are looked up before the network is known. With `appendOnly` no row is changed.
  */
 export function table<const C extends Columns>(
   name: string,
   columns: C,
-  keys: { unique?: Key<C>[]; indexes?: Key<C>[]; global?: boolean } = {},
+  keys: { unique?: Key<C>[]; indexes?: Key<C>[]; global?: boolean; appendOnly?: boolean } = {},
 ): Table<RowOf<C>, NewOf<C>> {
   const scope = keys.global ? [] : ['network_id']
   const unique = (keys.unique ?? []).map((key) => [...scope, ...key])
@@ -128,5 +130,11 @@ export function table<const C extends Columns>(
   for (const [name, column] of Object.entries(columns))
     if (column.references && ![...unique, ...indexes].some((key) => key[scope.length] === name))
       indexes.push([...scope, name, 'id'])
-  return Object.freeze({ name, columns: { ...common, ...columns }, unique, indexes })
+  return Object.freeze({
+    name,
+    columns: { ...common, ...columns },
+    unique,
+    indexes,
+    ...(keys.appendOnly ? { appendOnly: true } : {}),
+  })
 }

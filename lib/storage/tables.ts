@@ -35,6 +35,32 @@ export const pricingTypes = [
   'nonpaid',
 ] as const
 
+/** The actions of the audit. */
+export const auditActions = [
+  'network.created',
+  'network.updated',
+  'key.created',
+  'key.revoked',
+  'endpoint.added',
+  'endpoint.updated',
+  'endpoint.deleted',
+  'endpoint.enabled',
+  'endpoint.disabled',
+  'endpoint.key_rotated',
+  'endpoint.secret_rotated',
+  'endpoint.tested',
+  'deliveries.resent',
+  'deliveries.resend_stopped',
+  'deliveries.skipped',
+] as const
+
+export type AuditAction = (typeof auditActions)[number]
+
+/** The kinds of subject of an entry of the audit. */
+export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery'] as const
+
+export type AuditSubjectType = (typeof auditSubjectTypes)[number]
+
 // ---- The network and who may speak for it ----------------------------------------------------------------------------
 
 /** A network's own row has its own id as `network_id`. */
@@ -75,6 +101,26 @@ export const apiKeys = table(
 
 /** Its columns are the attributes of `lib/outbox/endpoint.ts`, in that order. */
 export const webhookEndpoints = table('webhook_endpoints', columnsOf(attributes, attributeDefaults))
+
+/** Changes of keys, endpoints and networks, and work for the relay that people asked for. Its time is `created_at`. */
+export const audit = table(
+  'audit',
+  {
+    /** A name that the host gives; `host` by default, `cli:USER` for commands. */
+    actor: text(),
+    /** The network address of the actor's client. */
+    address: nullable(text()),
+    action: text<AuditAction>(),
+    subject_type: text<AuditSubjectType>(),
+    /** Not only of records: a delivery has an id of the relay. */
+    subject_id: text(),
+    /** Its name at that time. */
+    subject_name: nullable(text()),
+    /** Changed fields and their values, without secrets. */
+    details: json<Readonly<Record<string, unknown>>>(),
+  },
+  { indexes: [['actor'], ['action'], ['actor', 'action'], ['subject_type', 'subject_id']], appendOnly: true },
+)
 
 /** The first answers to requests with an `Idempotency-Key`. */
 export const idempotencyKeys = table(
@@ -512,6 +558,7 @@ export const tables = [
   networks,
   apiKeys,
   webhookEndpoints,
+  audit,
   idempotencyKeys,
   members,
   collections,
@@ -542,6 +589,7 @@ export const tables = [
 export type NetworkRow = RowIn<typeof networks>
 export type ApiKeyRow = RowIn<typeof apiKeys>
 export type EndpointRow = RowIn<typeof webhookEndpoints>
+export type AuditRow = RowIn<typeof audit>
 export type MemberRow = RowIn<typeof members>
 export type SpaceRow = RowIn<typeof spaces>
 export type CollectionRow = RowIn<typeof collections>

@@ -107,6 +107,21 @@ describe.each([
     expect([await host.orders(), await sizeOf(community), await host.events()]).toEqual([0, 1, []])
   })
 
+  test('a change in the transaction of the host leaves its line with the commit, and none with a rollback', async () => {
+    const { host, community } = await prepared()
+    const actors = async () => (await community.audit.list({ network: 'demo' })).items.map(({ actor, action }) => [actor, action])
+    for (const end of ['ROLLBACK', 'COMMIT']) {
+      await host.begin()
+      const { keys } = community.using(host.native).by({ actor: `ada, ${end}` })
+      await keys.create({ network_id: 'demo', name: 'app', scopes: ['*:read'] })
+      await host.run(end)
+    }
+    expect(await actors()).toEqual([
+      ['ada, COMMIT', 'key.created'],
+      ['host', 'network.created'],
+    ])
+  })
+
   test('`using` keeps every option of the community, and `after` gets the events when the host reports its commit', async () => {
     const heard: CommittedEvent[] = []
     const vetoed = new ApiError(409, { error: 'Not on Sundays' })

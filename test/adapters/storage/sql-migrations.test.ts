@@ -4,9 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { migratePostgres, type PostgresStorage, postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { migrateSqlite, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import { createCommunity } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { boolean, defaultsTo, integer, json, nullable, table, text } from '../../../lib/storage/table.ts'
-import { tables as allTables } from '../../../lib/storage/tables.ts'
+import { tables as allTables, networks } from '../../../lib/storage/tables.ts'
 import type { TableDefinition } from '../../../lib/testing/index.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
@@ -134,6 +135,30 @@ describe.each([
     const { migrate, open } = database()
     expect((await migrate(allTables)).filter((step) => step.startsWith('CREATE TABLE'))).toHaveLength(allTables.length + 2)
     await open(allTables, false)
+  })
+
+  test('a database without an audit gets one, and its rows stay', async () => {
+    const { migrate, open } = database()
+    const earlier = allTables.filter(({ name }) => name !== 'audit')
+    const before = await open(earlier)
+    const row = { id: '1', network_id: '1', created_at: at, updated_at: at, subdomain: 'demo', title: 'Demo' }
+    const texts = {
+      subtitle: '',
+      purpose: '',
+      description: '',
+      service_plan: 'standard',
+      member_email_visibility: false,
+    } as const
+    await before.transaction((tx) => tx.insert(networks, { ...row, ...texts }))
+    await before.close()
+    const statements = await migrate(allTables)
+    expect(statements.every((each) => /^CREATE (?:TABLE|INDEX) \S*audit/.test(each.replace('"', '')))).toBe(true)
+    const storage = await open(allTables, false)
+    const { networks: changing, audit } = createCommunity({ storage })
+    await changing.update('demo', { title: 'Renamed' })
+    expect((await audit.list({ network: 'demo' })).items).toMatchObject([
+      { action: 'network.updated', details: { title: { from: 'Demo', to: 'Renamed' } } },
+    ])
   })
 
   test('of many that migrate at once one does it, and the others find it done', async () => {

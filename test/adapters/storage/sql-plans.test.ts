@@ -11,6 +11,7 @@ import type { Statement } from '../../../adapters/sql/statements.ts'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { isPaged } from '../../../lib/fields.ts'
+import type { Community } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import type { Column } from '../../../lib/storage/table.ts'
 import { tables } from '../../../lib/storage/tables.ts'
@@ -37,6 +38,7 @@ const common: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   member_segments: { kind: 'tag' },
   subscriptions: { status: 'active' },
   custom_fields: { response_type: 'text' },
+  audit: { actor: 'host', action: 'key.created', subject_type: 'key' },
 }
 
 /** The value of row `n` in a column, as SQL; unique keys hold. */
@@ -88,6 +90,7 @@ async function statementsOfRequests(storage: Storage, seen: Map<string, Statemen
       })
     expect(exampleOf(id).route.operation.id).toBe(id)
   }
+  await listAudit(network.community)
   const ofLists = new Set(seen.keys())
   for (const id of others) await sendExample(network, id, { headers: { 'idempotency-key': id } })
   expect(network.faults).toEqual([])
@@ -97,6 +100,15 @@ async function statementsOfRequests(storage: Storage, seen: Map<string, Statemen
   for (const lookedUp of ['email_key', 'token_hash', 'caller'])
     expect(statements.filter(({ sql }) => sql.includes(` WHERE "${lookedUp}" =`)).length, lookedUp).toBeGreaterThan(0)
   return statements
+}
+
+/** Every filter of the audit, in both orders, with and without a page before. */
+async function listAudit({ audit }: Community): Promise<void> {
+  const [actor, action, subject] = [{ actor: 'host' }, { action: 'key.created' }, { subject: { type: 'key', id: '1' } }] as const
+  for (const filter of [{}, actor, action, { ...actor, ...action }, subject, { ...actor, ...action, ...subject }])
+    for (const order of ['newest', 'oldest'] as const)
+      for (const place of [{}, { cursor: '50005000' }, { from: '2026-11-20T10:00:00Z', to: '2026-11-20T10:00:01Z' }])
+        await audit.list({ network: '1', per_page: 10, order, ...filter, ...place })
 }
 
 test('SQLite scans no table for any request, and sorts nothing by itself', async () => {

@@ -1,0 +1,36 @@
+/**
+ * The one door through which the host's calls change keys, endpoints and networks. Each change comes with its lines of the
+ * audit, and both are written in one transaction.
+ */
+import type { Transactions } from '../../kernel/transactions.ts'
+import type { ScopedTx } from '../../storage/scoped.ts'
+import type { Id } from '../../storage/table.ts'
+import { type Actor, type AuditLine, addLine } from './line.ts'
+
+/** The result of a change, and its lines of the audit: none where nothing that a person configures has changed. */
+export interface Changed<T> {
+  readonly result: T
+  readonly audit: readonly AuditLine[]
+}
+
+/** Changes of one actor. */
+export interface Changes {
+  /**
+   * Runs a change in a transaction of a network, with its lines of the audit.
+   * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
+   */
+  change<T>(network_id: Id, now: string, work: (tx: ScopedTx) => Promise<Changed<T>>): Promise<T>
+  readonly read: Transactions['read']
+  readonly newId: Transactions['newId']
+}
+
+export const changesOf = ({ write, read, newId }: Transactions, by: Actor): Changes => ({
+  read,
+  newId,
+  change: (network_id, now, work) =>
+    write(network_id, now, async (tx) => {
+      const { result, audit } = await work(tx)
+      for (const line of audit) await addLine(tx, newId(), now, by, line)
+      return result
+    }),
+})

@@ -1,0 +1,80 @@
+/** Lines of the audit about endpoints: with their attributes, and of their credentials only the fact of a change. */
+import { attributes, credentialNames } from '../../outbox/endpoint.ts'
+import { isSame } from '../../storage/changes.ts'
+import type { Patch } from '../../storage/contract.ts'
+import type { EndpointRow } from '../../storage/tables.ts'
+import { type Details, differences } from './details.ts'
+import type { AuditLine, AuditSubject } from './line.ts'
+
+const isCredential = (name: string): boolean => credentialNames.some((each) => each === name)
+const shownNames = (Object.keys(attributes) as (keyof typeof attributes)[]).filter((name) => !isCredential(name))
+
+export const endpointSubject = ({ id, name, url }: Pick<EndpointRow, 'id' | 'name' | 'url'>): AuditSubject => ({
+  type: 'endpoint',
+  id,
+  name: name ?? new URL(url).host,
+})
+
+export const addedEndpoint = (row: EndpointRow): AuditLine => ({
+  action: 'endpoint.added',
+  subject: endpointSubject(row),
+  details: { ...Object.fromEntries(shownNames.map((name) => [name, row[name]])), signed: row.secrets.length > 0 },
+})
+
+export const deletedEndpoint = (row: EndpointRow): AuditLine => ({
+  action: 'endpoint.deleted',
+  subject: endpointSubject(row),
+  details: { url: row.url },
+})
+
+/**
+ * The line of a changed endpoint; none if it has the same values as before.
+ * @param credentials see `changedCredentials`
+ */
+export function updatedEndpoint(before: EndpointRow, after: EndpointRow, credentials: Details): readonly AuditLine[] {
+  const details = { ...differences(before, after, shownNames), ...credentials }
+  const names = Object.keys(details)
+  if (names.length === 0) return []
+  const isSwitched = names.length === 1 && names[0] === 'enabled'
+  return [isSwitched ? switchedEndpoint(before, after) : { action: 'endpoint.updated', subject: endpointSubject(after), details }]
+}
+
+/** The line of an endpoint that was enabled or disabled: also if it was so before, because relays act on it again. */
+export const switchedEndpoint = (before: EndpointRow, after: EndpointRow): AuditLine => ({
+  action: after.enabled ? 'endpoint.enabled' : 'endpoint.disabled',
+  subject: endpointSubject(after),
+  details: differences(before, after, ['enabled']),
+})
+
+/**
+ * In a word what becomes of each credential that gets another value.
+ * @param opened the row before, decrypted; `undefined` if that is not possible
+ * @param columns the change, in plain text
+ */
+export function changedCredentials(opened: EndpointRow | undefined, columns: Patch<EndpointRow>): Details {
+  const { key, secrets } = columns
+  const before = opened?.secrets
+  return {
+    ...(key === undefined || key === opened?.key ? {} : { key: 'replaced' }),
+    ...(secrets === undefined || isSame(secrets, before) ? {} : { secrets: wordFor(secrets, before) }),
+  }
+}
+
+function wordFor(secrets: readonly string[], before: readonly string[] | undefined): string {
+  if (secrets.length === 0) return 'removed'
+  return before?.length === 0 ? 'added' : 'replaced'
+}
+
+/** One line for each rotated credential. */
+export function rotatedEndpoint(
+  row: EndpointRow,
+  fresh: { readonly key?: string; readonly secret?: string },
+  keep_old_seconds: number,
+): readonly AuditLine[] {
+  const subject = endpointSubject(row)
+  const details = { keep_old_seconds }
+  return [
+    ...(fresh.key === undefined ? [] : [{ action: 'endpoint.key_rotated', subject, details } as const]),
+    ...(fresh.secret === undefined ? [] : [{ action: 'endpoint.secret_rotated', subject, details } as const]),
+  ]
+}
