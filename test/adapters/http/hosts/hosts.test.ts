@@ -33,7 +33,7 @@ async function beginBoth(host: Host, command: Command): Promise<readonly [Runnin
 const results = new Map<Host, Map<string, string>>()
 
 for (const host of hosts) {
-  const { name, command, cutsBodies, without = [] } = host
+  const { name, command, own, notes = {}, without = [], statusAtStop = 201, exitCode = 0 } = host
   if (!command) {
     console.warn(`${name} is not installed, and its tests are left out: \`npm run test:hosts\` installs it`)
     test.skip(`${name} is not installed: \`npm run test:hosts\` installs it`, () => {})
@@ -44,13 +44,17 @@ for (const host of hosts) {
   both.catch(() => {})
   const shown = new Map(without.map((column) => [column, '–']))
   results.set(host, shown)
+  const asked = async () => {
+    const [root, below] = await both
+    return { host: root, below, token: app.token, statusAtStop, exitCode }
+  }
   describe(name, () => {
+    if (own) test(own.title, async () => own.ask(await asked()))
     for (const { title, column, ask } of questions)
       if (!without.includes(column))
         test(title, async () => {
-          const [root, below] = await both
-          await ask({ host: root, below, token: app.token, statusAtStop: cutsBodies ? 400 : 201 })
-          shown.set(column, cutsBodies && column === 'graceful stop' ? '✓ ¹' : '✓')
+          await ask(await asked())
+          shown.set(column, ['✓', notes[column]].filter((part) => part !== undefined).join(' '))
         })
   })
 }

@@ -3,19 +3,28 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { rolldown } from 'rolldown'
 import { type Application, versionOf } from './application.ts'
-import { programOf, type Runtime, runtimeVersion } from './install.ts'
+import { nextProgram, prepareNext, prepareNitro } from './builds.ts'
+import { frameworks, isInstalled, programOf, type Runtime, runtimes } from './packages.ts'
+import type { Question } from './questions.ts'
+import { receives, webhooks } from './receives.ts'
 import type { Command } from './running.ts'
 
 export interface Host {
   /** As the table has it. */
   readonly name: string
   readonly version: string
-  /** How its example is started; `undefined` if its runtime is not installed. */
+  /** How its example is started; `undefined` if its runtime or framework is not installed. */
   readonly command: Command | undefined
-  /** Whether it breaks off the bodies that are still arriving when it is asked to end: the table has a note. */
-  readonly cutsBodies?: true
+  /** Notes of the table: the mark behind a result, by column. */
+  readonly notes?: Readonly<Record<string, string>>
+  /** The status for a body that is still arriving when it is asked to end; 201 by default. */
+  readonly statusAtStop?: number
+  /** Its exit code when it was asked to end; 0 by default. */
+  readonly exitCode?: number
   /** The columns of questions that have no meaning for it. */
   readonly without?: readonly string[]
+  /** A question for this host alone, before those of all. */
+  readonly own?: Pick<Question, 'title' | 'ask'>
   /** Builds its example. */
   prepare?(app: Application): Promise<void>
 }
@@ -28,7 +37,12 @@ const node = (example: string, name: string, version = versionOf(example)): Host
 
 function runtime(runtime: Runtime, args: (port: number) => readonly string[]): Pick<Host, 'version' | 'command'> {
   const program = programOf(runtime)
-  return { version: runtimeVersion(runtime), command: program === undefined ? undefined : { program, args } }
+  return { version: runtimes.versions[runtime] ?? '', command: program === undefined ? undefined : { program, args } }
+}
+
+function framework(name: string, command: Omit<Command, 'program'>): Pick<Host, 'version' | 'command'> {
+  const whole = { program: process.execPath, ...command }
+  return { version: frameworks.versions[name] ?? '', command: isInstalled(frameworks) ? whole : undefined }
 }
 
 const worker = `using Workerd = import "/workerd/workerd.capnp";
@@ -62,8 +76,29 @@ export const hosts: readonly Host[] = [
   node('koa', 'Koa'),
   node('hono', 'Hono'),
   node('h3', 'h3'),
+  {
+    name: 'Nitro',
+    ...framework('nitro', { args: () => ['nitro/.output/server/index.mjs'], env: { NITRO_HOST: '127.0.0.1' } }),
+    prepare: ({ directory }) => prepareNitro(directory),
+  },
+  {
+    name: 'Next.js',
+    ...framework('next', {
+      args: (port) => [nextProgram, 'start', 'next', '-H', '127.0.0.1', '-p', String(port)],
+      env: { NEXT_TELEMETRY_DISABLED: '1', WEBHOOK_KEY: webhooks.key, WEBHOOK_SECRET: webhooks.secrets },
+    }),
+    exitCode: 143,
+    notes: { 'graceful stop': '²' },
+    own: receives,
+    prepare: ({ directory }) => prepareNext(directory),
+  },
   { name: 'Bun', ...runtime('bun', () => ['bun.ts']) },
-  { name: 'Deno', ...runtime('deno', () => ['run', '-A', '--no-check', 'deno.ts']), cutsBodies: true },
+  {
+    name: 'Deno',
+    ...runtime('deno', () => ['run', '-A', '--no-check', 'deno.ts']),
+    statusAtStop: 400,
+    notes: { 'graceful stop': '¹' },
+  },
   {
     name: 'Workers (workerd)',
     ...runtime('workerd', (port) => ['serve', 'worker.capnp', '--socket-addr', `http=127.0.0.1:${port}`]),

@@ -8,6 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface Command {
   readonly program: string
   args(port: number): readonly string[]
+  /** Variables of its environment besides those of every host. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface Running {
@@ -41,7 +43,7 @@ export async function start(
   const args = command.args(port)
   const child = spawn(program, args, {
     cwd: directory,
-    env: { ...process.env, PORT: String(port), DATA: data, NODE_COMPILE_CACHE: `${directory}/compiled`, ...env },
+    env: { ...process.env, PORT: String(port), DATA: data, NODE_COMPILE_CACHE: `${directory}/compiled`, ...command.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''

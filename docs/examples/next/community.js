@@ -1,0 +1,40 @@
+/** The community of the Next application. */
+import { mkdirSync } from 'node:fs'
+import { createCommunity } from 'folkmoot'
+import { ports } from 'folkmoot/ports'
+import { sqliteStorage } from 'folkmoot/storage/sqlite'
+
+const directory = process.env.DATA ?? './data'
+
+async function open() {
+  mkdirSync(directory, { recursive: true })
+  return createCommunity({
+    storage: await sqliteStorage({ path: `${directory}/community.sqlite` }),
+    // The path of the directory that has `admin/v1`, such as `/community` for `app/community/admin/v1`.
+    basePath: process.env.BASE_PATH ?? '',
+    // A proxy ends TLS and sets X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix.
+    trustProxy: true,
+    ports: ports({ assets: { directory: `${directory}/assets`, baseUrl: '/assets' } }),
+    hooks: { onError: (error, context) => print({ fault: String(error), ...context }) },
+  })
+}
+
+/** One for the process: Next evaluates this module several times, also while it builds. */
+export const community = () => {
+  globalThis.community ??= open()
+  return globalThis.community
+}
+
+/** Answers the routes of the API. */
+export async function answer(request) {
+  const id = request.headers.get('x-request-id') ?? crypto.randomUUID()
+  const answered = (await (await community()).handle(request)) ?? new Response('your 404', { status: 404 })
+  answered.headers.set('x-request-id', id)
+  print({ id, method: request.method, path: new URL(request.url).pathname, status: answered.status })
+  return answered
+}
+
+/** Writes one line of a log. */
+export function print(line) {
+  console.log(JSON.stringify(line))
+}

@@ -1,0 +1,4 @@
+/** The community of the Nitro application. */
+import { openCommunity } from '../community.ts'
+
+export const community = await openCommunity()

@@ -1,0 +1,9 @@
+/** The API: what is not for it goes on to the routes. */
+import { defineHandler, HTTPResponse } from 'nitro/h3'
+import { community } from '../community.js'
+
+export default defineHandler(async (event) => {
+  const answer = await community.handle(event.req)
+  // The h3 of Nitro 3.0 hands on every request that middleware answers with a `Response` of status 404.
+  return answer && new HTTPResponse(answer.body, answer)
+})

@@ -1,0 +1,14 @@
+/** A log with request ids, of the application and of the API. */
+import { defineNitroPlugin } from 'nitro/runtime'
+import { print } from '../../community.ts'
+
+export default defineNitroPlugin((nitro) => {
+  nitro.hooks.hook('request', ({ req }) => {
+    req.context.id = req.headers.get('x-request-id') ?? crypto.randomUUID()
+  })
+  nitro.hooks.hook('response', (answer, { req }) => {
+    const { id } = req.context
+    answer.headers.set('x-request-id', id)
+    print({ id, method: req.method, path: new URL(req.url).pathname, status: answer.status })
+  })
+})

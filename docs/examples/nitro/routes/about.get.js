@@ -1,0 +1,4 @@
+import { defineHandler } from 'nitro/h3'
+import { community } from '../community.js'
+
+export default defineHandler(() => ({ inFlight: community.inFlight() }))
