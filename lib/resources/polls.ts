@@ -18,7 +18,8 @@ import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/pol
 import { postPayload } from '../records/post.ts'
 import { requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import type { Id } from '../storage/table.ts'
+import { addBelow } from '../storage/lock.ts'
+import type { Id, NewIn } from '../storage/table.ts'
 import { type PostRow, posts, spaces } from '../storage/tables.ts'
 
 const PollCreate = request('PollRequest', {
@@ -88,13 +89,12 @@ export const createPoll = operation({
     const isQuestion = poll_type === 'question'
     if (!isQuestion && choices.length < 2)
       fail(invalid('choices'), 'choices must hold at least two texts unless poll_type is question')
-    const space = found(await call.tx.lock(spaces, space_id, 'share'), 'Space')
-    const post = await call.tx.insert(posts, {
+    const row: NewIn<typeof posts> = {
       ...call.stamp(),
       family: 'poll',
       post_type: isQuestion ? 'question' : 'poll',
       poll_type: isQuestion ? null : `${poll_type}_poll`,
-      space_id: space.id,
+      space_id,
       creator_id: call.principal.member_id,
       title,
       description,
@@ -103,7 +103,8 @@ export const createPoll = operation({
       content_type: 'text',
       published_at: call.now,
       last_activity_at: call.now,
-    })
+    }
+    const post = await addBelow(call.tx, spaces, space_id, 'Space', () => call.tx.insert(posts, row))
     const poll = await presentPoll(call, post)
     if (isQuestion) call.emit('QuestionCreated', await postPayload(call, post))
     else call.emit(created[poll_type], pollPayload(poll))

@@ -4,6 +4,8 @@ import { operation } from '../operation.ts'
 import { Post, payloadOf, postPayload, presentPost } from '../records/post.ts'
 import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
+import { addBelow } from '../storage/lock.ts'
+import type { NewIn } from '../storage/table.ts'
 import { members, posts, spaces } from '../storage/tables.ts'
 
 const PostCreate = request('PostRequest', {
@@ -48,21 +50,23 @@ export const createPost = operation({
   async handle(call) {
     const { space_id, post_type = 'post', ...texts } = call.body
     const { member_id } = call.principal
-    // The creator is read only for the event: together with the lock, a database is waited for once.
-    const [locked, creator] = await Promise.all([call.tx.lock(spaces, space_id, 'share'), call.tx.get(members, member_id)])
-    const space = found(locked, 'Space')
-    const post = await call.tx.insert(posts, {
+    const row: NewIn<typeof posts> = {
       ...call.stamp(),
       ...texts,
       family: 'post',
       post_type,
-      space_id: space.id,
+      space_id,
       creator_id: member_id,
       summary: summaryOf(texts.description),
       content_type: 'text',
       published_at: call.now,
       last_activity_at: call.now,
-    })
+    }
+    // The creator is read only for the event. It travels with the other two statements.
+    const [post, creator] = await Promise.all([
+      addBelow(call.tx, spaces, space_id, 'Space', () => call.tx.insert(posts, row)),
+      call.tx.get(members, member_id),
+    ])
     call.emit(post_type === 'article' ? 'ArticleCreated' : 'PostCreated', payloadOf(call, post, creator))
     if (call.query.notify) requestNotification(call, post)
     return presentPost(call, post)

@@ -97,6 +97,11 @@ export interface Tx {
   append(records: readonly OutboxRecord[]): Promise<void>
   /** The database handle of this transaction, so that a host's own tables can join; `undefined` without one. */
   readonly native?: unknown
+  /**
+   * Whether calls that do not wait for each other travel together. Then a row may be added before the answer that decides whether
+   * it stays: if it does not, the transaction is undone. Left out, calls are made one after the other.
+   */
+  readonly sendsAhead?: boolean
 }
 
 export interface Storage {

@@ -47,11 +47,17 @@ export async function proxyTo(url: string): Promise<Proxy> {
     hold(far)
     let dead = false
     let marked = false
+    let committing = false
     /** Whether the connection ends here, and these bytes with it. */
     const isLost = (bytes: Buffer, what: 'request' | 'answer'): boolean => {
       if (losing.times === 0) return false
-      if (what === 'request') marked ||= bytes.includes(losing.text)
-      if (!marked || losing.what !== what || !bytes.includes('COMMIT')) return false
+      if (what === 'request') {
+        // The end of a read before the transaction travels with its BEGIN.
+        const begin = marked ? 0 : bytes.indexOf(losing.text)
+        marked ||= begin >= 0
+        committing ||= marked && bytes.includes('COMMIT', begin)
+      }
+      if (!committing || losing.what !== what || !bytes.includes('COMMIT')) return false
       losing.times--
       near.destroy()
       lost()

@@ -1,6 +1,7 @@
 /** The part of `pg` that these adapters use, as separate types: the package is optional, and a host brings its own pool. */
 import { createHash } from 'node:crypto'
 import { nextTick } from 'node:process'
+import { type Batched, sendBatch, takesBatches } from './batch.ts'
 
 export interface PgQuery {
   readonly text: string
@@ -22,7 +23,6 @@ export interface PgClient {
   query(query: PgQuery): Promise<PgResult>
   /** Whether it sends a statement without waiting for the answers to those before. */
   readonly pipeline?: boolean
-  readonly connection?: { readonly stream?: { cork(): void; uncork(): void } }
 }
 
 export interface PgPoolClient extends PgClient {
@@ -47,14 +47,26 @@ export const isPipelined = ({ options }: PgPool): boolean =>
 const types = { getTypeParser: () => (text: string) => text }
 
 /**
- * Runs a statement. Statements that do not wait for each other's answers travel together, if the connection sends ahead.
+ * Runs a statement. Where the connection sends ahead, those of one tick travel together, in one batch. If one of them fails, none
+ * behind it runs. So they are statements of one transaction, which has begun before or begins in the batch.
+ *
  * @param name names it as a prepared one, which a connection parses once
+ * @returns the answer; its `fields` are empty if it came in a batch
  */
 export function send(client: PgClient, text: string, values: readonly unknown[] = [], name?: string): Promise<PgResult> {
-  keepForTick(client)
-  // `pg` does not change the values that it is given.
-  return client.query({ text, values: values as unknown[], rowMode: 'array', types, name })
+  if (!takesBatches(client)) return sendAlone(client, text, values, name)
+  return new Promise((resolve, reject) => batchOf(client).statements.push({ text, values, name, resolve, reject }))
 }
+
+/** Runs the statements of one text. They have no parameters. */
+export function sendScript(client: PgClient, text: string): Promise<PgResult> {
+  sendWaiting(client)
+  return sendAlone(client, text, [])
+}
+
+const sendAlone = (client: PgClient, text: string, values: readonly unknown[], name?: string): Promise<PgResult> =>
+  // `pg` does not change the values that it is given.
+  client.query({ text, values: values as unknown[], rowMode: 'array', types, name })
 
 const names = new Map<string, string>()
 
@@ -67,30 +79,50 @@ export function nameOf(text: string): string {
   return name
 }
 
-/**
- * Buffers later statements, so that they go out together: each alone would wake PostgreSQL up.
- * @returns sends the buffered statements
- */
-export function keep(client: PgClient): () => void {
-  const stream = client.pipeline ? client.connection?.stream : undefined
-  stream?.cork()
-  return () => stream?.uncork()
+/** Statements that wait for the end of the tick. */
+export interface Batch {
+  readonly statements: Batched[]
 }
 
-const kept = new WeakSet<PgClient>()
+const batches = new WeakMap<PgClient, Batch>()
+const held = new WeakSet<PgClient>()
 
-/** Buffers statements until all work of this tick waits for answers. */
-function keepForTick(client: PgClient): void {
-  if (!client.pipeline || kept.has(client)) return
-  kept.add(client)
-  const letGo = keep(client)
+/** The batch in which the next statement travels. It is another one as soon as this one is sent. None where each travels alone. */
+export const nextBatch = (client: PgClient): Batch | undefined => (takesBatches(client) ? batchOf(client) : undefined)
+
+function batchOf(client: PgClient): Batch {
+  const waiting = batches.get(client)
+  if (waiting) return waiting
+  const batch: Batch = { statements: [] }
+  batches.set(client, batch)
   // Once more, for statements that are sent at the end of the tick.
   atEndOfTick(() =>
     nextTick(() => {
-      kept.delete(client)
-      letGo()
+      if (!held.has(client) && batches.get(client) === batch) sendWaiting(client)
     }),
   )
+  return batch
+}
+
+/** Sends the statements that wait, so that others come behind them. */
+export function sendWaiting(client: PgClient): void {
+  const batch = batches.get(client)
+  if (!batch) return
+  batches.delete(client)
+  if (batch.statements.length > 0) sendBatch(client, batch.statements)
+}
+
+/**
+ * Keeps later statements waiting, so that those of the next tick go out with them.
+ * @returns sends them
+ */
+export function keep(client: PgClient): () => void {
+  if (!takesBatches(client)) return () => {}
+  held.add(client)
+  return () => {
+    held.delete(client)
+    sendWaiting(client)
+  }
 }
 
 /** Calls back when all work of this tick waits for something. */

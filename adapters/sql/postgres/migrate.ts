@@ -1,7 +1,7 @@
 /** Brings a PostgreSQL database to a schema. */
 import { quoted } from '../dialect.ts'
 import { type Existing, type MigratedDatabase, migrate, requireMigrated, type Schema, versionQuery } from '../migrations.ts'
-import { type PgClient, type PgPool, send } from './client.ts'
+import { type PgClient, type PgPool, send, sendScript } from './client.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { storageErrorOf } from './errors.ts'
 import { committed, inTransaction } from './pool.ts'
@@ -43,7 +43,7 @@ const migrated = (client: PgClient, dialect: PostgresDialect): MigratedDatabase 
   },
   async run(statements) {
     // All at once: a hundred statements are a hundred round trips otherwise.
-    await send(client, statements.join(';\n'))
+    await sendScript(client, statements.join(';\n'))
   },
   commit: () => committed(send(client, 'COMMIT')),
   async rollback() {

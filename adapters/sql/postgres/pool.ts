@@ -1,7 +1,16 @@
 /** Getting connections, within a time limit and again where that helps. */
 import pRetry from 'p-retry'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import { isPipelined, type PgClient, type PgPool, type PgPoolClient, type PgResult, send } from './client.ts'
+import {
+  type Batch,
+  isPipelined,
+  nextBatch,
+  type PgClient,
+  type PgPool,
+  type PgPoolClient,
+  type PgResult,
+  send,
+} from './client.ts'
 import { commitError, endsConnection, faultOf, isLost, unreachable } from './errors.ts'
 
 export interface PoolOptions {
@@ -116,6 +125,8 @@ const isOfNoUse = (error: unknown): boolean => isLost(error) || faultOf(error) =
 export interface Beginning {
   /** The connection to which the BEGIN was sent. */
   readonly client: PgClient
+  /** The batch in which the BEGIN travels, where the connection sends ahead. */
+  readonly batch?: Batch
   /**
    * The connection on which the transaction has begun: another one if the first turned out to be gone.
    * @throws StorageError `unavailable` if no other one becomes free in time
@@ -136,6 +147,7 @@ export async function beginAhead(pool: PgPool, begin: string, connectTimeoutMs: 
     const held = await beginOn(pool, begin, connectTimeoutMs)
     return { client: held.client, begun: Promise.resolve(held) }
   }
+  const batch = nextBatch(ahead.client)
   const begun = send(ahead.client, begin).then(
     () => ahead,
     (error: unknown) => {
@@ -146,7 +158,7 @@ export async function beginAhead(pool: PgPool, begin: string, connectTimeoutMs: 
   )
   // Every statement gets the error; without a statement nobody handles it.
   begun.catch(() => undefined)
-  return { client: ahead.client, begun }
+  return { client: ahead.client, begun, ...(batch ? { batch } : {}) }
 }
 
 const heldOrLost = (pool: PgPool, connectTimeoutMs: number): Promise<Held | undefined> =>

@@ -1,6 +1,6 @@
 /** Transactions inside of one that the host has open. */
 import { isStorageError, type Storage, StorageError } from '../../../lib/storage/contract.ts'
-import { type PgClient, send } from '../../sql/postgres/client.ts'
+import { type PgClient, send, sendScript } from '../../sql/postgres/client.ts'
 import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
 import { nestedStorage } from '../sql/storage.ts'
 import type { Language } from './sender.ts'
@@ -21,7 +21,7 @@ export const nestedIn = (client: PgClient, language: Language): Storage =>
       })
       return value
     } catch (error) {
-      await send(client, 'ROLLBACK TO folkmoot; RELEASE folkmoot').catch(() => {
+      await sendScript(client, 'ROLLBACK TO folkmoot; RELEASE folkmoot').catch(() => {
         // The host's whole transaction is gone, so running this part of it again would not help.
         if (!isStorageError(error) || error.code !== 'conflict') return
         throw new StorageError('unavailable', "the host's transaction was lost; run all of it again", { cause: error })

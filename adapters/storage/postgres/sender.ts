@@ -1,6 +1,6 @@
 /** Sends the statements of one transaction on a connection, in their order. */
 import type { Dialect } from '../../sql/dialect.ts'
-import { nameOf, type PgClient, type PgResult, send } from '../../sql/postgres/client.ts'
+import { type Batch, nameOf, nextBatch, type PgClient, type PgResult, send, sendWaiting } from '../../sql/postgres/client.ts'
 import type { Statement, Statements } from '../../sql/statements.ts'
 
 /** The common settings of one storage's statements. */
@@ -15,48 +15,67 @@ export interface Language {
 export interface Sender {
   /** A statement of the storage. @throws what `pg` throws */
   run(statement: Statement): Promise<PgResult>
-  /** Any other one. */
+  /** Any other one, before the end. */
   send(text: string): Promise<PgResult>
+  /** The statement that ends the transaction. */
+  end(text: string): Promise<PgResult>
+  /** The connection, for a host's own statements. Those before them are sent first; later ones no longer wait for others. */
+  handOver(): PgClient
 }
 
 /** The connection of a transaction, and the one on which it has begun: another one if the first turned out to be gone. */
 export interface Connection {
   readonly client: PgClient
+  /** The batch in which the BEGIN travels. */
+  readonly batch?: Batch
   readonly begun: Promise<{ readonly client: PgClient }>
 }
 
 /**
- * Sends the statements of a transaction. Those that only read travel with its BEGIN; if that turns out to have no connection, they
- * are sent again after the next one. Others wait for the answer: if the BEGIN failed alone, they would commit by themselves.
+ * Sends the statements of a transaction. Those that only read are sent without waiting for its BEGIN. If that turns out to have no
+ * connection, they are sent again after the next one. Those that write do the same only in the batch of the BEGIN, where none
+ * of them runs if it fails. Later ones wait for its answer: without a transaction they would commit by themselves.
  */
-export function senderAfter({ client, begun }: Connection, language: Language): Sender {
+export function senderAfter({ client, batch, begun }: Connection, language: Language): Sender {
   let sender = senderOn(client, language)
   let hasBegun = false
+  let isHandedOver = false
   const answered = begun.then((held) => {
     hasBegun = true
-    if (held.client !== client) sender = senderOn(held.client, language)
+    if (held.client === client) return
+    sender = senderOn(held.client, language)
+    if (isHandedOver) sender.handOver()
   })
   answered.catch(() => undefined)
 
-  async function ahead(statement: Statement): Promise<PgResult> {
+  async function ahead(ask: (sender: Sender) => Promise<PgResult>): Promise<PgResult> {
     const first = sender
-    const answer = first.run(statement)
+    const answer = ask(first)
     answer.catch(() => undefined)
     await answered
-    return sender === first ? answer : sender.run(statement)
+    return sender === first ? answer : ask(sender)
+  }
+
+  function inTurn(ask: (sender: Sender) => Promise<PgResult>, writes: boolean): Promise<PgResult> {
+    const isSafe = !writes || (batch !== undefined && nextBatch(client) === batch)
+    return isSafe ? ahead(ask) : answered.then(() => ask(sender))
   }
 
   return {
-    run(statement) {
-      if (hasBegun) return sender.run(statement)
-      return statement.writes ? answered.then(() => sender.run(statement)) : ahead(statement)
+    run: (statement) =>
+      hasBegun ? sender.run(statement) : inTurn((connection) => connection.run(statement), statement.writes === true),
+    send: (text) => (hasBegun ? sender.send(text) : inTurn((connection) => connection.send(text), true)),
+    // Never with the BEGIN: if the answer to both is lost, nobody could find out whether to send the writes again.
+    end: (text) => (hasBegun ? sender.end(text) : answered.then(() => sender.end(text))),
+    handOver() {
+      isHandedOver = true
+      return sender.handOver()
     },
-    send: (text) => (hasBegun ? sender.send(text) : answered.then(() => sender.send(text))),
   }
 }
 
 function senderOn(client: PgClient, { prepared, onStatement }: Language): Sender {
-  const inTurn = client.pipeline ? send : oneByOne()
+  let inTurn = client.pipeline ? send : oneByOne()
   return {
     run(statement) {
       const { sql, values } = statement
@@ -64,7 +83,19 @@ function senderOn(client: PgClient, { prepared, onStatement }: Language): Sender
       return inTurn(client, sql, values, prepared ? nameOf(sql) : undefined)
     },
     send: (text) => inTurn(client, text),
+    end: (text) => inTurn(client, text),
+    handOver() {
+      if (client.pipeline) inTurn = atOnce
+      sendWaiting(client)
+      return client
+    },
   }
+}
+
+const atOnce: typeof send = (client, ...statement) => {
+  const answer = send(client, ...statement)
+  sendWaiting(client)
+  return answer
 }
 
 /** Sends each statement when the one before has its answer, for connections that are not made for more. */

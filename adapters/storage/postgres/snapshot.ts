@@ -7,7 +7,7 @@ import type { Statement } from '../../sql/statements.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
 import { gathering } from './gathering.ts'
-import { type Language, senderAfter } from './sender.ts'
+import { type Language, type Sender, senderAfter } from './sender.ts'
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 
@@ -25,7 +25,14 @@ export async function openSnapshot(
   ended: (end: Promise<void>) => void,
 ): Promise<Snapshot> {
   const beginning = await beginAhead(pool, begin, connectTimeoutMs)
-  return { native: beginning.client, query: readsOn(beginning, language), end: () => ended(endOf(beginning)) }
+  const sender = senderAfter(beginning, language)
+  return {
+    get native() {
+      return sender.handOver()
+    },
+    query: readsOn(sender),
+    end: () => ended(endOf(beginning)),
+  }
 }
 
 /** Ends a snapshot. Where the connection sends ahead, the next transaction on it need not wait for that. */
@@ -47,8 +54,8 @@ async function endOf({ begun }: Beginning): Promise<void> {
 }
 
 /** Runs the statements of the reads. If one fails, its read gets the error, and the others `conflict`. */
-function readsOn(beginning: Beginning, language: Language): (statement: Statement) => Promise<Rows> {
-  const run = gathering(senderAfter(beginning, language).run)
+function readsOn(sender: Sender): (statement: Statement) => Promise<Rows> {
+  const run = gathering(sender.run)
   let failed = false
   return async (statement) => {
     if (failed) throw new Conflict('another read in the same snapshot failed')

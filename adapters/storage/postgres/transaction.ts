@@ -4,7 +4,7 @@ import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import type { PgResult } from '../../sql/postgres/client.ts'
-import { storageErrorOf, violatedIndex } from '../../sql/postgres/errors.ts'
+import { faultOf, storageErrorOf, violatedIndex } from '../../sql/postgres/errors.ts'
 import type { TableShape } from '../../sql/values.ts'
 import { keyOfIndex } from '../sql/schema.ts'
 import { inSession, type Writer } from '../sql/session.ts'
@@ -38,12 +38,12 @@ export async function runIn<T>(
 
 export function transactionOn(connection: Connection, language: Language): Transaction {
   const { dialect, statements } = language
-  const { run, send } = senderAfter(connection, language)
+  const { run, send, end, handOver } = senderAfter(connection, language)
   /** They travel with the end of the transaction: nobody waits for an answer in between. Many of them go out before. */
   let records: readonly OutboxRecord[] = []
   let appended = false
   /** The error that made PostgreSQL give up the transaction. */
-  let failure: { readonly error: unknown } | undefined
+  let failure: { readonly error: unknown; readonly cause: unknown } | undefined
 
   function check(): void {
     if (failure) throw failure.error
@@ -51,12 +51,15 @@ export function transactionOn(connection: Connection, language: Language): Trans
 
   /** Of statements that were sent together, the first that fails makes the others fail. */
   function failed(error: unknown): unknown {
-    failure ??= { error: storageErrorOf(error) }
+    if (!failure || faultOf(failure.cause) === 'aborted') failure = { error: storageErrorOf(error), cause: error }
     return failure.error
   }
 
   return {
-    native: connection.client,
+    get native() {
+      return handOver()
+    },
+    sendsAhead: connection.client.pipeline === true,
     check,
 
     async query(statement) {
@@ -97,7 +100,7 @@ export function transactionOn(connection: Connection, language: Language): Trans
       } catch (error) {
         const violation = violationOf(error, dialect, table)
         if (!violation) throw failed(error)
-        await send('ROLLBACK TO attempt; RELEASE attempt').catch((lost: unknown) => {
+        await inOrder([send('ROLLBACK TO attempt'), send('RELEASE attempt')]).catch((lost: unknown) => {
           throw failed(lost)
         })
         throw violation
@@ -109,8 +112,8 @@ export function transactionOn(connection: Connection, language: Language): Trans
     },
 
     async endWith(statement) {
-      if (records.length === 0) return send(statement)
-      return (await inOrder([run(statements.append(records)), send(statement)]))[1]
+      if (records.length === 0) return end(statement)
+      return (await inOrder([run(statements.append(records)), end(statement)]))[1]
     },
   }
 }

@@ -24,6 +24,8 @@ export interface Writer extends Reader {
   attempt(statement: Statement, table: TableShape): Rows | Promise<Rows>
   /** Runs an insert, and returns whether the row went in: a taken key fails no statement. */
   insert(statement: Statement): boolean | Promise<boolean>
+  /** See `Tx`. */
+  readonly sendsAhead?: boolean
   /** Puts records into the outbox, before the commit at the latest. */
   append(records: readonly OutboxRecord[]): void | Promise<void>
 }
@@ -80,7 +82,10 @@ function txOver(reader: Reader, writer: Writer | undefined, statements: Statemen
   }
 
   const tx = {
-    native: reader.native,
+    get native() {
+      return reader.native
+    },
+    sendsAhead: writer?.sendsAhead === true,
 
     async get(table: TableShape, id: string) {
       return firstOf(table, await reading().query(statements.get(table, id)))

@@ -85,11 +85,14 @@ const maxRemembered = 32
  * The same snapshot, which asks the database once for a row that several reads want. Concurrent reads share little: the caller
  * and the network. Lists are not worth caching.
  */
-function remembering({ query, native }: Snapshot): Reader {
+function remembering(snapshot: Snapshot): Reader {
+  const { query } = snapshot
   const known = new Map<string, Map<string, ReturnType<Reader['query']>>>()
   let count = 0
   return {
-    native,
+    get native() {
+      return snapshot.native
+    },
     query(statement: Statement) {
       const { sql, values, single } = statement
       if (!single) return query(statement)

@@ -1,7 +1,9 @@
 /** How often a request goes to PostgreSQL, and with what: seen on the wire, where time does not matter. */
+import type pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { spaces } from '../../../lib/storage/tables.ts'
+import type { Tx } from '../../../lib/storage/contract.ts'
+import { posts, spaces } from '../../../lib/storage/tables.ts'
 import { createTestCommunity } from '../../support/community.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { proxyTo } from '../../support/proxy.ts'
@@ -52,20 +54,42 @@ test('reads by id of one turn share their ways, and those of one table are one s
   expect(waited(await ways(answers))).toEqual([['BEGIN', 'SELECT api_keys', 'SELECT networks', 'SELECT spaces']])
 })
 
-test('a post with its event waits three times, and the event travels with the COMMIT', async () => {
+test('a post with its event waits twice: the event travels with the COMMIT, and everything else with the BEGIN', async () => {
   const { ways, send, space } = await watched()
   expect(waited(await ways(() => send('posts.create', { body: { space_id: space.id, title: 'Roses' } })))).toEqual([
-    ['BEGIN', 'SELECT api_keys', 'SELECT networks', 'SELECT spaces FOR SHARE', 'SELECT members'],
-    ['INSERT posts'],
+    ['BEGIN', 'SELECT api_keys', 'SELECT networks', 'SELECT spaces FOR SHARE', 'INSERT posts', 'SELECT members'],
     ['INSERT outbox', 'COMMIT'],
   ])
 })
 
-test('a transaction that begins with a write waits for its BEGIN, without which the write would commit by itself', async () => {
-  const { storage, ways } = await watched()
-  expect(await ways(() => storage.transaction((tx) => tx.remove(spaces, '900')))).toEqual([
-    ['BEGIN'],
-    ['DELETE spaces'],
-    ['COMMIT'],
+test('a post that was sent before its space was found missing is undone', async () => {
+  const { ways, send, storage } = await watched()
+  const write = () => send('posts.create', { body: { space_id: '900', title: 'Roses' } })
+  expect(await ways(async () => expect(await write()).toMatchObject({ status: 404 }))).toEqual([
+    ['BEGIN', 'SELECT api_keys', 'SELECT networks', 'SELECT spaces FOR SHARE', 'INSERT posts', 'SELECT members'],
+    [],
   ])
+  const kept = () => storage.transaction((tx) => tx.count(posts, {}), { readOnly: true })
+  expect(await kept()).toBe(0)
+  expect(await send('posts.create', { body: { space_id: '18446744073709551615', title: 'Roses' } })).toMatchObject({
+    status: 404,
+  })
+})
+
+test('a first statement that writes travels with the BEGIN, and a later one waits for its answer', async () => {
+  const { storage, ways } = await watched()
+  const remove = (tx: Tx) => tx.remove(spaces, '900')
+  expect(await ways(() => storage.transaction(remove))).toEqual([['BEGIN', 'DELETE spaces'], ['COMMIT']])
+  const later = async (tx: Tx) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    await remove(tx)
+  }
+  expect(await ways(() => storage.transaction(later))).toEqual([['BEGIN'], ['DELETE spaces'], ['COMMIT']])
+})
+
+test("a host's own statement goes out behind the BEGIN", async () => {
+  const { storage, ways } = await watched()
+  const own = (tx: Tx) => (tx.native as pg.Client).query('SELECT 1 FROM "folkmoot"."own" WHERE false').catch(() => undefined)
+  const [first] = await ways(() => storage.transaction(own).catch(() => undefined))
+  expect(first).toEqual(['BEGIN', 'SELECT own'])
 })
