@@ -1,4 +1,4 @@
-/** The options of `pull` and `diff`. */
+/** The options of `pull`, `push` and `diff`. */
 import type { Command } from 'commander'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
@@ -30,6 +30,24 @@ export function movingCommands(program: Command, { out, draw, failed }: MovingHo
     .option('--since <time>', 'leave records alone that were changed before, ISO 8601')
     .option('--json', 'print JSON for programs')
     .action(async (flags) => (await import('./pull.ts')).pull(flags, out, draw, failed))
+
+  withToken(
+    program
+      .command('push')
+      .description('copy a network of a storage to any server of this API; run again, it sends what is new or has changed')
+      .requiredOption('--from <address>', storageForms.replace('memory:, ', ''))
+      .option('--outbox <directory>', 'the outbox of lowdb; beside the file by default')
+      .requiredOption('--network <id or subdomain>', 'the network')
+      .requiredOption('--to <url>', 'the address of the server')
+      .option('--to-network <id or subdomain>', 'the network on the server, if it has another name there'),
+    '--token',
+    'that server',
+  )
+    .option('--only <groups>', 'only these, such as members,spaces, with those that they refer to; invites come only so')
+    .option('--state <file>', 'what was sent before; beside the storage by default')
+    .option('--dry-run [yes]', 'show what would be sent, and send nothing')
+    .option('--json', 'print JSON for programs')
+    .action(async (flags) => (await import('./push/push.ts')).push(flags, out, draw, failed))
 
   const diff = program
     .command('diff')

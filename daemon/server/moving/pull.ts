@@ -9,8 +9,8 @@ import { tokenOf } from '../token.ts'
 import { fromServer } from './from-server.ts'
 import type { NotGiven } from './not-given.ts'
 import { pacedClient } from './paced-client.ts'
+import { byStage, lineOf } from './progress.ts'
 import { type PulledList, type PullReport, pullNetwork } from './pull-network.ts'
-import type { Progress } from './pulling.ts'
 import { groups } from './stages/all.ts'
 
 export interface PullFlags {
@@ -78,23 +78,6 @@ function timeOf(since: string | undefined): string | undefined {
   if (Number.isNaN(time))
     throw new UsageError(`--since must be a time in ISO 8601, such as 2026-11-20, got ${JSON.stringify(since)}`)
   return new Date(time).toISOString()
-}
-
-const width = 30
-
-function lineOf({ stage, number, stages, read, requests }: Progress): string {
-  const bar = '#'.repeat(Math.round((number / stages) * width)).padEnd(width, '-')
-  return `[${bar}] ${number} of ${stages}: ${stage}, ${read} records, ${requests} requests`
-}
-
-/** A line whenever another stage has begun, for logs. */
-function byStage(out: Output): (line: string) => void {
-  let last = ''
-  return (line) => {
-    const stage = line.replace(/,.*/, '')
-    if (stage !== last) out.warn(line)
-    last = stage
-  }
 }
 
 const status = ({ unread, left }: PulledList): string => {

@@ -7,18 +7,6 @@ import { putNote } from './notes.ts'
 import type { Paced } from './paced-client.ts'
 import type { State } from './state.ts'
 
-/** How far a pull is, for people. */
-export interface Progress {
-  readonly stage: string
-  /** Of the stages, from 1. */
-  readonly number: number
-  readonly stages: number
-  /** Records of this stage. */
-  readonly read: number
-  /** Requests of this run. */
-  readonly requests: number
-}
-
 export interface Pulling {
   readonly source: Paced
   readonly storage: Storage

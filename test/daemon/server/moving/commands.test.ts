@@ -103,6 +103,13 @@ test('wrong options name themselves and the remedy', async () => {
   expect(await pull('--from', 'https://example.org', '--token', 't', ...target, '--since', 'lately')).toMatch(
     /--since must be a time/,
   )
+  const push = async (...args: readonly string[]) =>
+    (await folkmoot('push', '--network', 'demo', '--to', 'https://example.org', '--token', 't', ...args)).refused
+  expect(await push('--from', 'memory:')).toMatch(/--from memory: begins empty/)
+  expect(await push('--from', 'sqlite:/nowhere/db.sqlite')).toMatch(/there is no storage at/)
+  expect(await push('--from', 'memory:', '--only', 'plans')).toMatch(/--from memory:/)
+  expect(await push('--from', target[1] ?? '', '--only', 'plans')).toMatch(/--only must name some of collections, /)
+  expect(await push('--from', target[1] ?? '', '--dry-run', 'perhaps')).toMatch(/--dry-run must be yes or no/)
   const both = ['--a', 'https://a.test', '--a-token', '-', '--b', 'https://b.test', '--b-token-file', '-', '--network', '1']
   expect((await folkmoot('diff', ...both)).refused).toBe('only one of the two tokens can come from standard input')
   const closed = await closedPort()

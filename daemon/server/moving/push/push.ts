@@ -1,0 +1,135 @@
+/** `folkmoot push`: a network of a storage, to any server of this API. */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { isClientError } from '../../../../lib/client/index.ts'
+import type { Group } from '../../../../lib/operation.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import { type NetworkRow, networks } from '../../../../lib/storage/tables.ts'
+import type { Output } from '../../../output.ts'
+import { UsageError } from '../../../usage.ts'
+import { fileOfStorage, openStorage } from '../../storage/open.ts'
+import { tokenOf } from '../../token.ts'
+import { fewRetries } from '../begin.ts'
+import { fromServer, type Server } from '../from-server.ts'
+import { type Given, isGiven, textOf } from '../given.ts'
+import { type Paced, pacedClient } from '../paced-client.ts'
+import { byStage, lineOf } from '../progress.ts'
+import { type Journal, memoryJournal, openJournal } from './journal.ts'
+import { pushNetwork } from './push-network.ts'
+import { written } from './report.ts'
+import { groups } from './stages/all.ts'
+
+export interface PushFlags {
+  readonly from: string
+  readonly outbox?: string
+  readonly network: string
+  readonly to: string
+  readonly toNetwork?: string
+  readonly token?: string
+  readonly tokenFile?: string
+  readonly only?: string
+  readonly state?: string
+  readonly dryRun?: boolean | string
+  readonly json?: boolean
+}
+
+/**
+ * Pushes a network, and reports what went.
+ * @param draw shows how far it is, over and over in one line; left out where nobody looks
+ * @param failed sets the exit code 1
+ * @throws UsageError, StorageError
+ */
+export async function push(
+  flags: PushFlags,
+  out: Output,
+  draw: ((line: string) => void) | undefined,
+  failed: () => void,
+): Promise<void> {
+  const { from, to, network: name, toNetwork = name, json = false } = flags
+  if (from.startsWith('memory:')) throw new UsageError('--from memory: begins empty: there is nothing to push')
+  const isDry = isDryRun(flags.dryRun)
+  const only = groupsOf(flags.only)
+  const server = fromServer('--to', to, toNetwork, tokenOf('--token', flags.token, flags.tokenFile))
+  const show = draw ?? byStage(out)
+  const target = pacedClient(
+    server.options,
+    (ms) => ms > 1000 && show(`waiting ${Math.ceil(ms / 1000)} s for the rate limit of the server`),
+  )
+  const { storage } = await openStorage(from, flags.outbox, out.warn, 'refuse')
+  try {
+    const network = await networkIn(storage, name)
+    const there = await begin(target, server)
+    const state = flags.state ?? stateFile(from, there.name)
+    const journal = await journalOf(state, `network ${network.id} (${network.subdomain})`, there.name, isDry)
+    try {
+      const tell = (now: Parameters<typeof lineOf>[0]) => show(lineOf(now))
+      const report = await pushNetwork({ storage, network, target, journal, me: there.me, only, isDry, tell })
+      draw?.('')
+      const whole = { network: { id: network.id, subdomain: network.subdomain, id_there: there.id }, state, ...report }
+      out.line(json ? JSON.stringify(whole) : written(whole))
+      const isWhole = report.lists.every(({ unsent }) => unsent === null) && report.left.every(({ refused }) => !refused)
+      if (!isWhole && !isDry) failed()
+    } finally {
+      await journal.close()
+    }
+  } catch (error) {
+    draw?.('')
+    if (!isClientError(error)) throw error
+    throw new UsageError(`${error.message}. What went so far is noted: the same command goes on from there`)
+  } finally {
+    await storage.close()
+  }
+}
+
+/** `--dry-run`, or `--dry-run yes`. */
+function isDryRun(given: boolean | string | undefined): boolean {
+  if (given === undefined || given === 'no') return false
+  if (given === true || given === 'yes') return true
+  throw new UsageError(`--dry-run must be yes or no, got ${JSON.stringify(given)}`)
+}
+
+function groupsOf(only: string | undefined): readonly Group[] | undefined {
+  return only?.split(',').map((name) => {
+    const group = groups.find((known) => known === name.trim())
+    if (!group) throw new UsageError(`--only must name some of ${groups.join(', ')}, got ${JSON.stringify(name.trim())}`)
+    return group
+  })
+}
+
+async function networkIn(storage: Storage, name: string): Promise<NetworkRow> {
+  const all = await storage.transaction((tx) => tx.find(networks, {}), { readOnly: true })
+  const network = all.find(({ id, subdomain }) => id === name || subdomain === name)
+  if (network) return network
+  const names = all.slice(0, 20).map(({ subdomain }) => subdomain)
+  throw new UsageError(`--network: the storage has no network ${name}. It has ${names.join(', ') || 'none'}`)
+}
+
+/** The network of the server, and whose token it is. @throws ClientError, UsageError */
+async function begin(target: Paced, { base, name }: Server): Promise<{ id: string; name: string; me: Given }> {
+  const record: unknown = await target.run(() => target.client.network.show(fewRetries))
+  const id = isGiven(record) ? textOf(record['id']) : ''
+  if (id === '') throw new UsageError(`${name} shows no network: is --to the address of its API?`)
+  const me: unknown = await target
+    .run<unknown>(() => target.client.me.show())
+    .catch((error: unknown) => {
+      if (isClientError(error) && (error.status === 403 || error.status === 404)) return {}
+      throw error
+    })
+  return { id, name: `${base} network ${id}`, me: isGiven(me) ? me : {} }
+}
+
+/** Beside the file of the storage, or where the command runs; each server has its own. */
+function stateFile(from: string, there: string): string {
+  const name = createHash('sha256').update(there).digest('hex').slice(0, 8)
+  const file = fileOfStorage(from)
+  return file === undefined ? resolve(`folkmoot-push-${name}.jsonl`) : `${file}.push-${name}.jsonl`
+}
+
+async function journalOf(path: string, from: string, to: string, isDry: boolean): Promise<Journal> {
+  if (!isDry) return openJournal(path, from, to)
+  if (!existsSync(path)) return memoryJournal()
+  const journal = await openJournal(path, from, to)
+  await journal.close()
+  return memoryJournal(journal)
+}

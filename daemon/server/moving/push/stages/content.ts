@@ -1,0 +1,257 @@
+/** Posts of every kind, what belongs to them, and courses. */
+import { rowsOf } from '../../../../../lib/storage/rows-of.ts'
+import {
+  type CourseworkRow,
+  comments,
+  courseworks,
+  type EventRow,
+  events,
+  mutes,
+  type PostRow,
+  posts,
+  reactions,
+  rsvps,
+  spaces,
+} from '../../../../../lib/storage/tables.ts'
+import { textOf } from '../../given.ts'
+import { isPlain, plainText } from '../plain-text.ts'
+import { given, LeftOut, type Push, type PushStage, pushStage } from '../push-stage.ts'
+
+const kinds = ['post', 'article', 'announcement', 'introduction']
+
+/** The API publishes every post that it makes. */
+const unpublished = ({ status }: PostRow): string | undefined =>
+  status === 'posted' ? undefined : `a ${status} post would be published at once`
+
+/** Columns that the server makes of the others. */
+const ofPosts = ['family', 'post_type', 'summary', 'status', 'content_type', 'published_at', 'last_activity_at'] as const
+
+const inSpace = (row: PostRow, { there }: Push) => ({
+  space_id: there('spaces', row.space_id),
+  title: row.title,
+  description: row.description,
+})
+
+const allPosts = pushStage({
+  name: 'posts',
+  group: 'posts',
+  table: posts,
+  where: { family: 'post' },
+  create: 'posts.create',
+  update: 'posts.update',
+  reason: unpublished,
+  body: (row, push) => given({ ...inSpace(row, push), post_type: kinds.includes(row.post_type) ? row.post_type : undefined }),
+  changes: ({ title, description }) => ({ title, description }),
+  follows: [...ofPosts, 'poll_type', 'choices'],
+  madeBy: 'creator_id',
+})
+
+const allPolls = pushStage({
+  name: 'polls',
+  group: 'posts',
+  table: posts,
+  where: { family: 'poll' },
+  create: 'polls.create',
+  update: 'polls.update',
+  reason: unpublished,
+  body: (row, push) =>
+    given({
+      ...inSpace(row, push),
+      poll_type: row.poll_type?.replace(/_poll$/, '') ?? 'question',
+      choices: row.poll_type === null ? undefined : row.choices?.map(({ text }) => text),
+    }),
+  changes: ({ title, description }) => ({ title, description }),
+  follows: [...ofPosts, 'poll_type'],
+  madeBy: 'creator_id',
+})
+
+/** Fields of an event that its post does not have. */
+const scheduled = [
+  ...(['event_type', 'starts_at', 'ends_at', 'time_zone', 'location', 'link', 'restricted_event', 'post_in_feed'] as const),
+  ...(['frequency', 'interval', 'by_days', 'by_month_days', 'recurrence_count', 'recur_until'] as const),
+]
+
+async function eventOf(id: string, { reads }: Push): Promise<EventRow> {
+  const [event] = await reads.find(events, { where: { id } })
+  return event ?? gone()
+}
+
+const gone = (): never => {
+  throw new LeftOut('it is gone from the storage')
+}
+
+const details = (row: PostRow, event: EventRow): Readonly<Record<string, unknown>> => ({
+  title: row.title,
+  description: row.description,
+  ...Object.fromEntries(scheduled.map((name) => [name, event[name]])),
+})
+
+const ofEvents = { table: posts, where: { family: 'event' }, columns: { ...posts.columns, ...events.columns } } as const
+
+const allEvents = pushStage({
+  ...ofEvents,
+  name: 'events',
+  group: 'events',
+  create: 'events.create',
+  update: 'events.update',
+  reason: unpublished,
+  body: async (row, push) => given({ ...inSpace(row, push), ...details(row, await eventOf(row.id, push)) }),
+  changes: async (row, push) => details(row, await eventOf(row.id, push)),
+  follows: [...ofPosts, 'poll_type', 'choices'],
+  madeBy: 'creator_id',
+})
+
+/** An event that is closed takes no RSVPs, so it is closed after they have come. */
+const closedEvents = pushStage({
+  ...ofEvents,
+  name: 'closing of RSVPs',
+  group: 'events',
+  update: 'events.update',
+  async changes({ id }, push) {
+    const { rsvp_enabled, rsvp_closed } = await eventOf(id, push)
+    return { rsvp_enabled, rsvp_closed }
+  },
+})
+
+const allRsvps = pushStage({
+  name: 'rsvps',
+  group: 'rsvps',
+  table: rsvps,
+  create: 'rsvps.create',
+  update: 'rsvps.update',
+  params: ({ event_id }, push) => ({ event_id: push.there('posts', event_id) }),
+  body: ({ member_id, status, instance_at }, push) => ({
+    member_id: push.there('members', member_id),
+    status,
+    ...(instance_at === '' ? {} : { instance_at }),
+  }),
+  changes: ({ status }) => ({ status }),
+  follows: ['event_id'],
+})
+
+/** Items in the order of their course: what holds others comes before them. */
+async function* inCourseOrder({ reads }: Push): AsyncGenerator<CourseworkRow, void, undefined> {
+  for await (const { id: space_id } of rowsOf(reads, spaces, {})) {
+    const items = await reads.find(courseworks, { where: { space_id } })
+    const below = new Map<string | null, CourseworkRow[]>()
+    for (const item of items.sort((a, b) => a.position - b.position)) {
+      const siblings = below.get(item.parent_id) ?? []
+      siblings.push(item)
+      below.set(item.parent_id, siblings)
+    }
+    const waiting = [...(below.get(null) ?? [])]
+    for (let item = waiting.shift(); item; item = waiting.shift()) {
+      waiting.unshift(...(below.get(item.id) ?? []))
+      if (item.type !== 'overview') yield item
+    }
+  }
+}
+
+const overviewOf = async (space_id: string, { reads }: Push): Promise<CourseworkRow | undefined> =>
+  (await reads.find(courseworks, { where: { space_id, type: 'overview' }, limit: 1 }))[0]
+
+/** The parent there. The server makes the overview with the first item under it, so that one has no parent yet. */
+async function parentOf({ space_id, parent_id }: CourseworkRow, push: Push): Promise<{ readonly parent_id?: string }> {
+  const there = push.thereIf('courseworks', parent_id ?? '')
+  if (there !== undefined) return { parent_id: there }
+  return parent_id === null || parent_id === (await overviewOf(space_id, push))?.id
+    ? {}
+    : { parent_id: push.there('courseworks', parent_id) }
+}
+
+const settings = ({ title, description, status, completion_criteria, unlocking_criteria }: CourseworkRow) => ({
+  title,
+  description,
+  status,
+  completion_criteria,
+  unlocking_criteria,
+})
+
+const allCourseworks = pushStage({
+  name: 'courseworks',
+  group: 'courseworks',
+  table: courseworks,
+  rows: inCourseOrder,
+  create: 'courseworks.create',
+  update: 'courseworks.update',
+  params: ({ space_id }, push) => ({ space_id: push.there('spaces', space_id) }),
+  body: async (row, push) => given({ type: row.type, ...(await parentOf(row, push)), ...settings(row) }),
+  changes: async (row, push) => ({ ...(await parentOf(row, push)), ...settings(row) }),
+  async beside(row, { parent_id }, push) {
+    const overview = await overviewOf(row.space_id, push)
+    const isFirst = overview && overview.id === row.parent_id && push.thereIf('courseworks', overview.id) === undefined
+    return isFirst && textOf(parent_id) !== '' ? [['courseworks', overview.id, textOf(parent_id)]] : []
+  },
+  follows: ['space_id', 'position', 'children_count'],
+})
+
+const overviews = pushStage({
+  name: 'overviews of courses',
+  group: 'courseworks',
+  table: courseworks,
+  where: { type: 'overview' },
+  missing: 'the server makes an overview with the first item under it, and there is none',
+  update: 'courseworks.update',
+  params: ({ space_id }, push) => ({ space_id: push.there('spaces', space_id) }),
+  changes: settings,
+})
+
+const allComments = pushStage({
+  name: 'comments',
+  group: 'comments',
+  table: comments,
+  parent: 'reply_to_id',
+  create: 'comments.create',
+  params: ({ post_id }, push) => ({ post_id: push.there('posts', post_id) }),
+  body: ({ text, reply_to_id }, push) =>
+    given({ text: plainText(text), reply_to_id: reply_to_id === null ? null : push.there('comments', reply_to_id) }),
+  follows: ['post_id', 'space_id', 'depth', 'cheer_count', 'reply_count'],
+  madeBy: 'author_id',
+  loses: ({ text }) => (isPlain(text) ? [] : ['markup']),
+})
+
+const reactionsTo = (what: 'post' | 'comment'): PushStage =>
+  pushStage({
+    name: `reactions to ${what}s`,
+    group: 'reactions',
+    table: reactions,
+    where: what === 'post' ? { comment_id: null } : { post_id: null },
+    create: `${what}_reactions.create`,
+    update: `${what}_reactions.create`,
+    isWhole: true,
+    reason: ({ member_id }, push) => (member_id === push.owner() ? undefined : 'the API lets only the member of the token react'),
+    params: ({ post_id, comment_id }, push) =>
+      what === 'post'
+        ? { post_id: push.there('posts', post_id ?? '') }
+        : { comment_id: push.there('comments', comment_id ?? '') },
+    body: ({ emoji }) => ({ emoji }),
+    changes: ({ emoji }) => ({ emoji }),
+    follows: ['post_id', 'comment_id', 'space_id', 'member_id', 'base_emoji'],
+  })
+
+const allMutes = pushStage({
+  name: 'mutes',
+  group: 'mute',
+  table: mutes,
+  key: ({ post_id, member_id }) => `${post_id} ${member_id}`,
+  create: 'mute.create',
+  hasNoId: true,
+  params: ({ post_id }, push) => ({ post_id: push.there('posts', post_id) }),
+  query: ({ member_id }, push) => ({ user_id: push.there('members', member_id) }),
+  follows: ['post_id', 'member_id'],
+})
+
+/** In the order of dependence. */
+export const content: readonly PushStage[] = [
+  allPosts,
+  allPolls,
+  allEvents,
+  allRsvps,
+  closedEvents,
+  allCourseworks,
+  overviews,
+  allComments,
+  reactionsTo('post'),
+  reactionsTo('comment'),
+  allMutes,
+]

@@ -1,0 +1,183 @@
+/** `folkmoot pull` and `folkmoot push` as processes that are killed at random, at servers with faults. */
+import { readFileSync, watch } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import { seedDemo } from '../../../../daemon/server/demo/seed.ts'
+import { openJournal } from '../../../../daemon/server/moving/push/journal.ts'
+import { createCommunity } from '../../../../lib/index.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import { scoped } from '../../../../lib/storage/scoped.ts'
+import { members, segments } from '../../../../lib/storage/tables.ts'
+import { type Command, run } from '../../../support/command.ts'
+import { createTestCommunity } from '../../../support/community.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+import { rounds, soaking } from '../../../support/rounds.ts'
+import { createSeededCommunity } from '../../../support/seed.ts'
+import { everything, picture, sharedContent } from './support.ts'
+
+const faults = ['--fault', '429:0.1', '--fault', '503:0.05', '--fault', 'drop:0.02', '--seed', '7']
+
+/** A server over a storage; its address. */
+async function serve(storage: string, ...more: readonly string[]): Promise<{ url: string; server: Command }> {
+  const server = run('folkmoot', 'serve', '--storage', storage, '--allow-http', '--json', '--port', '0', ...more)
+  return { url: JSON.parse(await server.firstLine()).url, server }
+}
+
+/** A storage in a file, made and closed. */
+async function madeAt<T>(path: string, make: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await sqliteStorage({ path })
+  try {
+    return await make(storage)
+  } finally {
+    await storage.close()
+  }
+}
+
+/** Kills a program after so many changes of a file that it writes. @returns its exit code, null if it was killed in time */
+async function killed({ child, ended }: Command, file: string, changes: number): Promise<number | null> {
+  let left = changes
+  const watcher = watch(dirname(file), (_, name) => {
+    if (file.endsWith(String(name)) && --left === 0) child.kill('SIGKILL')
+  })
+  try {
+    return await ended
+  } finally {
+    watcher.close()
+  }
+}
+
+const chance = (most: number): number => 1 + Math.floor(Math.random() * most)
+
+/** A server with the pictures of badges. */
+async function pictures(): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(picture))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/badge.png`
+}
+
+/** An empty network with its host, and a token. */
+const emptyNetwork = (path: string): Promise<string> =>
+  madeAt(path, async (storage) => {
+    const community = createCommunity({ storage })
+    const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
+    const made = await community.networks.create({ subdomain: 'there', title: 'There', service_plan: 'unlimited', owner })
+    const key = { network_id: made.network.id, name: 'push', scopes: ['*'], member_id: made.owner.id }
+    return (await community.keys.create(key)).token
+  })
+
+test('a push that is killed at random, at a server with faults, brings each record once', async () => {
+  const directory = temporaryDirectory()
+  const [from, to] = [join(directory, 'from.sqlite'), join(directory, 'to.sqlite')]
+  const url = await pictures()
+  await madeAt(from, async (storage) => {
+    if (soaking) await seedDemo(createCommunity({ storage }), storage)
+    else await createSeededCommunity({ storage })
+    await storage.transaction(async (tx) => {
+      const [network] = await tx.find(members, { limit: 1 })
+      const here = scoped(tx, network?.network_id ?? '')
+      for (const { id } of await here.find(segments, { where: { kind: 'badge' } }))
+        await here.update(segments, id, { avatar_url: url })
+      const [host] = await here.find(members, { where: { role: 'host' } })
+      await here.update(members, host?.id ?? '', { email: 'host@example.org', email_key: 'host@example.org' })
+    })
+  })
+  const token = await emptyNetwork(to)
+  const { url: target, server } = await serve(`sqlite:${to}`, ...faults)
+  const state = join(directory, 'state.jsonl')
+  const network = soaking ? 'paint-pals' : 'demo'
+  const options = ['--from', `sqlite:${from}`, '--network', network, '--to', target, '--to-network', 'there', '--token', token]
+  const only = soaking ? [] : ['--only', 'members,tags,comments']
+  const push = () => run('folkmoot', 'push', ...options, ...only, '--state', state, '--json')
+  let kills = 0
+  for (let round = 0; round < rounds(2, 12); round++)
+    if ((await killed(push(), state, chance(soaking ? 120 : 15))) === null) kills++
+  expect(kills).toBeGreaterThan(0)
+  const last = push()
+  expect([await last.ended, last.out.stderr.includes('folkmoot:')]).toEqual([0, false])
+  const report = JSON.parse(last.out.stdout)
+  expect([report.resumed, report.state]).toEqual([true, state])
+  const again = push()
+  expect(await again.ended).toBe(0)
+  const { lists } = JSON.parse(again.out.stdout)
+  expect(lists.filter((list: { sent: number; changed: number }) => list.sent + list.changed > 0)).toEqual([])
+
+  const copy = join(directory, 'copy.sqlite')
+  const pull = ['--from', target, '--network', 'there', '--token', token, '--to', `sqlite:${copy}`, '--only', 'members,spaces']
+  const pulled = run('folkmoot', 'pull', ...(soaking ? pull.slice(0, -2) : pull))
+  expect(await pulled.ended).toBe(0)
+  server.child.kill('SIGTERM')
+  await server.ended
+  const [, head] = /"from":"([^"]*)"/.exec(readFileSync(state, 'utf8')) ?? []
+  const [, there] = /"to":"([^"]*)"/.exec(readFileSync(state, 'utf8')) ?? []
+  const journal = await openJournal(state, head ?? '', there ?? '')
+  onTestFinished(() => journal.close())
+  const source = await sqliteStorage({ path: from })
+  onTestFinished(() => source.close())
+  const shared = await madeAt(to, (storage) => sharedContent(source, storage, journal))
+  const names = soaking ? Object.keys(shared.here) : ['members', 'spaces', 'space_memberships', 'collections', 'comments']
+  for (const name of names) expect([name, shared.there[name]]).toEqual([name, shared.here[name]])
+  const countsIn = async (path: string) =>
+    madeAt(path, async (storage) =>
+      Object.fromEntries(
+        Object.entries(await everything(storage)).map(([name, rows]) => [name, rows.map(({ id }) => id).sort()]),
+      ),
+    )
+  const [original, mirrored] = [await countsIn(to), await countsIn(copy)]
+  for (const name of ['members', 'spaces', ...(soaking ? ['posts', 'comments', 'segments', 'answers', 'rsvps', 'events'] : [])])
+    expect([name, mirrored[name]]).toEqual([name, original[name]])
+})
+
+const count = soaking ? 10_000 : 500
+
+test('a pull that is killed at random, at a server with faults, makes a copy without a difference', async () => {
+  const directory = temporaryDirectory()
+  const [from, to] = [join(directory, 'from.sqlite'), join(directory, 'to.sqlite')]
+  const token = await madeAt(from, async (storage) => {
+    const { token: made, clock, send } = await createTestCommunity({ storage })
+    const space = (await send('spaces.create', { body: { name: 'Garden' } })).body
+    for (let number = 1; number <= 30; number++) {
+      const post = (await send('posts.create', { body: { space_id: space.id, title: `Post ${number}` } })).body
+      await send('comments.create', { params: { post_id: post.id }, body: { text: 'Good.' } })
+      await send('post_reactions.create', { params: { post_id: post.id }, body: { emoji: '🌱' } })
+    }
+    const at = new Date(clock.now()).toISOString()
+    await storage.transaction(async (tx) => {
+      const here = scoped(tx, '1')
+      for (let number = 1; number <= count; number++) {
+        const email = `member${number}@example.org`
+        const names = { first_name: `Member ${number}`, last_name: 'Of many', commercial_email_consent: true }
+        const id = String(10_000 + number)
+        await here.insert(members, { id, created_at: at, updated_at: at, email, email_key: email, ...names })
+      }
+    })
+    return made
+  })
+  const faulty = await serve(`sqlite:${from}`, ...faults)
+  const pull = (url: string) =>
+    run('folkmoot', 'pull', '--from', url, '--network', '1', '--token', token, '--to', `sqlite:${to}`, '--json')
+  let kills = 0
+  for (let round = 0; round < rounds(1, 4); round++)
+    if ((await killed(pull(faulty.url), `${to}-wal`, chance(soaking ? 100 : 20))) === null) kills++
+  expect(kills).toBeGreaterThan(0)
+  const last = pull(faulty.url)
+  expect([await last.ended, last.out.stderr.includes('folkmoot:')]).toEqual([0, false])
+  faulty.server.child.kill('SIGTERM')
+  await faulty.server.ended
+
+  const source = await serve(`sqlite:${from}`)
+  const copyToken = await madeAt(to, async (storage) => {
+    const key = { network_id: '1', name: 'diff', scopes: ['*'], member_id: await hostOf(storage) }
+    return (await createCommunity({ storage }).keys.create(key)).token
+  })
+  const copy = await serve(`sqlite:${to}`)
+  const sides = ['--a', source.url, '--a-token', token, '--b', copy.url, '--b-token', copyToken, '--network', '1']
+  const diff = run('folkmoot', 'diff', ...sides, ...(soaking ? ['--all'] : ['--sample', '5']))
+  expect([await diff.ended, diff.out.stdout]).toEqual([0, expect.stringMatching(/^No difference in \d+ answers\.\n$/)])
+})
+
+const hostOf = (storage: Storage): Promise<string> =>
+  storage.transaction(async (tx) => (await tx.find(members, { where: { role: 'host' } }))[0]?.id ?? '')
