@@ -3,17 +3,17 @@ import type { Command } from 'commander'
 import type { Output } from '../../output.ts'
 import { list } from '../options.ts'
 import type { Running } from '../serve.ts'
+import { withToken } from '../token-options.ts'
 import type { McpFlags } from './mcp.ts'
 
 /** @param started is given what runs, to end it with the process */
 export function mcpCommand(program: Command, out: Output, started: (running: Running) => void): void {
-  program
+  const command = program
     .command('mcp')
     .description('the operations of a server as tools of the Model Context Protocol, on standard input and output')
     .requiredOption('--url <url>', 'the server, such as https://api.example.org')
     .requiredOption('--network <id or subdomain>', 'the network')
-    .option('--token <token>', 'the API token; better in a file')
-    .option('--token-file <file>', 'a file that holds the token')
+  withToken(command, '--token', 'the server', false)
     .option('--write <groups...>', 'groups whose operations may write, such as posts members; * is every group', list, [])
     .option('--only <groups...>', 'groups that there are tools for; every group by default', list, [])
     .action(async (flags: McpFlags) => {

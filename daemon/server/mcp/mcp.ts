@@ -6,8 +6,8 @@ import { createClient } from '../../../lib/client/index.ts'
 import { operations } from '../../../lib/operations.ts'
 import { fault, type Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
-import { secretOf } from '../secrets.ts'
 import type { Running } from '../serve.ts'
+import { tokenOf } from '../token.ts'
 
 /** The flags of `folkmoot mcp`. */
 export interface McpFlags {
@@ -33,10 +33,7 @@ function asUsage<T>(work: () => T): T {
  * @throws UsageError that names the flag and the remedy
  */
 export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, out: Output): Running {
-  if (tokenFile === '-' || token === '-')
-    throw new UsageError('a token cannot be - here, because the protocol uses standard input: name a file')
-  const given = secretOf('--token', token, tokenFile)
-  if (given === undefined) throw new UsageError('--token or --token-file is required: an API token of the network')
+  const given = tokenOf('--token', token, tokenFile, 'the protocol')
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError(`--url must be like https://api.example.org, got ${JSON.stringify(url.slice(0, 200))}`)
   const tools = asUsage(() => toolsOf(operations, { write, only }, (option) => `--${option}`))

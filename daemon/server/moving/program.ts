@@ -4,7 +4,7 @@ import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { list } from '../options.ts'
 import { storageForms } from '../storage/address.ts'
-import { withToken } from '../token.ts'
+import { withToken } from '../token-options.ts'
 
 /** The parts of the process that these commands use. */
 export interface MovingHost {

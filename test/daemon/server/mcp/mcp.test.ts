@@ -44,9 +44,12 @@ test('an agent starts folkmoot mcp, reads and writes a network of a server, and 
 const valid = ['--url', 'https://api.example.org', '--network', '1']
 
 test.each([
-  [[...valid], '--token or --token-file is required'],
-  [[...valid, '--token-file', '-'], 'a token cannot be - here, because the protocol uses standard input: name a file'],
-  [[...valid, '--token', '-'], 'a token cannot be - here'],
+  [[...valid], 'give a token by --token or --token-file'],
+  [
+    [...valid, '--token-file', '-'],
+    '--token and --token-file cannot be - here, because the protocol uses standard input: name a file',
+  ],
+  [[...valid, '--token', '-'], '--token and --token-file cannot be - here'],
   [[...valid, '--token', 'a', '--token-file', 'b'], '--token and --token-file are the same: give one of them'],
   [['--url', 'ftp://a', '--network', '1', '--token', 'a'], '--url must be like https://api.example.org, got "ftp://a"'],
   [[...valid, '--token', 'a', '--write', 'post'], '--write must name groups, got "post"'],

@@ -1,0 +1,15 @@
+/** The options of API tokens. The help of every command loads this, so reading a token is elsewhere: `token.ts`. */
+import type { Command } from 'commander'
+
+/**
+ * Adds `--token` and `--token-file`.
+ * @param option another name: `--a-token`
+ * @param whose the server that it is for
+ * @param input whether a token may come on standard input
+ */
+export function withToken(command: Command, option = '--token', whose = 'the server', input = true): Command {
+  const dash = input ? '; - is standard input' : ''
+  return command
+    .option(`${option} <token>`, `an API token of ${whose}${dash}; better in a file`)
+    .option(`${option}-file <file>`, `a file that holds the token${dash}`)
+}
