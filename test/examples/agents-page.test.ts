@@ -27,7 +27,7 @@ async function paintPals() {
   return { community, token }
 }
 
-/** The groups whose tools write, and the answer to one that reads, of a command that stands in a directory with `./token`. */
+/** Runs a command beside `./token`. Gives the groups whose tools write, and the answer to a tool that reads. */
 async function asked(words: readonly string[]) {
   const { community, token } = await paintPals()
   const server = createServer(toNodeListener(community))
