@@ -62,6 +62,11 @@ export interface Relay {
   reconfigure(settings: Partial<Settings>, encryptionKeys?: readonly string[]): void
   /** Sends to an endpoint again that the relay itself had stopped sending to. */
   enable(endpoint: number): Promise<void>
+  /**
+   * Sends nothing more to an endpoint until `enable`, or until its definition changes. Its events wait.
+   * @param reason for people
+   */
+  disable(endpoint: number, reason: string): Promise<void>
   /** Closes the circuit of an endpoint, as a probe that succeeded would. */
   closeCircuit(endpoint: number): Promise<void>
   /**
@@ -125,6 +130,11 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       if (endpoint) scheduler.change(endpoint)
     }
 
+    async function disable(ref: number, reason: string): Promise<void> {
+      const endpoint = await store.disable(ref, reason)
+      if (endpoint) scheduler.change(endpoint)
+    }
+
     let closing: Promise<void> | undefined
     async function close(grace: number): Promise<void> {
       // Nothing more is started from now on, or what a second call aborts would be sent again while the outbox is read to its end.
@@ -162,6 +172,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         scheduler.wake()
       },
       enable: (ref) => startAfresh(ref, true),
+      disable,
       closeCircuit: (ref) => startAfresh(ref, false),
       close(grace = defaultGrace) {
         // Asked again, it aborts what the first call still waits for.

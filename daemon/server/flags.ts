@@ -49,6 +49,8 @@ const serveFlags = {
   metricsPort: portNumber('metrics for Prometheus on this port of 127.0.0.1'),
   demo: onOff('make the demo network and a token; the token of the previous start stops working'),
   relay: onOff('run the webhook relay in this process'),
+  relayControl: text('<url>', 'the control port of a relay that runs beside, such as http://127.0.0.1:9464: for the panel'),
+  relayControlKeyFile: text('<file>', 'the file with the key of that control port; by default the one beside the outbox'),
   webhookUrl: texts('<url>', 'an endpoint of the demo network; repeatable, each with a key'),
   webhookKey: texts('<key>', 'the key that it gets as bearer token; better in a file'),
   webhookKeyFile: texts('<file>', 'a file that holds the key; - is standard input'),

@@ -7,7 +7,6 @@ import { withoutPassword, withPasswordLeftOut } from '../../adapters/sql/postgre
 import { isPublicUrl } from '../../lib/options.ts'
 import type { Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
-import type { OpenRelayView } from '../relay/operate/view/side.ts'
 import type { Relay } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
 import { banner } from './banner.ts'
@@ -28,6 +27,7 @@ import type { Metrics } from './operate/metrics.ts'
 import { warnOfUnreadable } from './operate/unreadable.ts'
 import { watcherOf } from './operate/watcher.ts'
 import { type LinkWishes, mountPanel } from './panel/mount.ts'
+import { checkRelayFlags, type SeparateRelay, separateRelay } from './panel/separate-relay.ts'
 import { secretsOf } from './secrets.ts'
 import { fileOfStorage, openStorage } from './storage/open.ts'
 import { openRateLimits } from './storage/rate-limits.ts'
@@ -58,6 +58,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     throw new UsageError('--webhook-order needs --webhook-url')
   if (flags.webhookUrl.length > 0 && !flags.demo)
     throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
+  checkRelayFlags(flags)
   const encryptionKeys = encryptionKeysOf(flags)
   const faults = planOf(flags)
 
@@ -94,17 +95,18 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       ? await (await import('./demo/start.ts')).startDemo(community, storage, flags, webhookKeys, out)
       : undefined
     opened.push(async () => demo?.receiver?.close())
-    let view: OpenRelayView | undefined
+    let view: SeparateRelay | undefined
     if (flags.relay) {
       const relay = await relayOf(outbox, flags, encryptionKeys, log)
       opened.push(() => relay.close(grace))
-      view = (await import('../relay/operate/view/of-relay.ts')).relayViewOf(relay, outbox)
-      opened.push(async () => view?.close())
-    }
+      const own = (await import('../relay/operate/view/of-relay.ts')).relayViewOf(relay, outbox)
+      view = { view: own, close: () => own.close() }
+    } else view = await separateRelay(outbox, flags)
+    opened.push(async () => view?.close())
     const panel = mountPanel(
       {
         community,
-        relay: view,
+        relay: view?.view,
         port: Number(new URL(listening.url).port),
         publicUrl: flags.publicUrl,
         ...httpsOf(flags),

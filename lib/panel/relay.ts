@@ -1,5 +1,5 @@
 /** The relay for a page: it may be missing or away, and the page must still work. */
-import { ApiError } from '../errors.ts'
+import { ApiError, isApiError } from '../errors.ts'
 import { type Html, html } from './html.ts'
 import { badge, note, type Tone } from './parts.ts'
 import type { EndpointHealth, RelayView } from './relay-view.ts'
@@ -12,12 +12,16 @@ export type FromRelay<T> = { readonly there: true; readonly value: T } | { reado
 /** `none`: there is no relay. `away`: it refused or failed. `slow`: it did not answer in time. */
 type Silence = 'none' | 'away' | 'slow'
 
-/** Asks the relay. A failure is reported to the host, and never breaks the page. */
+/**
+ * Asks the relay. A failure is reported to the host, and never breaks the page.
+ * @throws ApiError of the relay, whose sentence is for the visitor
+ */
 export async function askRelay<T>({ settings }: View, ask: (relay: RelayView) => Promise<T>): Promise<FromRelay<T>> {
   if (!settings.relay) return { there: false, why: 'none' }
   try {
     return { there: true, value: await within(settings.timeoutMs, 'the relay', ask(settings.relay)) }
   } catch (error) {
+    if (isApiError(error)) throw error
     settings.report(error, { task: 'panel: the relay' })
     return { there: false, why: error instanceof TooSlow ? 'slow' : 'away' }
   }

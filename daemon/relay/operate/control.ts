@@ -16,7 +16,9 @@ import { announcePort, withdrawPort } from './control-port.ts'
 import type { Metrics } from './metrics.ts'
 import { closeCircuitOf, skipIn } from './on-endpoint.ts'
 import { checkKnown, queryOf, replayOf, selectionOf, skipOf } from './selection.ts'
-import { endpointIn, testThrough } from './view/relay-endpoint.ts'
+import { relayViewOf } from './view/of-relay.ts'
+import { endpointIn, pausedByPerson, testThrough } from './view/relay-endpoint.ts'
+import { viewAnswer } from './view-routes.ts'
 
 export interface Control {
   readonly port: number
@@ -37,6 +39,14 @@ interface Answer {
   readonly body: object
 }
 
+/** Calls of panels that are answered at the same time. */
+const mostAsked = 64
+
+class Busy extends Error {
+  override readonly name = 'Busy'
+}
+
+const nothingSuch: Answer = { status: 404, body: { error: 'this network has no such thing' } }
 const nothingHere: Answer = { status: 404, body: { error: 'there is nothing here' } }
 const noEndpoint: Answer = { status: 404, body: { error: 'there is no such endpoint' } }
 
@@ -50,11 +60,25 @@ function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
  * Listens on 127.0.0.1.
  *
  * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <key>`: `GET /status`, `GET /deliveries`,
- * `POST /replay`, and `POST /networks/{id}/endpoints/{id}/` with `test`, `enable`, `close-circuit` or `skip`.
+ * `POST /replay`, `POST /networks/{id}/endpoints/{id}/` with `test`, `enable`, `disable`, `close-circuit` or `skip`, and the
+ * calls of a panel.
  * @throws UsageError when the port is taken
  */
 export async function startControl({ relay, metrics, outbox, port, onFault = () => undefined }: ControlParts): Promise<Control> {
   const key = Buffer.from(`Bearer ${controlKey(outbox)}`)
+  const view = relayViewOf(relay, outbox)
+  let asked = 0
+
+  /** Calls of panels share a connection to the store: a queue that only grows would help nobody. */
+  async function oneOfFew<T>(work: () => Promise<T>): Promise<T> {
+    if (asked >= mostAsked) throw new Busy('too many requests are being answered; try again in a moment')
+    asked++
+    try {
+      return await work()
+    } finally {
+      asked--
+    }
+  }
 
   function mayControl(request: IncomingMessage): boolean {
     const given = Buffer.from(request.headers.authorization ?? '')
@@ -75,17 +99,20 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     if (!found) return noEndpoint
     if (action === 'test') return { status: 200, body: await testThrough(relay, found) }
     if (action === 'close-circuit') return withStore((store) => closeCircuitOf(store, id, network, relay.now()))
-    await relay.enable(found.ref)
-    return { status: 200, body: { enabled: true } }
+    await (action === 'enable' ? relay.enable(found.ref) : relay.disable(found.ref, pausedByPerson))
+    return { status: 200, body: { enabled: action === 'enable' } }
   }
 
   async function control(request: IncomingMessage, url: URL): Promise<Answer> {
     const query = queryOf(url.searchParams)
+    const call = { method: request.method ?? '', path: url.pathname, query, body: () => jsonOf(request) }
+    const seen = await oneOfFew(() => viewAnswer(view, call))
+    if (seen !== undefined) return seen === null ? nothingSuch : { status: 200, body: seen }
     const isList = request.method === 'GET' && url.pathname === '/deliveries'
     const [parameter] = isList ? [] : Object.keys(query)
     if (parameter !== undefined) throw new UsageError('this path takes no parameters')
     const [, network = '', id = '', action = ''] =
-      /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable|close-circuit|skip)$/.exec(url.pathname) ?? []
+      /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable|disable|close-circuit|skip)$/.exec(url.pathname) ?? []
     switch (`${request.method} ${action || url.pathname}`) {
       case 'GET /status':
         return withStore(async (store) => ({
@@ -118,6 +145,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
       }
       case 'POST test':
       case 'POST enable':
+      case 'POST disable':
       case 'POST close-circuit':
         if (Object.keys(await jsonOf(request)).length > 0) throw new UsageError(`${action} takes no body`)
         return onEndpoint(network, id, action)
@@ -149,6 +177,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     answer(request)
       .catch((error: unknown): Answer => {
         if (error instanceof UsageError) return { status: 422, body: { error: error.message } }
+        if (error instanceof Busy) return { status: 503, body: { error: error.message } }
         onFault(`the control cannot answer ${request.method} ${urlOf(request)?.pathname ?? ''}`, error)
         return { status: 500, body: { error: 'this failed; see the log' } }
       })
@@ -158,9 +187,10 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   announcePort(outbox, listening.port)
   return {
     port: listening.port,
-    close() {
+    async close() {
       withdrawPort(outbox)
-      return listening.close()
+      await listening.close()
+      await view.close()
     },
   }
 }

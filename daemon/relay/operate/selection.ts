@@ -27,7 +27,8 @@ export interface ReplayFlags extends SelectionFlags {
   readonly all?: boolean
 }
 
-const id = (what: string) =>
+/** An id of digits; a number counts as its digits. */
+export const id = (what: string) =>
   v.pipe(
     v.union([v.string(), v.pipe(v.number(), v.safeInteger(), v.transform(String))], `takes the id of ${what}`),
     v.regex(/^\d{1,20}$/, `takes the id of ${what}: digits`),
@@ -68,7 +69,11 @@ const skipping = v.object({ endpoint: conditions.endpoint, network, event, type,
 /** How names are written where a selection comes from: `--limit` or `limit`. */
 export type Prefix = '--' | ''
 
-function parsed<S extends v.ObjectSchema<v.ObjectEntries, undefined>>(
+/**
+ * Values by their rules; a name without a rule is refused.
+ * @throws UsageError naming every problem
+ */
+export function parsed<S extends v.ObjectSchema<v.ObjectEntries, undefined>>(
   schema: S,
   given: Readonly<Record<string, unknown>>,
   prefix: Prefix,
@@ -81,7 +86,10 @@ function parsed<S extends v.ObjectSchema<v.ObjectEntries, undefined>>(
   }
   const result = v.safeParse(schema, given)
   if (result.success) return result.output
-  const problems = result.issues.map(({ path, message }) => `${prefix}${String(path?.[0]?.key)} ${message}`)
+  const problems = result.issues.map(({ path, message }) => {
+    const name = String(path?.[0]?.key)
+    return `${prefix}${name} ${Object.hasOwn(given, name) ? message : 'is missing'}`
+  })
   throw new UsageError([...new Set(problems)].join('; '))
 }
 

@@ -10,7 +10,16 @@ import { systemResolve } from './resolve.ts'
 import { createSender } from './sender.ts'
 
 /** The type of the event that is sent as a test; no operation causes it. */
-export const testEventType = 'TestHook'
+const testEventType = 'TestHook'
+
+/**
+ * A test event, with its body as it is sent.
+ * @param now milliseconds since 1970
+ */
+export function testEvent(event_id: string, now: number, message = 'This is a test of a webhook endpoint.') {
+  const head = { event_id, event_timestamp: new Date(now).toISOString(), event_type: testEventType }
+  return { ...head, body: JSON.stringify({ ...head, payload: { message } }) }
+}
 
 /** The result of a test; `unreadable`: the endpoint's key and secrets cannot be decrypted, and nothing was sent. */
 export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'milliseconds'> {
@@ -35,16 +44,10 @@ export async function sendTest(
     return { result: 'unreadable', status: null, reason: problemOf(error), milliseconds: 0 }
   }
   const sender = createSender(() => settings, systemClock, systemResolve(), userAgent)
-  const event_id = randomUUID()
-  const event = {
-    event_id,
-    event_timestamp: new Date(systemClock.now()).toISOString(),
-    event_type: testEventType,
-    payload: { message: 'This is a test of a webhook endpoint.' },
-  }
+  const { event_id, body } = testEvent(randomUUID(), systemClock.now())
+  const timeout = attemptTimeout(settings)
   try {
-    const body = Buffer.from(JSON.stringify(event))
-    return await sender.send({ endpoint: { ...endpoint, ref: 0 }, event_id, body, timeout: attemptTimeout(settings) })
+    return await sender.send({ endpoint: { ...endpoint, ref: 0 }, event_id, body: Buffer.from(body), timeout })
   } finally {
     await sender.close()
   }

@@ -236,6 +236,11 @@ export interface RelayStore {
    * @returns the endpoint as it is now, if it is there
    */
   startAfresh(ref: number, enable: boolean): Promise<Endpoint | undefined>
+  /**
+   * Disables an endpoint: its events wait.
+   * @returns the endpoint as it is now, if it is there
+   */
+  disable(ref: number, reason: string): Promise<Endpoint | undefined>
   close(): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { withPasswordLeftOut } from '../../../adapters/sql/postgres/address.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
 import { openOperatorStore } from '../../relay/backing.ts'
-import { testEventType } from '../../relay/send/test-delivery.ts'
+import { testEvent } from '../../relay/send/test-delivery.ts'
 import type { EndpointStatus, OperatorStore } from '../../relay/store/operator/operator-store.ts'
 import { Ended, UsageError } from '../../usage.ts'
 
@@ -73,17 +73,16 @@ export function createRelayLink(outbox: string, { id, network_id }: Registered, 
         `the relay on ${shown} has not read the registration: look at its log`,
         signal,
       )
-      const head = { event_id: randomUUID(), event_timestamp: new Date(now()).toISOString(), event_type: testEventType }
-      const body = JSON.stringify({ ...head, payload: { message: 'folkmoot listen is connected.' } })
+      const test = testEvent(randomUUID(), now(), 'folkmoot listen is connected.')
       let isThere = false
-      void arrived(head.event_id).then(() => {
+      void arrived(test.event_id).then(() => {
         isThere = true
       })
-      await found.deliver(endpoint, { kind: 'event', audience: 'integration', network_id, ...head, body }, now())
+      await found.deliver(endpoint, { kind: 'event', audience: 'integration', network_id, ...test }, now())
       await eventually(
         async () => {
           if (isThere) return true
-          const [delivery] = await found.deliveries({ event: head.event_id, limit: 1 })
+          const [delivery] = await found.deliveries({ event: test.event_id, limit: 1 })
           if (delivery?.last_outcome && delivery.last_outcome !== 'delivered')
             throw new Ended(refusal(delivery.last_outcome, (await found.endpoints()).find(isOurs)?.last_error ?? null))
           return undefined

@@ -1,7 +1,7 @@
 /** The relay for the panel, over the store of a relay that runs in the same process. */
 import { openOperatorStore } from '../../backing.ts'
 import type { Relay } from '../../relay.ts'
-import { testThrough } from './relay-endpoint.ts'
+import { pausedByPerson, testThrough } from './relay-endpoint.ts'
 import type { OpenRelayView } from './side.ts'
 import { viewOver } from './view.ts'
 
@@ -17,9 +17,7 @@ export const relayViewOf = (relay: Relay, outbox: string): OpenRelayView =>
     probing: () =>
       new Set([...relay.scheduler.endpoints].flatMap(({ endpoint, circuit }) => (circuit === 'probing' ? endpoint.ref : []))),
     onDue: () => relay.scheduler.refresh(),
-    test: (endpoint) => testThrough(relay, endpoint),
+    test: (_, endpoint) => testThrough(relay, endpoint),
     enable: (_, { ref }) => relay.enable(ref),
-    async disable() {
-      throw new Error('a relay does not pause an endpoint by itself: community.endpoints.disable does')
-    },
+    disable: (_, { ref }) => relay.disable(ref, pausedByPerson),
   })

@@ -4,6 +4,9 @@ import type { Relay } from '../../relay.ts'
 import { sendTest } from '../../send/test-delivery.ts'
 import type { Endpoint } from '../../store/endpoint/endpoint.ts'
 
+/** Why an endpoint is sent nothing that a person has disabled. */
+export const pausedByPerson = 'a person paused it'
+
 /** The endpoint of a network with this id, as the relay sends to it. */
 export const endpointIn = async ({ store }: Relay, network: string, id: string): Promise<Endpoint | undefined> =>
   (await store.endpoints()).map(({ endpoint }) => endpoint).find((each) => each.network_id === network && each.id === id)

@@ -18,7 +18,8 @@ export interface Side {
   probing(): ReadonlySet<number>
   /** Called after deliveries became due. */
   onDue(): void
-  test(endpoint: Endpoint): Promise<TestAnswer>
+  /** @throws ApiError whose sentence is for the person */
+  test(store: OperatorStore, endpoint: Endpoint): Promise<TestAnswer>
   enable(store: OperatorStore, endpoint: Endpoint): Promise<void>
   disable(store: OperatorStore, endpoint: Endpoint): Promise<void>
 }

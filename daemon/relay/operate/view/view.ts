@@ -70,7 +70,7 @@ export function viewOver(side: Side): OpenRelayView {
     stopReplay: async (network, id) => resends.stop(network, id),
     async test(network, id) {
       const found = await endpointOf(network, id)
-      return found && side.test(found.endpoint)
+      return found && side.test(found.store, found.endpoint)
     },
     async enable(network, id) {
       const found = await endpointOf(network, id)

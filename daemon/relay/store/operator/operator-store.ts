@@ -149,6 +149,10 @@ export interface OperatorStore {
    * @param notice what is recorded of it
    */
   startAfresh(ref: number, now: number, notice?: Notice): Promise<void>
+  /** Gives an endpoint a fresh start, and sends to it again where the relay or a person had disabled it. */
+  enable(ref: number): Promise<void>
+  /** Disables an endpoint: its events wait. A running relay notices within a second. */
+  disable(ref: number, reason: string): Promise<void>
   /**
    * Has an event delivered to this endpoint alone, as any other: it is due at once. A running relay notices within a second.
    * @param now milliseconds since 1970

@@ -2,7 +2,7 @@
 import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, rows, type SqlValue } from '../database.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { endpointOf } from '../endpoint/endpoint-row.ts'
-import { startAfresh } from '../plans/fresh-start.ts'
+import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { keepNotices } from '../plans/kept.ts'
 import { arriving, behind, iso, number, numberOrNull, text, textOrNull } from '../rows.ts'
 import type { Notice } from '../store.ts'
@@ -67,6 +67,12 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
         yield* startAfresh(database, ref, false)
         yield* keepNotices(database, notice ? [notice] : [], now)
       }, true),
+    async enable(ref) {
+      await database.transaction(() => startAfresh(database, ref, true), true)
+    },
+    async disable(ref, reason) {
+      await database.transaction(() => disable(database, ref, reason), true)
+    },
     deliver: (endpoint, record, now) =>
       database.transaction(function* () {
         const version = yield* nextVersion()

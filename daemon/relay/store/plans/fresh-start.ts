@@ -1,4 +1,4 @@
-/** A fresh start of an endpoint: its circuit closes, and sending begins slowly. */
+/** Decisions of people about an endpoint: sending begins anew, or ends. */
 import { nextVersion, type Plan, type RelayDatabase, row } from '../database.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { endpointColumns, endpointOf } from '../endpoint/endpoint-row.ts'
@@ -13,6 +13,18 @@ export function* startAfresh(database: RelayDatabase, ref: number, enable: boole
     `UPDATE $schema.endpoints SET fresh_starts = fresh_starts + 1, defined = ?2${enable ? ', disabled = NULL' : ''}
      WHERE ref = ?1 AND removed_at IS NULL RETURNING ${endpointColumns}`,
     [ref, version],
+  )
+  yield* database.touch([ref], version)
+  return found && endpointOf(found)
+}
+
+/** Sends nothing more to an endpoint, until `startAfresh` enables it or its definition changes. A reason that is there stays. */
+export function* disable(database: RelayDatabase, ref: number, reason: string): Plan<Endpoint | undefined> {
+  const version = yield* nextVersion()
+  const found = yield* row(
+    `UPDATE $schema.endpoints SET disabled = coalesce(disabled, ?3), defined = ?2 WHERE ref = ?1 AND removed_at IS NULL
+     RETURNING ${endpointColumns}`,
+    [ref, version, reason],
   )
   yield* database.touch([ref], version)
   return found && endpointOf(found)

@@ -6,7 +6,7 @@ import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
 import type { Clock } from '../../clock.ts'
 import { type Plan, row } from '../database.ts'
 import type { Intake } from '../intake.ts'
-import { startAfresh } from '../plans/fresh-start.ts'
+import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { createIngester } from '../plans/ingest.ts'
 import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
 import { eventColumns, isEnabled, outgoing, readingOf, waitingColumns } from '../plans/waiting.ts'
@@ -214,6 +214,11 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     compact: async () => {},
     async startAfresh(ref, enable) {
       const endpoint = await database.transaction(() => startAfresh(database, ref, enable), true)
+      notifier.notify()
+      return endpoint
+    },
+    async disable(ref, reason) {
+      const endpoint = await database.transaction(() => disable(database, ref, reason), true)
       notifier.notify()
       return endpoint
     },

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Plan, row, rows } from '../database.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
-import { startAfresh } from '../plans/fresh-start.ts'
+import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { createIngester } from '../plans/ingest.ts'
 import { interrupt } from '../plans/interruptions.ts'
 import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
@@ -45,7 +45,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     `INSERT OR REPLACE INTO attempts (delivery, number, at, milliseconds, status, outcome, answer) VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
   const updateState = connection.prepare('UPDATE endpoints SET state = ? WHERE ref = ? AND removed_at IS NULL')
-  const disable = connection.prepare('UPDATE endpoints SET disabled = ? WHERE ref = ?')
+  const updateDisabled = connection.prepare('UPDATE endpoints SET disabled = ? WHERE ref = ?')
   const setMeta = connection.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
   const dataVersion = connection.prepare('PRAGMA data_version')
   // Changes with every commit of another connection.
@@ -68,23 +68,26 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     for (const result of turn.results) writeResult(result)
     order.settleResults(turn.ordered, turn.inFlight)
     for (const [ref, state] of turn.states) updateState.run(JSON.stringify(state), ref)
-    for (const [ref, reason] of turn.disable) disable.run(reason, ref)
+    for (const [ref, reason] of turn.disable) updateDisabled.run(reason, ref)
     setMeta.run('in_flight', JSON.stringify([...turn.inFlight]))
     setMeta.run('time', now)
     return run(ingester.notify(turn.notices, now))
   }
 
-  /** The fresh starts that the relay has seen. */
-  let freshStarts = new Map<number, number>()
+  /** The endpoints as the relay has seen them. */
+  let noted = new Map<number, Pick<Endpoint, 'fresh_starts' | 'disabled'>>()
   const note = (endpoints: readonly Endpoint[]) => {
-    for (const { ref, fresh_starts } of endpoints) freshStarts.set(ref, fresh_starts)
+    for (const endpoint of endpoints) noted.set(endpoint.ref, endpoint)
   }
 
-  /** Endpoints to which somebody else has given a fresh start since the last poll. */
-  function startedAfresh(): readonly Endpoint[] {
+  /** Endpoints that somebody else has given a fresh start or disabled since the last poll. */
+  function decidedByOthers(): readonly Endpoint[] {
     const endpoints = run(storedEndpoints()).map(({ endpoint }) => endpoint)
-    const changed = endpoints.filter(({ ref, fresh_starts }) => fresh_starts > (freshStarts.get(ref) ?? 0))
-    freshStarts = new Map()
+    const changed = endpoints.filter(({ ref, fresh_starts, disabled }) => {
+      const before = noted.get(ref)
+      return fresh_starts > (before?.fresh_starts ?? 0) || (disabled !== null && before?.disabled == null)
+    })
+    noted = new Map()
     note(endpoints)
     return changed
   }
@@ -195,7 +198,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
       const found = readVersion()
       if (found === version) return undefined
       version = found
-      return { ...nothingNew, touched: 'all', changed: startedAfresh() }
+      return { ...nothingNew, touched: 'all', changed: decidedByOthers() }
     },
     // One relay has this store to itself: its lease never ends.
     lease: nothingNew.lease,
@@ -210,6 +213,11 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     },
     async startAfresh(ref, enable) {
       const endpoint = await database.transaction(() => startAfresh(database, ref, enable))
+      if (endpoint) note([endpoint])
+      return endpoint
+    },
+    async disable(ref, reason) {
+      const endpoint = await database.transaction(() => disable(database, ref, reason))
       if (endpoint) note([endpoint])
       return endpoint
     },

@@ -1,113 +1,244 @@
-/** The relay for the panel, in the process of the relay; on each store. */
-import { expect, onTestFinished, test } from 'vitest'
+/**
+ * The relay for the panel in three ways: in its own process, over its control port, and over its store
+ * alone. Each runs on each store.
+ */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startControl } from '../../../../daemon/relay/operate/control.ts'
+import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
+import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { relayViewOf } from '../../../../daemon/relay/operate/view/of-relay.ts'
+import { relayViewOfStore } from '../../../../daemon/relay/operate/view/of-store.ts'
 import type { OpenRelayView } from '../../../../daemon/relay/operate/view/side.ts'
+import { type RelayView, relayViewOverControl } from '../../../../lib/panel/index.ts'
 import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 
-function viewOf(all: Bench): OpenRelayView {
-  const view = relayViewOf(all.relay, all.directory)
+const closed = (view: OpenRelayView): RelayView => {
   onTestFinished(() => view.close())
   return view
+}
+
+/** The address and the key of the control of a relay. */
+async function controlOf({ relay, directory }: Bench) {
+  const control = await startControl({ relay, metrics: createMetrics(() => relay, '0.0.0'), outbox: directory, port: 0 })
+  onTestFinished(() => control.close())
+  return { url: `http://127.0.0.1:${control.port}`, key: controlKey(directory) }
+}
+
+const ways: Readonly<Record<string, (all: Bench) => RelayView | Promise<RelayView>>> = {
+  'in the process of the relay': ({ relay, directory }) => closed(relayViewOf(relay, directory)),
+  'over the control port': async (all) => relayViewOverControl(await controlOf(all)),
+  'over the store alone': ({ directory }) => closed(relayViewOfStore(directory)),
 }
 
 const by = { actor: 'Ada' }
 const settled = (all: Bench, count: number) =>
   until(() => all.attempts.filter(({ state }) => state !== 'pending').length === count, `${count} deliveries are settled`)
 
-test('deliveries come by pages and filters, the newest first, and never those of another network', async () => {
-  const [good, bad] = await Promise.all([receiver(), receiver(status(400))])
-  const all = await bench({ retrySchedule: [0, 0.01] })
-  const view = viewOf(all)
-  await all.append(
-    endpoint(good.url),
-    endpoint(bad.url, { id: '8' }),
-    endpoint(good.url, { id: '9', network_id: '2' }),
-    ...events('e', 3),
-    event('other', { network_id: '2' }),
-  )
-  await settled(all, 7)
-  const first = await view.deliveries('1', {}, { limit: 4 })
-  const second = await view.deliveries('1', {}, { limit: 4, after: first.next ?? '' })
-  expect([first.items.length, second.items.length, second.next]).toEqual([4, 2, null])
-  const ids = [...first.items, ...second.items].map(({ id }) => Number(id))
-  expect(ids).toEqual(ids.toSorted((one, other) => other - one))
-  const of = async (filter: Parameters<OpenRelayView['count']>[1]) => (await view.count('1', filter)).count
-  expect(await view.count('1', {})).toEqual({ count: 6, exact: true })
-  expect(await of({ endpoint_id: '8' })).toBe(3)
-  expect(await of({ http_status: 400 })).toBe(3)
-  expect(await of({ state: 'delivered', event_id: 'e1' })).toBe(1)
-  expect(await of({ event_id: 'other' })).toBe(0)
-  expect(await of({ event_type: 'PostCreatedHook', outcome: 'delivered' })).toBe(3)
-  expect(await of({ since: '2200-01-01T00:00:00Z' })).toBe(0)
-  expect(await of({ since: '2020-01-01T00:00:00Z', until: '2200-01-01T00:00:00Z' })).toBe(6)
-  const [foreign] = (await view.deliveries('2', {}, { limit: 10 })).items
-  expect(await view.delivery('1', foreign?.id ?? '')).toBeUndefined()
+describe.each(Object.entries(ways))('%s', (_, viewOf) => {
+  test('deliveries come by pages and filters, the newest first, and never those of another network', async () => {
+    const [good, bad] = await Promise.all([receiver(), receiver(status(400))])
+    const all = await bench({ retrySchedule: [0, 0.01], breakerThreshold: 50 })
+    const view = await viewOf(all)
+    await all.append(
+      endpoint(good.url),
+      endpoint(bad.url, { id: '8' }),
+      endpoint(good.url, { id: '9', network_id: '2' }),
+      ...events('e', 3),
+      event('other', { network_id: '2' }),
+    )
+    await settled(all, 7)
+    const first = await view.deliveries('1', {}, { limit: 4 })
+    const second = await view.deliveries('1', {}, { limit: 4, after: first.next ?? '' })
+    expect([first.items.length, second.items.length, second.next]).toEqual([4, 2, null])
+    const ids = [...first.items, ...second.items].map(({ id }) => Number(id))
+    expect(ids).toEqual(ids.toSorted((one, other) => other - one))
+    const of = async (filter: Parameters<RelayView['count']>[1]) => (await view.count('1', filter)).count
+    expect(await view.count('1', {})).toEqual({ count: 6, exact: true })
+    expect(await of({ endpoint_id: '8' })).toBe(3)
+    expect(await of({ http_status: 400 })).toBe(3)
+    expect(await of({ state: 'delivered', event_id: 'e1' })).toBe(1)
+    expect(await of({ event_id: 'other' })).toBe(0)
+    expect(await of({ event_type: 'PostCreatedHook', outcome: 'delivered' })).toBe(3)
+    expect(await of({ since: '2200-01-01T00:00:00Z' })).toBe(0)
+    expect(await of({ since: '2020-01-01T00:00:00Z', until: '2200-01-01T00:00:00Z' })).toBe(6)
+    const [foreign] = (await view.deliveries('2', {}, { limit: 10 })).items
+    expect(await view.delivery('1', foreign?.id ?? '')).toBeUndefined()
+  })
+
+  test('a delivery has its body and each attempt, and one that was delivered at once has its only attempt', async () => {
+    const bad = await receiver((_, response) => response.writeHead(500).end('no room'))
+    const good = await receiver()
+    const all = await bench({ retrySchedule: [0, 0.01], breakerThreshold: 50 })
+    const view = await viewOf(all)
+    await all.append(endpoint(bad.url), endpoint(good.url, { id: '8' }), event('a'))
+    await settled(all, 2)
+    const detail = async (endpoint_id: string) => {
+      const [row] = (await view.deliveries('1', { endpoint_id }, { limit: 1 })).items
+      return view.delivery('1', row?.id ?? '')
+    }
+    const failed = await detail('7')
+    expect(failed?.history.map(({ status: answered, answer }) => [answered, answer])).toEqual([
+      [500, 'no room'],
+      [500, 'no room'],
+    ])
+    expect(JSON.parse(failed?.body ?? '')).toMatchObject({ event_id: 'a' })
+    expect((await detail('8'))?.history).toMatchObject([{ number: 1, status: 204, outcome: 'delivered' }])
+    expect(await view.status('1')).toMatchObject({ running: true, endpoints: [{ endpoint_id: '7', dead: 1 }, { pending: 0 }] })
+    const { minutes } = await view.activity('1', 60)
+    expect(minutes.reduce((sum, { delivered, failed: not }) => sum + delivered + not, 0)).toBe(2)
+    expect((await view.status('2')).endpoints).toEqual([])
+  })
+
+  test('a resend sends all that match in one network again, and nothing of another network', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    const view = await viewOf(all)
+    const other = endpoint(hook.url, { id: '9', network_id: '2' })
+    await all.append(endpoint(hook.url), other, ...events('e', 3), event('other', { network_id: '2' }))
+    await settled(all, 4)
+    const begun = await view.replay('1', { filter: { state: 'delivered' } }, { perSecond: 100, by })
+    expect(begun).toMatchObject({ done: 0, of: { count: 3, exact: true } })
+    await until(async () => (await view.replayed('1', begun.id))?.state === 'done', 'the resend is done')
+    await until(() => hook.received.length === 7, 'they are sent again')
+    expect(hook.received.filter(({ id }) => id === 'other')).toHaveLength(1)
+    const [foreign] = (await view.deliveries('2', {}, { limit: 1 })).items
+    const none = await view.replay('1', { ids: [foreign?.id ?? ''] }, { perSecond: 100, by })
+    await until(async () => (await view.replayed('1', none.id))?.state === 'done', 'the second resend is done')
+    expect((await view.replayed('1', none.id))?.done).toBe(0)
+    expect(await view.replayed('2', none.id)).toBeUndefined()
+    expect(await view.stopReplay('2', none.id)).toBeUndefined()
+  })
+
+  test('a resend that is stopped makes nothing more due', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    const view = await viewOf(all)
+    await all.append(endpoint(hook.url), ...events('e', 3))
+    await settled(all, 3)
+    const { id } = await view.replay('1', { filter: {} }, { perSecond: 1, by })
+    await until(async () => (await view.replayed('1', id))?.done === 1, 'the first is due')
+    expect(await view.stopReplay('1', id)).toMatchObject({ state: 'stopped' })
+    await until(() => hook.received.length === 4, 'the first is sent again')
+    expect(await view.replayed('1', id)).toMatchObject({ state: 'stopped', done: 1, of: { count: 3 } })
+  })
+
+  test('a test event shows the answer, and an endpoint of another network is not there', async () => {
+    const hook = await receiver(status(201))
+    const all = await bench()
+    const view = await viewOf(all)
+    await all.append(endpoint(hook.url))
+    await until(async () => (await view.status('1')).endpoints.length === 1, 'the relay has heard of it')
+    expect(await view.test('1', '7')).toMatchObject({ outcome: 'delivered', status: 201 })
+    expect(await view.test('2', '7')).toBeUndefined()
+  })
+
+  test('a test event that fails shows the answer, and is not tried again', async () => {
+    const hook = await receiver((_, response) => response.writeHead(500).end('no room'))
+    const all = await bench({ retrySchedule: [0, 60] })
+    const view = await viewOf(all)
+    await all.append(endpoint(hook.url))
+    await until(async () => (await view.status('1')).endpoints.length === 1, 'the relay has heard of it')
+    expect(await view.test('1', '7')).toMatchObject({ outcome: 'status', status: 500 })
+    const { items } = await view.deliveries('1', { state: 'pending' }, { limit: 10 })
+    expect([items, hook.received.length]).toEqual([[], 1])
+  })
+
+  test('an endpoint that is disabled is sent nothing, and its events are sent when it is enabled', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    const view = await viewOf(all)
+    await all.append(endpoint(hook.url), endpoint(hook.url, { id: '8' }), event('first'))
+    await settled(all, 2)
+    expect(await view.disable('1', '7')).toBe(true)
+    const stopped = { activity: 'disabled', reason: 'a person paused it' }
+    await until(
+      () => [...all.relay.scheduler.endpoints].some(({ endpoint: { disabled } }) => disabled !== null),
+      'the relay has heard',
+    )
+    await all.append(event('second'))
+    await settled(all, 3)
+    expect((await view.status('1')).endpoints).toMatchObject([
+      { endpoint_id: '7', pending: 1, ...stopped },
+      { activity: 'delivering' },
+    ])
+    expect(await view.enable('1', '7')).toBe(true)
+    await settled(all, 4)
+    expect((await view.status('1')).endpoints).toMatchObject([{ activity: 'delivering', pending: 0, reason: null }, {}])
+  })
+
+  test('no call reaches another network: not its endpoints, its deliveries, or its resends', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    const view = await viewOf(all)
+    await all.append(
+      endpoint(hook.url),
+      endpoint(hook.url, { id: '9', network_id: '2' }),
+      event('a'),
+      event('b', { network_id: '2' }),
+    )
+    await settled(all, 2)
+    const [foreign] = (await view.deliveries('2', {}, { limit: 1 })).items
+    const id = foreign?.id ?? ''
+    expect(foreign).toMatchObject({ endpoint_id: '9', event_id: 'b' })
+    expect(await view.delivery('2', id)).toMatchObject({ event_id: 'b' })
+    expect(await view.delivery('1', id)).toBeUndefined()
+    expect((await view.deliveries('1', { endpoint_id: '9' }, { limit: 9 })).items).toEqual([])
+    expect((await view.deliveries('1', { event_id: 'b' }, { limit: 9 })).items).toEqual([])
+    expect(await view.count('1', { endpoint_id: '9' })).toEqual({ count: 0, exact: true })
+    expect(await view.test('1', '9')).toBeUndefined()
+    expect([await view.enable('1', '9'), await view.disable('1', '9')]).toEqual([false, false])
+    const own = await view.replay('2', { ids: [id] }, { perSecond: 10, by })
+    expect([await view.replayed('1', own.id), await view.stopReplay('1', own.id)]).toEqual([undefined, undefined])
+    const theirs = await view.replay('1', { ids: [id] }, { perSecond: 10, by })
+    await until(async () => (await view.replayed('1', theirs.id))?.state === 'done', 'the resend of a foreign delivery is done')
+    expect(await view.replayed('1', theirs.id)).toMatchObject({ done: 0 })
+    const hours = (await view.status('1')).endpoints.flatMap((each) => each.hours)
+    expect(hours.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(1)
+    expect((await view.activity('3', 60)).minutes).toEqual([])
+  })
 })
 
-test('a delivery has its body and each attempt, and one that was delivered at once has its only attempt', async () => {
-  const bad = await receiver((_, response) => response.writeHead(500).end('no room'))
-  const good = await receiver()
-  const all = await bench({ retrySchedule: [0, 0.01] })
-  const view = viewOf(all)
-  await all.append(endpoint(bad.url), endpoint(good.url, { id: '8' }), event('a'))
-  await settled(all, 2)
-  const detail = async (endpoint_id: string) => {
-    const [row] = (await view.deliveries('1', { endpoint_id }, { limit: 1 })).items
-    return view.delivery('1', row?.id ?? '')
-  }
-  const failed = await detail('7')
-  expect(failed?.history.map(({ status: answered, answer }) => [answered, answer])).toEqual([
-    [500, 'no room'],
-    [500, 'no room'],
-  ])
-  expect(JSON.parse(failed?.body ?? '')).toMatchObject({ event_id: 'a' })
-  expect((await detail('8'))?.history).toMatchObject([{ number: 1, status: 204, outcome: 'delivered' }])
-  expect(await view.status('1')).toMatchObject({ running: true, endpoints: [{ endpoint_id: '7', dead: 1 }, { pending: 0 }] })
-  const { minutes } = await view.activity('1', 60)
-  expect(minutes.reduce((sum, { delivered, failed: not }) => sum + delivered + not, 0)).toBe(2)
-  expect((await view.status('2')).endpoints).toEqual([])
-})
+describe('the control port', () => {
+  const network = '/networks/1'
 
-test('a resend sends all that match in one network again, and nothing of another network', async () => {
-  const hook = await receiver()
-  const all = await bench()
-  const view = viewOf(all)
-  const other = endpoint(hook.url, { id: '9', network_id: '2' })
-  await all.append(endpoint(hook.url), other, ...events('e', 3), event('other', { network_id: '2' }))
-  await settled(all, 4)
-  const begun = await view.replay('1', { filter: { state: 'delivered' } }, { perSecond: 100, by })
-  expect(begun).toMatchObject({ done: 0, of: { count: 3, exact: true } })
-  await until(async () => (await view.replayed('1', begun.id))?.state === 'done', 'the resend is done')
-  await until(() => hook.received.length === 7, 'they are sent again')
-  expect(hook.received.filter(({ id }) => id === 'other')).toHaveLength(1)
-  const [foreign] = (await view.deliveries('2', {}, { limit: 1 })).items
-  const none = await view.replay('1', { ids: [foreign?.id ?? ''] }, { perSecond: 100, by })
-  await until(async () => (await view.replayed('1', none.id))?.state === 'done', 'the second resend is done')
-  expect((await view.replayed('1', none.id))?.done).toBe(0)
-  expect(await view.replayed('2', none.id)).toBeUndefined()
-  expect(await view.stopReplay('2', none.id)).toBeUndefined()
-})
+  test('answers nothing about deliveries without the key', async () => {
+    const all = await bench()
+    const { url, key } = await controlOf(all)
+    const paths = ['status', 'activity?minutes=5', 'deliveries?limit=5', 'deliveries/count', 'deliveries/1', 'replays/1']
+    const without = await Promise.all(paths.map(async (path) => (await fetch(`${url}${network}/${path}`)).status))
+    expect(without).toEqual(paths.map(() => 401))
+    expect((await fetch(`${url}${network}/replays`, { method: 'POST', body: '{}' })).status).toBe(401)
+    const wrong = relayViewOverControl({ url, key: `${key}x` })
+    await expect(wrong.status('1')).rejects.toThrow('refuses the control key')
+  })
 
-test('a resend that is stopped makes nothing more due', async () => {
-  const hook = await receiver()
-  const all = await bench()
-  const view = viewOf(all)
-  await all.append(endpoint(hook.url), ...events('e', 3))
-  await settled(all, 3)
-  const { id } = await view.replay('1', { filter: {} }, { perSecond: 1, by })
-  await until(async () => (await view.replayed('1', id))?.done === 1, 'the first is due')
-  expect(await view.stopReplay('1', id)).toMatchObject({ state: 'stopped' })
-  await until(() => hook.received.length === 4, 'the first is sent again')
-  expect(await view.replayed('1', id)).toMatchObject({ state: 'stopped', done: 1, of: { count: 3 } })
-})
+  test.each([
+    ['deliveries', 'limit is missing'],
+    ['deliveries?limit=101', 'limit takes a whole number from 1 to 100'],
+    ['deliveries?limit=5&state=lost', 'state is one of pending'],
+    ['deliveries?limit=5&network=2', 'there is no `network` here'],
+    ['deliveries?limit=5&http_status=99', 'http_status takes a whole number from 100 to 599'],
+    ['deliveries/count?since=yesterday', 'since takes a date and time'],
+    ['activity?minutes=100000', 'minutes takes a whole number from 1 to 1440'],
+    ['status?all=1', 'there is no `all` here'],
+  ])('refuses %s: %s', async (path, problem) => {
+    const all = await bench()
+    const { url, key } = await controlOf(all)
+    const answer = await fetch(`${url}${network}/${path}`, { headers: { authorization: `Bearer ${key}` } })
+    expect([answer.status, await answer.json()]).toEqual([422, { error: expect.stringContaining(problem) }])
+  })
 
-test('a test event shows the answer, and an endpoint of another network is not there', async () => {
-  const hook = await receiver(status(201))
-  const all = await bench()
-  const view = viewOf(all)
-  await all.append(endpoint(hook.url))
-  await until(async () => (await view.status('1')).endpoints.length === 1, 'the relay has heard of it')
-  expect(await view.test('1', '7')).toMatchObject({ outcome: 'delivered', status: 201 })
-  expect(await view.test('2', '7')).toBeUndefined()
-  expect([await view.enable('1', '7'), await view.enable('2', '7')]).toEqual([true, false])
+  test.each([
+    [{ per_second: 5, actor: 'Ada' }, 'give either `ids` or `filter`'],
+    [{ per_second: 5, actor: 'Ada', ids: ['1'], filter: {} }, 'give either `ids` or `filter`'],
+    [{ per_second: 5, actor: 'Ada', filter: { network: '2' } }, 'there is no `network` here'],
+    [{ per_second: 5, actor: 'Ada', ids: Array.from({ length: 1001 }, () => '1') }, 'ids has at most 1000 ids'],
+    [{ per_second: 0, actor: 'Ada', ids: ['1'] }, 'per_second takes a whole number from 1 to 10000'],
+  ])('refuses a resend of %j: %s', async (body, problem) => {
+    const all = await bench()
+    const { url, key } = await controlOf(all)
+    const headers = { authorization: `Bearer ${key}` }
+    const answer = await fetch(`${url}${network}/replays`, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect([answer.status, await answer.json()]).toEqual([422, { error: expect.stringContaining(problem) }])
+  })
 })

@@ -1,0 +1,48 @@
+/** The relay for the panel, if it runs in another process than the server. */
+import { readFile } from 'node:fs/promises'
+import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
+import type { RelayView } from '../../../lib/panel/relay-view.ts'
+import { UsageError } from '../../usage.ts'
+import type { ServeFlags } from '../flags.ts'
+
+/** The view, and the end of its connections. */
+export interface SeparateRelay {
+  readonly view: RelayView
+  close(): Promise<void>
+}
+
+type Flags = Pick<ServeFlags, 'relay' | 'relayControl' | 'relayControlKeyFile'>
+
+/** @throws UsageError for options that do not go together */
+export function checkRelayFlags({ relay, relayControl, relayControlKeyFile }: Flags): void {
+  if (relay && relayControl !== undefined)
+    throw new UsageError('--relay runs the relay in this process: leave out --relay-control, or --relay')
+  if (relayControlKeyFile !== undefined && relayControl === undefined)
+    throw new UsageError('--relay-control-key-file goes with --relay-control, the address of the control port')
+}
+
+/**
+ * The relay as the panel asks it: by its control port, or by the PostgreSQL database that relays share.
+ * @returns `undefined` if there is no way to ask it
+ * @throws UsageError for an address that cannot be one
+ */
+export async function separateRelay(outbox: string, flags: Flags): Promise<SeparateRelay | undefined> {
+  const { relayControl: url, relayControlKeyFile } = flags
+  if (url === undefined) {
+    if (!isPostgresAddress(outbox)) return undefined
+    const { relayViewOfStore } = await import('../../relay/operate/view/of-store.ts')
+    const view = relayViewOfStore(outbox)
+    return { view, close: () => view.close() }
+  }
+  const { controlKeyPath } = await import('../../relay/operate/control-key.ts')
+  const { relayViewOverControl } = await import('../../../lib/panel/relay-over-control.ts')
+  const file = relayControlKeyFile ?? controlKeyPath(outbox)
+  // Read for each call: the relay makes the file at its first start.
+  const key = async () => readFile(file, 'utf8')
+  try {
+    return { view: relayViewOverControl({ url, key }), close: async () => undefined }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new UsageError(`--relay-control must be an address such as http://127.0.0.1:9464, got ${JSON.stringify(url)}`)
+  }
+}
