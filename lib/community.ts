@@ -6,6 +6,7 @@ import { changesOf } from './host/audit/changes.ts'
 import type { Actor } from './host/audit/line.ts'
 import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
+import { type FirstUse, firstUseOf } from './host/first-use.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { type Keys, keysOf } from './host/keys.ts'
 import { type Networks, networksOf } from './host/networks.ts'
@@ -63,6 +64,8 @@ export interface HostCalls {
    * @throws ApiError 404, 422 when it is accepted already, the address is banned, or the plan is archived
    */
   readonly acceptInvite: AcceptInvite
+  /** Uses a key up, so that a form which a browser sends twice does its work once. */
+  readonly firstUse: FirstUse
   readonly networks: Networks
   readonly keys: Keys
   readonly endpoints: Endpoints
@@ -201,6 +204,7 @@ function hostCalls(settings: Settings, transactions: Transactions): HostCalls {
     publish: publishOf(settings, transactions, networks),
     notify: notifyOf(notificationsOf(settings, runOperation, networks, 'notify')),
     acceptInvite: acceptInviteOf(notificationsOf(settings, runOperation, networks, 'acceptInvite')),
+    firstUse: firstUseOf(settings, transactions, networks),
     ...own,
     by: (actor) => ({ ...calls, ...changing(actorOf(actor, settings.limits)) }),
   }

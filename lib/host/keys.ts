@@ -36,6 +36,23 @@ export interface KeyListing extends Omit<ApiKeyRow, 'token_hash'> {
   readonly member_state: MemberRow['state']
 }
 
+/** A page of keys to be listed. */
+export interface KeyQuery {
+  /** `Revoked` or not; both by default. */
+  readonly status?: KeyListing['status']
+  /** At most so many, from 1 to 100: 25 by default. */
+  readonly limit?: number
+  /** The `next` of the page before. */
+  readonly after?: Id
+}
+
+/** A page of keys, the newest first. */
+export interface KeyPage {
+  readonly items: readonly KeyListing[]
+  /** Given as `after` it yields the next page; null on the last. A page with `next` may hold fewer than `limit`. */
+  readonly next: Id | null
+}
+
 /** The calls about API keys. A network is named by its id or its subdomain. */
 export interface Keys {
   /**
@@ -49,11 +66,24 @@ export interface Keys {
    */
   list(network: Id | number): Promise<readonly KeyListing[]>
   /**
+   * A page of the keys of a network, the newest first.
+   * @throws ApiError 404, 422 when a value is refused
+   */
+  page(network: Id | number, query?: KeyQuery): Promise<KeyPage>
+  /**
+   * One key, or `undefined` if the network has no such key.
+   * @throws ApiError 404 when there is no such network, 422 when the id cannot be one
+   */
+  find(network: Id | number, id: Id | number): Promise<KeyListing | undefined>
+  /**
    * Revokes a key: it stops working at once, stays listed, and stays revoked.
    * @throws ApiError 404 when the network has no such key, 422 when it is revoked already
    */
   revoke(network: Id | number, id: Id | number): Promise<KeyListing>
 }
+
+/** A page of revoked keys reads so many times its limit. */
+const windowsOfPage = 20
 
 /** @param operations whose scopes a key may hold */
 export function keysOf(settings: Settings, changes: Changes, networks: Networks, operations: readonly AnyOperation[]): Keys {
@@ -62,6 +92,7 @@ export function keysOf(settings: Settings, changes: Changes, networks: Networks,
   const groups = [...new Set(operations.map(({ scope }) => scope.split(':', 1)[0]))].sort()
   const scopesThere = ['*', '*:read', ...groups.flatMap((group) => [`${group}:read`, `${group}:write`])]
   const scopeRule = `must be one or more of ${scopesThere.join(', ')}`
+  const pageRule = 'must be a whole number from 1 to 100'
   const Key = shape({
     network_id: NetworkName,
     name: Title,
@@ -78,6 +109,13 @@ export function keysOf(settings: Settings, changes: Changes, networks: Networks,
       ),
     ),
   })
+  const KeyQuery = shape({
+    status: optional(v.picklist(['Active', 'Revoked'], 'must be Active or Revoked')),
+    limit: optional(
+      v.pipe(v.number('must be a number'), v.integer(pageRule), v.minValue(1, pageRule), v.maxValue(100, pageRule)),
+    ),
+    after: optional(IdInput),
+  })
   const listing = ({ token_hash: _, ...key }: ApiKeyRow, member: MemberRow | undefined): KeyListing => ({
     ...key,
     status: key.revoked_at ? 'Revoked' : 'Active',
@@ -86,6 +124,11 @@ export function keysOf(settings: Settings, changes: Changes, networks: Networks,
   })
   const subjectOf = ({ id, name }: ApiKeyRow): AuditSubject => ({ type: 'key', id, name })
   const withMember = async (tx: ScopedTx, key: ApiKeyRow) => listing(key, await tx.get(members, key.member_id))
+  async function withMembers(tx: ScopedTx, rows: readonly ApiKeyRow[]): Promise<readonly KeyListing[]> {
+    const ids = [...new Set(rows.map(({ member_id }) => member_id))]
+    const owners = new Map((await tx.find(members, { where: { id: ids } })).map((member) => [member.id, member]))
+    return rows.map((row) => listing(row, owners.get(row.member_id)))
+  }
 
   return {
     async create(given) {
@@ -117,10 +160,41 @@ export function keysOf(settings: Settings, changes: Changes, networks: Networks,
     async list(name) {
       const network = await networks.show(name)
       return changes.read(network.id, async (tx) => {
-        const rows = await tx.find(apiKeys, {})
-        const ids = [...new Set(rows.map(({ member_id }) => member_id))]
-        const owners = new Map((await tx.find(members, { where: { id: ids } })).map((member) => [member.id, member]))
-        return rows.map((row) => listing(row, owners.get(row.member_id)))
+        return withMembers(tx, await tx.find(apiKeys, {}))
+      })
+    },
+    async page(name, given = {}) {
+      const { status, limit = 25, after } = checkArgument('keys.page', KeyQuery, given, limits)
+      const network = await networks.show(name)
+      return changes.read(network.id, async (tx) => {
+        const rows: ApiKeyRow[] = []
+        let [last, isMore] = [after, true]
+        // No column has the status of revoked keys. So some rows are read in vain, and a page ends after its windows.
+        for (let window = 0; isMore && rows.length < limit && window < windowsOfPage; window++) {
+          const read = await tx.find(apiKeys, {
+            order: { by: 'id', direction: 'desc' },
+            limit: limit + 1,
+            ...(status === 'Active' ? { where: { revoked_at: null } } : {}),
+            ...(last === undefined ? {} : { after: last }),
+          })
+          isMore = read.length > limit
+          for (const row of read.slice(0, limit)) {
+            last = row.id
+            if (status !== 'Revoked' || row.revoked_at !== null) rows.push(row)
+            if (rows.length < limit) continue
+            isMore = row.id !== read.at(-1)?.id
+            break
+          }
+        }
+        return { items: await withMembers(tx, rows), next: isMore ? (last ?? null) : null }
+      })
+    },
+    async find(name, given) {
+      const id = idOf(given)
+      const network = await networks.show(name)
+      return changes.read(network.id, async (tx) => {
+        const row = await tx.get(apiKeys, id)
+        return row && withMember(tx, row)
       })
     },
     async revoke(name, given) {

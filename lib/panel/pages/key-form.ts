@@ -4,6 +4,7 @@ import type { NewKey } from '../../host/keys.ts'
 import type { Form } from '../form.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
+import { onceField } from '../once.ts'
 import { check, field, group, type Problems, problemsOf, summary } from '../parts.ts'
 import type { View } from '../route.ts'
 
@@ -64,7 +65,7 @@ export function createForm(view: View, form: Form, problems: Problems): Html {
     view,
     'Create a key',
     html`<h1>Create an API key</h1>${summary(problems)}
-<form method="post" action="${view.link('keys')}">
+<form method="post" action="${view.link('keys')}" autocomplete="off">${onceField()}
 ${field(
   { name: 'name', label: 'Name', hint: 'The program that uses it, so that you recognise it later.', problems },
   (attributes) => html`<input ${attributes} type="text" required maxlength="255" autocomplete="off" value="${form.get('name')}">`,

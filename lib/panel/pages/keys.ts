@@ -1,9 +1,11 @@
 /** API keys: list, create, show once, revoke (specification, section 5, rules 2 to 5). */
-import { found } from '../../errors.ts'
-import type { KeyListing } from '../../host/keys.ts'
+import { isStorableId } from '../../base/ids.ts'
+import { ApiError, found } from '../../errors.ts'
+import type { KeyListing, KeyQuery } from '../../host/keys.ts'
 import { may } from '../access.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
+import { sentBeforePage, wasSentBefore } from '../once.ts'
 import { badge, confirmation, empty, note, secret, time } from '../parts.ts'
 import { page, seeOther } from '../respond.ts'
 import type { Route, View } from '../route.ts'
@@ -44,34 +46,69 @@ const row = (view: View, key: KeyListing, names: ReadonlyMap<string, string>): H
 </tr>`
 }
 
+const pageSize = 25
+/** The filters, by the name in the address. */
+const filters: readonly { readonly name: string; readonly label: string; readonly query: KeyQuery }[] = [
+  { name: '', label: 'All', query: {} },
+  { name: 'active', label: 'Active', query: { status: 'Active' } },
+  { name: 'revoked', label: 'Revoked', query: { status: 'Revoked' } },
+]
+
+/** The filter of an address. @throws ApiError 422 for one that does not exist: it would otherwise list every key */
+function filterIn({ query }: View): (typeof filters)[number] {
+  const chosen = filters.find(({ name }) => name === query.get('status'))
+  if (chosen && query.all('status').length < 2) return chosen
+  throw new ApiError(422, { error: 'status must be active or revoked.' })
+}
+
 async function list(view: View): Promise<Html> {
-  const keys = (await view.community.keys.list(view.id)).toReversed()
+  const { name: status, query } = filterIn(view)
+  const after = view.query.get('after')
+  const paging = { limit: pageSize, ...(after === '' ? {} : { after }) }
+  const { items, next } = await view.community.keys.page(view.id, { ...query, ...paging })
+  const isEmpty = status === '' && after === '' && items.length === 0
+  const kept = status === '' ? {} : { status }
   const mayCreate = may(view.visitor, 'keys.create')
   const create = mayCreate && html`<a class="button primary" href="${view.link('keys/new')}">Create a key</a>`
-  const names = await namesOf(view, keys)
+  const names = await namesOf(view, items)
+  const choice = html`<nav class="pager" aria-label="Status">${filters.map(
+    ({ name, label }) =>
+      html`<a href="${view.link('keys', name === '' ? {} : { status: name })}" ${name === status && html`aria-current="page"`}>${label}</a>`,
+  )}</nav>`
   const table = html`<div class="scroll" role="region" aria-label="API keys" tabindex="0"><table class="cards">
 <thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">Scopes</th><th scope="col">Acts for</th>
 <th scope="col">Created</th><th scope="col">Last used</th><th scope="col">Status</th><th scope="col"><span class="sr">Actions</span></th></tr></thead>
-<tbody>${keys.map((key) => row(view, key, names))}</tbody></table></div>`
+<tbody>${items.map((key) => row(view, key, names))}</tbody></table></div>
+<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('keys', kept)}">Newest</a>`}${
+    next !== null && html`<a href="${view.link('keys', { ...kept, after: next })}">Older</a>`
+  }</nav>`
+  const none = isEmpty
+    ? empty('No key yet', 'Create one for each program that calls the API.', create)
+    : empty(
+        'No key here',
+        'Choose another status, or go back to the newest keys.',
+        html`<p><a href="${view.link('keys')}">All keys</a></p>`,
+      )
   const revoked =
     view.query.get('done') === 'revoked' && note('good', html`<p>The key is revoked. It stopped working at once.</p>`)
   return layout(
     view,
     'API keys',
-    html`<div class="head"><h1>API keys</h1><div class="end">${keys.length > 0 && create}</div></div>
+    html`<div class="head"><h1>API keys</h1><div class="end">${!isEmpty && create}</div></div>
 <p class="soft">A program calls the API of this network with a key. Each key has its own scopes, and can be revoked alone.</p>
-${revoked}${keys.length > 0 ? table : empty('No key yet', 'Create one for each program that calls the API.', create)}`,
+${revoked}${!isEmpty && choice}${items.length > 0 || next !== null ? table : none}`,
   )
 }
 
-const keyOf = async ({ community, id, params }: View): Promise<KeyListing> =>
-  found(
-    (await community.keys.list(id)).find((key) => key.id === params['id']),
-    'API key',
-  )
+async function keyOf({ community, id, params }: View): Promise<KeyListing> {
+  const given = params['id'] ?? ''
+  return found(isStorableId(given) ? await community.keys.find(id, given) : undefined, 'API key')
+}
 
 async function create(view: View) {
   const { form } = view
+  if (await wasSentBefore(view))
+    return sentBeforePage(view, 'If its value is lost, revoke the key and create another.', view.link('keys'))
   try {
     const { token, key } = await view.acting.keys.create(await keyFrom(view))
     return page(
@@ -117,7 +154,8 @@ export const keyRoutes: readonly Route[] = [
     path: 'keys/:id/revoke',
     action: 'keys.revoke',
     async handle(view) {
-      await view.acting.keys.revoke(view.id, view.params['id'] ?? '')
+      const { id, status } = await keyOf(view)
+      if (status === 'Active') await view.acting.keys.revoke(view.id, id)
       return seeOther(view.link('keys', { done: 'revoked' }))
     },
   },

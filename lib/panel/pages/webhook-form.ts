@@ -5,6 +5,7 @@ import { orders } from '../../outbox/values.ts'
 import { type Form, formOf } from '../form.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
+import { onceField, sentBeforePage, wasSentBefore } from '../once.ts'
 import { check, field, group, noProblems, note, option, type Problems, problemsOf, secret, summary, time } from '../parts.ts'
 import { type PanelAnswer, page, seeOther } from '../respond.ts'
 import type { Route, View } from '../route.ts'
@@ -81,7 +82,7 @@ ${field(
   { name: 'name', label: 'Name (optional)', problems },
   (attributes) => html`<input ${attributes} type="text" maxlength="255" autocomplete="off" value="${form.get('name')}">`,
 )}
-${isNew && credentials}
+${isNew && html`${credentials}${onceField()}`}
 ${field(
   { name: 'order', label: 'Order', hint: 'An order makes deliveries slower: each waits for the one before.', problems },
   (attributes) =>
@@ -99,6 +100,8 @@ ${eventChoice(view, form, problems)}
 
 async function add(view: View): Promise<PanelAnswer> {
   const { form, id } = view
+  if (await wasSentBefore(view))
+    return sentBeforePage(view, 'If a value is lost, open the endpoint and rotate its key and secret.', view.link('webhooks'))
   try {
     const values = valuesOf(view)
     const given = URL.canParse(values.url) ? new URL(values.url).href : values.url
@@ -149,7 +152,7 @@ function rotateForm(view: View, endpoint: Endpoint, form: Form, problems: Proble
     'Rotate',
     html`<h1>Rotate key and secret</h1><p class="mono">${endpoint.url}</p>${summary(problems)}
 ${(old_key_until || old_secret_until) && note('calm', html`<p>Old ones are still valid until ${time(old_key_until ?? old_secret_until)}.</p>`)}
-<form method="post"><input type="hidden" name="sent" value="1">
+<form method="post"><input type="hidden" name="sent" value="1">${onceField()}
 ${group(
   { name: 'key', label: 'Replace', problems },
   html`<p>${check('checkbox', 'key', 'make', 'The key', both || form.has('key'))}<br>
@@ -213,6 +216,8 @@ export const webhookFormRoutes: readonly Route[] = [
     async handle(view) {
       const endpoint = await ownEndpointOf(view)
       const { form } = view
+      if (await wasSentBefore(view))
+        return sentBeforePage(view, 'If a value is lost, rotate again.', view.link(`webhooks/${endpoint.id}`))
       try {
         const { key, secret } = await view.acting.endpoints.rotate(view.id, endpoint.id, {
           ...(form.has('key') ? { key: true } : {}),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createPanel } from '../../../lib/panel/index.ts'
 import { admin, createTestPanel } from './support.ts'
 
 const tokenIn = (text: string): string => /<code id="token">(fmt_\w+)<\/code>/.exec(text)?.[1] ?? ''
@@ -74,4 +75,87 @@ test('a reader sees the keys, and no way to change them', async () => {
   expect(text).not.toContain('keys/new')
   expect(text).not.toContain('/revoke')
   expect((await get('1/keys/new')).status).toBe(403)
+})
+
+/** The form of a page as a browser would send it, with other values for some of its fields. */
+const formIn = (text: string, values: [string, string][]): [string, string][] => [
+  ...[...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
+    ([, name = '', value = '']): [string, string] => [name, value],
+  ),
+  ...values,
+]
+
+test('a form that is sent twice makes one key, and shows its value once, in any process', async () => {
+  const { get, post, community, panel } = await createTestPanel()
+  const other = createPanel(community, { authorize: () => admin })
+  const form = formIn((await get('1/keys/new')).text, [
+    ['name', 'Once'],
+    ['access', '*'],
+  ])
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+    body: new URLSearchParams(form).toString(),
+  }
+  const sendTo = async (to: typeof panel) => {
+    const answer = await to(new Request('https://panel.test/admin/panel/1/keys', init))
+    return { status: answer?.status, text: (await answer?.text()) ?? '' }
+  }
+  const both = await Promise.all([sendTo(panel), sendTo(other), sendTo(other)])
+  expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
+  const again = await post('1/keys', form)
+  expect(again.status).toBe(409)
+  expect(again.text).toContain('This form was sent before')
+  const [made] = both.map(({ text }) => tokenIn(text)).filter((token) => token !== '')
+  expect(again.text).not.toContain(made ?? 'no token')
+  expect((await community.keys.list('1')).filter(({ name }) => name === 'Once')).toHaveLength(1)
+})
+
+test('a refused form is shown anew, and can be sent again', async () => {
+  const { get, post } = await createTestPanel()
+  const first = formIn((await get('1/keys/new')).text, [['name', '']])
+  const refused = await post('1/keys', first)
+  expect(refused.status).toBe(422)
+  const second = formIn(refused.text, [
+    ['name', 'Better'],
+    ['access', '*'],
+  ])
+  expect(second[0]).not.toEqual(first[0])
+  expect((await post('1/keys', second)).status).toBe(201)
+  expect((await post('1/keys', { name: 'x', access: '*', once: 'made up' })).status).toBe(422)
+})
+
+test('revoking twice, as by a double click, ends at the list', async () => {
+  const { post, community } = await createTestPanel()
+  const [key] = await community.keys.list('1')
+  for (const _ of [1, 2]) expect((await post(`1/keys/${key?.id}/revoke`)).status).toBe(303)
+})
+
+test('the list has pages of 25 and a filter by status, and each key is on one page', async () => {
+  const { get, community } = await createTestPanel()
+  const made: string[] = []
+  for (let count = 0; count < 60; count++) {
+    const { key } = await community.keys.create({ network_id: '2', name: `Key ${count}`, scopes: ['*'] })
+    if (count % 3 === 0) await community.keys.revoke('2', key.id)
+    made.push(key.name)
+  }
+  const walk = async (start: string): Promise<string[][]> => {
+    const pages: string[][] = []
+    for (let path: string | undefined = start; path !== undefined; ) {
+      const { text } = await get(path)
+      pages.push([...text.matchAll(/<th scope="row">(Key \d+)/g)].map(([, name = '']) => name))
+      const [, older] = /href="([^"]+)">Older/.exec(text) ?? []
+      path = older?.replaceAll('&amp;', '&').replace('../', '')
+    }
+    return pages
+  }
+  const newest = made.toReversed()
+  const all = await walk('2/keys')
+  expect([all.map(({ length }) => length), all.flat()]).toEqual([[25, 25, 10], newest])
+  const isRevoked = (name: string) => Number(name.slice(4)) % 3 === 0
+  expect((await walk('2/keys?status=revoked')).flat()).toEqual(newest.filter(isRevoked))
+  expect((await walk('2/keys?status=active')).flat()).toEqual(newest.filter((name) => !isRevoked(name)))
+  for (const wrong of ['status=gone', 'status=active&status=revoked', 'after=x', 'after=%00', 'status=__proto__'])
+    expect([wrong, (await get(`2/keys?${wrong}`)).status]).toEqual([wrong, 422])
+  expect((await get('2/keys?status=revoked&after=1')).text).toContain('No key here')
 })

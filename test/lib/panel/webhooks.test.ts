@@ -139,3 +139,15 @@ test('every event has an example, and the form offers each once', async () => {
   expect((await get('1/webhooks/events')).text).toContain('PostCreatedHook')
   expect((await get('1/webhooks/events/Nothing')).status).toBe(404)
 })
+
+test('a form that is sent twice adds one endpoint, and rotates its key once', async () => {
+  const { get, post, community } = await createTestPanel()
+  const onceIn = (text: string): string => /name="once" value="([^"]+)"/.exec(text)?.[1] ?? ''
+  const added = { url, once: onceIn((await get('1/webhooks/new')).text) }
+  expect([(await post('1/webhooks', added)).status, (await post('1/webhooks', added)).status]).toEqual([201, 409])
+  const [{ id } = { id: '' }] = await community.endpoints.list('1')
+  const rotated = { key: 'make', once: onceIn((await get(`1/webhooks/${id}/rotate`)).text) }
+  const [first, second] = [await post(`1/webhooks/${id}/rotate`, rotated), await post(`1/webhooks/${id}/rotate`, rotated)]
+  expect([first.status, second.status]).toEqual([200, 409])
+  expect(second.text).not.toContain('id="key"')
+})
