@@ -15,17 +15,42 @@ export function toIncoming(
   whenSent?: Incoming['whenSent'],
   kept: Kept = request,
 ): Incoming {
-  const { path, search } = address(kept.originalUrl ?? request.url)
-  const handed = handedOver(request, kept)
-  return {
-    method: request.method ?? 'GET',
-    path,
-    search,
-    secure: 'encrypted' in request.socket && request.socket.encrypted === true,
-    header: (name) => header(request, name),
-    read: (limit, arrived) => readBody(request, kept, limit, bounds, arrived),
-    ...(handed?.kind === 'parsed' ? { parsedBody: handed.value } : {}),
-    ...(whenSent ? { whenSent } : {}),
+  return new NodeIncoming(request, bounds, whenSent, kept)
+}
+
+// A class, not an object of closures: one is made for each request.
+class NodeIncoming implements Incoming {
+  readonly method: string
+  readonly path: string
+  readonly search: string
+  readonly secure: boolean
+  readonly parsedBody: unknown
+  readonly whenSent?: (sent: () => void) => void
+  readonly #request: HostRequest
+  readonly #bounds: Bounds
+  readonly #kept: Kept
+
+  constructor(request: HostRequest, bounds: Bounds, whenSent: Incoming['whenSent'], kept: Kept) {
+    const { path, search } = address(kept.originalUrl ?? request.url)
+    this.method = request.method ?? 'GET'
+    this.path = path
+    this.search = search
+    // Read now: the socket of HTTP/2 can no longer be asked when its client has left.
+    this.secure = 'encrypted' in request.socket && request.socket.encrypted === true
+    const handed = handedOver(request, kept)
+    this.parsedBody = handed?.kind === 'parsed' ? handed.value : undefined
+    if (whenSent) this.whenSent = whenSent
+    this.#request = request
+    this.#bounds = bounds
+    this.#kept = kept
+  }
+
+  header(name: string): string | null {
+    return header(this.#request, name)
+  }
+
+  read(limit: number, arrived?: (bytes: number) => void): Promise<Uint8Array | undefined> {
+    return readBody(this.#request, this.#kept, limit, this.#bounds, arrived)
   }
 }
 
@@ -48,7 +73,9 @@ function header(request: IncomingMessage, name: string): string | null {
 
 function allOf(rawHeaders: readonly string[], name: string): string {
   const values: string[] = []
-  for (let place = 0; place < rawHeaders.length; place += 2)
-    if (rawHeaders[place]?.toLowerCase() === name) values.push(rawHeaders[place + 1] ?? '')
-  return values.join(', ')
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    const raw = rawHeaders[place] ?? ''
+    if (raw.length === name.length && raw.toLowerCase() === name) values.push(rawHeaders[place + 1] ?? '')
+  }
+  return values.length === 1 ? (values[0] ?? '') : values.join(', ')
 }

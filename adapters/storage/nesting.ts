@@ -12,6 +12,13 @@ export interface Nesting {
    * in the asynchronous context of this call, whoever else's turn it is run in.
    */
   entering<A extends readonly unknown[], T>(work: Work<A, T>): Work<A, T>
+  /** Runs work at once, marked until the mark is taken away. It costs less than `entering`, where the caller's own turn is at hand. */
+  enter<A extends readonly unknown[], T>(mark: Mark, work: Work<A, T>, ...given: A): Promise<T>
+}
+
+/** Marks work that runs. */
+export interface Mark {
+  running: boolean
 }
 
 const insideTransaction =
@@ -19,11 +26,12 @@ const insideTransaction =
 
 /** @param refusal names the call that is refused inside the work, and the remedy */
 export function nestingIn(refusal = insideTransaction): Nesting {
-  const entered = new AsyncLocalStorage<{ running: boolean }>()
+  const entered = new AsyncLocalStorage<Mark>()
   return {
     refuse() {
       if (entered.getStore()?.running) throw new TypeError(refusal)
     },
+    enter: (mark, work, ...given) => entered.run(mark, work, ...given),
     entering(work) {
       // Not `AsyncLocalStorage.snapshot`: it binds a function, which costs ten times as much.
       const context = new AsyncResource('folkmoot.transaction')

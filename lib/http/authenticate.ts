@@ -2,11 +2,11 @@ import { isStorableId } from '../base/ids.ts'
 import type { Principal } from '../context.ts'
 import { accessError, fail, notFound } from '../errors.ts'
 import { expired, hasEnded } from '../kernel/key.ts'
-import type { Settings } from '../settings.ts'
+import type { HostPrincipal, Settings } from '../settings.ts'
 import type { ApiKeyRow, NetworkRow } from '../storage/tables.ts'
 import { notesOfUse } from './notes-of-use.ts'
 import { type Presumption, presumed, workingRows } from './remembered.ts'
-import { tokenRows } from './token-rows.ts'
+import { type TokenRows, tokenRows } from './token-rows.ts'
 
 /** The caller, and the network. */
 export interface Caller {
@@ -45,16 +45,26 @@ export function authenticator(settings: Settings) {
    * @param token the bearer token
    * @param networkName the network as the path names it: an id or a subdomain
    * @param anew whether the rows of the token are read before anything else
+   * @returns the caller at once where nothing has to be asked for
    * @throws ApiError 401 `unauthorized` or `token_expired`; 404 when the token's network does not exist
    */
-  async function authenticate(token: string, networkName: string, anew = false): Promise<Caller> {
+  function authenticate(token: string, networkName: string, anew = false): Caller | Promise<Caller> {
+    const current = settings.authenticate ? undefined : rows.current(token)
+    return current ? callerOf(current, networkName) : lookUp(token, networkName, anew)
+  }
+
+  async function lookUp(token: string, networkName: string, anew: boolean): Promise<Caller> {
     const host = settings.authenticate && (await settings.authenticate(token))
     if (host === 'expired') throw expired()
     const known = host || anew ? undefined : presumedCaller(token, networkName)
     if (known) return known
     const found = await (host ? rows.ofHost(host) : rows.of(token))
     if (!found) throw unauthorized('This is not an API token of this service.')
-    const { key, network, isFormer } = found
+    return callerOf(found, networkName, host || undefined)
+  }
+
+  /** @param host the caller, if the host has recognised the token */
+  function callerOf({ key, network, isFormer }: TokenRows, networkName: string, host?: HostPrincipal): Caller {
     if (!host && !key) throw unauthorized('This API token is unknown.')
     const now = clock.now()
     if (key && (hasEnded(key, now) || isFormer)) throw expired()

@@ -41,61 +41,99 @@ const full = () => new ApiError(503, { error: 'The server has too much in flight
 const shareTaken = () =>
   new ApiError(503, { error: 'This network has too many bytes in flight. Read the pending answers, then try again' }, retryAfter)
 
+/** Of one community: the sums, and the ceilings. */
+class Counter {
+  requests = 0
+  bytes = 0
+  peakBytes = 0
+  readonly #byNetwork = new Map<Id, number>()
+  readonly #ceiling: number
+  readonly #share: number
+
+  constructor({ inFlightBytes, assetBytes, bodyBytes }: Limits) {
+    this.#ceiling = inFlightBytes
+    // Half of it, but always room for one upload of the largest size.
+    this.#share = Math.min(inFlightBytes, Math.max(inFlightBytes / 2, assetBytes + bodyBytes))
+  }
+
+  isFull(): boolean {
+    return this.bytes >= this.#ceiling
+  }
+
+  /** @throws ApiError 503 */
+  requireRoom(network: Id, bytes: number): void {
+    if (this.bytes + bytes > this.#ceiling) throw full()
+    if ((this.#byNetwork.get(network) ?? 0) + bytes > this.#share) throw shareTaken()
+  }
+
+  add(network: Id, bytes: number): void {
+    this.bytes += bytes
+    this.peakBytes = Math.max(this.peakBytes, this.bytes)
+    const sum = (this.#byNetwork.get(network) ?? 0) + bytes
+    if (sum === 0) this.#byNetwork.delete(network)
+    else this.#byNetwork.set(network, sum)
+  }
+}
+
+// A class, not an object of closures: one is made for each request.
+class CountedUsage implements Usage {
+  readonly #counter: Counter
+  #network: Id = ''
+  #own = 0
+  #ended = false
+
+  constructor(counter: Counter) {
+    this.#counter = counter
+    counter.requests += 1
+  }
+
+  countFor(network: Id): void {
+    this.#network = network
+  }
+
+  add(bytes: number): void {
+    // A reader that continues after its request was answered.
+    if (this.#ended) throw full()
+    this.#counter.requireRoom(this.#network, bytes)
+    this.#change(bytes)
+  }
+
+  requireRoom(bytes = 1): void {
+    this.#counter.requireRoom(this.#network, bytes)
+  }
+
+  becomeAnswer(bytes: number): void {
+    this.#change(bytes - this.#own)
+  }
+
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#counter.requests -= 1
+    this.#change(-this.#own)
+  }
+
+  #change(bytes: number): void {
+    if (bytes === 0) return
+    this.#own += bytes
+    this.#counter.add(this.#network, bytes)
+  }
+}
+
 /** @param limits `inFlightBytes` is the ceiling */
-export function inFlightCounter({ inFlightBytes, assetBytes, bodyBytes }: Limits) {
-  // Half of it, but always room for one upload of the largest size.
-  const share = Math.min(inFlightBytes, Math.max(inFlightBytes / 2, assetBytes + bodyBytes))
-  const byNetwork = new Map<Id, number>()
-  let requests = 0
-  let bytes = 0
-  let peakBytes = 0
-
-  const add = (network: Id, count: number) => {
-    bytes += count
-    peakBytes = Math.max(peakBytes, bytes)
-    const sum = (byNetwork.get(network) ?? 0) + count
-    if (sum === 0) byNetwork.delete(network)
-    else byNetwork.set(network, sum)
+export function inFlightCounter(limits: Limits) {
+  const counter = new Counter(limits)
+  return {
+    /** @throws ApiError 503 when the ceiling is reached already */
+    begin(): Usage {
+      if (counter.isFull()) throw full()
+      return new CountedUsage(counter)
+    },
+    figures(): InFlight {
+      const { requests, bytes, peakBytes } = counter
+      return { requests, bytes, peakBytes }
+    },
   }
-
-  /** @throws ApiError 503 when the ceiling is reached already */
-  function begin(): Usage {
-    if (bytes >= inFlightBytes) throw full()
-    requests += 1
-    let network: Id = ''
-    let own = 0
-    let ended = false
-    const change = (count: number) => {
-      if (count === 0) return
-      own += count
-      add(network, count)
-    }
-    return {
-      countFor(id) {
-        network = id
-      },
-      add(count) {
-        // A reader that continues after its request was answered.
-        if (ended) throw full()
-        if (bytes + count > inFlightBytes) throw full()
-        if ((byNetwork.get(network) ?? 0) + count > share) throw shareTaken()
-        change(count)
-      },
-      requireRoom(count = 1) {
-        if (bytes + count > inFlightBytes) throw full()
-        if ((byNetwork.get(network) ?? 0) + count > share) throw shareTaken()
-      },
-      becomeAnswer: (count) => change(count - own),
-      end() {
-        if (ended) return
-        ended = true
-        requests -= 1
-        change(-own)
-      },
-    }
-  }
-
-  return { begin, figures: (): InFlight => ({ requests, bytes, peakBytes }) }
 }
 
 /** A request whose body is counted while it arrives. */

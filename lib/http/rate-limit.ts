@@ -6,17 +6,26 @@ import type { NetworkRow } from '../storage/tables.ts'
 /**
  * Counts a request against the limit of the network's plan (specification, section 8).
  * @param headers gets `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`
+ * @returns nothing to wait for, where there is no limit
  * @throws ApiError 429 with `Retry-After` in whole seconds
  */
-export async function limitRate(
+export function limitRate(
   limiter: RateLimiter | undefined,
   key: string,
   network: Pick<NetworkRow, 'service_plan'>,
   limits: Pick<Limits, 'perMinute'>,
   headers: Record<string, string>,
-): Promise<void> {
+): Promise<void> | undefined {
   const perMinute = limits.perMinute[network.service_plan]
-  if (!limiter || perMinute === null) return
+  return limiter && perMinute !== null ? countRequest(limiter, key, perMinute, headers) : undefined
+}
+
+async function countRequest(
+  limiter: RateLimiter,
+  key: string,
+  perMinute: number,
+  headers: Record<string, string>,
+): Promise<void> {
   const count = await limiter.count(key, perMinute)
   const reset = String(Math.max(1, Math.ceil(count.resetSeconds)))
   headers['ratelimit-limit'] = String(perMinute)

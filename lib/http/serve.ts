@@ -68,9 +68,11 @@ export function server(
     } catch (error) {
       answered = failureAnswer(error, headers, operation)
     }
-    usage?.becomeAnswer(answered.body?.length ?? 0)
-    if (usage && incoming.whenSent) incoming.whenSent(usage.end)
-    else usage?.end()
+    if (!usage) return answered
+    const used = usage
+    used.becomeAnswer(answered.body?.length ?? 0)
+    if (incoming.whenSent) incoming.whenSent(() => used.end())
+    else used.end()
     return answered
   }
 
@@ -89,15 +91,26 @@ export function server(
     return { route: matched.route, params: matched.params, network: address.network }
   }
 
-  /** Answers for the caller who is remembered. If the rows of the token have changed since, everything is done anew. */
-  async function answerRoute(incoming: Incoming, target: Target, headers: Record<string, string>, usage: Usage): Promise<Answer> {
+  function answerRoute(incoming: Incoming, target: Target, headers: Record<string, string>, usage: Usage): Promise<Answer> {
     const token = bearerToken(incoming.header('authorization'))
     // A body can be read once.
     let sent: Promise<Sent> | undefined
     const read = () => (sent ??= readSent(incoming, target.route, usage))
     const answerFor = (caller: Caller) => answerCaller(caller, incoming, target, read, headers, usage)
     // No file is stored for a caller who is only presumed.
-    const caller = await authenticate(token, target.network, target.route.operation.prepare !== undefined)
+    const caller = authenticate(token, target.network, target.route.operation.prepare !== undefined)
+    return caller instanceof Promise ? answerPresumed(caller, token, target, headers, answerFor) : answerFor(caller)
+  }
+
+  /** Answers for the caller who is remembered. If the rows of the token have changed since, everything is done anew. */
+  async function answerPresumed(
+    authenticated: Promise<Caller>,
+    token: string,
+    target: Target,
+    headers: Record<string, string>,
+    answerFor: (caller: Caller) => Promise<Answer>,
+  ): Promise<Answer> {
+    const caller = await authenticated
     try {
       return await answerFor(caller)
     } catch (error) {
@@ -131,12 +144,13 @@ export function server(
   ): Promise<Answer> {
     const { operation, id, method } = route
     usage.countFor(caller.network.id)
-    await limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
+    const limited = limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
+    if (limited) await limited
     // Counted first: who tries other networks' addresses uses up the limit of the key.
     if (!caller.isAddressed) fail(notFound('Network'))
     authorise(caller.principal.scopes, operation.scope)
 
-    const { body, unexpected } = await read()
+    const { body, unexpected } = method === 'GET' ? nothingSent : await read()
     const key = method === 'POST' ? incoming.header('idempotency-key') : null
     const repeat = async (idempotencyKey: string) =>
       readRepeatable(idempotencyKey, caller.countedBy, [
@@ -180,6 +194,7 @@ export function server(
 }
 
 const noQuery = {}
+const nothingSent: Sent = { body: undefined, unexpected: undefined }
 const noContent: FirstAnswer = { status: 204, body: '' }
 
 const objectOrNone = (value: unknown): object =>

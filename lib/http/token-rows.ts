@@ -26,8 +26,9 @@ interface Known {
   /** Its rows, as of this version of the storage. */
   readonly version: number
   readonly rows: Promise<TokenRows>
-  /** The last rows that were read, whatever has changed since. */
+  /** The last rows that were read, whatever has changed since, and the version of which they are. */
   readonly last?: TokenRows
+  readonly lastVersion?: number
 }
 
 export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'storage' | 'keysOfFormerMembers'>) {
@@ -59,6 +60,12 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
     /** Rows of an earlier request, which may have changed. Only where the storage has no version that would tell. */
     remembered: (token: string): TokenRows | undefined => (storage.version ? undefined : known.get(token)?.last),
 
+    /** The rows as they are now, if they were read before and nothing has changed since. */
+    current(token: string): TokenRows | undefined {
+      const found = known.get(token)
+      return found && found.lastVersion === storage.version?.() ? found.last : undefined
+    },
+
     /** The rows for a caller whom the host has recognised. */
     ofHost: ({ network_id }: HostPrincipal): Promise<TokenRows> => lookUp(undefined, network_id),
 
@@ -76,7 +83,7 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
       try {
         const last = await rows
         const { key } = last
-        if (key) keep(token, { hash, network_id: key.network_id, version, rows, last })
+        if (key) keep(token, { hash, network_id: key.network_id, version, rows, last, lastVersion: version })
         else known.delete(token)
       } catch (error) {
         if (known.get(token)?.rows === rows) known.delete(token)

@@ -16,11 +16,9 @@ export const hasEnded = (key: Pick<ApiKeyRow, 'revoked_at' | 'expires_at'>, now:
 /**
  * Reads a key again, inside the transaction that writes: it may have been revoked while the body arrived. The read travels with
  * the first statements of the work, so it costs no extra round trip.
- * @param key_id null for a caller with a host's key, or none
  * @returns throws ApiError 401 `token_expired` when it is awaited
  */
-export function keyStillWorks(tx: ScopedTx, key_id: Id | null, now: () => number): () => Promise<void> {
-  if (key_id === null) return async () => {}
+export function keyStillWorks(tx: ScopedTx, key_id: Id, now: () => number): () => Promise<void> {
   const looking = tx.get(apiKeys, key_id)
   // Otherwise a rejection would be unhandled if work fails before it asks.
   looking.catch(() => undefined)

@@ -87,11 +87,13 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     const paging = isPaged(operation.returns) ? readPaging(request.query) : onlyPage
     const query = api?.query ? parseQuery(api.query, { ...request.queryInBody, ...request.query }, limits) : {}
     const body = operation.body ? parseInput(operation.body, request.body, limits) : undefined
-    const repeat = await request.repeat?.()
+    // Promises are awaited where there are any: a read has none of these.
+    const repeat = request.repeat && (await request.repeat())
     const now = isoTime(clock.now())
     const at = { now, origin: address.origin }
     const stamp = () => ({ id: newId(), created_at: now, updated_at: now })
-    const prepared = await api?.prepare?.({ body, ports, limits, newName: chance.uuid, addBytes: (bytes) => usage?.add(bytes) })
+    const prepared =
+      api?.prepare && (await api.prepare({ body, ports, limits, newName: chance.uuid, addBytes: (bytes) => usage?.add(bytes) }))
 
     const jsonOf = (result: unknown): unknown =>
       present(operation.returns, result, ids, (after) => pageLinks(address, paging, after), address.origin)
@@ -107,15 +109,17 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       // A read asks when it gets its connection, so that it sees changes made meanwhile.
       if (reads) usage?.requireRoom()
       const principal = 'scopes' in request.caller ? request.caller : await actorOf(tx, request.caller)
-      const admitted = request.admit?.(tx) ?? keyStillWorks(tx, reads ? null : principal.key_id, () => clock.now())
+      const { key_id } = principal
+      const admitted =
+        request.admit?.(tx) ?? (reads || key_id === null ? undefined : keyStillWorks(tx, key_id, () => clock.now()))
       const earlier = repeat && (await firstAnswer(tx, repeat, now))
       if (earlier) {
-        await admitted()
+        await admitted?.()
         return { result: { kept: earlier, isReplay: true }, emissions: [] }
       }
       if (api && hooks.before) {
         // A hook may do what no transaction undoes.
-        await admitted()
+        await admitted?.()
         await hooks.before({ id: api.id, operation: api, params, query, body, principal, tx })
       }
       const emissions: Emission[] = []
@@ -155,12 +159,12 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
         result = await operation.handle(call)
       } catch (error) {
         if (!isApiError(error)) throw error
-        await admitted()
+        await admitted?.()
         refusal = error
         if (api) reportUndeclared(api, error)
         throw error
       }
-      await admitted()
+      if (admitted) await admitted()
       // Without a change there are no events. Otherwise integrations that write back each event would never stop. Mail that a
       // request asks the host to send is still sent.
       const isUnchanged = api !== undefined && tx.changes === changes
@@ -181,15 +185,17 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
         settings.report(error, { operation: operation.id, task: 'discard' })
       }
     }
-    try {
-      const outcome = await transactions.run(network.id, at, reads, work).catch(async (error: unknown) => {
-        mayBeWritten = isOutcomeUnknown(error)
-        if (!mayBeWritten || !repeat) throw error
-        // The key identifies the request: run again, the work finds its answer, or does it for the first time.
+    /** The key identifies the request: run again, the work finds its answer, or does it for the first time. */
+    const runRepeatable = () =>
+      transactions.run(network.id, at, false, work).catch((error: unknown) => {
+        if (!isOutcomeUnknown(error)) throw error
+        mayBeWritten = true
         return transactions.run(network.id, at, false, work).catch((later: unknown) => {
           throw isApiError(later) ? later : error
         })
       })
+    try {
+      const outcome = await (repeat ? runRepeatable() : transactions.run(network.id, at, reads, work))
       if ('result' in outcome) {
         const { result } = outcome
         if (isJsonPage(result)) return { kind: 'text', text: writePage(result, pageLinks(address, paging, result.after)) }
@@ -198,6 +204,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       if (outcome.isReplay) await discard()
       return { kind: 'kept', answer: outcome.kept, isReplay: outcome.isReplay }
     } catch (error) {
+      mayBeWritten ||= isOutcomeUnknown(error)
       await discard()
       if (!repeat || !refusal || refusal !== error) throw error
       // The same request may have been answered while this one ran: two of them get one answer.

@@ -66,18 +66,17 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   const pending = new Set<Promise<void>>()
 
   const run: Transactions['run'] = async (network_id, at, readOnly, work) => {
+    // Reads cause no events.
+    if (readOnly) return (await again(() => storage.transaction((tx) => work(scoped(tx, network_id)), { readOnly }))).result
     let events: readonly CommittedEvent[] = []
     try {
       const transaction = () =>
-        storage.transaction(
-          async (storageTx) => {
-            const tx = scoped(storageTx, network_id)
-            const { result, emissions } = await work(tx)
-            events = emissions.length > 0 ? await append(tx, emissions, at) : []
-            return result
-          },
-          { readOnly },
-        )
+        storage.transaction(async (storageTx) => {
+          const tx = scoped(storageTx, network_id)
+          const { result, emissions } = await work(tx)
+          events = emissions.length > 0 ? await append(tx, emissions, at) : []
+          return result
+        })
       const result = await again(transaction)
       for (const event of events) (committed ?? announce)(event)
       return result

@@ -73,12 +73,47 @@ export function transactionsInMemory(
     return new Promise((settle) => waiters.push({ commit, reader, settle }))
   }
 
+  /** @throws StorageError `closed`, TypeError inside of another transaction */
+  function enter(): void {
+    if (closing) throw new StorageError('closed', 'the storage is closed; open it again')
+    nesting.refuse()
+    running++
+  }
+
+  function leave(): void {
+    running--
+    if (running === 0) allDone?.()
+  }
+
+  /** The outcome of work, after which its session takes nothing more. */
+  async function outcomeOf<T>(work: (tx: Tx) => Promise<T>, session: Session): Promise<Outcome<T>> {
+    const mark = { running: true }
+    try {
+      const value = await nesting.enter(mark, work, session.tx)
+      session.checkRecords()
+      return { value }
+    } catch (thrown) {
+      return { thrown }
+    } finally {
+      mark.running = false
+      session.end()
+    }
+  }
+
   async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    enter()
+    try {
+      return await writeInTurn(work)
+    } finally {
+      leave()
+    }
+  }
+
+  async function writeInTurn<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const turn = turns.exclusive()
     if (turn) await turn
     const session = openSession(tables, false)
     const outcome = await outcomeOf(work, session)
-    session.end()
     if ('thrown' in outcome) undo(session.changes)
     else if (session.changes.length > 0 || session.records.length > 0) commit(session)
     // A writer that failed may have seen a commit that is not durable yet, and waits for it as well.
@@ -90,18 +125,22 @@ export function transactionsInMemory(
   }
 
   async function read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    let turn = turns.shared()
-    for (;;) {
-      if (turn) await turn
-      const session = openSession(tables, true)
-      const outcome = await outcomeOf(work, session)
-      session.end()
-      // Commits to other tables than those that were read do not matter.
-      const awaited = fateOf(session.lastCommit, true)
-      turns.endShared()
-      const fate = await awaited
-      if (fate.durable) return settled(outcome)
-      turn = fate.turn
+    enter()
+    try {
+      let turn = turns.shared()
+      for (;;) {
+        if (turn) await turn
+        const session = openSession(tables, true)
+        const outcome = await outcomeOf(work, session)
+        // Commits to other tables than those that were read do not matter.
+        const awaited = fateOf(session.lastCommit, true)
+        turns.endShared()
+        const fate = awaited instanceof Promise ? await awaited : awaited
+        if (fate.durable) return settled(outcome)
+        turn = fate.turn
+      }
+    } finally {
+      leave()
     }
   }
 
@@ -172,18 +211,7 @@ export function transactionsInMemory(
     // Commits that are not durable do not count: nobody has heard of them.
     version: () => newestDurable,
 
-    async transaction(work, { readOnly = false } = {}) {
-      if (closing) throw new StorageError('closed', 'the storage is closed; open it again')
-      nesting.refuse()
-      running++
-      try {
-        const entering = nesting.entering(work)
-        return await (readOnly ? read(entering) : write(entering))
-      } finally {
-        running--
-        if (running === 0) allDone?.()
-      }
-    },
+    transaction: (work, { readOnly = false } = {}) => (readOnly ? read(work) : write(work)),
 
     close() {
       closing ??= new Promise<void>((resolve) => {
@@ -196,16 +224,6 @@ export function transactionsInMemory(
 }
 
 type Outcome<T> = { readonly value: T } | { readonly thrown: unknown }
-
-async function outcomeOf<T>(work: (tx: Tx) => Promise<T>, session: Session): Promise<Outcome<T>> {
-  try {
-    const value = await work(session.tx)
-    session.checkRecords()
-    return { value }
-  } catch (thrown) {
-    return { thrown }
-  }
-}
 
 function settled<T>(outcome: Outcome<T>): T {
   if ('thrown' in outcome) throw outcome.thrown
