@@ -108,10 +108,12 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
 
   const notifier = notifierOver(pool, channelOf(schema))
   const work = runningWork()
+  const nesting = nestingIn()
   const snapshots = sharedSnapshots({
     open: () => openSnapshot(pool, language, connectTimeoutMs, work.hold),
     maxReads: isPipelined(pool) ? maxReads : 1,
     statements: language.statements,
+    nesting,
   })
 
   const write = <T>(asked: (tx: Tx) => Promise<T>): Promise<T> =>
@@ -129,7 +131,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   }
 
   return {
-    ...sqlStorage({ work, nesting: nestingIn(), snapshots, write, end }),
+    ...sqlStorage({ work, nesting, snapshots, write, end }),
     using: (client) => nestedIn(client, language),
   }
 }

@@ -139,10 +139,10 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
   const version = versionOf(() => openConnection(path, { readOnly: true }))
   const open = async () => snapshotOn(await readers.take(), readers)
-  const snapshots = sharedSnapshots({ open, maxReads, statements })
+  const nesting = nestingIn()
+  const snapshots = sharedSnapshots({ open, maxReads, statements, nesting })
   const writer = writerOn(connection)
   const work = runningWork()
-  const nesting = nestingIn()
   const inExclusive = nestingIn(
     'a write inside `exclusive` would wait for itself. Write through `using`, or begin it after `exclusive` ends',
   )

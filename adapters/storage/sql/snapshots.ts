@@ -9,6 +9,7 @@
  */
 import type { Tx } from '../../../lib/storage/contract.ts'
 import type { Statement, Statements } from '../../sql/statements.ts'
+import type { Nesting } from '../nesting.ts'
 import { inSession, type Reader } from './session.ts'
 
 export interface Snapshot extends Reader {
@@ -29,50 +30,86 @@ export interface SnapshotOptions {
   /** More reads than these do not share one. */
   readonly maxReads: number
   readonly statements: Statements
+  readonly nesting: Nesting
 }
 
-/** One read on its way. */
-interface Read {
-  /** Runs the work and settles the promise of its caller. It never rejects. */
-  run(reader: Reader): Promise<void>
-  reject(error: unknown): void
+/** Reads that share a snapshot. */
+interface Shared {
+  /** Resolves when it has begun. */
+  readonly reader: Promise<Reader>
+  /** Reads that have not ended. */
+  reads: number
+  /** Opens the snapshot. It never rejects. */
+  begin(): void
+  /** A read has ended; the last one ends the snapshot. */
+  leave(): void
 }
 
-export function sharedSnapshots({ open, maxReads, statements }: SnapshotOptions): Snapshots {
+export function sharedSnapshots({ open, maxReads, statements, nesting }: SnapshotOptions): Snapshots {
   const used = new Set<Promise<void>>()
-  let arrived: Read[] = []
+  /** Those of this turn; the last one takes more reads. */
+  let arrived: Shared[] = []
 
-  async function share(reads: readonly Read[]): Promise<void> {
-    try {
-      const snapshot = await open()
+  function newShared(): Shared {
+    const { promise: reader, resolve, reject } = Promise.withResolvers<Reader>()
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    let snapshot: Snapshot | undefined
+    used.add(ended)
+    const begin = async () => {
       try {
-        const reader = reads.length === 1 ? snapshot : remembering(snapshot)
-        await Promise.all(reads.map(({ run }) => run(reader)))
-      } finally {
-        snapshot.end()
+        snapshot = await open()
+        resolve(shared.reads === 1 ? snapshot : remembering(snapshot))
+      } catch (error) {
+        reject(error)
       }
-    } catch (error) {
-      for (const { reject } of reads) reject(error)
     }
+    const shared: Shared = {
+      reader,
+      reads: 0,
+      begin: () => void begin(),
+      leave() {
+        if (--shared.reads > 0) return
+        used.delete(ended)
+        end()
+        try {
+          snapshot?.end()
+        } catch {
+          // It has changed nothing, and the next one on this connection reports the fault.
+        }
+      },
+    }
+    return shared
   }
 
   function beginAll(): void {
-    const reads = arrived
+    const all = arrived
     arrived = []
-    for (let first = 0; first < reads.length; first += maxReads) {
-      const shared = share(reads.slice(first, first + maxReads)).finally(() => used.delete(shared))
-      used.add(shared)
-    }
+    for (const { begin } of all) begin()
+  }
+
+  function sharedOfTurn(): Shared {
+    const last = arrived.at(-1)
+    if (last && last.reads < maxReads) return last
+    // Not before the end of the turn: what arrives later in it may know of commits that a snapshot from now on would not show.
+    if (!last) setImmediate(beginAll)
+    const shared = newShared()
+    arrived.push(shared)
+    return shared
   }
 
   return {
-    read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-      const { promise, resolve, reject } = Promise.withResolvers<T>()
-      const run = (reader: Reader) => inSession(reader, undefined, statements, work).then(resolve, reject)
-      // Not before the end of the turn: what arrives later in it may know of commits that a snapshot from now on would not show.
-      if (arrived.length === 0) setImmediate(beginAll)
-      arrived.push({ run, reject })
-      return promise
+    async read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      const shared = sharedOfTurn()
+      shared.reads++
+      const mark = { running: true }
+      try {
+        const reader = await shared.reader
+        // After the wait this is the caller's own turn again, so the work runs in the caller's asynchronous context.
+        return await inSession(reader, undefined, statements, (tx) => nesting.enter(mark, work, tx))
+      } finally {
+        mark.running = false
+        shared.leave()
+      }
     },
     settled: () => Promise.all(used),
   }

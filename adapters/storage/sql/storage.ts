@@ -67,8 +67,7 @@ export const sqlStorage = ({ work, nesting, snapshots, write, version, end }: Sq
   transaction: (asked, { readOnly = false } = {}) =>
     work.run(() => {
       nesting.refuse()
-      const entering = nesting.entering(asked)
-      return readOnly ? snapshots.read(entering) : write(entering)
+      return readOnly ? snapshots.read(asked) : write(nesting.entering(asked))
     }),
   close: () =>
     work.close(async () => {
