@@ -71,12 +71,15 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
     let events: readonly CommittedEvent[] = []
     try {
       const transaction = () =>
-        storage.transaction(async (storageTx) => {
-          const tx = scoped(storageTx, network_id)
-          const { result, emissions } = await work(tx)
-          events = emissions.length > 0 ? await append(tx, emissions, at) : []
-          return result
-        })
+        storage.transaction(
+          async (storageTx) => {
+            const tx = scoped(storageTx, network_id)
+            const { result, emissions } = await work(tx)
+            events = emissions.length > 0 ? await append(tx, emissions, at) : []
+            return result
+          },
+          { readOnly },
+        )
       const result = await again(transaction)
       for (const event of events) (committed ?? announce)(event)
       return result

@@ -57,114 +57,68 @@ export interface Session {
  * @param readOnly whether it refuses to write
  */
 export function openSession(tables: TablesInMemory, readOnly: boolean): Session {
-  return new SessionInMemory(tables, readOnly)
-}
-
-const hasEnded = 'this transaction has ended; await every call on `tx` before `work` returns'
-
-// Classes, not objects of closures: both are made for each request, and their methods are shared.
-class SessionInMemory implements Session {
-  readonly changes: Change[] = []
-  readonly records: OutboxRecord[] = []
-  readonly tx: Tx
-  lastCommit = 0
-  readonly #tables: TablesInMemory
-  readonly #readOnly: boolean
-  #ended = false
-
-  constructor(tables: TablesInMemory, readOnly: boolean) {
-    this.#tables = tables
-    this.#readOnly = readOnly
-    // Rows are kept without their types, by table name; what comes out of a table is what its own type let in.
-    this.tx = new TxInMemory(this) as unknown as Tx
-  }
-
-  checkRecords(): void {
-    for (const record of this.records)
-      if (!fitsLine(record)) throw new RangeError(`a record is longer than ${maxLineBytes} bytes`)
-  }
-
-  end(): void {
-    this.#ended = true
-  }
+  const changes: Change[] = []
+  const records: OutboxRecord[] = []
+  let lastCommit = 0
+  let ended = false
 
   /** A call that was not awaited could otherwise write in the middle of somebody else's transaction. */
-  table(shape: TableShape): TableInMemory {
-    if (this.#ended) throw new StorageError('closed', hasEnded)
-    const used = this.#tables.of(shape)
-    if (used.lastCommit > this.lastCommit) this.lastCommit = used.lastCommit
+  function table(shape: TableShape): TableInMemory {
+    if (ended) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
+    const used = tables.of(shape)
+    lastCommit = Math.max(lastCommit, used.lastCommit)
     return used
   }
 
-  writable(shape: TableShape): TableInMemory {
-    this.#refuseIfReadOnly()
-    return this.table(shape)
+  function writable(shape: TableShape): TableInMemory {
+    refuseIfReadOnly()
+    return table(shape)
   }
 
-  log(change: Change): Change
-  log(change: Change | undefined): Change | undefined
-  log(change: Change | undefined): Change | undefined {
-    if (change) this.changes.push(change)
+  function refuseIfReadOnly() {
+    if (readOnly) throw new TypeError('a transaction with `readOnly: true` cannot write; leave the option out')
+  }
+
+  function log(change: Change): Change
+  function log(change: Change | undefined): Change | undefined
+  function log(change: Change | undefined): Change | undefined {
+    if (change) changes.push(change)
     return change
   }
 
-  append(added: readonly OutboxRecord[]): void {
-    this.#refuseIfReadOnly()
-    if (this.#ended) throw new StorageError('closed', hasEnded)
-    for (const record of added) this.records.push(frozenCopy(record))
+  // Rows are kept without their types, by table name; what comes out of a table is what its own type let in.
+  const tx = {
+    get: async (shape: TableShape, id: string) => table(shape).rows.get(id),
+    find: async (shape: TableShape, query: RowQuery) => table(shape).find(query),
+    count: async (shape: TableShape, where: RowQuery['where']) => table(shape).count(where ?? {}),
+    insert: async (shape: TableShape, row: StoredRow) => log(writable(shape).insert(row)).after,
+    update: async (shape: TableShape, id: string, patch: Partial<StoredRow>, guard: RowQuery['where']) =>
+      log(writable(shape).update(id, patch, guard ?? {}))?.after,
+    increment: async (shape: TableShape, id: string, by: Partial<StoredRow>, guard: RowQuery['where']) =>
+      log(writable(shape).increment(id, by, guard ?? {}))?.after,
+    remove: async (shape: TableShape, id: string, guard: RowQuery['where']) =>
+      log(writable(shape).remove(id, guard ?? {}))?.before,
+    lock: async (shape: TableShape, id: string) => writable(shape).rows.get(id),
+    async append(added: readonly OutboxRecord[]) {
+      refuseIfReadOnly()
+      if (ended) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
+      for (const record of added) records.push(frozenCopy(record))
+    },
   }
 
-  #refuseIfReadOnly(): void {
-    if (this.#readOnly) throw new TypeError('a transaction with `readOnly: true` cannot write; leave the option out')
-  }
-}
-
-/** The `tx` of a session. */
-class TxInMemory {
-  readonly #session: SessionInMemory
-
-  constructor(session: SessionInMemory) {
-    this.#session = session
-  }
-
-  async get(shape: TableShape, id: string) {
-    return this.#session.table(shape).rows.get(id)
-  }
-
-  async find(shape: TableShape, query: RowQuery) {
-    return this.#session.table(shape).find(query)
-  }
-
-  async count(shape: TableShape, where: RowQuery['where']) {
-    return this.#session.table(shape).count(where ?? {})
-  }
-
-  async insert(shape: TableShape, row: StoredRow) {
-    const session = this.#session
-    return session.log(session.writable(shape).insert(row)).after
-  }
-
-  async update(shape: TableShape, id: string, patch: Partial<StoredRow>, guard: RowQuery['where']) {
-    const session = this.#session
-    return session.log(session.writable(shape).update(id, patch, guard ?? {}))?.after
-  }
-
-  async increment(shape: TableShape, id: string, by: Partial<StoredRow>, guard: RowQuery['where']) {
-    const session = this.#session
-    return session.log(session.writable(shape).increment(id, by, guard ?? {}))?.after
-  }
-
-  async remove(shape: TableShape, id: string, guard: RowQuery['where']) {
-    const session = this.#session
-    return session.log(session.writable(shape).remove(id, guard ?? {}))?.before
-  }
-
-  async lock(shape: TableShape, id: string) {
-    return this.#session.writable(shape).rows.get(id)
-  }
-
-  async append(added: readonly OutboxRecord[]) {
-    this.#session.append(added)
+  return {
+    tx: tx as unknown as Tx,
+    changes,
+    records,
+    get lastCommit() {
+      return lastCommit
+    },
+    checkRecords() {
+      for (const record of records) if (!fitsLine(record)) throw new RangeError(`a record is longer than ${maxLineBytes} bytes`)
+    },
+    end() {
+      ended = true
+    },
   }
 }
 

@@ -28,6 +28,7 @@ test('a token of another network gets, byte for byte, the answer of a network th
     status: 404,
     headers: {
       'cache-control': 'no-store',
+      'content-length': '29',
       'content-type': 'application/json; charset=utf-8',
       'x-content-type-options': 'nosniff',
     },
