@@ -2,7 +2,7 @@ import { type Chance, systemChance } from './base/chance.ts'
 import { idGenerator } from './base/ids.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import { type Audit, actorOf, auditOf } from './host/audit/audit.ts'
-import { changesOf } from './host/audit/changes.ts'
+import { changesOf, lineIds } from './host/audit/changes.ts'
 import type { Actor } from './host/audit/line.ts'
 import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
@@ -129,6 +129,7 @@ export function communityOf(options: Options, chance: Chance): Community {
   const settings = settingsOf(options, chance)
   const { storage, clock, basePath } = settings
   const newId = idGenerator(clock, chance)
+  const newLineId = lineIds(clock, chance)
   const transactions = transactionsOf(settings, newId)
 
   const texts = new Map<string, string>()
@@ -161,13 +162,13 @@ export function communityOf(options: Options, chance: Chance): Community {
     inFlight,
     basePath,
     owns,
-    ...hostCalls(settings, transactions),
+    ...hostCalls(settings, transactions, newLineId),
     using(native) {
       const events: CommittedEvent[] = []
       const inside = { ...settings, storage: joinedTo(storage, native) }
       const joined = transactionsOf(inside, newId, (event) => events.push(event))
       return {
-        ...hostCalls(inside, joined),
+        ...hostCalls(inside, joined, newLineId),
         committed() {
           for (const event of events.splice(0)) transactions.announce(event)
         },
@@ -184,11 +185,11 @@ export function communityOf(options: Options, chance: Chance): Community {
   }
 }
 
-function hostCalls(settings: Settings, transactions: Transactions): HostCalls {
+function hostCalls(settings: Settings, transactions: Transactions, newLineId: () => Id): HostCalls {
   const runOperation = pipeline(settings, transactions)
   /** The calls that leave lines in the audit. */
   const changing = (by: Actor) => {
-    const changes = changesOf(transactions, by)
+    const changes = changesOf(transactions, newLineId, by)
     const networks = networksOf(settings, changes)
     return {
       networks,

@@ -44,4 +44,5 @@ export type {
   Series,
 } from './ports.ts'
 export type { FaultContext, HostPrincipal, RateCount, RateLimiter } from './settings.ts'
-export type { AuditAction, AuditSubjectType, EndpointRow, NetworkRow } from './storage/tables.ts'
+export type { AuditAction, AuditSubjectType } from './storage/audit-actions.ts'
+export type { EndpointRow, NetworkRow } from './storage/tables.ts'

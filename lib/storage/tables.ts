@@ -3,6 +3,7 @@
  * Names are those of the wire.
  */
 import { attributeDefaults, attributes } from '../outbox/endpoint.ts'
+import type { AuditAction, AuditSubjectType } from './audit-actions.ts'
 import { columnsOf } from './columns-of.ts'
 import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, real, reference, table, text, timestamp } from './table.ts'
 
@@ -34,32 +35,6 @@ export const pricingTypes = [
   'token_gated',
   'nonpaid',
 ] as const
-
-/** The actions of the audit. */
-export const auditActions = [
-  'network.created',
-  'network.updated',
-  'key.created',
-  'key.revoked',
-  'endpoint.added',
-  'endpoint.updated',
-  'endpoint.deleted',
-  'endpoint.enabled',
-  'endpoint.disabled',
-  'endpoint.key_rotated',
-  'endpoint.secret_rotated',
-  'endpoint.tested',
-  'deliveries.resent',
-  'deliveries.resend_stopped',
-  'deliveries.skipped',
-] as const
-
-export type AuditAction = (typeof auditActions)[number]
-
-/** The kinds of subject of an entry of the audit. */
-export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery'] as const
-
-export type AuditSubjectType = (typeof auditSubjectTypes)[number]
 
 // ---- The network and who may speak for it ----------------------------------------------------------------------------
 

@@ -4,17 +4,11 @@ import { isoTime } from '../../base/clock.ts'
 import { compareIds, idAt, isStorableId } from '../../base/ids.ts'
 import { integerBetween, oneOf, optional, TimestampInput } from '../../fields.ts'
 import type { Settings } from '../../settings.ts'
+import { type AuditAction, type AuditSubjectType, auditActions, auditSubjectTypes } from '../../storage/audit-actions.ts'
 import type { Where } from '../../storage/contract.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
-import {
-  type AuditAction,
-  type AuditRow,
-  type AuditSubjectType,
-  audit,
-  auditActions,
-  auditSubjectTypes,
-} from '../../storage/tables.ts'
+import { type AuditRow, audit } from '../../storage/tables.ts'
 import { checkArgument, NetworkName, shape } from '../arguments.ts'
 import type { Networks } from '../networks.ts'
 import type { Changes } from './changes.ts'

@@ -2,6 +2,9 @@
  * The one door through which the host's calls change keys, endpoints and networks. Each change comes with its lines of the
  * audit, and both are written in one transaction.
  */
+import type { Chance } from '../../base/chance.ts'
+import type { Clock } from '../../base/clock.ts'
+import { idGenerator } from '../../base/ids.ts'
 import type { Transactions } from '../../kernel/transactions.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
@@ -24,13 +27,20 @@ export interface Changes {
   readonly newId: Transactions['newId']
 }
 
-export const changesOf = ({ write, read, newId }: Transactions, by: Actor): Changes => ({
+/**
+ * Ids of lines, without chance: the values of a seed stay as they are for everything else. If two processes draw the same one, a
+ * transaction runs again.
+ */
+export const lineIds = (clock: Clock, chance: Chance): (() => Id) => idGenerator(clock, { ...chance, below: () => 0 })
+
+/** @param newLineId makes the ids of lines; see `lineIds` */
+export const changesOf = ({ write, read, newId }: Transactions, newLineId: () => Id, by: Actor): Changes => ({
   read,
   newId,
   change: (network_id, now, work) =>
     write(network_id, now, async (tx) => {
       const { result, audit } = await work(tx)
-      for (const line of audit) await addLine(tx, newId(), now, by, line)
+      for (const line of audit) await addLine(tx, newLineId(), now, by, line)
       return result
     }),
 })

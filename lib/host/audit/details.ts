@@ -55,6 +55,25 @@ export function detailsOf(given: Details): Details {
   return Object.fromEntries(Object.keys(details).map((name) => [name, '…']))
 }
 
+interface FieldChange {
+  readonly from: unknown
+  readonly to: unknown
+}
+
+const isChange = (value: unknown): value is FieldChange =>
+  typeof value === 'object' && value !== null && Object.keys(value).toSorted().join() === 'from,to'
+
+const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** Details in a line for people: `title: Demo → Paint Pals, rate_per_second: null → 5`. */
+export const detailsText = (details: Details): string =>
+  Object.entries(details)
+    .map(([name, value]) => {
+      const shown = isChange(value) ? `${valueText(value.from)} → ${valueText(value.to)}` : valueText(value)
+      return `${name}: ${shown}`
+    })
+    .join(', ')
+
 /** The fields that differ, with the value before and the value after. */
 export function differences<R extends object>(before: R, after: R, names: readonly (keyof R & string)[]): Details {
   const different = names.filter((name) => !isSame(before[name], after[name]))

@@ -1,7 +1,9 @@
 /** One line of the audit, on its way into the table and out of it. */
+
+import type { AuditAction, AuditSubjectType } from '../../storage/audit-actions.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
-import { type AuditAction, type AuditRow, type AuditSubjectType, audit } from '../../storage/tables.ts'
+import { type AuditRow, audit } from '../../storage/tables.ts'
 import { type Details, detailsOf, plainText } from './details.ts'
 
 /** The person or program behind a change. */

@@ -1,0 +1,27 @@
+/** The words of the audit, in a file without imports: commands name them in their help. */
+
+/** The actions of the audit. */
+export const auditActions = [
+  'network.created',
+  'network.updated',
+  'key.created',
+  'key.revoked',
+  'endpoint.added',
+  'endpoint.updated',
+  'endpoint.deleted',
+  'endpoint.enabled',
+  'endpoint.disabled',
+  'endpoint.key_rotated',
+  'endpoint.secret_rotated',
+  'endpoint.tested',
+  'deliveries.resent',
+  'deliveries.resend_stopped',
+  'deliveries.skipped',
+] as const
+
+export type AuditAction = (typeof auditActions)[number]
+
+/** The kinds of subject of an entry of the audit. */
+export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery'] as const
+
+export type AuditSubjectType = (typeof auditSubjectTypes)[number]
