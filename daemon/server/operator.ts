@@ -12,6 +12,7 @@ import { serverAt } from './control/ask-control.ts'
 import type { Operator, ServerOperator } from './control/calls.ts'
 import { controlFileOf } from './control/place.ts'
 import { fileOfStorage, openStorage } from './storage/open.ts'
+import { commandActor } from './user.ts'
 
 export interface StorageFlags extends EncryptionFlags {
   readonly storage: string
@@ -61,7 +62,8 @@ async function openCommunity(flags: StorageFlags, out: Output, missing: 'create'
   const { storage } = opened
   const { createCommunity } = await import('../../lib/index.ts')
   const community = createCommunity({ storage, encryptionKeys })
-  return { operator: { ...community, outbox: async () => opened.outbox }, close: () => community.close() }
+  const calls = community.by({ actor: commandActor() })
+  return { operator: { ...calls, outbox: async () => opened.outbox }, close: () => community.close() }
 }
 
 /** The server that runs on a storage or was named, if commands can reach one. */

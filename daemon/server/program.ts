@@ -4,6 +4,7 @@ import { handOverKeys } from '../encryption-keys.ts'
 import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
 import {
+  auditCommands,
   endpointCommands,
   keyCommands,
   memberCommands,
@@ -65,6 +66,7 @@ export function createProgram({
   memberCommands(program, out)
   keyCommands(program, out)
   endpointCommands(program, out)
+  auditCommands(program, out, draw)
   triggerCommand(program, out)
   panelLinkCommand(program, out)
   listenCommand(program, { out, keys }, started)

@@ -11,7 +11,7 @@ import type { Relay } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
 import { banner } from './banner.ts'
 import { communityOf, httpsOf, reach } from './community.ts'
-import type { ServerOperator } from './control/calls.ts'
+import type { ServedOperator } from './control/calls.ts'
 import { controlFileOf } from './control/place.ts'
 import { startControl } from './control/serve-control.ts'
 import { demoNetwork } from './demo/made.ts'
@@ -174,7 +174,7 @@ async function metricsOf({ metricsPort }: ServeFlags, front: Front): Promise<Met
 
 /** The control of a server: commands for its storage, and links to its panel. */
 async function controlOf(
-  operator: ServerOperator,
+  operator: ServedOperator,
   { storage }: ServeFlags,
   log: Log,
 ): Promise<{ readonly file: string; close(): Promise<void> } | undefined> {

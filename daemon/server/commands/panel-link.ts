@@ -3,7 +3,7 @@ import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { type NetworkFlags, networkOf, runningServer } from '../operator.ts'
 import { longestLinkSeconds } from '../panel/logins.ts'
-import { localUser } from '../panel/mount.ts'
+import { localUser } from '../user.ts'
 import { showOne } from './show.ts'
 
 export interface PanelLinkFlags extends NetworkFlags {

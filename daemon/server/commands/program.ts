@@ -1,6 +1,8 @@
 /** The options of `networks`, `members`, `keys` and `endpoints`. */
 import { type Command, Option } from 'commander'
+import { auditActions } from '../../../lib/storage/audit-actions.ts'
 import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
 import { list, onNetwork, onStorage, seconds, wide } from '../options.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
 import { withAttributes } from './endpoint-options.ts'
@@ -109,6 +111,31 @@ export function endpointCommands(program: Command, out: Output): void {
   wide(onNetwork(endpoints.command('list')))
     .description('list endpoints, without keys and secrets')
     .action(async (flags) => (await load()).listEndpoints(flags, out))
+}
+
+const entries = (text: string): number => {
+  const number = Number(text)
+  if (/^\d{1,5}$/.test(text) && number >= 1 && number <= 10_000) return number
+  throw new UsageError(`--limit must be a number from 1 to 10000, got ${JSON.stringify(text)}`)
+}
+
+export function auditCommands(program: Command, out: Output, draw?: (line: string) => void): void {
+  const load = () => import('./audit.ts')
+  const audit = program.command('audit').description('who changed keys, endpoints and networks; reading only')
+  wide(onNetwork(audit.command('list')))
+    .description('list changes, the newest first')
+    .option('--actor <name>', 'of this person or program: cli:ada, host, …')
+    .addOption(new Option('--action <name>', 'of this kind').choices(auditActions))
+    .option('--subject <type:id>', 'of this record, such as endpoint:7')
+    .option('--from <time>', 'since then, ISO 8601; a day begins in UTC')
+    .option('--to <time>', 'before then, ISO 8601')
+    .option('--limit <number>', 'at most so many', entries, 50)
+    .action(async (flags) => (await load()).listAudit(flags, out))
+  onNetwork(audit.command('export'))
+    .description('write every change as NDJSON, the oldest first')
+    .requiredOption('--to <file>', 'a new file; - is standard output')
+    .option('--from <time>', 'since then, ISO 8601; a day begins in UTC')
+    .action(async (flags) => (await load()).exportAudit(flags, out, draw))
 }
 
 export function triggerCommand(program: Command, out: Output): void {

@@ -3,7 +3,8 @@ import { request } from 'node:http'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { UsageError } from '../../usage.ts'
-import { operatorOver, type ServerOperator } from './calls.ts'
+import { commandActor } from '../user.ts'
+import { actorHeader, operatorOver, type ServerOperator } from './calls.ts'
 import { type ControlFile, controlHost, readControlFile, socketAddress } from './place.ts'
 
 /** Milliseconds that a server has for its answer. */
@@ -67,6 +68,7 @@ function post(socketPath: string, token: string, body: string, timeoutMs: number
       host: controlHost,
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
+      [actorHeader]: encodeURIComponent(commandActor()),
       'content-length': Buffer.byteLength(body),
     }
     const sent = request({ socketPath, method: 'POST', path: '/', headers, agent: false }, (response) => {

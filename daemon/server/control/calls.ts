@@ -3,7 +3,7 @@ import type { Community } from '../../../lib/index.ts'
 import type { LinkWishes, PanelLink } from '../panel/mount.ts'
 
 /** The part of a community that commands use, and the address of its outbox. */
-export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints' | 'call' | 'publish'> & {
+export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints' | 'audit' | 'call' | 'publish'> & {
   readonly notify: Pick<Community['notify'], 'emailConsent'>
   /** The value of `--outbox` for a relay. */
   outbox(): Promise<string>
@@ -14,6 +14,12 @@ export type ServerOperator = Operator & {
   /** A link that lets one person into the panel, once. */
   panelLink(wishes: LinkWishes): Promise<PanelLink>
 }
+
+/** The operator inside of a server, which makes the calls of each command in the name of its user. */
+export type ServedOperator = ServerOperator & Pick<Community, 'by'>
+
+/** The header of the actor, percent-encoded: earlier servers take no notice of it. */
+export const actorHeader = 'folkmoot-actor'
 
 /** Every call. */
 export const callNames: ReadonlySet<string> = new Set([
@@ -33,6 +39,7 @@ export const callNames: ReadonlySet<string> = new Set([
   'endpoints.find',
   'endpoints.remove',
   'endpoints.republish',
+  'audit.list',
   'notify.emailConsent',
   'publish',
   'outbox',

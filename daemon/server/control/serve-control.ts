@@ -7,7 +7,7 @@ import { pid } from 'node:process'
 import { isApiError } from '../../../lib/errors.ts'
 import { isEncryptionError } from '../../../lib/outbox/encryption.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
-import { callNames, runCall, type ServerOperator } from './calls.ts'
+import { actorHeader, callNames, runCall, type ServedOperator } from './calls.ts'
 import { controlHost, socketAddress, socketNameOf, writeControlFile } from './place.ts'
 
 export interface Control {
@@ -15,7 +15,7 @@ export interface Control {
 }
 
 export interface ControlParts {
-  readonly operator: ServerOperator
+  readonly operator: ServedOperator
   /** Where the control file is to be. Its server holds the storage, so an existing file is a leftover. */
   readonly file: string
   readonly onFault: (error: unknown, call: string) => void
@@ -48,6 +48,8 @@ export async function startControl({ operator, file, onFault }: ControlParts): P
   })
   server.maxConnections = 32
 
+  const actingFor = ({ headers }: IncomingMessage) => ({ ...operator, ...operator.by({ actor: actorIn(headers[actorHeader]) }) })
+
   async function answer(request: IncomingMessage): Promise<Answer> {
     if (request.headers.host !== controlHost || request.headers.origin !== undefined) return refusal(403, 'wrong host')
     const given = Buffer.from(request.headers.authorization ?? '')
@@ -56,7 +58,7 @@ export async function startControl({ operator, file, onFault }: ControlParts): P
     const asked = callOf(await textOf(request))
     if (!asked) return refusal(400, 'the body must be {"call", "arguments"} with a call that exists')
     try {
-      return { status: 200, body: { result: (await runCall(operator, asked.call, asked.args)) ?? null } }
+      return { status: 200, body: { result: (await runCall(actingFor(request), asked.call, asked.args)) ?? null } }
     } catch (error) {
       if (isApiError(error)) return refusal(error.status, error.message)
       if (isStorageError(error) || isEncryptionError(error)) return refusal(503, error.message)
@@ -88,6 +90,15 @@ export async function startControl({ operator, file, onFault }: ControlParts): P
       })
       address.release()
     },
+  }
+}
+
+/** The user that a command names: whoever reads the token is that user, or may become them. An earlier command names nobody. */
+function actorIn(header: string | readonly string[] | undefined): string {
+  try {
+    return decodeURIComponent(String(header ?? '')).slice(0, 500) || 'cli'
+  } catch {
+    return 'cli'
   }
 }
 

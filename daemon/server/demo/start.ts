@@ -21,17 +21,18 @@ export async function startDemo(
   keys: readonly string[],
   out: Output,
 ): Promise<Demo> {
-  const token = await seedDemo(community, storage)
+  const calls = community.by({ actor: 'folkmoot serve --demo' })
+  const token = await seedDemo(calls, storage)
   const ownReceiver = flags.relay && !flags.json && flags.webhookUrl.length === 0
-  const receiver = ownReceiver ? await registerReceiver(community, out) : undefined
+  const receiver = ownReceiver ? await registerReceiver(calls, out) : undefined
   const order = flags.webhookOrder === undefined ? {} : { order: flags.webhookOrder }
   for (const [place, url] of flags.webhookUrl.entries())
-    await community.endpoints.upsert({ network_id: demoNetwork.id, url, key: keys[place] ?? '', ...order })
+    await calls.endpoints.upsert({ network_id: demoNetwork.id, url, key: keys[place] ?? '', ...order })
   return { token, receiver }
 }
 
 /** The built-in receiver of the demo, as an endpoint for every event. Receivers of earlier starts are gone with their ports. */
-async function registerReceiver(community: Community, out: Output): Promise<Receiver> {
+async function registerReceiver(community: Pick<Community, 'endpoints'>, out: Output): Promise<Receiver> {
   const { startReceiver } = await import('../http/receiver.ts')
   const key = crypto.randomUUID()
   const receiver = await startReceiver(key, (delivery) => out.line(scroll(delivery)))

@@ -1,6 +1,6 @@
 /** The panel below its path, loaded with its first request, and links to it. */
 import type { RequestListener } from 'node:http'
-import { userInfo } from 'node:os'
+import { localUser } from '../user.ts'
 import { createLogins, linkSeconds, longestLinkSeconds } from './logins.ts'
 import type { PanelParts } from './panel.ts'
 import { panelPath } from './path.ts'
@@ -58,14 +58,5 @@ export function mountPanel(parts: Omit<PanelParts, 'logins'>, url: string, next:
       const { code, expiresAt } = logins.link(rights, Math.min(Math.max(expires, 1), longestLinkSeconds) * 1000)
       return { url: `${url}${panelPath}/login?code=${code}`, expires_at: new Date(expiresAt).toISOString() }
     },
-  }
-}
-
-/** The user of this process; a container's may have no name. */
-export function localUser(): string {
-  try {
-    return `user ${userInfo().username}`
-  } catch {
-    return 'the operator'
   }
 }

@@ -107,12 +107,17 @@ test('a program that holds the file and takes no commands is named', async () =>
 })
 
 describe('the control of a server', () => {
+  const actors: string[] = []
   const operator = {
     networks: { list: async () => [{ id: '1' }] },
     keys: {
       async revoke() {
         throw new Error('secret of the machine')
       },
+    },
+    by: ({ actor }: { readonly actor: string }) => {
+      actors.push(actor)
+      return {}
     },
   }
 
@@ -144,6 +149,9 @@ describe('the control of a server', () => {
     const { file, ask, faults } = await control(directory)
     for (const path of [file, `${file}.sock`]) expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect(await ask({})).toEqual({ status: 200, body: '{"result":[{"id":"1"}]}' })
+    await ask({ 'folkmoot-actor': 'cli%3A%C3%84da' })
+    await ask({ 'folkmoot-actor': '%' })
+    expect(actors.slice(-3)).toEqual(['cli', 'cli:Äda', 'cli'])
     expect((await ask({ authorization: 'Bearer wrong' })).status).toBe(401)
     expect((await ask({ host: 'localhost' })).status).toBe(403)
     expect((await ask({ origin: 'https://example.org' })).status).toBe(403)

@@ -1,0 +1,153 @@
+/** `folkmoot audit …`: reading only, because nothing changes a line. */
+import { once } from 'node:events'
+import { createWriteStream, existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { readMoment, utcText } from '../../../lib/base/moments.ts'
+import { detailsText } from '../../../lib/host/audit/details.ts'
+import type { AuditEntry, AuditQuery } from '../../../lib/index.ts'
+import { type AuditAction, auditSubjectTypes } from '../../../lib/storage/audit-actions.ts'
+import { jsonLines } from '../../json.ts'
+import type { Output } from '../../output.ts'
+import { time } from '../../table.ts'
+import { UsageError } from '../../usage.ts'
+import type { Operator } from '../control/calls.ts'
+import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
+import { showList, showOne } from './show.ts'
+
+export interface ListFlags extends NetworkFlags {
+  readonly actor?: string
+  readonly action?: AuditAction
+  /** Such as `endpoint:7`. */
+  readonly subject?: string
+  readonly from?: string
+  readonly to?: string
+  readonly limit: number
+}
+
+export interface ExportFlags extends NetworkFlags {
+  readonly from?: string
+  /** A file, or `-` for standard output. */
+  readonly to: string
+}
+
+const pageSize = 100
+
+/** A day, or a moment with an offset. @throws UsageError */
+function momentOf(option: string, given: string): string {
+  const moment = readMoment(/^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00:00Z` : given)
+  const utc = moment?.offset === undefined ? undefined : utcText(Date.parse(`${moment.local}${moment.offset}`))
+  if (utc === undefined)
+    throw new UsageError(`${option} must be like 2026-11-20 or 2026-11-20T10:00:00Z, got ${JSON.stringify(given.slice(0, 100))}`)
+  return utc
+}
+
+/** @throws UsageError */
+function subjectOf(given: string): NonNullable<AuditQuery['subject']> {
+  const [, name, id] = /^(\w+):(.{1,200})$/.exec(given) ?? []
+  const type = auditSubjectTypes.find((each) => each === name)
+  if (type === undefined || id === undefined)
+    throw new UsageError(
+      `--subject must be like endpoint:7, of ${auditSubjectTypes.join(', ')}; got ${JSON.stringify(given.slice(0, 100))}`,
+    )
+  return { type, id }
+}
+
+/** Entries page by page, so that none of the answers is large. */
+async function* pagesOf({ audit }: Operator, query: AuditQuery): AsyncGenerator<readonly AuditEntry[]> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: Awaited<ReturnType<typeof audit.list>> = await audit.list({
+      ...query,
+      per_page: pageSize,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    yield page.items
+    cursor = page.next
+  }
+}
+
+/** `audit list`: the newest first. */
+export async function listAudit(flags: ListFlags, out: Output): Promise<void> {
+  const { actor, action, subject, from, to, limit } = flags
+  const filter = {
+    ...(actor === undefined ? {} : { actor }),
+    ...(action === undefined ? {} : { action }),
+    ...(subject === undefined ? {} : { subject: subjectOf(subject) }),
+    ...(from === undefined ? {} : { from: momentOf('--from', from) }),
+    ...(to === undefined ? {} : { to: momentOf('--to', to) }),
+  }
+  await withOperator(flags, out, async (operator) => {
+    const network = (await networkOf(operator, flags.network)).id
+    const entries: AuditEntry[] = []
+    for await (const items of pagesOf(operator, { network, ...filter })) {
+      entries.push(...items)
+      if (entries.length > limit) break
+    }
+    const columns = [
+      { title: 'time', cell: ({ at }: AuditEntry) => time(at), fits: 'whole' },
+      { title: 'actor', cell: ({ actor }: AuditEntry) => actor },
+      { title: 'action', cell: ({ action }: AuditEntry) => action, fits: 'whole' },
+      {
+        title: 'subject',
+        cell: ({ subject: { type, id, name } }: AuditEntry) => `${type}:${id}${name === null ? '' : ` ${name}`}`,
+      },
+      { title: 'from', cell: ({ address }: AuditEntry) => address, shown: 'spare' },
+      { title: 'details', cell: ({ details }: AuditEntry) => detailsText(details) || null, shown: 'spare' },
+      { title: 'id', cell: ({ id }: AuditEntry) => id, shown: 'wide' },
+    ] as const
+    showList(out, flags, entries.slice(0, limit), columns, 'There is no entry.')
+    if (entries.length > limit && !flags.json) out.warn(`There are more: --limit ${limit * 10}, or \`folkmoot audit export\`.`)
+  })
+}
+
+/** `audit export`: every entry as NDJSON, the oldest first. A file is there under its name only when it is whole. */
+export async function exportAudit(flags: ExportFlags, out: Output, draw?: (line: string) => void): Promise<void> {
+  const { to } = flags
+  const from = flags.from === undefined ? {} : { from: momentOf('--from', flags.from) }
+  if (to !== '-' && existsSync(to)) throw new UsageError(`${to} exists: give the name of a new file`)
+  await withOperator(flags, out, async (operator) => {
+    const { id: network, subdomain } = await networkOf(operator, flags.network)
+    const pages = pagesOf(operator, { network, order: 'oldest', ...from })
+    const tell = (entries: number, last: AuditEntry | undefined) =>
+      draw?.(`${entries.toLocaleString('en-GB')} entries${last ? `, up to ${last.at}` : ''}`)
+    const entries = to === '-' ? await toOutput(pages, out, tell) : await toFile(pages, to, tell)
+    draw?.('')
+    if (to !== '-')
+      showOne(out, flags, { network_id: network, entries, file: to }, `${entries} entries of ${subdomain} are in ${to}.`)
+  })
+}
+
+type Tell = (entries: number, last: AuditEntry | undefined) => void
+
+async function toOutput(pages: AsyncIterable<readonly AuditEntry[]>, out: Output, tell: Tell): Promise<number> {
+  let entries = 0
+  for await (const items of pages) {
+    if (items.length > 0) out.line(jsonLines(items).trimEnd())
+    entries += items.length
+    tell(entries, items.at(-1))
+  }
+  return entries
+}
+
+async function toFile(pages: AsyncIterable<readonly AuditEntry[]>, path: string, tell: Tell): Promise<number> {
+  const unfinished = `${path}.unfinished`
+  const file = createWriteStream(unfinished, { mode: 0o600, flush: true })
+  try {
+    await once(file, 'open')
+    let entries = 0
+    for await (const items of pages) {
+      if (!file.write(jsonLines(items))) await once(file, 'drain')
+      entries += items.length
+      tell(entries, items.at(-1))
+    }
+    file.end()
+    await once(file, 'finish')
+    await rename(unfinished, path)
+    return entries
+  } catch (error) {
+    file.destroy()
+    await rm(unfinished, { force: true }).catch(() => undefined)
+    throw error instanceof Error && 'code' in error && 'syscall' in error
+      ? new UsageError(`${path} cannot be written (${String(error.code)}): choose another place`)
+      : error
+  }
+}
