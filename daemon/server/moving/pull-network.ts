@@ -29,6 +29,8 @@ export interface PullOptions {
   /** ISO 8601 in UTC: records that were changed before stay as they are, and their own lists are not asked for. */
   readonly since?: string | undefined
   readonly tell?: (progress: Progress) => void
+  /** Is given sentences about what is not as usual. */
+  readonly warn?: (sentence: string) => void
 }
 
 export interface PulledList extends Counts {
@@ -53,7 +55,15 @@ export interface PullReport {
  * Pulls a network.
  * @throws UsageError, ClientError, StorageError
  */
-export async function pullNetwork({ source, from, storage, only, since, tell = () => {} }: PullOptions): Promise<PullReport> {
+export async function pullNetwork({
+  source,
+  from,
+  storage,
+  only,
+  since,
+  tell = () => {},
+  warn = () => {},
+}: PullOptions): Promise<PullReport> {
   const { network, ids, me } = await begin(source, storage, from)
   const wanted = only ? stagesOf(only) : stages
   const asked = JSON.stringify({ only: wanted.map(({ name }) => name), since: since ?? null })
@@ -66,6 +76,7 @@ export async function pullNetwork({ source, from, storage, only, since, tell = (
     ids,
     owner: ids.here(me?.['id'] ?? '0'),
     since,
+    warn,
     state: resumed ? before : newState(asked),
     tell(stage, read) {
       const number = wanted.findIndex(({ name }) => name === stage) + 1

@@ -49,7 +49,12 @@ export async function pull(
   )
   const { storage } = await openStorage(to, outbox, out.warn)
   try {
-    const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, tell: (now) => show(lineOf(now)) })
+    const warn = (sentence: string): void => {
+      draw?.('')
+      out.warn(sentence)
+    }
+    const tell = (now: Parameters<typeof lineOf>[0]): void => show(lineOf(now))
+    const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, tell, warn })
     draw?.('')
     out.line(json ? JSON.stringify(report) : written(report))
     if (report.lists.some(({ unread }) => unread !== null)) failed()

@@ -18,6 +18,8 @@ export interface Pulling {
   readonly since: string | undefined
   state: State
   readonly tell: (stage: string, read: number) => void
+  /** Shows people a sentence about what is not as usual. */
+  readonly warn: (sentence: string) => void
 }
 
 /** Writes in one transaction, with the ids that came up in it. It runs again when it has lost a race. */

@@ -5,7 +5,7 @@ import { isClientError } from '../../../lib/client/index.ts'
 import { scoped } from '../../../lib/storage/scoped.ts'
 import type { Id } from '../../../lib/storage/table.ts'
 import { type Given, isGiven } from './given.ts'
-import { notesAbout, putNote } from './notes.ts'
+import { notesAbout, putNote, removeNote } from './notes.ts'
 import { type Pulling, write } from './pulling.ts'
 import type { Place, Stage } from './stage.ts'
 import { sumOf } from './state.ts'
@@ -81,14 +81,61 @@ export async function readList(
 ): Promise<ReadList | undefined> {
   const label = labelOf(pulling.network_id, stage, place)
   const before = isResumed ? await pagesBefore(pulling, label) : []
+  try {
+    return await readPages(pulling, stage, place, label, before, noCounts(), signal)
+  } catch (error) {
+    if (!(error instanceof LinkRefused)) throw error
+    const written = await forgetPages(pulling, label)
+    pulling.warn(`the server does not know the place in the list of ${stage.name} any more: the list is read from its beginning`)
+    return readPages(pulling, stage, place, label, [], written, signal).catch(giveUp)
+  }
+}
+
+/** The server does not take its own link to a page any more. */
+class LinkRefused extends Error {}
+
+/** For the second time: then the server takes no links at all. @throws the error of the client */
+function giveUp(error: unknown): never {
+  throw error instanceof LinkRefused ? error.cause : error
+}
+
+/** Statuses with which servers refuse a place in a list that they have forgotten. */
+const forgotten: readonly (number | undefined)[] = [400, 410, 422]
+
+/** Removes the notes of the pages that were written. @returns the counts of their rows, which stay written */
+async function forgetPages(pulling: Pulling, label: string): Promise<Counts> {
+  const pages = await pagesBefore(pulling, label)
+  await write(pulling, async (tx) => {
+    for (const { number } of pages) await removeNote(tx, 'seen', `${label} ${number}`)
+  })
+  const { added, changed, removed } = pages.reduce((sum, page) => sumOf(sum, page.counts), noCounts())
+  return { ...noCounts(), added, changed, removed }
+}
+
+/**
+ * Reads the pages behind those that were written before.
+ * @param former counts of rows that were written from pages which are read again
+ * @throws LinkRefused
+ */
+async function readPages(
+  pulling: Pulling,
+  stage: Stage,
+  place: Place,
+  label: string,
+  before: readonly Seen[],
+  former: Counts,
+  signal: AbortSignal,
+): Promise<ReadList | undefined> {
   const written = before.flatMap(({ ids }) => ids)
   const notes = before.map(({ number }) => `${label} ${number}`)
-  let counts = before.reduce((sum, page) => sumOf(sum, page.counts), noCounts())
+  let counts = before.reduce((sum, page) => sumOf(sum, page.counts), former)
   let next: string | null = before.at(-1)?.next ?? null
   if (before.length > 0 && next === null) return { place, records: [], written, counts, notes }
   for (let number = before.length + 1; ; number++) {
-    const page = await askPage(pulling, stage, place, next, signal).catch((error: unknown) => {
+    const from = next
+    const page = await askPage(pulling, stage, place, from, signal).catch((error: unknown) => {
       if (stage.parents.length > 0 && isClientError(error) && error.status === 404) return undefined
+      if (from !== null && isClientError(error) && forgotten.includes(error.status)) throw new LinkRefused('', { cause: error })
       throw error
     })
     if (!page) return undefined

@@ -157,6 +157,43 @@ test('a list of many pages continues behind the last page that was written', asy
   expect((await given(target))['segments']).toEqual((await given(source.storage))['segments'])
 })
 
+test('a list whose link the server does not take any more is read from its beginning, once', async () => {
+  const source = await createTestCommunity({ storage: memoryStorage() })
+  for (let number = 0; number < 450; number++) await source.send('tags.create', { body: { title: `Tag ${number}` } })
+  const target = memoryStorage()
+  const asked: string[] = []
+  const refuses =
+    (isRefused: (search: string) => boolean): Answer =>
+    (request) => {
+      const { pathname, search } = new URL(request.url)
+      if (!pathname.endsWith('/tags')) return source.community.fetch(request)
+      asked.push(search)
+      return isRefused(search) ? Response.json({ error: 'after is not known' }, { status: 400 }) : source.community.fetch(request)
+    }
+  const cut: Answer = (request) => {
+    if (request.url.includes('/tags?') && asked.length === 3) throw new Error('the power went')
+    return refuses(() => false)(request)
+  }
+  await expect(pullFrom(source, target, { answer: cut })).rejects.toThrow()
+  asked.length = 0
+  const warnings: string[] = []
+  const warn = (sentence: string) => void warnings.push(sentence)
+  const report = await pullFrom(source, target, {
+    answer: refuses((search) => asked.length === 1 && search.includes('after')),
+    warn,
+  })
+  expect(asked.length).toBe(6)
+  expect(warnings).toEqual([
+    'the server does not know the place in the list of tags any more: the list is read from its beginning',
+  ])
+  expect(report.lists.find(({ list }) => list === 'tags')).toMatchObject({ read: 450, added: 450, changed: 0, removed: 0 })
+  expect((await given(target))['segments']).toEqual((await given(source.storage))['segments'])
+  expect((await everything(target))['idempotency_keys']?.length).toBe(1)
+  // A server that never takes its links is not asked for ever.
+  const always = pullFrom(source, memoryStorage(), { answer: refuses((search) => search.includes('after')) })
+  await expect(always).rejects.toThrow(/tags: 400 after is not known/)
+})
+
 test('429, 503 and lost connections cost time and nothing else', async () => {
   const source = await seededSource()
   const target = memoryStorage()
