@@ -2,14 +2,17 @@
 
 import type { List } from '../../../../lib/client/index.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
+import { UsageError } from '../../../usage.ts'
 import { fewRetries } from '../begin.ts'
 import type { Server } from '../from-server.ts'
-import { isGiven } from '../given.ts'
+import { isGiven, textOf } from '../given.ts'
 import { type Paced, pacedClient } from '../paced-client.ts'
 import type { Read } from './reads.ts'
 
 /** A server. */
 export interface Side {
+  /** Its address and its network, for messages. */
+  readonly name: string
   readonly base: string
   readonly paced: Paced
 }
@@ -40,7 +43,7 @@ function envelopeIn(text: string): string {
   }
 }
 
-export function sideOf({ base, options }: Server, onWait?: (ms: number) => void): Side {
+export function sideOf({ name, base, options }: Server, onWait?: (ms: number) => void): Side {
   const send = options.fetch ?? ((request: Request) => fetch(request))
   const paced = pacedClient(
     {
@@ -57,12 +60,11 @@ export function sideOf({ base, options }: Server, onWait?: (ms: number) => void)
     },
     onWait,
   )
-  return { base, paced }
+  return { name, base, paced }
 }
 
 /** Faults of the comparison itself: there is nothing to compare. */
-const isOurs = (status: number | undefined): boolean =>
-  status === undefined || status === 401 || status === 408 || status === 429 || status === 503
+const isOurs = (status: number | undefined): boolean => status === undefined || [401, 408, 429, 502, 503, 504].includes(status)
 
 /**
  * Asks for one record.
@@ -83,12 +85,20 @@ export async function askRecord({ paced }: Side, { route, params, query }: Read,
 }
 
 /**
- * Finds out soon whether a server answers at all.
- * @throws ClientError
+ * Finds out soon whether a server answers at all, and has the network.
+ * @throws ClientError, UsageError
  */
-export async function reach({ paced }: Side): Promise<void> {
-  await paced.client.network.show(fewRetries).catch(refusalIn)
+export async function reach({ paced, name }: Side): Promise<void> {
+  const shown = paced.client.network.show(fewRetries).withResponse()
+  const { status, body } = await shown.then((answer): Answered => ({ status: answer.status, body: answer.data }), refusalIn)
+  if (isRefusedToken({ status, body })) return
+  if (status >= 300 || !isGiven(body) || textOf(body['id']) === '')
+    throw new UsageError(`${name} is not there (status ${status}): look at the address and at the network`)
 }
+
+/** Whether an answer is about the token alone: it lacks a scope (specification, section 7). */
+export const isRefusedToken = ({ status, body }: Answered): boolean =>
+  status === 403 && isGiven(body) && typeof body['message'] === 'string'
 
 /** The status and the body of a refusal. @throws any other error */
 function refusalIn(error: unknown): Answered {

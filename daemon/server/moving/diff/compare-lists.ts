@@ -1,6 +1,6 @@
 /** One list of two servers, record by record. The lists are read side by side, so that neither is held whole. */
 import { type Given, isGiven } from '../given.ts'
-import { askPages, type PageAnswered, type Side } from './ask.ts'
+import { askPages, isRefusedToken, type PageAnswered, type Side } from './ask.ts'
 import { compare, type Rules } from './differences.ts'
 import { idOf, type Read } from './reads.ts'
 
@@ -11,6 +11,8 @@ export interface ListOptions {
   readonly most: number
   readonly signal: AbortSignal
   readonly tell: (field: string, a: unknown, b: unknown) => void
+  /** Called if both servers refuse their token. */
+  readonly refused: () => void
   /** Is given each record of the first server. */
   readonly found: (record: Given) => void
 }
@@ -27,7 +29,7 @@ const largestPage = 100
 
 /** @returns how many pages were compared */
 export async function compareLists(a: Side, b: Side, read: Read, options: ListOptions): Promise<number> {
-  const { rules, most, signal, tell, found } = options
+  const { rules, most, signal, tell, found, refused } = options
   const perPage = Math.min(most, largestPage)
   const pages = { a: askPages(a, read, perPage, signal), b: askPages(b, read, perPage, signal) }
   const [left, right] = [waiting(), waiting()]
@@ -36,6 +38,7 @@ export async function compareLists(a: Side, b: Side, read: Read, options: ListOp
     const [one, other] = await Promise.all([next(pages.a, left), next(pages.b, right)])
     if (count === 0 && one && other) {
       if (one.status !== other.status) tell('status', one.status, other.status)
+      else if (isRefusedToken(one) && isRefusedToken(other)) refused()
       else if (one.status >= 300) compare(one.body, other.body, '', rules, tell)
       if (one.status !== other.status || one.status >= 300) return 1
       compare(one.envelope, other.envelope, 'envelope', rules, tell)

@@ -1,6 +1,6 @@
 /** Two servers are asked the same read requests. */
 import { each } from '../parents.ts'
-import { askRecord, reach, type Side } from './ask.ts'
+import { askRecord, isRefusedToken, reach, type Side } from './ask.ts'
 import { compareLists } from './compare-lists.ts'
 import { compare, type Difference, type Rules } from './differences.ts'
 import { type Found, filteredReads, idOf, listOfRecord, listRoutes, pathOf, type Read, recordRoutes, sourceOf } from './reads.ts'
@@ -22,6 +22,8 @@ export interface Comparison {
   readonly total: number
   /** Answers of each server that were compared. */
   readonly answers: number
+  /** Requests that both servers refused, because their tokens lack a scope. */
+  readonly refused: number
 }
 
 const maxKept = 10_000
@@ -32,7 +34,7 @@ const nobody = '9007199254740991'
 
 /**
  * Compares the answers of two servers.
- * @throws ClientError if one of them does not answer
+ * @throws ClientError, UsageError if one of them does not answer, or has no such network
  */
 export async function compareServers({ a, b, sample, ignore, tell = () => {} }: ComparisonOptions): Promise<Comparison> {
   const rules: Rules = { bases: [a.base, b.base], ignored: new Set(ignore.filter((name) => !name.startsWith('/'))) }
@@ -41,7 +43,7 @@ export async function compareServers({ a, b, sample, ignore, tell = () => {} }: 
     paths.some((left) => path === left || path.startsWith(`${left}/`) || path.startsWith(`${left}?`))
   const found = new Map<string, Found[]>()
   const differences: Difference[] = []
-  let [total, answers] = [0, 0]
+  let [total, answers, refused] = [0, 0, 0]
 
   const note = (path: string) => (field: string, left: unknown, right: unknown) => {
     total++
@@ -56,16 +58,27 @@ export async function compareServers({ a, b, sample, ignore, tell = () => {} }: 
       const here = found.get(route.id) ?? []
       found.set(route.id, here)
       const keeping = (record: Found['record']) => void (keep && here.push({ params, record }))
-      answers += await compareLists(a, b, read, { rules, most: sample, signal, tell: note(path), found: keeping })
+      answers += await compareLists(a, b, read, {
+        rules,
+        most: sample,
+        signal,
+        tell: note(path),
+        found: keeping,
+        refused: refuse,
+      })
     } else {
       const [one, other] = await Promise.all([askRecord(a, read, signal), askRecord(b, read, signal)])
       answers++
-      if (one.status === other.status) compare(one.body, other.body, '', rules, note(path))
+      if (isRefusedToken(one) && isRefusedToken(other)) refuse()
+      else if (one.status === other.status) compare(one.body, other.body, '', rules, note(path))
       else note(path)('status', one.status, other.status)
     }
     tell(route.id, answers)
   }
 
+  const refuse = (): void => {
+    refused++
+  }
   const foundIn = (list: string): readonly Found[] => found.get(list) ?? []
   const askAll = (all: readonly Read[], keep: boolean) => each(all, atOnce, (read, signal) => ask(read, signal, keep))
   await Promise.all([reach(a), reach(b)])
@@ -93,7 +106,7 @@ export async function compareServers({ a, b, sample, ignore, tell = () => {} }: 
     )
   }
   await askAll(filteredReads(foundIn, Math.min(sample, 25)), false)
-  return { differences, total, answers }
+  return { differences, total, answers: answers - refused, refused }
 }
 
 /** The ids for the path of a list. Of several, the last one changes last: a few of them meet every one of the first. */

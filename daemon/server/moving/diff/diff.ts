@@ -55,6 +55,8 @@ export async function diff(
       tell: (operation, answers) => show(`${operation}: ${answers} answers compared`),
     })
     draw?.('')
+    if (comparison.answers === 0)
+      throw new UsageError('nothing was compared: the tokens of both servers lack the scopes. *:read has them all')
     report(comparison, flags, out, json)
     if (comparison.total > 0) failed()
   } catch (error) {
@@ -78,8 +80,10 @@ const maxRows = 200
 
 const cellOf = (value: unknown): string => (value === undefined ? '(missing)' : JSON.stringify(value))
 
-function report({ differences, total, answers }: Comparison, { wide }: DiffFlags, out: Output, json: boolean): void {
+function report({ differences, total, answers, refused }: Comparison, { wide }: DiffFlags, out: Output, json: boolean): void {
   const sentence = `${total === 0 ? 'No difference' : `${total} difference${total === 1 ? '' : 's'}`} in ${answers} answers.`
+  if (refused > 0)
+    out.warn(`${refused} requests were not compared: the tokens of both servers lack a scope for them. *:read has them all.`)
   if (json) {
     const lines = jsonLines(
       differences.map(({ path, field, a, b }) => ({ path, field, a: a ?? null, b: b ?? null, ...missingIn(a, b) })),

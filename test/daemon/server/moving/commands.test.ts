@@ -59,6 +59,14 @@ test('a demo network that was pulled and served again does not differ, until som
   const same = run('folkmoot', 'diff', ...sides, '--sample', '3')
   expect([await same.ended, same.out.stdout]).toEqual([0, expect.stringMatching(/^No difference in \d{3,} answers\.\n$/)])
 
+  // A server that cannot be asked is neither a difference nor none.
+  const nowhere = await closedPort()
+  const token = (which: 'a' | 'b') => [`--${which}-token`, 'fmt_unknown']
+  for (const wrong of [['--b', nowhere], ['--a', nowhere], token('a'), token('b'), ['--b-network', 'nobody']]) {
+    const asked = run('folkmoot', 'diff', ...sides, ...wrong)
+    expect([await asked.ended, asked.out.stdout]).toEqual([2, ''])
+  }
+
   const renamed = await fetch(`${copy.url}/admin/v1/networks/demo/members/${await firstMember(copy)}`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${copy.token}`, 'content-type': 'application/json' },

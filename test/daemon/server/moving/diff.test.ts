@@ -119,6 +119,39 @@ test('a sample asks less, and a record more at one server is not taken for two d
   ])
 })
 
+test('a server that ends on the way, a gateway without it, and a page in place of the API are no differences', async () => {
+  const source = await seededSource()
+  const all = side('a', source)
+  for (const status of [undefined, 401, 429, 502, 503, 504]) {
+    let requests = 0
+    const ends: Answer = (request) => {
+      if (++requests < 30) return source.community.fetch(request)
+      if (status === undefined) throw new TypeError('fetch failed')
+      return new Response('<html></html>', { status })
+    }
+    for (const sides of [[all, side('b', source, ends)] as const, [side('b', source, ends), all] as const]) {
+      requests = 0
+      await expect(compared(...sides)).rejects.toThrow(status === undefined ? /connection failed/ : new RegExp(String(status)))
+    }
+  }
+  const page: Answer = () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })
+  await expect(compared(side('a', source, page), side('b', source, page))).rejects.toThrow(/a is not there/)
+  const elsewhere: Answer = () => Response.json({ error: 'Network not found' }, { status: 404 })
+  await expect(compared(side('a', source, elsewhere), side('b', source, elsewhere))).rejects.toThrow(/status 404/)
+})
+
+test('requests that both tokens may not make are counted, and are no answers that were compared', async () => {
+  const source = await seededSource()
+  const few = { ...source, token: await source.newToken(['tags:read']) }
+  const some = await compared(side('a', few), side('b', few))
+  expect([some.total, some.answers > 0, some.refused > 20]).toEqual([0, true, true])
+  const none = { ...source, token: await source.newToken(['tags:write']) }
+  const nothing = await compared(side('a', none), side('b', none))
+  expect([nothing.total, nothing.answers]).toEqual([0, 0])
+  // A token that lacks a scope on one side only is a difference.
+  expect((await compared(side('a', source), side('b', few))).total).toBeGreaterThan(20)
+})
+
 test('a server that does not answer, or refuses the token, ends the comparison', async () => {
   const source = await seededSource()
   const dead: Answer = () => {
