@@ -9,7 +9,7 @@ import type { Failure } from './errors.ts'
 import type { EventName, PayloadOf } from './events/catalogue.ts'
 import type { Fields, Paged } from './fields.ts'
 import type { Query } from './storage/contract.ts'
-import type { JsonRow, Sources } from './storage/json.ts'
+import type { JsonRows, Sources } from './storage/json.ts'
 import type { Id, Row, Table } from './storage/table.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -68,8 +68,7 @@ export interface Page<Item> {
 }
 
 /** A page whose records are JSON text already. */
-export interface JsonPage {
-  readonly rows: readonly JsonRow[]
+export interface JsonPage extends Pick<JsonRows, 'json'> {
   readonly after: string | null
 }
 

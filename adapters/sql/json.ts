@@ -18,11 +18,14 @@ export function jsonExpression(dialect: Dialect, table: TableShape, fields: Json
     if (type === undefined) throw new RangeError(`${table.name} has no column for ${name}`)
     return [name, write(source, type, add)] as const
   })
-  if (dialect.engine === 'sqlite')
-    return `CAST(json_object(${values.map(([name, value]) => `${literal(name)}, ${value}`).join(', ')}) AS BLOB)`
+  if (dialect.engine === 'sqlite') return `json_object(${values.map(([name, value]) => `${literal(name)}, ${value}`).join(', ')})`
   // Of a row it writes compact JSON; `json_build_object` puts spaces between.
   return `(SELECT row_to_json(r) FROM (SELECT ${values.map(([name, value]) => `${value} AS ${quoted(name)}`).join(', ')}) AS r)::text`
 }
+
+/** Joins the records of all rows: one value costs far less than a hundred. */
+export const joinedRecords = (dialect: Dialect, record: string): string =>
+  dialect.engine === 'sqlite' ? `CAST(group_concat(${record}, ',') AS BLOB)` : `string_agg(${record}, ',')`
 
 function sqliteValue(source: JsonSource, type: string, add: Add): string {
   if (source.from === 'nothing') return 'NULL'

@@ -4,7 +4,7 @@ import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { JsonFields } from '../../lib/storage/json.ts'
 import type { Dialect, Parameter, SqlValue } from './dialect.ts'
 import { quoted } from './dialect.ts'
-import { jsonExpression } from './json.ts'
+import { joinedRecords, jsonExpression } from './json.ts'
 import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'
 
 export interface Statement {
@@ -135,9 +135,15 @@ export function statementsOf(dialect: Dialect) {
   }
 
   /** Everything of a SELECT but its limits. */
-  function selection(table: TableShape, { where = {}, order, after }: RowQuery, add: Add, columns = columnsOf(table)): string {
+  function selection(
+    table: TableShape,
+    { where = {}, order, after }: RowQuery,
+    add: Add,
+    columns = columnsOf(table),
+    further: readonly string[] = [],
+  ): string {
     const { by, direction } = order ?? upwards
-    const all = conditions(table, where, add)
+    const all = [...conditions(table, where, add), ...further]
     if (after !== undefined) all.push(beyond(table, by, direction, after, add))
     return `SELECT ${columns} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
   }
@@ -178,13 +184,26 @@ export function statementsOf(dialect: Dialect) {
     return { sql: `${sql}${bounds(query, add)}`, values }
   }
 
-  /** Rows as the text of a JSON record, and their place; `undefined` where several queries would have to be put together. */
+  /**
+   * One row: the records of all rows as one JSON text, their number, the place of the last one, and whether more follow.
+   * `undefined` where several queries would have to be put together, and where a place may be null.
+   */
   function findJson(table: TableShape, query: RowQuery, fields: JsonFields): Statement | undefined {
-    if (branchesOf(table, query).length > 0) return undefined
+    const { where = {}, order = upwards } = query
+    const { by, direction } = order
+    if (branchesOf(table, query).length > 0 || table.columns[by]?.nullable) return undefined
     const { values, add } = parameters()
-    const columns = `${jsonExpression(dialect, table, fields, add)}, ${quoted(query.order?.by ?? 'id')}`
-    const sql = selection(table, query, add, columns)
-    return { sql: `${sql}${bounds(query, add)}`, values }
+    // No column has such a name.
+    const [record, place, last] = ['"~record"', '"~place"', '"~last"']
+    const columns = `${jsonExpression(dialect, table, fields, add)} AS ${record}, ${quoted(by)} AS ${place}`
+    const rows = `${selection(table, query, add, columns)}${bounds(query, add)}`
+    const lastPlace = `${direction === 'asc' ? 'max' : 'min'}(${place})`
+    const page = `SELECT ${joinedRecords(dialect, record)} AS ${record}, count(*) AS ${place}, ${lastPlace} AS ${last} FROM (${rows}) AS shown`
+    const beyondLast = [`${quoted(by)} ${direction === 'asc' ? '>' : '<'} ${last}`]
+    // With its order, so that the same index serves it. `EXISTS` would forget the order.
+    const next = () => `${selection(table, { where, order }, add, quoted(by), beyondLast)} LIMIT 1`
+    const more = query.limit === undefined ? 'FALSE' : `(${next()}) IS NOT NULL`
+    return { sql: `SELECT ${record}, ${place}, ${last}, ${more} FROM (${page}) AS page`, values }
   }
 
   /** A query whose text depends on little: single values and nulls, no list, and nothing that no row can have. */
@@ -250,6 +269,9 @@ export function statementsOf(dialect: Dialect) {
     get,
 
     findJson,
+
+    /** Whether a value of an answer is true. */
+    isTrue: (value: unknown): boolean => dialect.decoders.boolean?.(value) === true,
 
     find: (table: TableShape, query: RowQuery): Statement => plain(table, query) ?? written(table, query),
 

@@ -37,11 +37,11 @@ export function readPaging(query: Readonly<Record<string, string | undefined>>):
   }
 }
 
-/** One row more than the page has; `undefined` where no page can be. */
+/** Where a page begins, and its length; `undefined` where no page can be. */
 function boundsOf({ page, per_page, after }: Paging): Pick<Query<Row>, 'limit' | 'offset' | 'after'> | undefined {
   const offset = after === undefined ? (page - 1) * per_page : 0
   if (!Number.isSafeInteger(offset)) return undefined
-  return { limit: per_page + 1, ...(after === undefined ? { offset } : { after }) }
+  return { limit: per_page, ...(after === undefined ? { offset } : { after }) }
 }
 
 /**
@@ -55,8 +55,8 @@ export async function readPage<R extends Row, N>(
 ): Promise<Page<R>> {
   const bounds = boundsOf(paging)
   if (!bounds) return { items: [], after: null }
-  const rows = await tx.find(table, { ...query, ...bounds })
   const { per_page } = paging
+  const rows = await tx.find(table, { ...query, ...bounds, limit: per_page + 1 })
   const items = rows.slice(0, per_page)
   const last = items.at(-1)
   const key: keyof R = query.order?.by ?? 'id'
@@ -73,7 +73,5 @@ export async function readJsonPage<R extends Row, N>(
 ): Promise<JsonPage | undefined> {
   const bounds = boundsOf(paging)
   const found = bounds && (await tx.findJson(table, { ...query, ...bounds }, fields))
-  if (!found) return undefined
-  const rows = found.slice(0, paging.per_page)
-  return { rows, after: found.length > paging.per_page ? (rows.at(-1)?.place ?? null) : null }
+  return found && { json: found.json, after: found.hasMore ? found.last : null }
 }

@@ -42,27 +42,19 @@ export function present(
 }
 
 export const isJsonPage = (result: unknown): result is JsonPage =>
-  typeof result === 'object' && result !== null && 'rows' in result
+  typeof result === 'object' && result !== null && 'json' in result
 
 const encoder = new TextEncoder()
-const comma = 0x2c
 
 /** A page as text: bytes where its records are bytes. */
-export function writePage({ rows }: JsonPage, links: object): string | Uint8Array<ArrayBuffer> {
+export function writePage({ json }: JsonPage, links: object): string | Uint8Array<ArrayBuffer> {
   const [head, tail] = ['{"items":[', `],"links":${JSON.stringify(links)}}`]
-  if (typeof rows[0]?.json !== 'object') return `${head}${rows.map(({ json }) => json).join(',')}${tail}`
-  const records = rows.map(({ json }) => (typeof json === 'string' ? encoder.encode(json) : json))
+  if (typeof json === 'string') return head + json + tail
   const [before, behind] = [encoder.encode(head), encoder.encode(tail)]
-  const length = records.reduce((sum, { length }) => sum + length + 1, before.length + behind.length - 1)
-  const whole = new Uint8Array(length)
+  const whole = new Uint8Array(before.length + json.length + behind.length)
   whole.set(before)
-  let end = before.length
-  for (const record of records) {
-    if (end > before.length) whole[end++] = comma
-    whole.set(record, end)
-    end += record.length
-  }
-  whole.set(behind, end)
+  whole.set(json, before.length)
+  whole.set(behind, before.length + json.length)
   return whole
 }
 

@@ -13,7 +13,7 @@
  * adapter is right. Ids, timestamps, network scoping, defaults, validation and paging are the library's work, not yours.
  */
 import type { OutboxRecord } from '../outbox/record.ts'
-import type { JsonFields, JsonRow } from './json.ts'
+import type { JsonFields, JsonRows } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 
 /** Equality per column: a value, null, or a list of values of which one must match (an empty list matches no row). */
@@ -60,10 +60,10 @@ export interface Tx {
   /** The rows that match, in order. */
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
   /**
-   * The rows that match, in order, each as the text of a JSON record. `undefined` for a query that it cannot answer so. Left out where
-   * the storage writes no JSON: the library then makes it of what `find` gives.
+   * The rows that match, in order, as the text of JSON records, and whether more follow. `undefined` for a query that it cannot
+   * answer so. Left out where the storage writes no JSON: the library then makes it of what `find` gives.
    */
-  findJson?<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields): Promise<readonly JsonRow[] | undefined>
+  findJson?<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields): Promise<JsonRows | undefined>
   /** How many rows match. */
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
   /**

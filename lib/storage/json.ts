@@ -37,12 +37,16 @@ export type JsonFields = readonly (readonly [name: string, source: JsonSource])[
 /** The sources of the fields that are not the column of the same name. */
 export type Sources = Readonly<Record<string, JsonSource>>
 
-/** A row as the text of its record. */
-export interface JsonRow {
-  /** UTF-8 where it is bytes. */
+/** Rows as the text of their records. */
+export interface JsonRows {
+  /** The records in the order of the rows, with a comma between two of them. UTF-8 where it is bytes; empty without rows. */
   readonly json: string | Uint8Array
-  /** Its value in the column that orders the rows. */
-  readonly place: string
+  /** How many rows these are. */
+  readonly count: number
+  /** The last row's value in the column that orders the rows; null without rows. */
+  readonly last: string | null
+  /** Whether rows follow that `limit` has left out. */
+  readonly hasMore: boolean
 }
 
 /**

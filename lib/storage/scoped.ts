@@ -6,7 +6,7 @@ import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
 import { differs } from './changes.ts'
 import type { Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'
-import type { JsonFields, JsonRow } from './json.ts'
+import type { JsonFields, JsonRows } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 
 /** The same methods as `Tx`. `network_id` is filled in and checked, and inserts may omit columns with a default. */
@@ -14,7 +14,7 @@ export interface ScopedTx {
   get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
   /** `undefined` where the storage cannot write the JSON of these rows. */
-  findJson<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields): Promise<readonly JsonRow[] | undefined>
+  findJson<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields): Promise<JsonRows | undefined>
   /** The first row that matches. */
   first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined>
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>

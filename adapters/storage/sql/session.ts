@@ -1,7 +1,7 @@
 /** One transaction's `tx`, over the executor of its statements. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { Conflict, type LockStrength, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
-import type { JsonFields, JsonRow } from '../../../lib/storage/json.ts'
+import type { JsonFields, JsonRows } from '../../../lib/storage/json.ts'
 import type { RowQuery, Statement, Statements } from '../../sql/statements.ts'
 import type { AnyRow, TableShape } from '../../sql/values.ts'
 
@@ -98,11 +98,13 @@ function txOver(reader: Reader, writer: Writer | undefined, statements: Statemen
       return (await open.query(statements.find(table, query))).map(statements.reader(table))
     },
 
-    async findJson(table: TableShape, query: RowQuery, fields: JsonFields): Promise<readonly JsonRow[] | undefined> {
+    async findJson(table: TableShape, query: RowQuery, fields: JsonFields): Promise<JsonRows | undefined> {
       const open = reading()
       const statement = statements.findJson(table, query, fields)
       if (!statement || query.limit === 0 || (query.offset ?? 0) > Number.MAX_SAFE_INTEGER) return undefined
-      return (await open.query(statement)).map(([json, place]) => ({ json: json as JsonRow['json'], place: String(place) }))
+      const [[json, count, last, more] = []] = await open.query(statement)
+      const hasMore = statements.isTrue(more)
+      return { json: (json ?? '') as JsonRows['json'], count: Number(count), last: last === null ? null : String(last), hasMore }
     },
 
     async count(table: TableShape, where: AnyRow) {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { JsonFields, JsonRow } from '../../storage/json.ts'
+import type { JsonFields, JsonRows } from '../../storage/json.ts'
 import { type Note, note, notes, store } from '../notes.ts'
 import type { StorageCase } from '../subject.ts'
 
@@ -28,8 +28,8 @@ const recordOf = ({ id, author_id, title, slug, stock, pinned, due_at, extra, fo
 })
 
 const decoder = new TextDecoder()
-const parsed = (rows: readonly JsonRow[] | undefined): unknown[] | undefined =>
-  rows?.map(({ json }) => JSON.parse(typeof json === 'string' ? json : decoder.decode(json)))
+const parsed = (found: JsonRows | undefined): unknown[] | undefined =>
+  found && (JSON.parse(`[${typeof found.json === 'string' ? found.json : decoder.decode(found.json)}]`) as unknown[])
 
 /** Rows as JSON text. A storage without `findJson` passes: the library makes the text. */
 export const jsonCases: readonly StorageCase[] = [
@@ -83,7 +83,8 @@ export const jsonCases: readonly StorageCase[] = [
     },
   },
   {
-    title: 'findJson, where there is one, finds the rows that find finds, in its order, and says their place',
+    title:
+      'findJson, where there is one, finds the rows that find finds, in its order, and says their last place and whether more follow',
     async run({ storage }) {
       const rows = Array.from({ length: 12 }, (_, place) =>
         note({ id: String(place + 1), stock: (place * 7) % 12, folder: place % 2 ? 'odd' : null }),
@@ -99,14 +100,25 @@ export const jsonCases: readonly StorageCase[] = [
         { where: { title: 'nobody has it' }, limit: 2 },
       ] as const
       for (const query of queries) {
-        const [found, expected] = await storage.transaction(
-          async (tx) => [await tx.findJson?.(notes, query, fields), await tx.find(notes, query)] as const,
+        const [found, expected, all] = await storage.transaction(
+          async (tx) =>
+            [
+              await tx.findJson?.(notes, query, fields),
+              await tx.find(notes, query),
+              'limit' in query ? await tx.find(notes, { ...query, limit: query.limit + 1 }) : [],
+            ] as const,
           { readOnly: true },
         )
         if (!found) continue
         expect(parsed(found)).toEqual(expected.map(recordOf))
         const by = 'order' in query ? query.order.by : 'id'
-        expect(found.map(({ place }) => place)).toEqual(expected.map((row) => String(row[by])))
+        const last = expected.at(-1)
+        expect({ ...found, json: '' }).toEqual({
+          json: '',
+          count: expected.length,
+          last: last ? String(last[by]) : null,
+          hasMore: all.length > expected.length,
+        })
       }
     },
   },

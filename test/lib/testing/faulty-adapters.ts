@@ -48,10 +48,12 @@ const writing = (change: (value: unknown) => unknown) =>
     tx: (tx) => ({
       async findJson(table, query, fields) {
         const rows: readonly Readonly<Record<string, unknown>>[] = (await tx.find(table, query)) as never
-        return rows.map((row) => {
+        const texts = rows.map((row) => {
           const values = fields.map(([name, source]) => [name, change(shownValue(source, row))] as const)
-          return { json: JSON.stringify(Object.fromEntries(values)), place: String(row[query.order?.by ?? 'id']) }
+          return JSON.stringify(Object.fromEntries(values))
         })
+        const last = String(rows.at(-1)?.[query.order?.by ?? 'id'])
+        return { json: texts.join(), count: rows.length, last, hasMore: false }
       },
     }),
   })
@@ -82,12 +84,16 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
   },
   {
     defect: 'the JSON text is of the rows in another order',
-    caughtBy: ['findJson, where there is one, finds the rows that find finds, in its order, and says their place'],
+    caughtBy: [
+      'findJson, where there is one, finds the rows that find finds, in its order, and says their last place and whether more follow',
+    ],
     open: () =>
       faulty({
         tx: (tx) => ({
-          findJson: async (table, query) =>
-            (await tx.find(table, query)).toReversed().map((row) => ({ json: JSON.stringify(row), place: row.id })),
+          async findJson(table, query) {
+            const rows = (await tx.find(table, query)).toReversed()
+            return { json: rows.map((row) => JSON.stringify(row)).join(), count: rows.length, last: null, hasMore: false }
+          },
         }),
       }),
   },
