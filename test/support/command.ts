@@ -2,6 +2,7 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { onTestFinished } from 'vitest'
+import { youngGenerationLimit } from '../../daemon/bin/young-generation.ts'
 import { shared } from './shared.ts'
 
 const programs = await shared('programs')
@@ -10,6 +11,12 @@ const programs = await shared('programs')
 export const program = (name: string): string => join(programs, `${name}.js`)
 /** Node keeps what it has compiled beside the programs. */
 export const environment = () => ({ ...process.env, NODE_COMPILE_CACHE: join(programs, 'compiled') })
+
+/**
+ * Options of Node for programs of tests. A relay takes the first one by starting itself anew, which costs another start. The second
+ * one spares most of what Node clears up while a program loads.
+ */
+const options = [youngGenerationLimit, '--min-semi-space-size=16']
 
 /** A program of ours in a separate process. */
 export interface Command {
@@ -30,7 +37,7 @@ export interface Command {
 export function run(name: 'folkmoot' | 'folkmoot-relay', ...args: readonly string[]): Command {
   return watched(
     name,
-    spawn(process.execPath, [program(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment() }),
+    spawn(process.execPath, [...options, program(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment() }),
   )
 }
 

@@ -2,15 +2,15 @@
  * The programs that tests start as processes, in one piece each. Tests start hundreds of processes, and a program of hundreds of
  * files takes twice the processor time to start. `test/daemon/server/start.test.ts` starts the sources as they are.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const root = join(import.meta.dirname, '..', '..')
 
-const sources = [
-  'daemon/bin/folkmoot.ts',
-  'daemon/bin/folkmoot-relay.ts',
+const programs = ['daemon/bin/folkmoot.ts', 'daemon/bin/folkmoot-relay.ts']
+/** They load little, and of the same files. */
+const writers = [
   'test/adapters/files/acquire-lock.ts',
   'test/adapters/outbox/append-for-ever.ts',
   'test/adapters/storage/lowdb-write-for-ever.ts',
@@ -29,6 +29,14 @@ export async function buildPrograms(): Promise<Programs> {
   const parent = join(root, 'node_modules', '.folkmoot-tests')
   mkdirSync(parent, { recursive: true })
   const directory = mkdtempSync(join(parent, 'programs-'))
+  // Without it Node compiles each file twice, to find out of which kind it is.
+  writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
+  for (const program of programs) await buildTo(directory, [program])
+  await buildTo(directory, writers)
+  return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) }
+}
+
+async function buildTo(directory: string, sources: readonly string[]): Promise<void> {
   const build = await rolldown({
     cwd: root,
     input: Object.fromEntries(sources.map((source) => [basename(source, '.ts'), source])),
@@ -37,7 +45,7 @@ export async function buildPrograms(): Promise<Programs> {
     // Whole files: what is left out of a program would not be tested.
     treeshake: false,
   })
-  await build.write({ dir: directory, format: 'esm' })
+  // A program alone becomes one file: what it loads late runs late there, too.
+  await build.write({ dir: directory, format: 'esm', codeSplitting: sources.length > 1 })
   await build.close()
-  return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) }
 }

@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { storePath } from '../../../../daemon/relay/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
-import { type Command, run } from '../../../support/command.ts'
+import { type Command, environment, program, run, watched } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { endpoint, event, events, pass, receiver, status, until } from '../support.ts'
 
@@ -23,7 +24,11 @@ const started = (command: Command): Promise<void> =>
 describe('folkmoot-relay run', () => {
   // How a process was started is in /proc, which Linux alone has.
   test.skipIf(process.platform !== 'linux')('limits the young generation of its process, once', async () => {
-    const relay = start(temporaryDirectory())
+    const words = [program('folkmoot-relay'), 'run', '--outbox', temporaryDirectory(), '--json']
+    const relay = watched(
+      'folkmoot-relay',
+      spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'], env: environment() }),
+    )
     await started(relay)
     const args = readFileSync(`/proc/${relay.child.pid}/cmdline`, 'utf8').split('\0')
     expect(args.filter((each) => each.startsWith('--max-semi-space-size'))).toEqual(['--max-semi-space-size=16'])
