@@ -1,13 +1,10 @@
 /** The server's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault or a bad result. */
-import { CommanderError } from 'commander'
-import { isApiError } from '../../lib/errors.ts'
-import { isStorageError } from '../../lib/storage/contract.ts'
 import { encryptionKeysVariable } from '../encryption-keys.ts'
-import { errorLine, wantsJson } from '../json.ts'
-import { fault, type Output } from '../output.ts'
+import { wantsJson } from '../json.ts'
+import type { Output } from '../output.ts'
 import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve.ts'
-import { Ended, UsageError } from '../usage.ts'
+import { folkmootExit } from './folkmoot-exit.ts'
 import { packageVersion } from './version.ts'
 
 const json = wantsJson(process.argv)
@@ -54,16 +51,9 @@ function keys(pressed: (key: string) => void): () => void {
 }
 
 async function exit(error: unknown): Promise<void> {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : 2
-    return
-  }
-  // Loaded late: help and mistakes come at once.
-  const { isEncryptionError } = await import('../../lib/outbox/encryption.ts')
-  const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))
-  const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  process.stderr.write(errorLine('folkmoot', expected || error instanceof Ended ? fault(error) : whole, json))
-  process.exitCode = expected ? 2 : 1
+  const { code, text } = await folkmootExit(error, json)
+  if (text !== '') process.stderr.write(text)
+  process.exitCode = code
 }
 
 // A reader that has gone away (`| head`) is no fault.

@@ -1,25 +1,16 @@
 /** The relay's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault. */
 import process from 'node:process'
-import { CommanderError } from 'commander'
 import { pino } from 'pino'
-import { isStorageError } from '../../lib/storage/contract.ts'
 import { encryptionKeysVariable } from '../encryption-keys.ts'
-import { errorLine, wantsJson } from '../json.ts'
+import { wantsJson } from '../json.ts'
 import { createProgram } from '../relay/operate/commands/program.ts'
-import { SettingsError } from '../relay/settings-error.ts'
-import { UsageError } from '../usage.ts'
+import { relayExit } from './folkmoot-relay-exit.ts'
 import { packageVersion } from './version.ts'
 
 // Not in step with the deliveries: a reader that falls behind loses lines, and never holds a delivery up.
 const output = pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1024 })
 // A reader that went away (`| head`) must not end deliveries.
 output.on('error', () => undefined)
-
-const usage = ['locked', 'newer', 'damaged', 'unavailable', 'full']
-
-/** Errors that a person can mend, as opposed to bugs. */
-const isUsage = (error: unknown): error is Error =>
-  error instanceof UsageError || error instanceof SettingsError || (isStorageError(error) && usage.includes(error.code))
 
 const json = wantsJson(process.argv)
 
@@ -48,15 +39,9 @@ try {
   })
   await program.parseAsync(process.argv)
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
-  else if (isUsage(error)) {
-    process.stderr.write(errorLine('folkmoot-relay', error.message, json))
-    process.exitCode = 2
-  } else {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    process.stderr.write(errorLine('folkmoot-relay', text, json))
-    process.exitCode = 1
-  }
+  const { code, text } = relayExit(error, json)
+  if (text !== '') process.stderr.write(text)
+  process.exitCode = code
 } finally {
   try {
     output.flushSync()

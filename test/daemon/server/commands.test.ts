@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
-import { folkmoot } from '../../support/program.ts'
+import { ended, folkmoot } from '../../support/program.ts'
 
 const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
 
@@ -200,14 +200,13 @@ test('--version and errors as JSON, with a sentence for a malformed certificate,
   const directory = temporaryDirectory()
   const version = run('folkmoot', '--version')
   const wrong = run('folkmoot', 'keys', 'list', '--storage', `lowdb:${join(directory, 'db.json')}`, '--json')
-  const usage = run('folkmoot', 'keys', 'create', '--json')
+  const usage = await ended('folkmoot', 'keys', 'create', '--json')
   const noPem = join(directory, 'not.pem')
   await writeFile(noPem, 'not a certificate')
-  const tls = run('folkmoot', 'serve', '--storage', 'memory:', '--port', '0', '--tls-cert', noPem, '--tls-key', noPem)
+  const tls = await ended('folkmoot', 'serve', '--storage', 'memory:', '--port', '0', '--tls-cert', noPem, '--tls-key', noPem)
   expect([await version.ended, version.out.stdout]).toEqual([0, '0.1.0\n'])
   expect([await wrong.ended, JSON.parse(wrong.out.stderr)]).toEqual([2, { error: expect.stringMatching(/^there is no storage/) }])
-  expect([await usage.ended, JSON.parse(usage.out.stderr)]).toEqual([2, { error: expect.stringContaining('--name') }])
-  expect(await tls.ended).toBe(2)
-  expect(tls.out.stderr).toMatch(/^folkmoot: --tls-cert .*\n$/)
+  expect([usage.code, JSON.parse(usage.stderr)]).toEqual([2, { error: expect.stringContaining('--name') }])
+  expect(tls).toMatchObject({ code: 2, stderr: expect.stringMatching(/^folkmoot: --tls-cert .*\n$/) })
   expect(existsSync(join(directory, 'db.json'))).toBe(false)
 })

@@ -12,6 +12,7 @@ import { recordsOf } from '../../adapters/storage/records-of.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
+import { ended } from '../../support/program.ts'
 import { createSeededCommunity } from '../../support/seed.ts'
 import { wrappedStorage } from '../../support/storage.ts'
 
@@ -93,7 +94,7 @@ test('folkmoot copy takes a lowdb file into PostgreSQL, and the relay there lear
   api.child.kill('SIGTERM')
   await api.ended
   const endpoint = ['--network', 'demo', '--url', 'https://hooks.example.org/in', '--key', 'k']
-  expect(await run('folkmoot', 'endpoints', 'add', '--storage', from, ...endpoint).ended).toBe(0)
+  expect((await ended('folkmoot', 'endpoints', 'add', '--storage', from, ...endpoint)).code).toBe(0)
 
   const first = run('folkmoot', 'copy', '--from', from, '--to', to, '--json')
   expect(await first.ended).toBe(0)

@@ -6,6 +6,7 @@ import { relayHome } from '../../../daemon/relay/ingest/outbox-address.ts'
 import { type Command, run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
+import { ended } from '../../support/program.ts'
 import { receiver, until } from '../relay/support.ts'
 
 const server = await testPostgres()
@@ -16,10 +17,6 @@ const postgres = async () => `${server.url}?schema=${server.newSchema()}`
 const relayOn = (outbox: string): Command => {
   onTestFinished(() => rm(relayHome(outbox), { recursive: true, force: true }))
   return run('folkmoot-relay', 'run', '--outbox', outbox, '--allow-http', '--allow-private', '--json')
-}
-
-async function ended(command: Command): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  return { code: await command.ended, ...command.out }
 }
 
 describe.each([
@@ -89,7 +86,7 @@ describe.each([
 
   test('migrate prints what it would do, does it, and then has nothing to do', async () => {
     const storage = await address()
-    const migrate = (...flags: string[]) => ended(run('folkmoot', 'migrate', '--storage', storage, ...flags))
+    const migrate = (...flags: string[]) => ended('folkmoot', 'migrate', '--storage', storage, ...flags)
     const planned = await migrate('--dry-run')
     const applied = await migrate()
     const again = await migrate('--json')
@@ -110,7 +107,7 @@ test.each([
   [['serve', '--storage', 'postgres://me:secret@127.0.0.1:1/x'], /PostgreSQL cannot be reached/],
   [['migrate', '--storage', 'lowdb:./db.json'], /have no tables to migrate/],
 ])('folkmoot %j is refused in one sentence, without a password', async (words, sentence) => {
-  const { code, stdout, stderr } = await ended(run('folkmoot', ...words))
+  const { code, stdout, stderr } = await ended('folkmoot', ...words)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(sentence)
   expect(stderr.trim().split('\n')).toHaveLength(1)

@@ -7,6 +7,7 @@ import { type Command, run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { testPostgres } from '../../support/postgres.ts'
+import { ended } from '../../support/program.ts'
 import { rounds as roundsOf } from '../../support/rounds.ts'
 
 const server = await testPostgres()
@@ -50,9 +51,9 @@ const engines: Readonly<Record<string, () => Promise<Place>>> = {
 }
 
 async function json(...args: readonly string[]): Promise<Json> {
-  const command = run('folkmoot', ...args, '--json')
-  expect([await command.ended, command.out.stderr]).toEqual([0, ''])
-  return JSON.parse(command.out.stdout)
+  const { code, stdout, stderr } = await ended('folkmoot', ...args, '--json')
+  expect([code, stderr]).toEqual([0, ''])
+  return JSON.parse(stdout)
 }
 
 async function start(...flags: readonly string[]): Promise<{ api: Command; url: string; token: string }> {

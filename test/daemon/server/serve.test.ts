@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
-import { folkmoot } from '../../support/program.ts'
+import { ended, folkmoot } from '../../support/program.ts'
 
 const demo = ['serve', '--demo', '--allow-http', '--json', '--port', '0'] as const
 
@@ -137,11 +137,14 @@ test('wrong usage is one sentence on standard error and exit code 2', async () =
     ['keys', 'create', '--storage', 'memory:', '--name', 'x', '--scope', '*', '--network', 'nowhere'],
     ['dance'],
   ]
-  for (const args of wrong) {
-    const command = run('folkmoot', ...args)
-    expect([args, await command.ended, command.out.stdout]).toEqual([args, 2, ''])
-    expect(command.out.stderr).toMatch(/\S/)
-    expect(command.out.stderr).not.toContain('    at ')
+  const [first = [], ...others] = wrong
+  const process = run('folkmoot', ...first)
+  const outcomes = [{ code: await process.ended, ...process.out }]
+  for (const args of others) outcomes.push(await ended('folkmoot', ...args))
+  for (const [place, { code, stdout, stderr }] of outcomes.entries()) {
+    expect([wrong[place], code, stdout]).toEqual([wrong[place], 2, ''])
+    expect(stderr).toMatch(/\S/)
+    expect(stderr).not.toContain('    at ')
   }
 })
 
@@ -149,9 +152,9 @@ test('a network and keys from the command line: made, listed, used, revoked', as
   const directory = temporaryDirectory()
   const storage = ['--storage', `lowdb:${join(directory, 'db.json')}`]
   const json = async (...args: string[]): Promise<Json> => {
-    const command = run('folkmoot', ...args, ...storage, '--json')
-    expect([await command.ended, args, command.out.stderr]).toEqual([0, args, ''])
-    return JSON.parse(command.out.stdout)
+    const { code, stdout, stderr } = await ended('folkmoot', ...args, ...storage, '--json')
+    expect([code, args, stderr]).toEqual([0, args, ''])
+    return JSON.parse(stdout)
   }
   const network = await json(
     'networks',

@@ -1,21 +1,20 @@
 /** The view of an operator on several relays, and the actions on them, by the command line and by any control port. */
 import { expect, test } from 'vitest'
 import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
-import { run } from '../../../support/command.ts'
 import { testPostgres } from '../../../support/postgres.ts'
+import { ended } from '../../../support/program.ts'
 import { endpoint, event, events, until } from '../support.ts'
 import { type Cluster, cluster, clusterServer, type RelayProcess, times, untilShared, watched } from './support.ts'
 
 const server = await clusterServer(await testPostgres())
 
 async function command(group: Cluster, ...args: readonly string[]) {
-  const child = run('folkmoot-relay', ...args, '--outbox', group.address, '--json')
-  const code = await child.ended
-  const lines = child.out.stdout
+  const { code, stdout, stderr } = await ended('folkmoot-relay', ...args, '--outbox', group.address, '--json')
+  const lines = stdout
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line))
-  return { code, lines, errors: child.out.stderr }
+  return { code, lines, errors: stderr }
 }
 
 /** Asks the control port of a relay. */

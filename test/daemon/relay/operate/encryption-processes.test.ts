@@ -9,6 +9,7 @@ import { testEndpoint } from '../../../../daemon/relay/operate/commands/test-end
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
 import { run } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
+import { ended } from '../../../support/program.ts'
 import { endpoint, event, receiver, until } from '../support.ts'
 
 const [first, second] = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('base64')) as [string, string]
@@ -69,7 +70,7 @@ test('a relay without the right key waits with a sentence, and continues when SI
   vi.stubEnv('FOLKMOOT_ENCRYPTION_KEYS', `${second}, ${first}`)
   onTestFinished(() => void vi.unstubAllEnvs())
   for (const command of [['check'], ['endpoints', 'test', '--network', '1', '--endpoint', '7']])
-    expect(await run('folkmoot-relay', ...command, '--outbox', outbox, '--allow-http', '--allow-private').ended).toBe(0)
+    expect((await ended('folkmoot-relay', ...command, '--outbox', outbox, '--allow-http', '--allow-private')).code).toBe(0)
   await writer.close()
 })
 

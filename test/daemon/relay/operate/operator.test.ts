@@ -12,6 +12,7 @@ import type { Relay } from '../../../../daemon/relay/relay.ts'
 import { widthOf } from '../../../../daemon/table.ts'
 import { run } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
+import { ended } from '../../../support/program.ts'
 import { type Bench, bench, endpoint, event, events, pass, receiver, status, until } from '../support.ts'
 
 const dead = (all: Bench, count: number): Promise<void> =>
@@ -19,10 +20,9 @@ const dead = (all: Bench, count: number): Promise<void> =>
 
 /** The outcome of one command: its exit code, its lines of JSON, and its standard error. */
 async function command(...args: string[]) {
-  const running = run('folkmoot-relay', ...args, '--json')
-  const code = await running.ended
-  const lines = running.out.stdout.trimEnd().split('\n')
-  return { code, records: lines[0] ? lines.map((line) => JSON.parse(line)) : [], stderr: running.out.stderr }
+  const { code, stdout, stderr } = await ended('folkmoot-relay', ...args, '--json')
+  const lines = stdout.trimEnd().split('\n')
+  return { code, records: lines[0] ? lines.map((line) => JSON.parse(line)) : [], stderr }
 }
 
 describe('the commands', () => {
@@ -57,9 +57,8 @@ describe('the commands', () => {
       { endpoint_id: '7', network_id: '1', origin: `http://127.0.0.1:${hook.port}`, circuit: 'open', pending: 1 },
     ])
     expect(JSON.stringify(shown.records)).not.toMatch(/secret-path|the-key/)
-    const table = run('folkmoot-relay', 'status', '--outbox', all.directory)
-    expect(await table.ended).toBe(0)
-    expect(table.out.stdout).toContain('a relay is running')
+    const table = await ended('folkmoot-relay', 'status', '--outbox', all.directory)
+    expect(table).toMatchObject({ code: 0, stdout: expect.stringContaining('a relay is running') })
   })
 
   test('show since when events wait, what is next, and why the latest attempt failed', async () => {

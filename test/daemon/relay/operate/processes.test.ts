@@ -7,6 +7,7 @@ import { storePath } from '../../../../daemon/relay/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
 import { type Command, environment, program, run, watched } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
+import { ended } from '../../../support/program.ts'
 import { endpoint, event, events, pass, receiver, status, until } from '../support.ts'
 
 const start = (directory: string, ...flags: string[]): Command =>
@@ -177,9 +178,9 @@ describe('folkmoot-relay run', () => {
     [['--outbox', '/tmp/x', '--config', '/nowhere.json'], /--config \/nowhere.json cannot be read/],
     [['--outbox', '/tmp/x', '--nonsense'], /unknown option/],
   ])('with %j ends with exit code 2 and one sentence', async (flags, sentence) => {
-    const relay = run('folkmoot-relay', 'run', ...flags)
-    expect(await relay.ended).toBe(2)
-    expect(relay.out.stderr).toMatch(sentence)
-    expect(relay.out.stderr.trim().split('\n')).toHaveLength(1)
+    const { code, stderr } = await ended('folkmoot-relay', 'run', ...flags)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(sentence)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 })

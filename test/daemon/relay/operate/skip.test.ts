@@ -4,7 +4,7 @@ import { startControl } from '../../../../daemon/relay/operate/control.ts'
 import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { skipIn } from '../../../../daemon/relay/operate/on-endpoint.ts'
-import { run } from '../../../support/command.ts'
+import { ended } from '../../../support/program.ts'
 import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 
 async function operator({ directory }: Pick<Bench, 'directory'>) {
@@ -15,9 +15,8 @@ async function operator({ directory }: Pick<Bench, 'directory'>) {
 const all = { endpoint: '7', network: undefined, selection: { limit: 1000 } }
 
 async function command(...args: string[]) {
-  const running = run('folkmoot-relay', ...args, '--json')
-  const code = await running.ended
-  return { code, out: running.out.stdout, error: running.out.stderr }
+  const { code, stdout, stderr } = await ended('folkmoot-relay', ...args, '--json')
+  return { code, out: stdout, error: stderr }
 }
 
 describe('skip', () => {

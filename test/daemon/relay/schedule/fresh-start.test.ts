@@ -4,7 +4,7 @@ import { startControl } from '../../../../daemon/relay/operate/control.ts'
 import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { closeCircuitOf } from '../../../../daemon/relay/operate/on-endpoint.ts'
-import { run } from '../../../support/command.ts'
+import { ended } from '../../../support/program.ts'
 import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 
 /** Six events for a receiver that is down, and a circuit that stays open for an hour by itself. */
@@ -27,9 +27,8 @@ const arrives = (all: Pick<Bench, 'attempts' | 'notices'>) =>
   )
 
 async function command(...args: string[]) {
-  const running = run('folkmoot-relay', ...args, '--json')
-  const code = await running.ended
-  return { code, out: running.out.stdout, error: running.out.stderr }
+  const { code, stdout, stderr } = await ended('folkmoot-relay', ...args, '--json')
+  return { code, out: stdout, error: stderr }
 }
 
 async function control({ relay, directory }: Pick<Bench, 'relay' | 'directory'>) {

@@ -13,7 +13,7 @@ import { members } from '../../../../lib/storage/tables.ts'
 import { run } from '../../../support/command.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
-import { folkmoot } from '../../../support/program.ts'
+import { ended, folkmoot } from '../../../support/program.ts'
 import { everything } from './support.ts'
 
 async function demo(): Promise<{ url: string; token: string }> {
@@ -56,8 +56,8 @@ test('a demo network that was pulled and served again does not differ, until som
 
   const copy = await serve(storage)
   const sides = ['--a', source.url, '--a-token', source.token, '--b', copy.url, '--b-token', copy.token, '--network', 'demo']
-  const same = run('folkmoot', 'diff', ...sides, '--sample', '3')
-  expect([await same.ended, same.out.stdout]).toEqual([0, expect.stringMatching(/^No difference in \d{3,} answers\.\n$/)])
+  const same = await ended('folkmoot', 'diff', ...sides, '--sample', '3')
+  expect([same.code, same.stdout]).toEqual([0, expect.stringMatching(/^No difference in \d{3,} answers\.\n$/)])
 
   // A server that cannot be asked is neither a difference nor none.
   const nowhere = await closedPort()
@@ -73,15 +73,15 @@ test('a demo network that was pulled and served again does not differ, until som
     body: JSON.stringify({ first_name: 'Somebody else' }),
   })
   expect(renamed.status).toBe(200)
-  const different = run('folkmoot', 'diff', ...sides, '--sample', '3')
-  expect(await different.ended).toBe(1)
-  const lines = different.out.stdout.split('\n')
+  const different = await ended('folkmoot', 'diff', ...sides, '--sample', '3')
+  expect(different.code).toBe(1)
+  const lines = different.stdout.split('\n')
   expect(lines[0]).toMatch(/^path +field +a +b$/)
-  expect(different.out.stdout).toContain('"Somebody else"')
+  expect(different.stdout).toContain('"Somebody else"')
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100)
-  const json = run('folkmoot', 'diff', ...sides, '--sample', '3', '--json', '--ignore', 'updated_at', '--ignore', 'name')
-  expect(await json.ended).toBe(1)
-  const objects = json.out.stdout
+  const json = await ended('folkmoot', 'diff', ...sides, '--sample', '3', '--json', '--ignore', 'updated_at', '--ignore', 'name')
+  expect(json.code).toBe(1)
+  const objects = json.stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
@@ -121,8 +121,21 @@ test('wrong options name themselves and the remedy', async () => {
   const both = ['--a', 'https://a.test', '--a-token', '-', '--b', 'https://b.test', '--b-token-file', '-', '--network', '1']
   expect((await folkmoot('diff', ...both)).refused).toBe('only one of the two tokens can come from standard input')
   const closed = await closedPort()
-  const nobody = run('folkmoot', 'diff', '--a', closed, '--a-token', 't', '--b', closed, '--b-token', 't', '--network', '1')
-  expect(await nobody.ended).toBe(2)
+  const nobody = await ended(
+    'folkmoot',
+    'diff',
+    '--a',
+    closed,
+    '--a-token',
+    't',
+    '--b',
+    closed,
+    '--b-token',
+    't',
+    '--network',
+    '1',
+  )
+  expect(nobody.code).toBe(2)
 })
 
 /** An address at which nobody listens. */
