@@ -16,6 +16,7 @@ import { type Publish, publishOf } from './host/publish.ts'
 import { type Answer, fromRequest, type Incoming, toResponse } from './http/exchange.ts'
 import type { InFlight } from './http/in-flight.ts'
 import { server } from './http/serve.ts'
+import type { Traffic } from './http/traffic.ts'
 import { pipeline } from './kernel/pipeline.ts'
 import { type Transactions, transactionsOf } from './kernel/transactions.ts'
 import { apiRoot } from './kernel/wire.ts'
@@ -96,6 +97,12 @@ export interface Community extends HostCalls {
   readonly serve: (incoming: Incoming) => Promise<Answer>
   /** How much is in flight now, for metrics. */
   readonly inFlight: () => InFlight
+  /**
+   * The requests of a network that this process has answered: by hour, and by key with its use of the rate limit.
+   * @param network its id or subdomain
+   * @throws ApiError 404 if it does not exist
+   */
+  traffic(network: Id | number): Promise<Traffic>
   /** The path at which the API is mounted: the option `basePath`. */
   readonly basePath: string
   /** Whether a path is the API's, decided by the path alone. */
@@ -146,7 +153,7 @@ export function communityOf(options: Options, chance: Chance): Community {
     [`${apiRoot}/spec.json`, documentText('api')],
     [webhooksSpec, documentText('webhooks')],
   ])
-  const { serve, settled, inFlight } = server(operations, settings, pipeline(settings, transactions), documents)
+  const { serve, settled, inFlight, trafficOf } = server(operations, settings, pipeline(settings, transactions), documents)
   const owns = (pathname: string): boolean => {
     if (!pathname.startsWith(basePath)) return false
     const path = pathname.slice(basePath.length)
@@ -155,6 +162,8 @@ export function communityOf(options: Options, chance: Chance): Community {
 
   const fetch = async (request: Request) => toResponse(await serve(fromRequest(request)), request.method)
 
+  const calls = hostCalls(settings, transactions, newLineId)
+
   return {
     fetch,
     handle: async (request) => (owns(new URL(request.url).pathname) ? fetch(request) : undefined),
@@ -162,7 +171,8 @@ export function communityOf(options: Options, chance: Chance): Community {
     inFlight,
     basePath,
     owns,
-    ...hostCalls(settings, transactions, newLineId),
+    ...calls,
+    traffic: async (network) => trafficOf((await calls.networks.show(network)).id),
     using(native) {
       const events: CommittedEvent[] = []
       const inside = { ...settings, storage: joinedTo(storage, native) }

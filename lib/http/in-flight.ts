@@ -18,8 +18,11 @@ export interface InFlight {
 
 /** The bytes of one request. */
 export interface Usage {
-  /** From now on its bytes count for this network. */
-  countFor(network: Id): void
+  /** From now on its bytes count for this network. @param key the key by which its requests are counted */
+  countFor(network: Id, key: string): void
+  /** The network that it counts for; `''` before that is clear. */
+  readonly network: Id
+  readonly key: string
   /**
    * Counts bytes that have arrived.
    * @throws ApiError 503 when they are more than the ceiling or the network's share allows
@@ -77,8 +80,9 @@ class Counter {
 
 // A class, not an object of closures: one is made for each request.
 class CountedUsage implements Usage {
+  network: Id = ''
+  key = ''
   readonly #counter: Counter
-  #network: Id = ''
   #own = 0
   #ended = false
 
@@ -87,19 +91,20 @@ class CountedUsage implements Usage {
     counter.requests += 1
   }
 
-  countFor(network: Id): void {
-    this.#network = network
+  countFor(network: Id, key: string): void {
+    this.network = network
+    this.key = key
   }
 
   add(bytes: number): void {
     // A reader that continues after its request was answered.
     if (this.#ended) throw full()
-    this.#counter.requireRoom(this.#network, bytes)
+    this.#counter.requireRoom(this.network, bytes)
     this.#change(bytes)
   }
 
   requireRoom(bytes = 1): void {
-    this.#counter.requireRoom(this.#network, bytes)
+    this.#counter.requireRoom(this.network, bytes)
   }
 
   becomeAnswer(bytes: number): void {
@@ -116,7 +121,7 @@ class CountedUsage implements Usage {
   #change(bytes: number): void {
     if (bytes === 0) return
     this.#own += bytes
-    this.#counter.add(this.#network, bytes)
+    this.#counter.add(this.network, bytes)
   }
 }
 

@@ -13,6 +13,7 @@ import { publicAddress, requireHttps, requireOneHost } from './https.ts'
 import { countedBody, inFlightCounter, type Usage } from './in-flight.ts'
 import { limitRate } from './rate-limit.ts'
 import { routeTable } from './routes.ts'
+import { trafficCounter } from './traffic.ts'
 
 /** Documents that anybody may read, by their path below the base path. */
 export type Documents = ReadonlyMap<string, () => string>
@@ -48,6 +49,7 @@ export function server(
   const match = routeTable(operations)
   const { authenticate, settled } = authenticator(settings)
   const inFlight = inFlightCounter(limits)
+  const traffic = trafficCounter(settings.clock)
 
   /** Answers any request; never rejects. */
   async function serve(incoming: Incoming): Promise<Answer> {
@@ -70,6 +72,7 @@ export function server(
     }
     if (!usage) return answered
     const used = usage
+    if (used.network !== '') traffic.count(used.network, used.key, answered.status, headers)
     used.becomeAnswer(answered.body?.length ?? 0)
     if (incoming.whenSent) incoming.whenSent(() => used.end())
     else used.end()
@@ -143,7 +146,7 @@ export function server(
     usage: Usage,
   ): Promise<Answer> {
     const { operation, id, method } = route
-    usage.countFor(caller.network.id)
+    usage.countFor(caller.network.id, caller.countedBy)
     const limited = limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
     if (limited) await limited
     // Counted first: who tries other networks' addresses uses up the limit of the key.
@@ -190,7 +193,7 @@ export function server(
     return jsonAnswer(500, JSON.stringify({ error: 'Internal server error', request_id }), headers)
   }
 
-  return { serve, settled, inFlight: inFlight.figures }
+  return { serve, settled, inFlight: inFlight.figures, trafficOf: traffic.of }
 }
 
 const noQuery = {}

@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts'
 /** One bar: parts from below, each with its class. */
 export interface Bar {
   readonly label: string
-  readonly parts: readonly { readonly value: number; readonly kind: 'good' | 'bad' | 'calm' }[]
+  readonly parts: readonly { readonly value: number; readonly kind: 'good' | 'bad' | 'warn' | 'calm' }[]
   /** Whether something else happened then, such as a circuit that opened. */
   readonly marked?: boolean
 }

@@ -1,7 +1,9 @@
 /** The overview: what is sent now, what fails, and what waits. */
 import { isoTime } from '../../base/clock.ts'
+import type { KeyListing } from '../../host/keys.ts'
+import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
 import { barChart } from '../chart.ts'
-import { html } from '../html.ts'
+import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { badge, note, number, time } from '../parts.ts'
 import { askRelay, relayNote } from '../relay.ts'
@@ -66,25 +68,73 @@ ${stopped.map(({ endpoint_id, activity, reason }) =>
 )}`
 }
 
+/** The requests of each hour. */
+function requestsOf({ hours, since }: Traffic): Html {
+  const sum = (of: (hour: TrafficHour) => number) => number(hours.reduce((all, each) => all + of(each), 0))
+  const wordsOf = (requests: string, refused: string, failed: string) =>
+    `${requests} requests, ${refused} refused, ${failed} failed`
+  const bars = hours.map(({ at, requests, refused, failed }) => ({
+    label: `${at.slice(11, 16)} UTC: ${wordsOf(number(requests), number(refused), number(failed))}`,
+    parts: [
+      { value: requests - refused - failed, kind: 'calm' as const },
+      { value: refused, kind: 'warn' as const },
+      { value: failed, kind: 'bad' as const },
+    ],
+  }))
+  const all = wordsOf(
+    sum(({ requests }) => requests),
+    sum(({ refused }) => refused),
+    sum(({ failed }) => failed),
+  )
+  return html`<h2>Requests per hour</h2><div class="card">${barChart({ title: `The last 24 hours: ${all}`, bars, width: 720, height: 110 })}
+<p class="small soft">${all} in the last 24 hours. “Refused” are answers of 400 to 499, “failed” those of 500 to 599.
+This process has counted since ${time(since)}; others count for themselves.</p></div>`
+}
+
+/** The share of the rate limit that a key has used in its minute. */
+function rateOf(use: KeyTraffic | undefined, name: string, now: number): Html | string {
+  if (!use) return '–'
+  if (!use.limit) return 'no limit'
+  const { per_minute, remaining, resets_at } = use.limit
+  const used = Date.parse(resets_at) <= now ? 0 : per_minute - remaining
+  return html`<meter aria-label="Rate limit of ${name}" min="0" max="${per_minute}" high="${Math.ceil(per_minute * 0.8)}" value="${used}"></meter>
+<span class="small keep">${number(used)} of ${number(per_minute)}</span>`
+}
+
+/** The active keys among the newest that were used last. */
+async function keysInUse(view: View, traffic: Traffic): Promise<Html> {
+  const { items } = await view.community.keys.page(view.id, { status: 'Active', limit: 100 })
+  const active = items.filter(({ expired }) => !expired)
+  if (active.length === 0) return html`<p class="soft">No key is active. <a href="${view.link('keys')}">API keys</a></p>`
+  const uses = new Map(traffic.keys.map((use) => [use.key, use]))
+  const now = view.settings.clock.now()
+  const usedAt = ({ id, last_used_at }: KeyListing) => uses.get(id)?.last_request_at ?? last_used_at ?? ''
+  const used = active.toSorted((one, other) => (usedAt(one) < usedAt(other) ? 1 : -1)).slice(0, 10)
+  const rows = used.map((key) => {
+    const use = uses.get(key.id)
+    return html`<tr><th scope="row">${key.name}</th><td><code class="keep">${key.redacted}</code></td>
+<td data-label="Last used">${time(usedAt(key), 'never')}</td><td data-label="Requests">${use ? number(use.requests) : '–'}</td>
+<td data-label="Rate limit">${rateOf(use, key.name, now)}</td></tr>`
+  })
+  return html`<div class="scroll" role="region" aria-label="Keys in use" tabindex="0"><table class="cards"><thead><tr><th scope="col">Name</th><th scope="col">Key</th>
+<th scope="col">Last used</th><th scope="col">Requests, last hour in use</th><th scope="col">Rate limit, this minute</th></tr></thead><tbody>${rows}</tbody></table></div>`
+}
+
 async function show(view: View): Promise<PanelAnswer> {
   const asked = await askRelay(view, async (relay) => ({
     activity: await relay.activity(view.id, minutes),
     status: await relay.status(view.id),
   }))
-  const keys = (await view.community.keys.list(view.id)).filter(({ status, expired }) => status === 'Active' && !expired)
-  const used = keys.toSorted((one, other) => ((one.last_used_at ?? '') < (other.last_used_at ?? '') ? 1 : -1)).slice(0, 10)
-  const rows = used.map(
-    ({ name, redacted, last_used_at }) =>
-      html`<tr><th scope="row">${name}</th><td><code class="keep">${redacted}</code></td><td data-label="Last used">${time(last_used_at, 'never')}</td></tr>`,
-  )
+  const traffic = await view.community.traffic(view.id)
+  const keys = await keysInUse(view, traffic)
   return page(
     layout(
       view,
       'Overview',
       html`<div class="head"><h1>Overview</h1></div>${relayNote(asked)}
 <div data-refresh="30" data-part="overview">${asked.there && html`${troubles(view, asked.value.status)}${charts(asked.value.activity, view.settings.clock.now())}`}</div>
-<h2>Keys in use</h2>
-${rows.length === 0 ? html`<p class="soft">No key is active. <a href="${view.link('keys')}">API keys</a></p>` : html`<div class="scroll" role="region" aria-label="Keys in use" tabindex="0"><table class="cards"><thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">Last used</th></tr></thead><tbody>${rows}</tbody></table></div>`}`,
+<div data-refresh="30" data-part="traffic">${requestsOf(traffic)}
+<h2>Keys in use</h2>${keys}</div>`,
     ),
   )
 }

@@ -11,10 +11,22 @@ test('the overview draws minutes, failures and circuit changes, and names endpoi
   expect(status).toBe(200)
   expect(text).toContain('aria-label="The last 3 hours: 60 delivered, 5 failed, 1 circuit changes"')
   expect(text).toContain('10:00 UTC: 60 delivered, 5 failed, 1 circuit changes')
-  expect(text.match(/<g>/g)).toHaveLength(180)
+  expect(text.match(/<g>/g)).toHaveLength(180 + 24)
   expect(text).toContain('500,000+')
   expect(text).toContain('disabled (it answered 410)')
   expect(text).not.toContain('Endpoint 8')
+  expect(text).not.toContain('style=')
+})
+
+test('the overview draws the requests of each hour, and the use of each key', async () => {
+  const { get, sendAs, token } = await createTestPanel(admin, { clock: { now: () => Date.parse('2026-11-20T10:00:30Z') } })
+  await sendAs(token)('tags.list')
+  await sendAs(token)('tags.show', { params: { id: 404 } })
+  const { status, text } = await get('1/overview')
+  expect(status).toBe(200)
+  expect(text).toContain('aria-label="The last 24 hours: 2 requests, 1 refused, 0 failed"')
+  expect(text).toContain('10:00 UTC: 2 requests, 1 refused')
+  expect(text).toContain('This process has counted since')
   expect(text).not.toContain('style=')
 })
 
