@@ -6,6 +6,7 @@ import { scoped } from '../../../lib/storage/scoped.ts'
 import type { Id } from '../../../lib/storage/table.ts'
 import { type Given, isGiven } from './given.ts'
 import { notesAbout, putNote, removeNote } from './notes.ts'
+import { pageWatch } from './page-watch.ts'
 import { type Pulling, write } from './pulling.ts'
 import type { Place, Stage } from './stage.ts'
 import { sumOf } from './state.ts'
@@ -131,6 +132,7 @@ async function readPages(
   let counts = before.reduce((sum, page) => sumOf(sum, page.counts), former)
   let next: string | null = before.at(-1)?.next ?? null
   if (before.length > 0 && next === null) return { place, records: [], written, counts, notes }
+  const isAnother = pageWatch(stage.name)
   for (let number = before.length + 1; ; number++) {
     const from = next
     const page = await askPage(pulling, stage, place, from, signal).catch((error: unknown) => {
@@ -139,6 +141,7 @@ async function readPages(
       throw error
     })
     if (!page) return undefined
+    if (!isAnother(page)) return { place, records: [], written, counts, notes }
     next = page.links.next
     const records = page.items.filter(isGiven)
     if (number === 1 && next === null) return { place, records, written, counts, notes }

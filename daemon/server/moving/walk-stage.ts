@@ -61,6 +61,7 @@ async function isUnused({ storage, network_id }: Pulling, { counted: kind }: Sta
 export async function walkStage(pulling: Pulling, stage: Stage, isBegun: boolean): Promise<void> {
   const { storage, network_id, since } = pulling
   let isResumed = isBegun
+  let [asked, answered] = [0, 0]
   const after = pulling.state.stage === stage.name && pulling.state.after.length > 0 ? pulling.state.after : undefined
   if (await isUnused(pulling, stage)) {
     await commit(pulling, stage, [{ place: placeOf(pulling, { ...stage, parents: [] }, []), ...nothing }], [])
@@ -73,6 +74,8 @@ export async function walkStage(pulling: Pulling, stage: Stage, isBegun: boolean
           readList(pulling, stage, placeOf(pulling, stage, parents), isResumed, signal),
         )
         await commit(pulling, stage, lists, chunk.at(-1) ?? [])
+        asked += lists.length
+        answered += lists.filter((list) => list !== undefined).length
       } catch (error) {
         const why = unreadBy(error)
         if (why === undefined) throw error
@@ -82,6 +85,9 @@ export async function walkStage(pulling: Pulling, stage: Stage, isBegun: boolean
       isResumed = false
       pulling.tell(stage.name, pulling.state.counts[stage.name]?.read ?? 0)
     }
+  // A record goes meanwhile, but not all of them: the server has no such lists.
+  if (asked > 0 && answered === 0 && pulling.state.unread[stage.name] === undefined)
+    pulling.state = { ...pulling.state, unread: { ...pulling.state.unread, [stage.name]: 'missing' } }
   const done: State = { ...pulling.state, done: [...pulling.state.done, stage.name], stage: null, after: [] }
   await write(pulling, (tx) => saveState(tx, network_id, done))
   pulling.state = done

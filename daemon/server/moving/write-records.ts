@@ -63,8 +63,10 @@ export async function writeRecords(
   const made: { readonly record: Given; readonly columns: Columns }[] = []
   for (const record of records) {
     counts.read++
-    if (stage.accepts && !(await stage.accepts(tx, record, place))) counts.left++
-    else made.push({ record, columns: columnsOf(stage, record, place, false) })
+    const columns = columnsOf(stage, record, place, false)
+    const isNamed = stage.key.every((name) => columns[name] !== undefined && columns[name] !== '0')
+    if (isNamed && (!stage.accepts || (await stage.accepts(tx, record, place)))) made.push({ record, columns })
+    else counts.left++
   }
   const known = await knownRows(
     tx,

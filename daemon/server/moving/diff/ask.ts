@@ -7,6 +7,7 @@ import { fewRetries } from '../begin.ts'
 import type { Server } from '../from-server.ts'
 import { isGiven, textOf } from '../given.ts'
 import { type Paced, pacedClient } from '../paced-client.ts'
+import { pageWatch } from '../page-watch.ts'
 import type { Read } from './reads.ts'
 
 /** A server. */
@@ -117,6 +118,7 @@ export interface PageAnswered {
 
 /** The pages of a list, one after the other; a refusal ends it. */
 export async function* askPages({ paced }: Side, { route, params, query }: Read, perPage: number, signal: AbortSignal) {
+  const isAnother = pageWatch(route.id)
   for (let from: string | null = null; ; ) {
     const asked: Readonly<Record<string, unknown>> = from === null ? { ...query, per_page: String(perPage) } : { from }
     let page: Awaited<List<unknown>>
@@ -129,6 +131,10 @@ export async function* askPages({ paced }: Side, { route, params, query }: Read,
       page = answered as Awaited<List<unknown>>
     } catch (error) {
       yield { ...refusalIn(error), records: [], isLast: true, envelope: '' } satisfies PageAnswered
+      return
+    }
+    if (!isAnother(page)) {
+      yield { status: page.status, body: undefined, records: [], isLast: true, envelope: '' } satisfies PageAnswered
       return
     }
     const envelope = page.headers.get(envelopeHeader) ?? ''

@@ -20,6 +20,8 @@ export function addressColumns(email: unknown): { email?: string; email_key?: st
  * @param person fields with the names of the columns, and `name` where the name is in one piece
  */
 export async function ensureMember(tx: ScopedTx, person: Given, { ids }: Pick<Place, 'ids'>): Promise<void> {
+  // Some servers leave the creator out.
+  if (textOf(person['id']) === '') return
   const id = ids.here(person['id'])
   const known = await tx.get(members, id)
   if (known?.state === 'active') return noteRole(tx, known, person['admin'])

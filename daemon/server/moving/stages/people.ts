@@ -93,6 +93,12 @@ const allFields = stage({
     response_by: ({ response_type }) =>
       response_type === 'tag' || response_type === 'badge' ? 'hosts_only' : 'individual_member',
   },
+  async gone(tx, { id, response_type }) {
+    // A network has one of each, which was made at the end of a pull if the server shows none.
+    const isOwn = response_type === 'tag' || response_type === 'badge'
+    if (isOwn && (await tx.count(customFields, { response_type })) === 1) return false
+    return (await removeWithDependents(tx, customFields, id)) !== undefined
+  },
 })
 
 /** No list of tags or badges shows how many members have them; the options of their field do. */
@@ -122,7 +128,8 @@ const allOptions = stage({
     }),
   ],
   table: segments,
-  shown: ({ params: { custom_field_id = '' } }) => ({ custom_field_id }),
+  // Tags and badges have other lists, and not every server shows them here.
+  shown: ({ params: { custom_field_id = '' } }) => ({ custom_field_id, kind: 'option' }) as const,
   columns: {
     kind: (_, { parents }) => kindOf(parents[0] ?? {}),
     custom_field_id: (_, { params }) => params['custom_field_id'],

@@ -1,36 +1,12 @@
 /** `folkmoot pull`, within one process: what arrives, what a second run brings, and what happens to a run that is cut. */
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
-import { notGiven } from '../../../../daemon/server/moving/not-given.ts'
 import { isStorableId } from '../../../../lib/base/ids.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import { members, purchases } from '../../../../lib/storage/tables.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { wrappedStorage } from '../../../support/storage.ts'
-import { type Answer, clientOf, everything, jumpingTiming, pullFrom, seededSource } from './support.ts'
-
-/** Each side makes the ids and times of rows that connect two records. */
-const relations = ['space_memberships', 'member_segments', 'plan_memberships']
-const notComparable: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(relations.map((name) => [name, ['id', 'created_at', 'updated_at']])),
-  subscriptions: ['created_at', 'updated_at'],
-  rsvps: ['created_at'],
-}
-
-/** Everything in a storage that the API gives, in an order that both sides have. */
-async function given(storage: Storage) {
-  const all: Record<string, unknown> = {}
-  const missing = new Map(notGiven().map(({ table, columns }) => [table, columns]))
-  for (const [table, rows] of Object.entries(await everything(storage))) {
-    const columns = missing.get(table) ?? []
-    if (columns === 'all') continue
-    const left = new Set([...columns, ...(notComparable[table] ?? [])])
-    const shown = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !left.has(name))))
-    const order = (row: object) => JSON.stringify(Object.entries(row).filter(([name]) => name.endsWith('id')))
-    all[table] = shown.sort((a, b) => (order(a) < order(b) ? -1 : 1))
-  }
-  return all
-}
+import { type Answer, clientOf, everything, given, jumpingTiming, pullFrom, seededSource } from './support.ts'
 
 const changesIn = ({ lists }: Awaited<ReturnType<typeof pullFrom>>) =>
   lists.filter(({ added, changed, removed }) => added + changed + removed > 0)
@@ -194,6 +170,18 @@ test('a list whose link the server does not take any more is read from its begin
   await expect(always).rejects.toThrow(/tags: 400 after is not known/)
 })
 
+test('a list whose links lead in a circle ends the pull', async () => {
+  const source = await seededSource()
+  const tags = (items: readonly object[], next: string | null) => Response.json({ items, links: { self: '', next } })
+  const circling: Answer = (request) => {
+    const { pathname, searchParams } = new URL(request.url)
+    if (!pathname.endsWith('/tags')) return source.community.fetch(request)
+    const page = Number(searchParams.get('page') ?? 1)
+    return tags([{ id: String(9000 + page), title: `Tag ${page}` }], `/tags?page=${(page % 3) + 1}`)
+  }
+  await expect(pullFrom(source, memoryStorage(), { answer: circling, only: ['tags'] })).rejects.toThrow(/list of tags has no end/)
+})
+
 test('429, 503 and lost connections cost time and nothing else', async () => {
   const source = await seededSource()
   const target = memoryStorage()
@@ -262,6 +250,19 @@ test('since: what was changed before stays as it is, and its own lists are not a
   const report = await pullFrom(source, target, { since })
   expect(changesIn(report)).toMatchObject([{ list: 'posts', changed: 1 }])
   expect(report.requests).toBeLessThan(first.requests / 2)
+})
+
+test('since: a removed tag is seen, and a removed comment of an unchanged post by a run without it', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  await pullFrom(source, target)
+  source.clock.advance(60_000)
+  const since = new Date(source.clock.now()).toISOString()
+  await source.send('tags.delete', { params: { id: '304' } })
+  await source.send('comments.delete', { params: { post_id: '401', id: '502' } })
+  expect(changesIn(await pullFrom(source, target, { since }))).toMatchObject([{ list: 'tags', removed: 1 }])
+  expect(changesIn(await pullFrom(source, target))).toMatchObject([{ list: 'comments', removed: 1 }])
+  expect(await given(target)).toEqual(await given(source.storage))
 })
 
 test('ids that a storage cannot hold are replaced by the same ones each time, and asked for by their own', async () => {

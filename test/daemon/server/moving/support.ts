@@ -1,5 +1,6 @@
 /** Pulling and pushing between communities of one process, which needs no network. */
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { notGiven } from '../../../../daemon/server/moving/not-given.ts'
 import { pacedClient } from '../../../../daemon/server/moving/paced-client.ts'
 import { type PullOptions, type PullReport, pullNetwork } from '../../../../daemon/server/moving/pull-network.ts'
 import { type Journal, memoryJournal } from '../../../../daemon/server/moving/push/journal.ts'
@@ -71,6 +72,29 @@ export const everything = (storage: Storage): Promise<Readonly<Record<string, re
     for (const table of tables as readonly Table<Row>[]) all[table.name] = await tx.find(table, {})
     return all
   })
+
+/** Each side makes the ids and times of rows that connect two records. */
+const relations = ['space_memberships', 'member_segments', 'plan_memberships']
+const notComparable: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(relations.map((name) => [name, ['id', 'created_at', 'updated_at']])),
+  subscriptions: ['created_at', 'updated_at'],
+  rsvps: ['created_at'],
+}
+
+/** Everything in a storage that the API gives, in an order that both sides have. */
+export async function given(storage: Storage) {
+  const all: Record<string, unknown> = {}
+  const missing = new Map(notGiven().map(({ table, columns }) => [table, columns]))
+  for (const [table, rows] of Object.entries(await everything(storage))) {
+    const columns = missing.get(table) ?? []
+    if (columns === 'all') continue
+    const left = new Set([...columns, ...(notComparable[table] ?? [])])
+    const shown = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !left.has(name))))
+    const order = (row: object) => JSON.stringify(Object.entries(row).filter(([name]) => name.endsWith('id')))
+    all[table] = shown.sort((a, b) => (order(a) < order(b) ? -1 : 1))
+  }
+  return all
+}
 
 /** Pushes network 1 of a storage. Pictures are answered as from another server. */
 export const pushTo = (

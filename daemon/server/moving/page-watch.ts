@@ -1,0 +1,22 @@
+/** Watches the pages of a list: some servers send one page for ever, and some links lead in a circle. */
+import type { Page } from '../../../lib/client/index.ts'
+import { UsageError } from '../../usage.ts'
+
+/**
+ * @param list names the list, for messages
+ * @returns a function that is given each page, and returns whether it is another one than the page before
+ */
+export function pageWatch(list: string): (page: Page<unknown>) => boolean {
+  const links = new Set<string>()
+  let before = ''
+  return ({ items, links: { next } }) => {
+    const now = JSON.stringify(items)
+    // A server that sends its whole list as one array, whichever page it is asked for.
+    if (items.length > 0 && now === before) return false
+    before = now
+    if (next !== null && links.has(next))
+      throw new UsageError(`the list of ${list} has no end: the server links to a page that it has shown before`)
+    if (next !== null) links.add(next)
+    return true
+  }
+}
