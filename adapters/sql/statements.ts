@@ -14,8 +14,8 @@ export interface Statement {
   readonly single?: boolean
   /** The text that asks for a list of ids instead of one, and where an answer has the id. */
   readonly several?: Several
-  /** Changes rows. A lock does not. */
-  readonly writes?: boolean
+  /** The table of which it changes rows. A lock changes none. */
+  readonly writes?: string
 }
 
 export interface Several {
@@ -252,7 +252,7 @@ export function statementsOf(dialect: Dialect) {
     const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])
     const name = dialect.table(table.name)
     if (changes.length === 0) return { sql: `SELECT ${columnsOf(table)} FROM ${name}${where}`, values }
-    return { sql: `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`, values, writes: true }
+    return { sql: `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`, values, writes: table.name }
   }
 
   function get(table: TableShape, id: string): Statement {
@@ -284,7 +284,7 @@ export function statementsOf(dialect: Dialect) {
     insert(table: TableShape, row: AnyRow): Statement {
       const values: Parameter[] = []
       for (const name in table.columns) values.push(encodeValue(dialect, table, name, row[name]))
-      return { sql: preparedOf(table).insert, values, writes: true }
+      return { sql: preparedOf(table).insert, values, writes: table.name }
     },
 
     update: (table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement =>
@@ -301,12 +301,12 @@ export function statementsOf(dialect: Dialect) {
     remove(table: TableShape, id: string, guard: AnyRow): Statement {
       const { values, add } = parameters()
       const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])
-      return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values, writes: true }
+      return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values, writes: table.name }
     },
 
     append(records: readonly OutboxRecord[]): Statement {
       const sql = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
-      return { sql, values: [JSON.stringify(records)], writes: true }
+      return { sql, values: [JSON.stringify(records)], writes: 'outbox' }
     },
   }
 }

@@ -7,7 +7,7 @@ import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import * as v from 'valibot'
 import { partsOf } from '../../lib/outbox/parts.ts'
-import { type Storage, StorageError } from '../../lib/storage/contract.ts'
+import { isStorageError, type Storage, StorageError } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, callable, checkOptions, flag, pathOf, positive, type RulesOf } from '../options.ts'
 import { type Connection, connectionOver, openConnection } from '../sql/sqlite/connection.ts'
@@ -64,28 +64,51 @@ const statements = statementsOf(sqliteDialect)
 /** Reads that share a snapshot at most, so that their results are not all in memory at once. */
 const maxReads = 64
 
-function writerOn(connection: Connection): Writer {
+/** @param changes called with each table of which rows change; without one where nobody can tell which */
+function writerOn(connection: Connection, changes: (table?: string) => void = () => {}): Writer {
   function check(): void {
     if (!connection.database.isTransaction) throw new StorageError('unavailable', 'SQLite has rolled back the transaction')
   }
   return {
-    native: connection.database,
+    get native() {
+      changes()
+      return connection.database
+    },
     query(statement) {
       check()
+      if (statement.writes) changes(statement.writes)
       return connection.query(statement)
     },
     attempt(statement, table) {
       check()
+      changes(table.name)
       return connection.attempt(statement, table)
     },
     insert(statement) {
       check()
+      if (statement.writes) changes(statement.writes)
       return connection.change(statement) > 0
     },
     append(records) {
       check()
+      changes('outbox')
       for (const part of partsOf(records)) connection.change(statements.append(part))
     },
+  }
+}
+
+/** Tables of which a transaction changes rows. */
+class Changed {
+  readonly #names = new Set<string>()
+  #isAny = false
+
+  add(table: string | undefined): void {
+    if (table === undefined) this.#isAny = true
+    else this.#names.add(table)
+  }
+
+  get tables(): ReadonlySet<string> | 'any' {
+    return this.#isAny ? 'any' : this.#names
   }
 }
 
@@ -97,8 +120,10 @@ function snapshotOn(connection: Connection, readers: Readers): Snapshot {
     readers.giveBack(connection)
     throw error
   }
+  const { query, native } = writerOn(connection)
   return {
-    ...writerOn(connection),
+    query,
+    native,
     end() {
       // SQLite ends a transaction by itself when it must give it up.
       if (connection.database.isTransaction) connection.run('COMMIT')
@@ -137,11 +162,13 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   }
   const groups = groupCommits(connection, path, busyTimeoutMs)
   const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
-  const version = versionOf(() => openConnection(path, { readOnly: true }))
+  const version = versionOf(connection)
   const open = async () => snapshotOn(await readers.take(), readers)
   const nesting = nestingIn()
   const snapshots = sharedSnapshots({ open, maxReads, statements, nesting })
-  const writer = writerOn(connection)
+  /** The tables that the transaction changes which runs now: they run one at a time. */
+  let changed = new Changed()
+  const writer = writerOn(connection, (table) => changed.add(table))
   const work = runningWork()
   const inExclusive = nestingIn(
     'a write inside `exclusive` would wait for itself. Write through `using`, or begin it after `exclusive` ends',
@@ -151,10 +178,19 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
       ...{ work, nesting, snapshots, version: version.now },
       async write(asked) {
         inExclusive.refuse()
+        const own = new Changed()
+        const begin = () => {
+          changed = own
+          return inSession(writer, writer, statements, asked)
+        }
         try {
-          return await groups.transaction(() => inSession(writer, writer, statements, asked))
-        } finally {
-          version.changed()
+          const value = await groups.transaction(begin)
+          version.committed(own.tables)
+          return value
+        } catch (error) {
+          // Its rows may be there.
+          if (isStorageError(error) && error.code === 'unknown') version.committed(own.tables)
+          throw error
         }
       },
       async end() {
@@ -170,7 +206,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
         try {
           return await groups.exclusive(inExclusive.entering(asked))
         } finally {
-          version.changed()
+          version.again()
         }
       }),
     using(database) {

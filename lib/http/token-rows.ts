@@ -1,6 +1,6 @@
 /**
- * The rows behind a token: its key, and the key's network. They are looked up once for each version of the storage. So a busy
- * key costs nothing while nothing changes, and a revoked one stops at once.
+ * The rows behind a token: its key, and the key's network. They are looked up once for each version of their tables. So a
+ * busy key costs nothing while they stand still, and a revoked one stops at once.
  */
 import { hashToken, isToken } from '../base/token.ts'
 import { again } from '../kernel/transactions.ts'
@@ -34,6 +34,8 @@ interface Known {
 export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'storage' | 'keysOfFormerMembers'>) {
   const refusesFormer = keysOfFormerMembers === 'refuse'
   const known = new Map<string, Known>()
+  /** The tables of these rows. */
+  const tables = refusesFormer ? [apiKeys, networks, members] : [apiKeys, networks]
 
   function keep(token: string, found: Known): void {
     if (known.size >= capacity && !known.has(token)) known.clear()
@@ -63,7 +65,7 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
     /** The rows as they are now, if they were read before and nothing has changed since. */
     current(token: string): TokenRows | undefined {
       const found = known.get(token)
-      return found && found.lastVersion === storage.version?.() ? found.last : undefined
+      return found && found.lastVersion === storage.version?.(tables) ? found.last : undefined
     },
 
     /** The rows for a caller whom the host has recognised. */
@@ -75,7 +77,7 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
       if (hash === undefined) return undefined
       const before = known.get(token)
       // Read before the rows: a commit in between makes them old.
-      const version = storage.version?.() ?? Number.NaN
+      const version = storage.version?.(tables) ?? Number.NaN
       // Requests that arrive during a look-up wait for that one.
       if (before?.version === version) return before.rows
       const rows = lookUp(hash, before?.network_id)

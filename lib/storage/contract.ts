@@ -123,8 +123,9 @@ export interface Storage {
    * A number that changes with every commit, before anybody can hear of that commit. If it is the number of a moment before a
    * read began, the rows of that read are still the same. `NaN` if nothing is certain. It costs far less than a read; a storage
    * leaves it out otherwise.
+   * @param tables only commits that change rows of these tables matter. A storage that does not distinguish them counts every commit
    */
-  version?(): number
+  version?(tables?: readonly Pick<Table, 'name'>[]): number
   /** Waits for running transactions, then frees files, sockets and locks. May be called again. */
   close(): Promise<void>
   /**

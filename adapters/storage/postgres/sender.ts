@@ -63,7 +63,7 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
 
   return {
     run: (statement) =>
-      hasBegun ? sender.run(statement) : inTurn((connection) => connection.run(statement), statement.writes === true),
+      hasBegun ? sender.run(statement) : inTurn((connection) => connection.run(statement), statement.writes !== undefined),
     send: (text) => (hasBegun ? sender.send(text) : inTurn((connection) => connection.send(text), true)),
     // Never with the BEGIN: if the answer to both is lost, nobody could find out whether to send the writes again.
     end: (text) => (hasBegun ? sender.end(text) : answered.then(() => sender.end(text))),

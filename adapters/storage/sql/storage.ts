@@ -57,7 +57,7 @@ export interface SqlStorageOptions {
   /** Runs one transaction that writes. @throws what `work` throws, StorageError */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** See `Storage`. */
-  version?(): number
+  version?: Storage['version']
   /** Ends the connections. */
   end(): Promise<void>
 }

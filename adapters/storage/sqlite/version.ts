@@ -1,53 +1,70 @@
-/** The version of a file: it changes with every commit, of this process and of others. */
+/** The version of a file, or of some of its tables: it changes with commits of this process and of others. */
 import type { Connection } from '../../sql/sqlite/connection.ts'
 
-/** @param open opens a connection that is used for nothing else: the commits of a connection do not change its own version */
-export function versionOf(open: () => Connection) {
-  let connection: Connection | undefined
+/** @param writer the connection of this process that writes: commits of a connection do not change its own `data_version` */
+export function versionOf(writer: Connection) {
   let read: (() => number) | undefined
   let closed = false
   let isShared = false
-  /** The version in this turn of the event loop; a commit of another process counts from the next one on. */
-  let ofTurn: number | undefined
+  /** The last answer of SQLite, and whether it is of this turn of the event loop. */
+  let counted: number | undefined
+  let isCounted = false
+  /** Times at which others were found to have committed. */
+  let ofOthers = 0
+  /** Commits of this process, those that may have changed any table, and those that changed each one. */
+  let own = 0
+  let ofAny = 0
+  const ofTable = new Map<string, number>()
 
   function reader(): () => number {
-    connection = open()
-    const statement = connection.database.prepare('PRAGMA data_version')
+    const statement = writer.database.prepare('PRAGMA data_version')
     return () => Number(statement.get()?.['data_version'])
   }
 
-  const changed = () => {
-    ofTurn = undefined
+  const again = () => {
+    isCounted = false
+  }
+
+  /** A commit of another process counts from the next turn on. */
+  function count(): void {
+    if (isCounted) return
+    read ??= reader()
+    const now = read()
+    if (now !== counted) ofOthers += 1
+    counted = now
+    if (isShared) return
+    isCounted = true
+    setImmediate(again)
   }
 
   return {
     /** See `Storage`. */
-    now(): number {
+    now(tables?: readonly { readonly name: string }[]): number {
       if (closed) return Number.NaN
-      if (ofTurn !== undefined) return ofTurn
       try {
-        read ??= reader()
-        const version = read()
-        if (!isShared) {
-          ofTurn = version
-          setImmediate(changed)
-        }
-        return version
+        count()
       } catch {
         // The next read reports the fault.
         return Number.NaN
       }
+      return ofOthers + (tables ? tables.reduce((sum, { name }) => sum + (ofTable.get(name) ?? 0), ofAny) : own)
     },
-    /** This process has committed. */
-    changed,
+    /** This process has committed changes of these tables; `'any'` if nobody can tell which. */
+    committed(tables: ReadonlySet<string> | 'any'): void {
+      if (tables !== 'any' && tables.size === 0) return
+      own += 1
+      if (tables === 'any') ofAny += 1
+      else for (const table of tables) ofTable.set(table, (ofTable.get(table) ?? 0) + 1)
+    },
+    /** A host may have committed on its own connection. */
+    again,
     /** A host commits on its own connection: from now on a version holds for no longer than a call. */
     share(): void {
       isShared = true
-      changed()
+      again()
     },
     close(): void {
       closed = true
-      connection?.close()
     },
   }
 }

@@ -49,6 +49,24 @@ export const transactionCases: readonly StorageCase[] = [
     },
   },
   {
+    title: 'version of a table, where there is one, changes with each commit that changes its rows',
+    async run({ storage }) {
+      if (!storage.version) return
+      const seen = new Set([storage.version([notes])])
+      const changes: readonly ((tx: Tx) => Promise<unknown>)[] = [
+        (tx) => tx.insert(notes, note({ id: '1' })),
+        (tx) => tx.update(notes, '1', { folder: 'a' }),
+        (tx) => tx.increment(notes, '1', { stock: 1 }),
+        (tx) => tx.remove(notes, '1'),
+      ]
+      for (const change of changes) {
+        await transact(storage, change)
+        seen.add(storage.version([notes]))
+      }
+      expect(seen.size).toBe(5)
+    },
+  },
+  {
     title: 'a transaction that throws leaves every row as it was',
     async run({ storage }) {
       const rows = ['1', '2', '10'].map((id) => note({ id, folder: 'a', slug: `s${id}` }))

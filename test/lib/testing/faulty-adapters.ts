@@ -65,6 +65,11 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
     open: () => faulty({ storage: () => ({ version: () => 1 }) }),
   },
   {
+    defect: 'the version of a table stays as it is',
+    caughtBy: ['version of a table, where there is one, changes with each commit that changes its rows'],
+    open: () => faulty({ storage: () => ({ version: () => 1 }) }),
+  },
+  {
     defect: 'the version changes by itself',
     caughtBy: ['version, where there is one, stands still between commits and changes with each of them'],
     open: () => {
