@@ -17,6 +17,9 @@ export interface Locator {
 
 export interface Page {
   goto(url: string): Promise<unknown>
+  url(): string
+  reload(): Promise<unknown>
+  goBack(): Promise<unknown>
   title(): Promise<string>
   locator(selector: string): Locator
   getByRole(role: string, options?: { readonly name: string }): Locator
@@ -30,6 +33,7 @@ export interface Page {
     url: string,
     answer: (route: { fulfill(given: { contentType: string; body: string }): Promise<void> }) => unknown,
   ): Promise<unknown>
+  on(event: 'request', listener: (request: { url(): string }) => void): unknown
   on(event: 'pageerror', listener: (error: Error) => void): unknown
   on(event: 'console', listener: (message: { text(): string }) => void): unknown
   readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
@@ -38,14 +42,21 @@ export interface Page {
 export interface ContextOptions {
   readonly javaScriptEnabled?: boolean
   readonly bypassCSP?: boolean
+  readonly ignoreHTTPSErrors?: boolean
   readonly colorScheme?: 'light' | 'dark'
   readonly viewport?: { readonly width: number; readonly height: number }
   readonly timezoneId?: string
   readonly locale?: string
 }
 
+export interface Context {
+  newPage(): Promise<Page>
+  cookies(): Promise<readonly object[]>
+  close(): Promise<void>
+}
+
 export interface Browser {
-  newContext(options?: ContextOptions): Promise<{ newPage(): Promise<Page>; close(): Promise<void> }>
+  newContext(options?: ContextOptions): Promise<Context>
   close(): Promise<void>
 }
 

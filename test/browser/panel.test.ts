@@ -157,7 +157,16 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
 
   const axe = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
   const paths = ['', '1/overview', '1/keys', '1/keys/new', '1/webhooks', '1/webhooks/new', '1/webhooks/events/PostCreated']
-  const more = ['1/deliveries?state=dead', '1/deliveries/f1?body=1', '1/deliveries/resend?all=1', '1/reference/tags.create']
+  const more = [
+    '1/keys?status=revoked',
+    '1/keys?status=active',
+    '1/reference',
+    '1/webhooks/events',
+    '1/deliveries?state=dead',
+    '1/deliveries/f1?body=1',
+    '1/deliveries/resend?all=1',
+    '1/reference/tags.create',
+  ]
 
   test.each(['light', 'dark'] as const)('axe finds nothing on any page, at 360 pixels and in %s', async (colorScheme) => {
     // axe is put into the page, which the policy would forbid.

@@ -3,10 +3,15 @@ import { panelMiddleware, toNodeListener } from '../../adapters/http/node.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createCommunity } from '../../lib/index.ts'
 import { createPanel, type PanelOptions, type Visitor } from '../../lib/panel/index.ts'
+import type { Storage } from '../../lib/storage/contract.ts'
 
 /** A site with the API and the panel on loopback, in this process. */
-export async function startSite(visitor: () => Visitor | null, options: Partial<PanelOptions> = {}) {
-  const community = createCommunity({ storage: memoryStorage(), allowHttp: true })
+export async function startSite(
+  visitor: () => Visitor | null,
+  options: Partial<PanelOptions> = {},
+  storage: Storage = memoryStorage(),
+) {
+  const community = createCommunity({ storage, allowHttp: true })
   for (const [id, subdomain, title] of [
     ['1', 'paint-pals', 'Paint Pals'],
     ['2', 'other', 'Other'],
