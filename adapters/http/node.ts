@@ -14,6 +14,7 @@ export type Next = (error?: unknown) => void
 
 export type { TransferBounds } from './node-bounds.ts'
 export { panelMiddleware } from './node-panel.ts'
+export { scalarFile } from './scalar.ts'
 
 /**
  * A listener for `http.createServer` and `https.createServer` that answers every request.

@@ -44,6 +44,11 @@ export interface PanelOptions {
    * `logout`. Without it there is no such button.
    */
   readonly signOut?: string
+  /**
+   * Reads the one file of `@scalar/api-reference`: `scalarFile()` of `folkmoot/node`. With it the API reference has a page on which
+   * operations can be tried. It is read when somebody opens that page.
+   */
+  readonly scalar?: () => Promise<Uint8Array>
   /** The source of the time; the system's clock by default. For tests. */
   readonly clock?: Clock
   /** Called for every fault, such as a storage that fails. `console.error` by default. */
@@ -60,6 +65,7 @@ export interface PanelSettings {
   readonly masked: ReadonlySet<string>
   readonly timeoutMs: number
   readonly signOut: string | undefined
+  readonly scalar: (() => Promise<Uint8Array>) | undefined
   readonly clock: Clock
   readonly report: Report
 }
@@ -102,6 +108,7 @@ const rules = {
   maskedFields: v.optional(names, []),
   timeoutMs: v.optional(milliseconds, 20_000),
   signOut: v.optional(signOut),
+  scalar: v.optional(callable<() => Promise<Uint8Array>>()),
   clock: v.optional(withMethods<Clock>(['now']), systemClock),
   onError: v.optional(callable<NonNullable<PanelOptions['onError']>>()),
 } satisfies RulesOf<PanelOptions>
@@ -115,9 +122,9 @@ export function panelSettings(given: PanelOptions): PanelSettings {
     throw new TypeError('createPanel: the options must be an object with at least `authorize`')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`createPanel: ${problems.join('; ')}`)
-  const { authorize, relay, basePath, publicUrl, brand, maskedFields, timeoutMs, signOut, clock, onError } = options
+  const { authorize, relay, basePath, publicUrl, brand, maskedFields, timeoutMs, signOut, scalar, clock, onError } = options
   return {
-    ...{ authorize, relay, basePath, brand, timeoutMs, signOut, clock },
+    ...{ authorize, relay, basePath, brand, timeoutMs, signOut, scalar, clock },
     origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
     masked: new Set(maskedFields.map((field) => field.toLowerCase())),
     report: reporterOf(onError),

@@ -38,7 +38,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
   const { basePath, brand } = settings
   let made: Promise<Assets> | undefined
   const assetsThere = () => {
-    made ??= assetsOf(brand)
+    made ??= assetsOf(brand, settings.scalar)
     return made
   }
 
@@ -64,7 +64,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     const look = lookOf(here, assets)
     const message = (status: number, title: string, text: string, headers?: Readonly<Record<string, string>>) =>
       messagePage(look, status, title, text, headers)
-    const asset = isSafe ? assets.find(here) : undefined
+    const asset = isSafe ? await assets.find(here) : undefined
     if (asset) return asset
     if (!isSafe && !isOwnForm(request, origin))
       return message(

@@ -25,7 +25,7 @@ export const policyHeaders = {
 /** An answer before it gets its headers. */
 export interface PanelAnswer {
   readonly status: number
-  readonly body: string | null
+  readonly body: string | Uint8Array<ArrayBuffer> | null
   readonly headers: Readonly<Record<string, string>>
 }
 

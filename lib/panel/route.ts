@@ -4,6 +4,7 @@ import type { Id } from '../storage/table.ts'
 import type { NetworkRow } from '../storage/tables.ts'
 import type { PanelAction, Visitor } from './access.ts'
 import type { ActingCalls } from './acting.ts'
+import type { Assets } from './assets.ts'
 import type { Form } from './form.ts'
 import type { PanelSettings } from './options.ts'
 import type { Actor } from './relay-view.ts'
@@ -30,7 +31,7 @@ export interface View {
   link(path: string, query?: Readonly<Record<string, string>>): string
   /** A link to a page of the panel, the assets included. */
   root(path: string): string
-  readonly assets: { readonly css: string; readonly js: string }
+  readonly assets: Assets
 }
 
 /** One page. */

@@ -4,10 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Visitor } from '../../lib/panel/index.ts'
 import { deliveryOf, relayOf } from '../lib/panel/relay.ts'
 import { type Browser, type ContextOptions, executablePath, isInstalled, launch, type Page } from './browser.ts'
+import { isScalarThere, scalar } from './scalar.ts'
 import { startSite } from './site.ts'
 
 if (!isInstalled)
   console.warn(`LEFT OUT: the tests of the panel in a browser, because there is no ${executablePath}. .ci/run installs it.`)
+
+if (isInstalled && !isScalarThere)
+  console.warn('LEFT OUT: the test of Scalar, because its file is not there. `npx node test/browser/scalar.ts` downloads it.')
 
 const hostile = `"><script>document.title='owned'</script><img src=x onerror="document.title='owned'">`
 
@@ -21,7 +25,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
   let site: Awaited<ReturnType<typeof startSite>>
   let browser: Browser
   beforeAll(async () => {
-    site = await startSite(() => admin, { relay })
+    site = await startSite(() => admin, { relay, scalar })
     browser = await launch()
   })
   afterAll(async () => {
@@ -124,6 +128,28 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
       await page.getByText('The delivery is due again.').waitFor()
     })
     expect(relay.replays.map(({ network, selection }) => [network, selection])).toEqual([['1', { ids: ['f1'] }]])
+  })
+
+  test.skipIf(!isScalarThere)('Scalar shows the operations and sends requests, and none leaves the origin', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const asked: string[] = []
+    const refused: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    page.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) refused.push(message.text())
+    })
+    await page.goto(`${site.panel}/1/reference`)
+    await page.getByRole('link', { name: 'Try operations in the browser' }).click()
+    await page.getByRole('button', { name: 'Test Request' }).first().click()
+    const [answer] = await Promise.all([
+      page.waitForResponse(/\/admin\/v1\/networks\/paint-pals\//),
+      page.getByRole('button', { name: 'Send' }).first().click(),
+    ])
+    expect(answer.status()).toBe(401)
+    const elsewhere = asked.filter((url) => !url.startsWith(site.origin) && !/^(?:data|blob):/.test(url))
+    expect({ elsewhere, refused }).toEqual({ elsewhere: [], refused: [] })
+    await context.close()
   })
 
   test('a form of another site is refused', async () => {

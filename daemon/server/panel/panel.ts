@@ -2,6 +2,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { write } from '../../../adapters/http/node-panel.ts'
 import { toIncoming } from '../../../adapters/http/node-request.ts'
+import { scalarFile } from '../../../adapters/http/scalar.ts'
 import { ApiError, isApiError } from '../../../lib/errors.ts'
 import type { Incoming } from '../../../lib/http/exchange.ts'
 import { isSecure, publicAddress, requireHttps, requireOneHost } from '../../../lib/http/https.ts'
@@ -42,6 +43,7 @@ export function panelListener(parts: PanelParts): RequestListener {
   const https = { allowHttp: parts.allowHttp, trustProxy }
   /** Requests for the panel itself, which asks who their visitors are. */
   const visits = new WeakMap<Request, Visit>()
+  const scalar = scalarFile()
   const panel: Panel = createPanel(community, {
     authorize(request) {
       const visit = visits.get(request)
@@ -49,6 +51,7 @@ export function panelListener(parts: PanelParts): RequestListener {
       return rights ? { ...rights, ...(visit?.address === undefined ? {} : { address: visit.address }) } : null
     },
     ...(relay ? { relay } : {}),
+    ...(scalar ? { scalar } : {}),
     basePath: panelPath,
     signOut: 'logout',
     onError,

@@ -6,6 +6,7 @@ import { keyRoutes } from './keys.ts'
 import { overviewRoutes } from './overview.ts'
 import { referenceRoutes } from './reference.ts'
 import { resendRoutes } from './resends.ts'
+import { tryRoutes } from './try.ts'
 import { webhookEventRoutes } from './webhook-events.ts'
 import { webhookFormRoutes } from './webhook-form.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -19,5 +20,6 @@ export const routes: readonly Route[] = [
   ...deliveryRoutes,
   ...overviewRoutes,
   ...auditRoutes,
+  ...tryRoutes,
   ...referenceRoutes,
 ]

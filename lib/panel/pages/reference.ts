@@ -64,7 +64,8 @@ async function list(view: View) {
     layout(
       view,
       'API reference',
-      html`<h1>API reference</h1><p class="soft">Every operation of this network, below <code>/admin/v1/networks/${view.network.subdomain}</code>.</p>
+      html`<h1>API reference</h1><p class="soft">Every operation of this network, below <code>/admin/v1/networks/${view.network.subdomain}</code>.
+${view.assets.scalar && html`<a href="${view.link('reference/try')}">Try operations in the browser</a>`}</p>
 <div class="field" hidden><label for="search">Search operations</label><input id="search" type="search" data-filter autocomplete="off"></div>${parts}`,
     ),
   )

@@ -1,0 +1,68 @@
+/**
+ * The API reference with which one can try operations: Scalar, where the host has its file. Its page has a policy that allows styles in
+ * the page, as Scalar makes them, and still no request to another origin.
+ */
+import { ApiError } from '../../errors.ts'
+import { html, raw } from '../html.ts'
+import { layout } from '../layout.ts'
+import { type PanelAnswer, page } from '../respond.ts'
+import type { Route, View } from '../route.ts'
+
+const policy = [
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self' 'unsafe-inline'`,
+  `img-src 'self' data: blob:`,
+  `font-src 'self' data:`,
+  `connect-src 'self'`,
+  `worker-src 'self' blob:`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
+  `base-uri 'none'`,
+].join('; ')
+
+/** Everything that would ask another origin is off: fonts, telemetry, the proxy, the agent, and links into Scalar's own client. */
+const configuration = {
+  ...{ url: './openapi.json', withDefaultFonts: false, telemetry: false, proxyUrl: '', persistAuth: false },
+  ...{ hideClientButton: true, showDeveloperTools: 'never', agent: { disabled: true }, mcp: { disabled: true } },
+}
+
+const scriptEnd = raw('</script>')
+
+async function show(view: View): Promise<PanelAnswer> {
+  const { scalar } = view.assets
+  if (scalar === undefined) throw new ApiError(404, { error: 'There is no such page.' })
+  const answer = await page(
+    layout(
+      view,
+      'Try the API',
+      html`<p><a href="${view.link('reference')}">API reference without “try it”</a></p>
+<div id="api-reference" data-configuration="${JSON.stringify(configuration)}"></div>
+<script src="${view.root(await scalar.path())}">${scriptEnd}`,
+    ),
+  )
+  return { ...answer, headers: { ...answer.headers, 'content-security-policy': policy } }
+}
+
+interface Documented {
+  readonly paths: Readonly<Record<string, { readonly parameters?: readonly { readonly name: string }[] }>>
+}
+
+/** The document of the API for this network: its paths name it, so that nobody has to. */
+async function document({ community, network, assets }: View): Promise<PanelAnswer> {
+  if (assets.scalar === undefined) throw new ApiError(404, { error: 'There is no such page.' })
+  // The document is made by the library itself.
+  const given = community.openapi() as unknown as Documented
+  const paths = Object.entries(given.paths).map(([path, { parameters = [], ...methods }]) => {
+    const rest = parameters.filter(({ name }) => name !== 'network_id')
+    return [path.replace('{network_id}', network.subdomain), { ...methods, parameters: rest }]
+  })
+  const servers = [{ url: community.basePath === '' ? '/' : community.basePath }]
+  const body = JSON.stringify({ ...given, servers, paths: Object.fromEntries(paths) })
+  return { status: 200, body, headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' } }
+}
+
+export const tryRoutes: readonly Route[] = [
+  { method: 'GET', path: 'reference/try', handle: show },
+  { method: 'GET', path: 'reference/openapi.json', handle: document },
+]
