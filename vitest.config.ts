@@ -39,7 +39,7 @@ const everyRelay = [
 const interleavings = 'test/contract/interleavings.test.ts'
 
 /** Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`). */
-const soak = ['kills', 'kill-loop', 'lowdb-processes', 'postgres-processes', 'stopped-writer'].map(
+const soak = ['kills', 'kill-loop', 'lowdb-processes', 'postgres-processes', 'stopped-writer', 'large'].map(
   (name) => `test/**/${name}.test.ts`,
 )
 

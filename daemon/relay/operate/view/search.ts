@@ -8,8 +8,8 @@ import type {
 } from '../../../../lib/panel/relay-view.ts'
 import type { DeliverySearch, DeliveryStatus, OperatorStore } from '../../store/operator/operator-store.ts'
 
-/** Windows that one page reads through: a filter that few deliveries match yields a page that is not full, and a next one. */
-const windowsOfPage = 20
+/** Rows that one page looks through: a filter that few deliveries match yields a page that is not full, and a next one. */
+const mostLooked = 20_000
 
 export function searchOf(network: string, filter: DeliveryFilter): DeliverySearch {
   const { endpoint_id, event_type, event_id, state, outcome, http_status, since, until } = filter
@@ -41,11 +41,12 @@ export async function pageOf(
   const before = after === undefined ? undefined : (numberOf(after) ?? 0)
   const search = { ...searchOf(network, filter), ...(before === undefined ? {} : { before }) }
   const items: DeliveryRow[] = []
-  let windows = 0
-  for await (const { found, reached } of store.walk(search, 'DESC', limit + 1)) {
+  let seen = 0
+  for await (const { found, reached, looked } of store.walk(search, 'DESC', limit + 1)) {
     items.push(...found.map(rowOf))
     if (items.length > limit) return { items: items.slice(0, limit), next: items[limit - 1]?.id ?? null }
-    if (++windows === windowsOfPage) return { items, next: String(reached) }
+    seen += looked
+    if (seen >= mostLooked) return { items, next: String(reached) }
   }
   return { items, next: null }
 }

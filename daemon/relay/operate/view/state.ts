@@ -3,8 +3,8 @@ import type { EndpointHealth, RelayActivity, RelayStatus } from '../../../../lib
 import type { EndpointStatus, OperatorStore, Slot } from '../../store/operator/operator-store.ts'
 import type { Side } from './side.ts'
 
-/** The newest deliveries that charts are drawn from. */
-const newest = 20_000
+/** The newest deliveries of each endpoint that charts are drawn from. */
+const newest = 10_000
 const minute = 60_000
 const day = 24 * 60 * minute
 
@@ -12,7 +12,7 @@ export async function statusOf(store: OperatorStore, network: string, side: Side
   const probing = side.probing()
   const known = (await store.knownEndpoints()).filter(({ network_id, ref }) => network_id === network && probing.has(ref))
   const hours = await store.slots(network, side.now() - day, day / 24, newest)
-  const endpoints = (await store.endpoints()).filter(({ network_id }) => network_id === network)
+  const endpoints = await store.endpointsOf(network)
   return {
     running: await side.isRunning(store),
     endpoints: endpoints.map((each) =>
@@ -52,7 +52,7 @@ export async function activityOf(store: OperatorStore, network: string, since: n
   for (const { at, kind, network_id } of await store.notices(1000))
     if (network_id === network && Date.parse(at) >= since && ['endpoint.opened', 'endpoint.recovered'].includes(kind))
       minuteAt(Math.floor(Date.parse(at) / minute) * minute).circuit_changes++
-  const endpoints = (await store.endpoints()).filter(({ network_id }) => network_id === network)
+  const endpoints = await store.endpointsOf(network)
   const [oldest = null] = endpoints.flatMap(({ oldest_pending_at }) => oldest_pending_at ?? []).toSorted()
   return {
     minutes: [...byMinute]

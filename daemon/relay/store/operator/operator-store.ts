@@ -87,10 +87,13 @@ export interface Slot {
   readonly failed: number
 }
 
-/** Deliveries of a part of a search, and the id up to which they are found. */
+/** Deliveries of a part of a search. */
 export interface Walked {
   readonly found: readonly DeliveryStatus[]
+  /** The id up to which they are found. */
   readonly reached: number
+  /** Rows that were looked through for them, at most. */
+  readonly looked: number
 }
 
 /** A delivery that becomes due. */
@@ -108,6 +111,8 @@ export interface RunningRelay {
 export interface OperatorStore {
   relays(): Promise<readonly RunningRelay[]>
   endpoints(): Promise<readonly EndpointStatus[]>
+  /** The endpoints of one network. Waiting and dead deliveries are counted up to 100,000 each. */
+  endpointsOf(network: string): Promise<readonly EndpointStatus[]>
   /** The endpoints themselves, keys and secrets included. */
   knownEndpoints(): Promise<readonly Endpoint[]>
   /** The newest first. */
@@ -119,13 +124,15 @@ export interface OperatorStore {
   body(delivery: number): Promise<string | null>
   /** The deliveries of a search in parts; each reads a bounded number of rows. */
   walk(search: DeliverySearch, order: 'ASC' | 'DESC', limit?: number): AsyncGenerator<Walked>
+  /** How many deliveries a search has, in parts; each reads a bounded number of rows. */
+  counts(search: DeliverySearch): AsyncGenerator<number>
   /** The id after the newest delivery. */
   end(): Promise<number>
   /**
    * Counts by slots of time, for charts.
    * @param since milliseconds since 1970
    * @param length of a slot, in milliseconds
-   * @param newest how many of the newest deliveries are looked at
+   * @param newest how many of the newest deliveries of each endpoint are looked at
    */
   slots(network: string, since: number, length: number, newest: number): Promise<readonly Slot[]>
   /** Makes deliveries due again, and returns how many were not due before. */

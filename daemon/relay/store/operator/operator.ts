@@ -6,10 +6,11 @@ import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { keepNotices } from '../plans/kept.ts'
 import { arriving, behind, iso, number, numberOrNull, text, textOrNull } from '../rows.ts'
 import type { Notice } from '../store.ts'
-import { allEndpoints, endpointsStatus } from './endpoint-status.ts'
+import { allEndpoints, endpointsStatus, networkStatus } from './endpoint-status.ts'
 import type { Due, EngineStatus, OperatorStore, ReplayPace, Selection } from './operator-store.ts'
-import { countOf, deliveriesOf, deliveryOf, partsOf } from './selected-deliveries.ts'
-import { bodyOf, slotsOf, walk } from './walks.ts'
+import { bodyOf, countOf, deliveriesOf, deliveryOf, partsOf } from './selected-deliveries.ts'
+import { slotsOf } from './slots.ts'
+import { counted, walk } from './walks.ts'
 
 const ordered = (column: string) =>
   `CASE (SELECT p."order" FROM $schema.endpoints p WHERE p.ref = endpoint) WHEN 'subject' THEN ${column}`
@@ -24,6 +25,7 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
   return {
     ...status,
     endpoints: () => database.read(endpointsStatus),
+    endpointsOf: (network) => database.read(() => networkStatus(database, network)),
     knownEndpoints: async () => (await query(allEndpoints)).map(endpointOf),
     deliveries: (selection) => database.read(() => deliveriesOf(selection)),
     async hasEventType(type) {
@@ -43,10 +45,13 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
     },
     body: (delivery) => database.read(() => bodyOf(delivery)),
     async *walk(search, order, limit) {
-      for await (const { found, reached } of walk(database, search, order, limit)) yield { found: found.map(deliveryOf), reached }
+      for await (const { value, ...step } of walk(database, search, order, limit)) yield { ...step, found: value.map(deliveryOf) }
+    },
+    async *counts(search) {
+      for await (const { value } of counted(database, search)) yield value
     },
     end: async () => number((await query('SELECT coalesce(max(id), 0) + 1 AS n FROM $schema.deliveries'))[0] ?? {}, 'n'),
-    slots: (network, since, length, newest) => database.read(() => slotsOf(network, since, length, newest)),
+    slots: (network, since, length, newest) => database.read(() => slotsOf(database, network, since, length, newest)),
     makeDue: (deliveries) => database.transaction(() => makeDue(database, deliveries), true),
     async notices(limit) {
       const found = await query('SELECT * FROM $schema.notices ORDER BY seq DESC LIMIT ?1', [limit])

@@ -62,6 +62,15 @@ export function* countOf(selection: Selection): Plan<number> {
   return number(found ?? {}, 'n')
 }
 
+/** The JSON of the event of a delivery. */
+export function* bodyOf(delivery: number): Plan<string | null> {
+  const found = yield* row('SELECT e.body FROM $schema.deliveries d JOIN $schema.events e ON e.seq = d.event WHERE d.id = ?1', [
+    delivery,
+  ])
+  const body = found?.['body']
+  return body === undefined || body === null ? null : body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body)
+}
+
 /** The deliveries of a selection for a person, the newest first. */
 export function* deliveriesOf(selection: Selection): Plan<readonly DeliveryStatus[]> {
   return (yield* select(selection, 'DESC')).map(deliveryOf)

@@ -1,38 +1,19 @@
-/** Deliveries of one network in windows of ids: each statement reads a bounded number of rows, however many there are. */
-import { type Plan, type RelayDatabase, type Rows, row, rows } from '../database.ts'
+/** Walks through the deliveries of a search in steps. Each step reads a bounded number of rows, however many there are. */
+import { type Plan, type RelayDatabase, type Rows, row } from '../database.ts'
 import { number } from '../rows.ts'
-import type { DeliverySearch, Slot } from './operator-store.ts'
+import type { DeliverySearch } from './operator-store.ts'
+import { countWithin, edgeOf, endpointsIn, isForFew, mostOfStep, type Order, type Range, select } from './searches.ts'
 
-/** Ids that one statement reads through. */
-const window = 5000
+/** The second step of a page reads so many index entries, and each later one `mostOfStep`. */
+const secondStep = 500
 
-const joined = '$schema.deliveries d JOIN $schema.events e ON e.seq = d.event JOIN $schema.endpoints p ON p.ref = d.endpoint'
-
-/** The conditions of a search within ids from one bound to the other, the upper one excluded. */
-function whereOf({ network, endpoint, event, type, state, outcome, status, id }: DeliverySearch, from: number, to: number) {
-  const conditions = [
-    ['d.id >=', from] as const,
-    ['d.id <', to] as const,
-    ['p.network_id =', network] as const,
-    ...(endpoint === undefined ? [] : [['p.id =', endpoint] as const]),
-    ...(event === undefined ? [] : [['e.event_id =', event] as const]),
-    ...(type === undefined ? [] : [['e.event_type =', type] as const]),
-    ...(state === undefined ? [] : [['d.state =', state] as const]),
-    ...(outcome === undefined ? [] : [['d.outcome =', outcome] as const]),
-    ...(status === undefined ? [] : [['d.status =', status] as const]),
-    ...(id === undefined ? [] : [['d.id =', id] as const]),
-  ]
-  const written = conditions.map(([condition], place) => `${condition} ?${place + 1}`)
-  return { sql: ['p.removed_at IS NULL', ...written].join(' AND '), values: conditions.map(([, value]) => value) }
-}
-
-function* select(search: DeliverySearch, from: number, to: number, order: 'ASC' | 'DESC', limit: number): Plan<Rows> {
-  const { sql, values } = whereOf(search, from, to)
-  return yield* rows(
-    `SELECT d.*, e.event_id, e.event_type, e.event_timestamp, p.id AS endpoint_id, p.network_id
-     FROM ${joined} WHERE ${sql} ORDER BY d.id ${order} LIMIT ?${values.length + 1}`,
-    [...values, limit],
-  )
+/** One step of a walk. */
+interface Step<T> {
+  readonly value: T
+  /** The id that it reached: the next step continues there. */
+  readonly reached: number
+  /** Index entries that it may have read. */
+  readonly looked: number
 }
 
 /** The first id of an event that was ingested at or after a time. Ids follow the order in which events are ingested. */
@@ -51,8 +32,8 @@ function* idAt(time: number, low: number, high: number): Plan<number> {
   return from
 }
 
-/** The ids that a search may have, from the first to before the last. */
-function* boundsOf({ since, until, before }: DeliverySearch): Plan<{ readonly from: number; readonly to: number }> {
+/** The ids that a search may have. */
+function* boundsOf({ since, until, before }: DeliverySearch): Plan<Range> {
   // Two queries: asked for both at once, SQLite reads the whole table.
   const found = yield* row(
     `SELECT coalesce((SELECT min(id) FROM $schema.deliveries), 0) AS low,
@@ -66,48 +47,54 @@ function* boundsOf({ since, until, before }: DeliverySearch): Plan<{ readonly fr
 }
 
 /**
- * Rows of a search, a window at a time; empty windows are yielded, too, with the id that they reached.
- * @param order `ASC`: the oldest first
+ * @param sizeOf index entries of a step, by its number
+ * @param work what is done with a range, which has at most so many rows
  */
-export async function* walk(
+async function* steps<T>(
   database: RelayDatabase,
   search: DeliverySearch,
-  order: 'ASC' | 'DESC',
-  limit = window,
-): AsyncGenerator<{ readonly found: Rows; readonly reached: number }> {
-  const { from, to } = await database.read(() => boundsOf(search))
-  // Few rows have one event or one id: an index finds them, wherever they are.
-  const step = search.event === undefined && search.id === undefined ? window : Math.max(to - from, 1)
-  for (let done = 0; done < to - from; done += step) {
-    const low = order === 'ASC' ? from + done : Math.max(to - done - step, from)
-    const high = order === 'ASC' ? Math.min(low + step, to) : to - done
-    yield { found: await database.read(() => select(search, low, high, order, limit)), reached: order === 'ASC' ? high : low }
+  order: Order,
+  sizeOf: (step: number) => number,
+  work: (range: Range, most: number) => Plan<T>,
+): AsyncGenerator<Step<T>> {
+  const endpoints = await database.read(() => endpointsIn(search))
+  if (endpoints === 0) return
+  let { from, to } = await database.read(() => boundsOf(search))
+  const isAscending = order === 'ASC'
+  for (let number = 0; from < to; number++) {
+    const rest = { from, to }
+    const size = Math.max(1, Math.floor(Math.min(sizeOf(number), mostOfStep) / endpoints))
+    const { range, value } = await database.read(function* () {
+      const edge = isForFew(search) ? null : yield* edgeOf(database, search, rest, order, size)
+      const range = edge === null ? rest : isAscending ? { ...rest, to: edge + 1 } : { ...rest, from: edge }
+      return { range, value: yield* work(range, Math.max(mostOfStep, endpoints)) }
+    })
+    if (isAscending) from = range.to
+    else to = range.from
+    yield { value, reached: isAscending ? from : to, looked: size * endpoints }
   }
 }
 
-/** How many of a search are within each slot of time, by the latest attempt, among the newest deliveries of all networks. */
-export function* slotsOf(network: string, since: number, length: number, newest: number): Plan<readonly Slot[]> {
-  const found = yield* rows(
-    `SELECT p.id AS endpoint, d.at / CAST(?3 AS bigint) AS slot, count(*) AS attempts,
-       sum(CASE WHEN d.state = 'delivered' THEN 1 ELSE 0 END) AS delivered
-     FROM $schema.deliveries d JOIN $schema.endpoints p ON p.ref = d.endpoint
-     WHERE d.id > (SELECT coalesce(max(id), 0) FROM $schema.deliveries) - ?4 AND p.network_id = ?1 AND p.removed_at IS NULL AND d.at >= ?2
-     GROUP BY p.id, d.at / CAST(?3 AS bigint) ORDER BY 2`,
-    [network, since, length, newest],
-  )
-  return found.map((each) => ({
-    endpoint_id: String(each['endpoint']),
-    at: number(each, 'slot') * length,
-    delivered: number(each, 'delivered'),
-    failed: number(each, 'attempts') - number(each, 'delivered'),
-  }))
+/**
+ * The rows of a search, the oldest first, or the newest: a part with each step. A part may be empty.
+ * @param limit of a page: its first steps are small, and a part has at most so many rows
+ */
+export const walk = (
+  database: RelayDatabase,
+  search: DeliverySearch,
+  order: Order,
+  limit?: number,
+): AsyncGenerator<Step<Rows>> => {
+  const sizeOf = (step: number) => (limit === undefined ? undefined : [limit * 2, secondStep][step]) ?? mostOfStep
+  return steps(database, search, order, sizeOf, (range, most) => select(database, search, range, order, limit ?? most))
 }
 
-/** The JSON of the event of a delivery. */
-export function* bodyOf(delivery: number): Plan<string | null> {
-  const found = yield* row('SELECT e.body FROM $schema.deliveries d JOIN $schema.events e ON e.seq = d.event WHERE d.id = ?1', [
-    delivery,
-  ])
-  const body = found?.['body']
-  return body === undefined || body === null ? null : body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body)
-}
+/** The number of rows of a search: a part of it with each step. */
+export const counted = (database: RelayDatabase, search: DeliverySearch): AsyncGenerator<Step<number>> =>
+  steps(
+    database,
+    search,
+    'ASC',
+    () => mostOfStep,
+    (range) => countWithin(database, search, range),
+  )

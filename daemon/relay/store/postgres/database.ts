@@ -47,6 +47,8 @@ export interface DatabaseOptions {
   readonly make?: boolean
   /** Nothing is made or changed, the version of the tables included. */
   readonly looking?: boolean
+  /** Settings of the connections over those of every relay. */
+  readonly planner?: Readonly<Record<string, string>>
 }
 
 /** Milliseconds to wait for a connection, and for a statement. */
@@ -84,6 +86,7 @@ export async function openDatabase({
   poolSize = 4,
   make = true,
   looking = false,
+  planner = {},
 }: DatabaseOptions): Promise<PostgresDatabase> {
   if (make) await migratePostgres({ url, schema, tables: [] })
   const dialect = dialectOf(schema)
@@ -95,7 +98,7 @@ export async function openDatabase({
     connectTimeoutMs,
     statementTimeoutMs,
     name: 'folkmoot-relay',
-    settings: looking ? { ...settings, default_transaction_read_only: 'on' } : settings,
+    settings: { ...settings, ...planner, ...(looking ? { default_transaction_read_only: 'on' } : {}) },
     broke: () => void broken++,
   })
 

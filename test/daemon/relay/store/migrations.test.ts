@@ -246,6 +246,17 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     expect(await earlier.described()).toEqual(described)
   })
 
+  test('of today, without the indexes of pages, gets them from a relay, and a look names the relay as the remedy', async () => {
+    const { outbox, run, described } = place()
+    await (await backing(outbox)).close()
+    const fresh = await described()
+    const within = place === sqlitePlace ? 'main' : '$schema'
+    await run(`DROP INDEX ${within}.deliveries_endpoint; DROP INDEX ${within}.deliveries_failed`)
+    await expect(openOperatorStore(outbox, true)).rejects.toThrow('lacks 2 changes of its tables: start the relay first')
+    await (await backing(outbox)).close()
+    expect(await described()).toEqual(fresh)
+  })
+
   test('is not migrated by a look at it, which names the command that migrates it', async () => {
     const { outbox, run, described } = place()
     await run(`${schema}${rows}`)
