@@ -51,9 +51,14 @@ ${mayResend && html`<td>${each.state !== 'pending' && html`<input type="checkbox
 <button type="button" data-all="id" hidden>Select all on this page</button><button>Resend the selected</button>
 <a class="button" href="${view.link('deliveries/resend', { ...given.query, all: '1' })}">Resend all that match</a></form>`
   const isFiltered = Object.keys(given.query).length > 0
-  const none = isFiltered
-    ? empty('No delivery matches', 'Change the filter, or clear it.')
-    : empty('No delivery yet', 'An event that an endpoint wants becomes a delivery.')
+  // The relay looks through a bounded number of deliveries for each page.
+  const isPartial = next !== null && items.length < pageSize
+  const more = 'There are older deliveries to look through: follow “Older”.'
+  const none = isPartial
+    ? empty('No delivery matches so far', more)
+    : isFiltered
+      ? empty('No delivery matches', 'Change the filter, or clear it.')
+      : empty('No delivery yet', 'An event that an endpoint wants becomes a delivery.')
   return page(
     layout(
       view,
@@ -61,7 +66,7 @@ ${mayResend && html`<td>${each.state !== 'pending' && html`<input type="checkbox
       html`<div class="head"><h1>Deliveries</h1></div>
 ${relayNote(asked)}${filterForm(view, given, endpoints)}
 ${isWrong ? note('bad', html`<p>The filter has a value that cannot be right. Nothing is listed.</p>`) : asked.there && (items.length > 0 ? table : none)}
-${resend}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
+${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}${resend}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
 ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, after: next })}">Older</a>`}</nav>`,
     ),
     isWrong ? 422 : 200,

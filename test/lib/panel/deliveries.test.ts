@@ -33,6 +33,18 @@ test('the filter is in the address, goes to the relay whole, and is kept by the 
   expect(relay.filters[1]).toEqual(relay.filters[0])
 })
 
+test('a page that is not full, with older deliveries to look through, shows that there may be more', async () => {
+  const pages = [[], [failed]].map((items) => Object.assign(relayOf(), { deliveries: async () => ({ items, next: '5' }) }))
+  for (const [place, relay] of pages.entries()) {
+    const { get } = await createTestPanel(admin, { relay })
+    const { text } = await get('1/deliveries?type=PostCreated')
+    expect([place, text.includes('There are older deliveries to look through')]).toEqual([place, true])
+    expect([place, text.includes('No delivery matches so far'), />Older</.test(text)]).toEqual([place, place === 0, true])
+  }
+  const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [failed] }) })
+  expect((await get('1/deliveries?type=PostCreated')).text).not.toContain('to look through')
+})
+
 test('a filter that cannot be right lists nothing, and resends nothing', async () => {
   const relay = relayOf({ 1: [failed] })
   const { get, post } = await createTestPanel(admin, { relay })
