@@ -1,8 +1,8 @@
 /**
- * Writes the client's table and methods from the declarations: `lib/client/table.ts`, which it carries, `lib/client/methods.ts`,
- * which is types alone, and `docs/client-methods.md`.
+ * Writes the client's table and methods from the declarations. The client carries `lib/client/table.ts`. `lib/client/methods.ts`
+ * and the files of the groups below it are types alone. `docs/client-methods.md` lists them.
  */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
 import { camelCase, idsIn, methodName } from '../lib/client/names.ts'
@@ -101,30 +101,49 @@ const signature = (route: Route): string => {
 const interfaceName = (words: readonly string[]): string =>
   `${words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('')}Methods`
 
-/** The types of the methods. */
-export function methodsFile(): string {
-  const groups = new Map<string, readonly string[]>()
-  for (const route of routes) {
-    const words = nameOf(route).slice(0, -1)
-    for (let length = 1; length <= words.length; length++) groups.set(words.slice(0, length).join('.'), words.slice(0, length))
-  }
-  const below = (words: readonly string[]) =>
-    [...groups.values()]
-      .filter((other) => other.length === words.length + 1 && words.every((word, index) => other[index] === word))
-      .map((other) => `  readonly ${other.at(-1)}: ${interfaceName(other)}`)
-  const sections = [...groups.values()].map((words) => {
-    const own = routes.filter((route) => nameOf(route).slice(0, -1).join('.') === words.join('.'))
-    const lines = own.flatMap((route) => [`  /** ${route.operation.summary} ${code(pathOf(route))} */`, `  ${signature(route)}`])
-    return `/** ${code(`client.${words.join('.')}`)} */\nexport interface ${interfaceName(words)} {\n${[...lines, ...below(words)].join('\n')}\n}\n`
-  })
-  return `/** ${head} */
-import type { CallOptions } from './options.ts'
-import type { Body, CallOf, Id, ListOf, ListQuery, PageOf, Upload } from './types.ts'
+/** Every group of methods by its words, also a group that only has groups below it. */
+const groups = new Map<string, readonly string[]>()
+for (const route of routes) {
+  const words = nameOf(route).slice(0, -1)
+  for (let length = 1; length <= words.length; length++) groups.set(words.slice(0, length).join('.'), words.slice(0, length))
+}
+const below = (words: readonly string[]): (readonly string[])[] =>
+  [...groups.values()].filter((other) => other.length === words.length + 1 && words.every((word, index) => other[index] === word))
+const property = (words: readonly string[]): string => `  readonly ${words.at(-1)}: ${interfaceName(words)}`
 
-${sections.join('\n')}
+function sectionOf(words: readonly string[]): string {
+  const own = routes.filter((route) => nameOf(route).slice(0, -1).join('.') === words.join('.'))
+  const lines = own.flatMap((route) => [`  /** ${route.operation.summary} ${code(pathOf(route))} */`, `  ${signature(route)}`])
+  const members = [...lines, ...below(words).map(property)].join('\n')
+  return `/** ${code(`client.${words.join('.')}`)} */\nexport interface ${interfaceName(words)} {\n${members}\n}\n`
+}
+
+/** The name of a group's file, such as `custom-fields`. */
+const fileName = ([word = '']: readonly string[]): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** The types of a group's methods, and of the groups below it. */
+function groupFile(words: readonly string[]): string {
+  const [name] = words
+  const sections = [...groups.values()].filter(([first]) => first === name).map(sectionOf)
+  const types = ['Body', 'CallOf', 'Id', 'ListOf', 'ListQuery', 'PageOf', 'Upload'].filter((type) =>
+    sections.some((section) => new RegExp(`\\b${type}\\b`).test(section)),
+  )
+  return `/** ${head} */
+import type { CallOptions } from '../options.ts'
+import type { ${types.join(', ')} } from '../types.ts'
+
+${sections.join('\n')}`
+}
+
+/** The types of all methods. */
+export function methodsFile(): string {
+  const imports = below([]).map((words) => `import type { ${interfaceName(words)} } from './methods/${fileName(words)}.ts'`)
+  return `/** ${head} */
+${imports.join('\n')}
+
 /** Every group of methods. */
 export interface ClientMethods {
-${below([]).join('\n')}
+${below([]).map(property).join('\n')}
 }
 `
 }
@@ -153,10 +172,16 @@ ${routes.map(row).join('\n')}
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
 /** The files, by the path of each. */
-export const clientFiles: ReadonlyMap<string, () => string> = new Map([
+export const clientFiles: ReadonlyMap<string, () => string> = new Map<string, () => string>([
   [at('lib/client/table.ts'), tableFile],
   [at('lib/client/methods.ts'), methodsFile],
+  ...below([]).map((words) => [at(`lib/client/methods/${fileName(words)}.ts`), () => groupFile(words)] as const),
   [at('docs/client-methods.md'), methodsPage],
 ])
 
-if (import.meta.main) for (const [path, content] of clientFiles) writeFileSync(path, content())
+if (import.meta.main) {
+  // A group that is gone leaves no file.
+  rmSync(at('lib/client/methods'), { recursive: true, force: true })
+  mkdirSync(at('lib/client/methods'))
+  for (const [path, content] of clientFiles) writeFileSync(path, content())
+}

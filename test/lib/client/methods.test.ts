@@ -1,6 +1,6 @@
 /** The table and the methods of the client are those of the declarations. */
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { createClient } from '../../../lib/client/index.ts'
 import { methodName } from '../../../lib/client/names.ts'
@@ -16,6 +16,12 @@ test.each([...clientFiles].map(([path, content]) => [basename(path), path, conte
     expect(state).toBe('current')
   },
 )
+
+test('the groups have a file each, and there is no other', () => {
+  const written = [...clientFiles.keys()].filter((path) => path.includes('/client/methods/'))
+  const directory = dirname(written[0] ?? '')
+  expect(readdirSync(directory).toSorted()).toEqual(written.map((path) => basename(path)).toSorted())
+})
 
 test('every operation has one method, and no two have the same', () => {
   const ids = routesOf(operations).map(({ id }) => id)
