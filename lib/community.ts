@@ -87,12 +87,24 @@ export interface JoinedCommunity extends HostCalls {
   committed(): void
 }
 
+/** Facts of a request that only its host has. */
+export interface AboutRequest {
+  /**
+   * The host's own id of the request: a 500 or 503 and its report have it as `request_id`. A text of 1 to 128 letters, digits and
+   * `-_.:;/+=@`. In place of any other value the community draws an id.
+   */
+  readonly requestId?: unknown
+}
+
 /** A community network's Admin API. */
 export interface Community extends HostCalls {
   /** Answers any request; a path that is not the API's gets a 404. It may be passed on without binding. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** Answers a request for the API; `undefined` for any other, whose body is then untouched. */
-  readonly handle: (request: Request) => Promise<Response | undefined>
+  /**
+   * Answers a request for the API; `undefined` for any other, whose body is then untouched.
+   * @param about facts of the request that only the host has
+   */
+  readonly handle: (request: Request, about?: AboutRequest) => Promise<Response | undefined>
   /** The same as `fetch`, without a `Request` and a `Response`: for server adapters. Never rejects. */
   readonly serve: (incoming: Incoming) => Promise<Answer>
   /** How much is in flight now, for metrics. */
@@ -160,13 +172,16 @@ export function communityOf(options: Options, chance: Chance): Community {
     return path === apiRoot || path.startsWith(`${apiRoot}/`) || path === webhooksSpec || path === `${webhooksSpec}/`
   }
 
-  const fetch = async (request: Request) => toResponse(await serve(fromRequest(request)), request.method)
+  const respond = async (request: Request, requestId?: () => unknown) =>
+    toResponse(await serve(fromRequest(request, requestId)), request.method)
 
   const calls = hostCalls(settings, transactions, newLineId)
 
   return {
-    fetch,
-    handle: async (request) => (owns(new URL(request.url).pathname) ? fetch(request) : undefined),
+    // Hosts that call it may add arguments, such as a server or an environment.
+    fetch: (request) => respond(request),
+    handle: async (request, about) =>
+      owns(new URL(request.url).pathname) ? respond(request, about && (() => about.requestId)) : undefined,
     serve,
     inFlight,
     basePath,

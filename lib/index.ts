@@ -1,7 +1,7 @@
 /** folkmoot: an embeddable community-network Admin API. The public surface; nothing is declared here. */
 
 export type { Clock } from './base/clock.ts'
-export type { CallOptions, Community, HostCalls, JoinedCommunity } from './community.ts'
+export type { AboutRequest, CallOptions, Community, HostCalls, JoinedCommunity } from './community.ts'
 export { createCommunity } from './community.ts'
 export type { Principal } from './context.ts'
 export type { AccessErrorBody, Failure } from './errors.ts'

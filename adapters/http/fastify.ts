@@ -1,9 +1,10 @@
 /** Fastify. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
-import { communityMiddleware } from './node.ts'
-import type { TransferBounds } from './node-bounds.ts'
+import { answer } from './node.ts'
+import { boundsOf, type TransferBounds } from './node-bounds.ts'
 import { address } from './node-request.ts'
+import { requireFunction } from './request-id.ts'
 
 type Done = (error?: Error) => void
 
@@ -14,9 +15,21 @@ interface Reply {
   getHeaders(): Readonly<Record<string, string | number | readonly string[] | undefined>>
 }
 
+/** As much of Fastify's request as is used. */
+export interface FastifyRequest {
+  readonly id: string
+  readonly raw: IncomingMessage
+}
+
 /** As much of Fastify as is used. */
 export interface FastifyApp {
-  addHook(name: 'onRequest', hook: (request: { readonly raw: IncomingMessage }, reply: Reply, done: Done) => void): unknown
+  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: Reply, done: Done) => void): unknown
+}
+
+/** Options of the plugin. */
+export interface FastifyOptions extends TransferBounds {
+  /** The host's own id of a request, for the `request_id` of a 500 or 503; by default Fastify's `request.id`. */
+  requestId?(request: FastifyRequest): unknown
 }
 
 /**
@@ -24,14 +37,15 @@ export interface FastifyApp {
  * that were added before run for the API too, and the headers that they set leave with its answers. Mounted below a path, give
  * the community that `basePath`.
  * @param community what answers
- * @param bounds how long bodies and answers may be on their way
- * @throws TypeError when a bound is not a whole number above 0
+ * @param options how long bodies and answers may be on their way, and the host's ids of requests
+ * @throws TypeError when an option cannot be used
  */
 export function communityPlugin(
   community: Pick<Community, 'serve' | 'owns'>,
-  bounds?: TransferBounds,
+  { requestId = ({ id }) => id, ...given }: FastifyOptions = {},
 ): (app: FastifyApp, options: unknown, done: Done) => void {
-  const api = communityMiddleware(community, bounds)
+  requireFunction(requestId)
+  const bounds = boundsOf(given)
   const plugin = (app: FastifyApp, _options: unknown, done: Done): void => {
     app.addHook('onRequest', (request, reply, next) => {
       if (!community.owns(address(request.raw.url).path)) {
@@ -41,7 +55,7 @@ export function communityPlugin(
       // Fastify neither answers from here on nor sends the headers that it holds.
       reply.hijack()
       for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
-      api(request.raw, reply.raw, () => next())
+      answer(community, bounds, request.raw, reply.raw, () => requestId(request))
     })
     done()
   }

@@ -1,11 +1,20 @@
 /** Hono, on any runtime: no module of Node is loaded here. */
 import { fromRequest, responseParts } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
+import { requireFunction } from './request-id.ts'
 
 /** As much of Hono's context as is used. */
 export interface HonoContext {
   readonly req: { readonly raw: Request; arrayBuffer(): Promise<ArrayBuffer> }
+  /** Variables of the request. The middleware `requestId()` of Hono sets `requestId`. */
+  readonly var: { readonly requestId?: unknown }
   newResponse(body: Uint8Array<ArrayBuffer> | null, init: object): Response
+}
+
+/** Options of the middleware. */
+export interface HonoOptions {
+  /** The host's own id of a request, for the `request_id` of a 500 or 503; by default that of Hono's `requestId()`. */
+  requestId?(context: HonoContext): unknown
 }
 
 /**
@@ -13,10 +22,13 @@ export interface HonoContext {
  * that earlier middleware has set, such as a request id, leave with the answer, and a body that it has read is used. Mounted
  * below a path, give the community that `basePath`.
  * @param community what answers
+ * @throws TypeError when `requestId` is no function
  */
 export function communityMiddleware(
   community: Pick<Community, 'serve' | 'owns'>,
+  { requestId = (context) => context.var.requestId }: HonoOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
+  requireFunction(requestId)
   return async (context, next) => {
     const { raw } = context.req
     if (!community.owns(new URL(raw.url).pathname)) {
@@ -25,7 +37,7 @@ export function communityMiddleware(
     }
     // Hono keeps a body that somebody has read.
     const request = raw.bodyUsed ? new Request(raw, { body: await context.req.arrayBuffer() }) : raw
-    const answer = await community.serve(fromRequest(request))
+    const answer = await community.serve(fromRequest(request, () => requestId(context)))
     const { body, headers } = responseParts(answer, raw.method)
     return context.newResponse(body, { status: answer.status, headers })
   }

@@ -4,6 +4,7 @@ import type { Community } from '../../lib/index.ts'
 import { answer } from './node.ts'
 import { boundsOf, type TransferBounds } from './node-bounds.ts'
 import { address } from './node-request.ts'
+import { requireFunction } from './request-id.ts'
 
 /** As much of Koa's context as is used. */
 export interface KoaContext {
@@ -16,19 +17,26 @@ export interface KoaContext {
   respond?: boolean
 }
 
+/** Options of the middleware. */
+export interface KoaOptions extends TransferBounds {
+  /** The host's own id of a request, such as `context.res.getHeader('x-request-id')`; see `NodeOptions` of `folkmoot/node`. */
+  requestId?(context: KoaContext): unknown
+}
+
 /**
  * Middleware for Koa: answers the API's paths and leaves every other request, its body untouched, to the next middleware. Use it
  * before or after a body parser, and below `koa-mount`. Mounted below a path, give the community that `basePath`.
  * @param community what answers
- * @param bounds how long bodies and answers may be on their way
+ * @param options how long bodies and answers may be on their way, and the host's ids of requests
  * @returns middleware that is done when the answer has left, so that a log around it has its status and duration
- * @throws TypeError when a bound is not a whole number above 0
+ * @throws TypeError when an option cannot be used
  */
 export function communityMiddleware(
   community: Pick<Community, 'serve' | 'owns'>,
-  bounds?: TransferBounds,
+  { requestId, ...given }: KoaOptions = {},
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<void> {
-  const full = boundsOf(bounds)
+  requireFunction(requestId)
+  const bounds = boundsOf(given)
   return async (context, next) => {
     const { req, res, request, originalUrl } = context
     if (!community.owns(address(originalUrl).path)) {
@@ -38,7 +46,7 @@ export function communityMiddleware(
     context.respond = false
     const { body, rawBody } = request
     const ended = whenEnded(req, res)
-    answer(community, full, req, res, { originalUrl, body, rawBody })
+    answer(community, bounds, req, res, requestId && (() => requestId(context)), { originalUrl, body, rawBody })
     await ended
   }
 }

@@ -8,14 +8,16 @@ import { type Bounds, defaultBounds } from './node-bounds.ts'
  * @param bounds how long its body may take
  * @param whenSent see `Incoming`
  * @param kept the parts that the host keeps
+ * @param requestId see `Incoming`
  */
 export function toIncoming(
   request: HostRequest,
   bounds: Bounds = defaultBounds,
   whenSent?: Incoming['whenSent'],
   kept: Kept = request,
+  requestId?: Incoming['requestId'],
 ): Incoming {
-  return new NodeIncoming(request, bounds, whenSent, kept)
+  return new NodeIncoming(request, bounds, whenSent, kept, requestId)
 }
 
 // A class, not an object of closures: one is made for each request.
@@ -26,11 +28,18 @@ class NodeIncoming implements Incoming {
   readonly secure: boolean
   readonly parsedBody: unknown
   readonly whenSent?: (sent: () => void) => void
+  readonly requestId: Incoming['requestId']
   readonly #request: HostRequest
   readonly #bounds: Bounds
   readonly #kept: Kept
 
-  constructor(request: HostRequest, bounds: Bounds, whenSent: Incoming['whenSent'], kept: Kept) {
+  constructor(
+    request: HostRequest,
+    bounds: Bounds,
+    whenSent: Incoming['whenSent'],
+    kept: Kept,
+    requestId: Incoming['requestId'],
+  ) {
     const { path, search } = address(kept.originalUrl ?? request.url)
     this.method = request.method ?? 'GET'
     this.path = path
@@ -40,6 +49,7 @@ class NodeIncoming implements Incoming {
     const handed = handedOver(request, kept)
     this.parsedBody = handed?.kind === 'parsed' ? handed.value : undefined
     if (whenSent) this.whenSent = whenSent
+    this.requestId = requestId
     this.#request = request
     this.#bounds = bounds
     this.#kept = kept

@@ -1,13 +1,14 @@
 /** node:http and node:https, and every framework that hands on their requests: Express, Connect, Polka, … */
 import '../node-version.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Answer } from '../../lib/http/exchange.ts'
+import type { Answer, Incoming } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 import { writeAnswer } from './node-answer.ts'
 import type { HostRequest, Kept } from './node-body.ts'
 import { type Bounds, boundsOf, type TransferBounds } from './node-bounds.ts'
 import { address, toIncoming } from './node-request.ts'
 import { takeTurn } from './node-turns.ts'
+import { requireFunction } from './request-id.ts'
 
 /** Continues with the host's next handler. */
 export type Next = (error?: unknown) => void
@@ -16,40 +17,58 @@ export type { TransferBounds } from './node-bounds.ts'
 export { panelMiddleware } from './node-panel.ts'
 export { scalarFile } from './scalar.ts'
 
+/** Options of the listener and the middleware. */
+export interface NodeOptions extends TransferBounds {
+  /**
+   * The host's own id of a request, such as `request.id` or `response.getHeader('x-request-id')`: a 500 or 503 and its report
+   * have it as `request_id`. A text of 1 to 128 letters, digits and `-_.:;/+=@`, or a number. In place of any other value the
+   * community draws an id.
+   */
+  requestId?(request: IncomingMessage, response: ServerResponse): unknown
+}
+
 /**
  * A listener for `http.createServer` and `https.createServer` that answers every request.
  * @param community what answers
- * @param bounds how long bodies and answers may be on their way
- * @throws TypeError when a bound is not a whole number above 0
+ * @param options how long bodies and answers may be on their way, and the host's ids of requests
+ * @throws TypeError when an option cannot be used
  */
 export function toNodeListener(
   community: Pick<Community, 'serve'>,
-  bounds?: TransferBounds,
+  options?: NodeOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const full = boundsOf(bounds)
-  return (request, response) => answer(community, full, request, response)
+  const { bounds, idOf } = nodeOptions(options)
+  return (request, response) => answer(community, bounds, request, response, idOf(request, response))
 }
 
 /**
  * Middleware for Express, Connect and their like: answers the API's paths and leaves every other request, its body untouched,
  * to the next handler. Mount it before or after a body parser. Mounted below a path, give the community that `basePath`.
  * @param community what answers
- * @param bounds how long bodies and answers may be on their way
- * @throws TypeError when a bound is not a whole number above 0
+ * @param options how long bodies and answers may be on their way, and the host's ids of requests
+ * @throws TypeError when an option cannot be used
  */
 export function communityMiddleware(
   community: Pick<Community, 'serve' | 'owns'>,
-  bounds?: TransferBounds,
+  options?: NodeOptions,
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
-  const full = boundsOf(bounds)
+  const { bounds, idOf } = nodeOptions(options)
   return (request: HostRequest, response, next) => {
-    if (community.owns(address(request.originalUrl ?? request.url).path)) answer(community, full, request, response)
+    if (community.owns(address(request.originalUrl ?? request.url).path))
+      answer(community, bounds, request, response, idOf(request, response))
     else next()
   }
 }
 
+function nodeOptions({ requestId, ...given }: NodeOptions = {}) {
+  requireFunction(requestId)
+  const idOf = (request: IncomingMessage, response: ServerResponse) => requestId && (() => requestId(request, response))
+  return { bounds: boundsOf(given), idOf }
+}
+
 /**
  * Answers a request, for the adapters of frameworks.
+ * @param requestId gives the host's id of the request
  * @param kept the parts that the framework keeps, if not on the request itself
  */
 export function answer(
@@ -57,6 +76,7 @@ export function answer(
   bounds: Bounds,
   request: IncomingMessage,
   response: ServerResponse,
+  requestId?: Incoming['requestId'],
   kept?: Kept,
 ): void {
   takeTurn(request, response, (done) => {
@@ -67,7 +87,7 @@ export function answer(
         done()
       }
     }
-    community.serve(toIncoming(request, bounds, whenSent, kept)).then(
+    community.serve(toIncoming(request, bounds, whenSent, kept, requestId)).then(
       (result) => {
         if (finished.length === 0) setImmediate(writeFinished)
         finished.push({ request, response, result, bounds, sent: () => sent() })

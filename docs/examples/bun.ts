@@ -15,7 +15,7 @@ const server = Bun.serve({
   hostname: host,
   async fetch(request) {
     const id = request.headers.get('x-request-id') ?? crypto.randomUUID()
-    const answer = (await community.handle(request)) ?? (await application(request))
+    const answer = (await community.handle(request, { requestId: id })) ?? (await application(request))
     answer.headers.set('x-request-id', id)
     print({ id, method: request.method, path: new URL(request.url).pathname, status: answer.status })
     return answer

@@ -13,7 +13,7 @@ app.use((request, response, next) => {
   response.on('finish', () => print({ id, method: request.method, path: request.originalUrl, status: response.statusCode }))
   next()
 })
-app.use(communityMiddleware(community))
+app.use(communityMiddleware(community, { requestId: (_, response) => response.getHeader('x-request-id') }))
 app.use(express.json())
 app.get('/about', (_request, response) => void response.json({ inFlight: community.inFlight() }))
 app.post('/own', (request, response) => void response.json(request.body))

@@ -9,12 +9,13 @@ const app = new H3({ silent: true })
 app.use(async (event, next) => {
   const id = event.req.headers.get('x-request-id') ?? randomUUID()
   const { method } = event.req
+  event.context['id'] = id
   const answer = await toResponse(await next(), event)
   answer.headers.set('x-request-id', id)
   print({ id, method, path: event.url.pathname, status: answer.status })
   return answer
 })
-app.use((event) => community.handle(event.req))
+app.use((event) => community.handle(event.req, { requestId: event.context['id'] }))
 app.get('/about', () => ({ inFlight: community.inFlight() }))
 app.post('/own', (event) => event.req.json())
 app.all('/**', () => new Response('your 404', { status: 404 }))

@@ -14,7 +14,7 @@ app.use(async (context, next) => {
   await next()
   print({ id, method: context.method, path: context.originalUrl, status: context.status })
 })
-app.use(communityMiddleware(community))
+app.use(communityMiddleware(community, { requestId: ({ res }) => res.getHeader('x-request-id') }))
 app.use(bodyParser())
 app.use((context) => {
   if (context.method === 'GET' && context.path === '/about') context.body = { inFlight: community.inFlight() }

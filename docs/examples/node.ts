@@ -5,7 +5,7 @@ import { communityMiddleware } from 'folkmoot/node'
 import { closeOnSignal, host, openCommunity, port, print } from './community.ts'
 
 const community = await openCommunity()
-const api = communityMiddleware(community)
+const api = communityMiddleware(community, { requestId: (_, response) => response.getHeader('x-request-id') })
 
 const server = createServer((request, response) => {
   const id = String(request.headers['x-request-id'] ?? randomUUID())

@@ -45,7 +45,7 @@ export default {
     opened ??= openCommunity(environment)
     const community = await opened
     const id = request.headers.get('x-request-id') ?? crypto.randomUUID()
-    const answer = (await community.handle(request)) ?? (await application(request, community))
+    const answer = (await community.handle(request, { requestId: id })) ?? (await application(request, community))
     answer.headers.set('x-request-id', id)
     console.log(JSON.stringify({ id, method: request.method, path: new URL(request.url).pathname, status: answer.status }))
     return answer

@@ -31,6 +31,8 @@ export interface Incoming {
    * adapter that cannot know leaves it out.
    */
   whenSent?(sent: () => void): void
+  /** Gives the host's own id of the request. Called once, if there is a fault to report. */
+  readonly requestId?: (() => unknown) | undefined
 }
 
 /** An answer, for a server adapter to write. */
@@ -63,14 +65,18 @@ export function jsonAnswer(
   return { status, headers: { ...json, ...headers }, body }
 }
 
-/** A `Request` as the kernel takes it. */
-export function fromRequest(request: Request): Incoming {
+/**
+ * A `Request` as the kernel takes it.
+ * @param requestId see `Incoming`
+ */
+export function fromRequest(request: Request, requestId?: Incoming['requestId']): Incoming {
   const url = new URL(request.url)
   return {
     method: request.method,
     path: url.pathname,
     search: url.search,
     secure: url.protocol === 'https:',
+    requestId,
     header: (name) => (name === 'host' ? (request.headers.get('host') ?? url.host) : request.headers.get(name)),
     read: async (limit, arrived) => {
       if (request.bodyUsed || request.body?.locked) throw hostReadBody()

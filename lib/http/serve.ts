@@ -12,6 +12,7 @@ import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
 import { publicAddress, requireHttps, requireOneHost } from './https.ts'
 import { countedBody, inFlightCounter, type Usage } from './in-flight.ts'
 import { limitRate } from './rate-limit.ts'
+import { requestIdOf } from './request-id.ts'
 import { routeTable } from './routes.ts'
 import { trafficCounter } from './traffic.ts'
 
@@ -68,7 +69,7 @@ export function server(
         answered = await answerRoute(incoming, target, headers, usage)
       }
     } catch (error) {
-      answered = failureAnswer(error, headers, operation)
+      answered = failureAnswer(error, headers, operation, incoming)
     }
     if (!usage) return answered
     const used = usage
@@ -184,13 +185,27 @@ export function server(
     return answer(value === undefined ? noContent : { status: operation.status, body: JSON.stringify(value) }, headers)
   }
 
-  function failureAnswer(error: unknown, headers: Readonly<Record<string, string>>, operation: string | undefined): Answer {
+  function failureAnswer(
+    error: unknown,
+    headers: Readonly<Record<string, string>>,
+    operation: string | undefined,
+    incoming: Incoming,
+  ): Answer {
     if (isApiError(error)) return jsonAnswer(error.status, JSON.stringify(error.body), { ...headers, ...error.headers })
-    const request_id = settings.chance.uuid()
+    const request_id = hostId(incoming) ?? settings.chance.uuid()
     settings.report(error, { request_id, ...(operation ? { operation } : {}) })
     const later = storageTrouble(error)
     if (later) return jsonAnswer(503, JSON.stringify({ error: later, request_id }), { ...headers, 'retry-after': retryAfter })
     return jsonAnswer(500, JSON.stringify({ error: 'Internal server error', request_id }), headers)
+  }
+
+  function hostId(incoming: Incoming): string | undefined {
+    try {
+      return requestIdOf(incoming)
+    } catch (error) {
+      settings.report(error, { task: 'option `requestId`' })
+      return undefined
+    }
   }
 
   return { serve, settled, inFlight: inFlight.figures, trafficOf: traffic.of }

@@ -28,7 +28,7 @@ export const community = () => {
 /** Answers the routes of the API. */
 export async function answer(request) {
   const id = request.headers.get('x-request-id') ?? crypto.randomUUID()
-  const answered = (await (await community()).handle(request)) ?? new Response('your 404', { status: 404 })
+  const answered = (await (await community()).handle(request, { requestId: id })) ?? new Response('your 404', { status: 404 })
   answered.headers.set('x-request-id', id)
   print({ id, method: request.method, path: new URL(request.url).pathname, status: answered.status })
   return answered

@@ -33,7 +33,17 @@ async function beginBoth(host: Host, command: Command): Promise<readonly [Runnin
 const results = new Map<Host, Map<string, string>>()
 
 for (const host of hosts) {
-  const { name, command, own, notes = {}, without = [], statusAtStop = 201, exitCode = 0 } = host
+  const {
+    name,
+    command,
+    own,
+    notes = {},
+    without = [],
+    isInMemory = false,
+    sendsChunks = false,
+    statusAtStop = 201,
+    exitCode = 0,
+  } = host
   if (!command) {
     console.warn(`${name} is not installed, and its tests are left out: \`npm run test:hosts\` installs it`)
     test.skip(`${name} is not installed: \`npm run test:hosts\` installs it`, () => {})
@@ -46,7 +56,7 @@ for (const host of hosts) {
   results.set(host, shown)
   const asked = async () => {
     const [root, below] = await both
-    return { host: root, below, token: app.token, statusAtStop, exitCode }
+    return { host: root, below, token: app.token, isInMemory, sendsChunks, statusAtStop, exitCode }
   }
   describe(name, () => {
     if (own) test(own.title, async () => own.ask(await asked()))

@@ -21,6 +21,10 @@ export interface Host {
   readonly statusAtStop?: number
   /** Its exit code when it was asked to end; 0 by default. */
   readonly exitCode?: number
+  /** Whether its community is in memory, so that no test can break its storage. */
+  readonly isInMemory?: true
+  /** Whether it drops the length of answers and sends them in chunks. */
+  readonly sendsChunks?: true
   /** The columns of questions that have no meaning for it. */
   readonly without?: readonly string[]
   /** A question for this host alone, before those of all. */
@@ -88,7 +92,8 @@ export const hosts: readonly Host[] = [
       env: { NEXT_TELEMETRY_DISABLED: '1', WEBHOOK_KEY: webhooks.key, WEBHOOK_SECRET: webhooks.secrets },
     }),
     exitCode: 143,
-    notes: { 'graceful stop': '²' },
+    sendsChunks: true,
+    notes: { 'graceful stop': '²', API: '³' },
     own: receives,
     prepare: ({ directory }) => prepareNext(directory),
   },
@@ -102,6 +107,7 @@ export const hosts: readonly Host[] = [
   {
     name: 'Workers (workerd)',
     ...runtime('workerd', (port) => ['serve', 'worker.capnp', '--socket-addr', `http=127.0.0.1:${port}`]),
+    isInMemory: true,
     without: ['25 MiB upload', 'graceful stop'],
     prepare: prepareWorker,
   },
