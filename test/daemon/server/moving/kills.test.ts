@@ -49,6 +49,9 @@ async function killed({ child, ended }: Command, file: string, changes: number):
   }
 }
 
+/** The soak waits for a thousand faults, a second each. */
+const timeout = soaking ? 20 * 60_000 : 120_000
+
 const chance = (most: number): number => 1 + Math.floor(Math.random() * most)
 
 /** A server with the pictures of badges. */
@@ -69,7 +72,7 @@ const emptyNetwork = (path: string): Promise<string> =>
     return (await community.keys.create(key)).token
   })
 
-test('a push that is killed at random, at a server with faults, brings each record once', async () => {
+test('a push that is killed at random, at a server with faults, brings each record once', { timeout }, async () => {
   const directory = temporaryDirectory()
   const [from, to] = [join(directory, 'from.sqlite'), join(directory, 'to.sqlite')]
   const url = await pictures()
@@ -133,7 +136,7 @@ test('a push that is killed at random, at a server with faults, brings each reco
 
 const count = soaking ? 10_000 : 500
 
-test('a pull that is killed at random, at a server with faults, makes a copy without a difference', async () => {
+test('a pull that is killed at random, at a server with faults, makes a copy without a difference', { timeout }, async () => {
   const directory = temporaryDirectory()
   const [from, to] = [join(directory, 'from.sqlite'), join(directory, 'to.sqlite')]
   const token = await madeAt(from, async (storage) => {
