@@ -43,9 +43,17 @@ const soak = ['kills', 'kill-loop', 'lowdb-processes', 'postgres-processes', 'st
   (name) => `test/**/${name}.test.ts`,
 )
 
-/** Whether they run: `npm run test:soak` asks for them by name, and CI for everything. */
-const withSoak =
-  process.env['FOLKMOOT_TEST_WITH_SOAK'] !== undefined || process.argv.some((word) => /^(--project=)?soak$/.test(word))
+/** Whether `npm run test:soak` asks for them by name. */
+const soakAlone = process.argv.some((word) => /^(--project=)?soak/.test(word))
+/** Whether they run: CI asks for everything. */
+const withSoak = soakAlone || process.env['FOLKMOOT_TEST_WITH_SOAK'] !== undefined
+const inFull: Readonly<Record<string, string>> = withSoak ? { FOLKMOOT_TEST_SOAK: 'yes' } : {}
+
+/** The engines of the generated tests beside the memory, and the client. */
+const beside: readonly (readonly [name: string, env: Readonly<Record<string, string>>])[] = [
+  ...['lowdb', 'sqlite', 'postgres'].map((name) => [name, { FOLKMOOT_TEST_STORAGE: name, ...inFull }] as const),
+  ['client', { FOLKMOOT_TEST_CLIENT: 'yes', ...inFull }],
+]
 
 /** The longest files of a project begin first, so that no worker is left alone with one at the end. */
 const long =
@@ -88,11 +96,11 @@ export default defineConfig({
     projects: [
       // Every test file once; those that a project below runs on a database run in memory here.
       project('main', ['test/**/*.test.ts']),
-      ...['lowdb', 'sqlite', 'postgres'].map((name) => project(name, generated, { FOLKMOOT_TEST_STORAGE: name })),
-      // Every operation through the client.
-      project('client', throughClient, { FOLKMOOT_TEST_CLIENT: 'yes' }),
+      // Those of every operation once more, on each database and through the client.
+      ...beside.map(([name, env]) => project(name, name === 'client' ? throughClient : generated, env)),
       project('relay-postgres', everyRelay, { FOLKMOOT_TEST_RELAY: 'postgres' }),
-      ...(withSoak ? [project('soak', soak, { FOLKMOOT_TEST_SOAK: 'yes' })] : []),
+      ...(withSoak ? [project('soak', soak, inFull)] : []),
+      ...(soakAlone ? beside.map(([name, env]) => project(`soak-${name}`, ['test/contract/bodies.test.ts'], env)) : []),
       ...[1, 2, 3].map((part) => project(`interleavings-${part}`, [interleavings], { FOLKMOOT_TEST_PART: `${part}/3` })),
     ],
   },
