@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
-import { seedDemo } from '../../../../daemon/server/demo/seed.ts'
 import { openJournal } from '../../../../daemon/server/moving/push/journal.ts'
 import { createCommunity } from '../../../../lib/index.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
@@ -77,8 +76,7 @@ test('a push that is killed at random, at a server with faults, brings each reco
   const [from, to] = [join(directory, 'from.sqlite'), join(directory, 'to.sqlite')]
   const url = await pictures()
   await madeAt(from, async (storage) => {
-    if (soaking) await seedDemo(createCommunity({ storage }), storage)
-    else await createSeededCommunity({ storage })
+    await createSeededCommunity({ storage })
     await storage.transaction(async (tx) => {
       const [network] = await tx.find(members, { limit: 1 })
       const here = scoped(tx, network?.network_id ?? '')
@@ -91,13 +89,12 @@ test('a push that is killed at random, at a server with faults, brings each reco
   const token = await emptyNetwork(to)
   const { url: target, server } = await serve(`sqlite:${to}`, ...faults)
   const state = join(directory, 'state.jsonl')
-  const network = soaking ? 'paint-pals' : 'demo'
-  const options = ['--from', `sqlite:${from}`, '--network', network, '--to', target, '--to-network', 'there', '--token', token]
+  const options = ['--from', `sqlite:${from}`, '--network', 'demo', '--to', target, '--to-network', 'there', '--token', token]
   const only = soaking ? [] : ['--only', 'members,tags,comments']
   const push = () => run('folkmoot', 'push', ...options, ...only, '--state', state, '--json')
   let kills = 0
   for (let round = 0; round < rounds(2, 12); round++)
-    if ((await killed(push(), state, chance(soaking ? 120 : 15))) === null) kills++
+    if ((await killed(push(), state, chance(soaking ? 30 : 15))) === null) kills++
   expect(kills).toBeGreaterThan(0)
   const last = push()
   expect([await last.ended, last.out.stderr.includes('folkmoot:')]).toEqual([0, false])
