@@ -4,7 +4,7 @@
  * `pg` ends each statement with a Sync, and asks for the columns of each answer. A batch has one Sync, and nobody needs the
  * columns. PostgreSQL runs its statements in order. If one fails, those behind it are skipped.
  */
-import type { PgClient, PgResult } from './client.ts'
+import type { PgClient, PgResult } from './connection.ts'
 
 /** One statement of a batch. */
 export interface Batched {

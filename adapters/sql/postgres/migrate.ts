@@ -1,7 +1,8 @@
 /** Brings a PostgreSQL database to a schema. */
 import { quoted } from '../dialect.ts'
 import { type Existing, type MigratedDatabase, migrate, requireMigrated, type Schema, versionQuery } from '../migrations.ts'
-import { type PgClient, type PgPool, send, sendScript } from './client.ts'
+import { send, sendScript } from './client.ts'
+import type { PgClient, PgPool } from './connection.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { storageErrorOf } from './errors.ts'
 import { committed, inTransaction } from './pool.ts'

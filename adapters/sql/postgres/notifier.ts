@@ -1,7 +1,8 @@
 /**
  * Notifies listeners of a channel that something has changed. A hint: a listener that misses it finds the change by polling.
  */
-import { type PgPool, send } from './client.ts'
+import { send } from './client.ts'
+import type { PgPool } from './connection.ts'
 import { holdClient } from './pool.ts'
 
 /** Milliseconds to wait for a connection. */

@@ -1,16 +1,8 @@
 /** Getting connections, within a time limit and again where that helps. */
 import pRetry from 'p-retry'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import {
-  type Batch,
-  isPipelined,
-  nextBatch,
-  type PgClient,
-  type PgPool,
-  type PgPoolClient,
-  type PgResult,
-  send,
-} from './client.ts'
+import { type Batch, nextBatch, send } from './client.ts'
+import { isPipelined, type PgClient, type PgPool, type PgPoolClient, type PgResult } from './connection.ts'
 import { commitError, endsConnection, faultOf, isLost, unreachable } from './errors.ts'
 
 export interface PoolOptions {

@@ -1,6 +1,7 @@
 /** Rows of one table that are asked for one by one in the same tick are one statement. */
-import type { PgResult } from '../../sql/postgres/client.ts'
+
 import { atEndOfTick } from '../../sql/postgres/client.ts'
+import type { PgResult } from '../../sql/postgres/connection.ts'
 import type { Several, Statement } from '../../sql/statements.ts'
 import type { Rows } from '../sql/session.ts'
 

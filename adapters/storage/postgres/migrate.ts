@@ -1,6 +1,6 @@
 /** Makes the tables of a storage in a PostgreSQL database, and leads those of an earlier version to where they are now. */
 import { tables as allTables } from '../../../lib/storage/tables.ts'
-import type { PgPool } from '../../sql/postgres/client.ts'
+import type { PgPool } from '../../sql/postgres/connection.ts'
 import { defaultSchema, postgresDialect } from '../../sql/postgres/dialect.ts'
 import { migrateOn, requireMigratedOn } from '../../sql/postgres/migrate.ts'
 import { openPool } from '../../sql/postgres/pool.ts'

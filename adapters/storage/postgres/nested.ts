@@ -1,6 +1,7 @@
 /** Transactions inside of one that the host has open. */
 import { isStorageError, type Storage, StorageError } from '../../../lib/storage/contract.ts'
-import { type PgClient, send, sendScript } from '../../sql/postgres/client.ts'
+import { send, sendScript } from '../../sql/postgres/client.ts'
+import type { PgClient } from '../../sql/postgres/connection.ts'
 import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
 import { nestedStorage } from '../sql/storage.ts'
 import type { Language } from './sender.ts'

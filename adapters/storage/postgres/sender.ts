@@ -1,6 +1,7 @@
 /** Sends the statements of one transaction on a connection, in their order. */
 import type { Dialect } from '../../sql/dialect.ts'
-import { type Batch, nameOf, nextBatch, type PgClient, type PgResult, send, sendWaiting } from '../../sql/postgres/client.ts'
+import { type Batch, nameOf, nextBatch, send, sendWaiting } from '../../sql/postgres/client.ts'
+import type { PgClient, PgResult } from '../../sql/postgres/connection.ts'
 import type { Statement, Statements } from '../../sql/statements.ts'
 
 /** The common settings of one storage's statements. */

@@ -1,6 +1,7 @@
 /** Snapshots: transactions that only read, each for several reads at once. */
 import { Conflict } from '../../../lib/storage/contract.ts'
-import { keep, type PgPool, send } from '../../sql/postgres/client.ts'
+import { keep, send } from '../../sql/postgres/client.ts'
+import type { PgPool } from '../../sql/postgres/connection.ts'
 import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
 import { type Beginning, beginAhead } from '../../sql/postgres/pool.ts'
 import type { Statement } from '../../sql/statements.ts'

@@ -1,0 +1,41 @@
+/** The part of `pg` that these adapters use, as separate types: the package is optional, and a host brings its own pool. */
+
+export interface PgQuery {
+  readonly text: string
+  readonly values?: unknown[]
+  readonly name?: string | undefined
+  readonly rowMode: 'array'
+  readonly types?: { getTypeParser(): (text: string) => unknown }
+}
+
+export interface PgResult {
+  readonly rows: unknown[][]
+  readonly fields: readonly { readonly name: string }[]
+  readonly command: string
+  readonly rowCount: number | null
+}
+
+/** A connection, or a client of a pool. */
+export interface PgClient {
+  query(query: PgQuery): Promise<PgResult>
+  /** Whether it sends a statement without waiting for the answers to those before. */
+  readonly pipeline?: boolean
+}
+
+export interface PgPoolClient extends PgClient {
+  release(error?: Error | boolean): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** A pool of connections, such as `new pg.Pool()`. */
+export interface PgPool {
+  connect(): Promise<PgPoolClient>
+  end(): Promise<void>
+  /** Its options. */
+  readonly options?: object
+}
+
+/** Whether the connections of a pool send statements without waiting for the answers to those before. */
+export const isPipelined = ({ options }: PgPool): boolean =>
+  options !== undefined && 'pipeline' in options && options.pipeline === true
