@@ -1,5 +1,6 @@
 /** The panel in a server of Node: Express, Connect, Fastify with middie, or `http.createServer`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import { maxFormBytes } from '../../lib/panel/form.ts'
 import { toIncoming } from './node-request.ts'
 
@@ -33,6 +34,11 @@ export function panelMiddleware(
 
 /** Writes an answer of `fetch` to a response of Node. */
 export async function write(message: IncomingMessage, response: ServerResponse, answer: Response): Promise<void> {
+  if (answer.body && answer.headers.has('content-disposition') && message.method !== 'HEAD') {
+    // A file may be larger than the memory.
+    response.writeHead(answer.status, Object.fromEntries(answer.headers))
+    return pipeline(answer.body, response)
+  }
   const body = Buffer.from(await answer.arrayBuffer())
   // The unread rest of a refused form would be taken for the next request.
   if (!message.complete) response.shouldKeepAlive = false

@@ -1,5 +1,4 @@
 /** The frame of every page: head, navigation, main part. */
-import { auditOf } from './acting.ts'
 import { type Html, html, raw } from './html.ts'
 import type { Brand } from './options.ts'
 import type { View } from './route.ts'
@@ -12,9 +11,6 @@ export const sections = [
   ['audit', 'Audit'],
   ['reference', 'API reference'],
 ] as const
-
-/** A community without an audit has no page of it. */
-const sectionsOf = ({ community }: View) => sections.filter(([path]) => path !== 'audit' || auditOf(community) !== undefined)
 
 const hasMore = ({ visitor: { networks } }: View): boolean => networks === 'all' || networks.length > 1
 
@@ -65,7 +61,7 @@ export function layout(view: View, title: string, content: unknown): Html {
 <span class="end">${hasMore(view) && html`<a href="${view.root('')}">Networks</a> · `}${view.visitor.actor}${
     view.visitor.access === 'read' && html` <span class="badge">read only</span>`
   }${signOutForm(view.settings.signOut, view.root)}</span></div>
-<nav class="main" aria-label="Panel"><ul>${sectionsOf(view).map(
+<nav class="main" aria-label="Panel"><ul>${sections.map(
     ([path, name]) =>
       html`<li><a href="${view.link(path)}" ${view.section === path && html`aria-current="page"`}>${name}</a></li>`,
   )}</ul></nav>`

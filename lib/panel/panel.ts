@@ -4,7 +4,7 @@ import type { Community } from '../community.ts'
 import { isApiError } from '../errors.ts'
 import type { NetworkRow } from '../storage/tables.ts'
 import { checkedVisitor, may, type Visitor } from './access.ts'
-import { actingAs, actorOf } from './acting.ts'
+import { actingAs, actorOf, auditedRelay } from './acting.ts'
 import { type Assets, assetsOf } from './assets.ts'
 import { isOwnForm, referrerPolicy } from './forgery.ts'
 import { emptyForm, formOf, readForm } from './form.ts'
@@ -93,15 +93,17 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     if (route.action !== undefined && !may(visitor, route.action))
       return message(403, 'Not allowed', 'You may not make this change.')
     const by = actorOf(visitor)
+    const acting = actingAs(community, by)
+    const relay = settings.relay && auditedRelay(settings.relay, acting)
     const link: View['link'] = (path, query) => {
       const search = new URLSearchParams(query)
       return relative(here, `${network.id}/${path}${search.size > 0 ? `?${search}` : ''}`)
     }
     try {
       return await route.handle({
-        ...{ community, settings, visitor, by, network, params, request, assets, link },
+        ...{ community, visitor, by, acting, network, params, request, assets, link },
+        settings: { ...settings, relay },
         id: network.id,
-        acting: actingAs(community, by),
         query: formOf(searchParams),
         form: isSafe ? emptyForm : await readForm(request),
         section: rest[0] ?? '',

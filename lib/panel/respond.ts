@@ -25,7 +25,8 @@ export const policyHeaders = {
 /** An answer before it gets its headers. */
 export interface PanelAnswer {
   readonly status: number
-  readonly body: string | Uint8Array<ArrayBuffer> | null
+  /** A stream is a file of any length. */
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -44,7 +45,7 @@ export const seeOther = (location: string): PanelAnswer => ({
 })
 
 /** A file to save. */
-export const download = (name: string, type: string, body: string): PanelAnswer => ({
+export const download = (name: string, type: string, body: string | ReadableStream<Uint8Array>): PanelAnswer => ({
   status: 200,
   body,
   headers: { 'content-type': type, 'content-disposition': `attachment; filename="${name}"`, 'cache-control': 'no-store' },

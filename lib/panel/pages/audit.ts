@@ -1,59 +1,118 @@
 /** The audit: who changed which key or endpoint, and who resent what. */
-import { ApiError } from '../../errors.ts'
-import { type AuditLog, type AuditQuery, auditOf } from '../acting.ts'
-import { html } from '../html.ts'
+import { detailsText } from '../../host/audit/details.ts'
+import type { AuditEntry } from '../../host/audit/line.ts'
+import { auditActions, auditSubjectTypes } from '../../storage/audit-actions.ts'
+import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { empty, time } from '../parts.ts'
+import { empty, field, noProblems, option, type Problems, problemsOf, summary, time } from '../parts.ts'
 import { download, type PanelAnswer, page } from '../respond.ts'
 import type { Route, View } from '../route.ts'
 
 const pageSize = 50
-/** The most entries of one export. */
-const maxExported = 100_000
+/** Entries that an export reads at a time. */
+const exportSize = 100
+const labels = {
+  actor: 'Who',
+  action: 'Action',
+  subject: 'Record, such as endpoint:7',
+  from: 'From (UTC)',
+  to: 'Before (UTC)',
+} as const
 
-const logOf = ({ community }: View): AuditLog => {
-  const log = auditOf(community)
-  if (log) return log
-  throw new ApiError(404, { error: 'This community keeps no audit.' })
+type Name = keyof typeof labels
+
+// The times are the last two.
+const names = Object.keys(labels) as Name[]
+
+/** A filter as the address has it, so that a link can be shared. */
+type FilterQuery = Readonly<Partial<Record<Name, string>>>
+
+function filterIn({ query }: View): FilterQuery {
+  const given = names.map((name) => [name, query.get(name).trim().slice(0, 500)] as const)
+  return Object.fromEntries(given.filter(([, value]) => value !== ''))
+}
+
+/** A field of a browser has no offset: it is in UTC. */
+const momentOf = (text: string): string =>
+  /T[\d:.]+$/.test(text) ? `${text}Z` : /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00Z` : text
+
+/** The conditions; a value that does not exist is refused by the call. */
+function conditionsOf({ actor, action, subject, from, to }: FilterQuery) {
+  const [type = '', id = ''] = subject?.split(':', 2) ?? []
+  const oneOf = <T extends string>(values: readonly T[], given: string) => values.find((each) => each === given)
+  // An unknown word goes to the call, whose refusal names those that there are.
+  return {
+    ...(actor === undefined ? {} : { actor }),
+    ...(action === undefined ? {} : { action: oneOf(auditActions, action) ?? (action as never) }),
+    ...(subject === undefined ? {} : { subject: { type: oneOf(auditSubjectTypes, type) ?? (type as never), id } }),
+    ...(from === undefined ? {} : { from: momentOf(from) }),
+    ...(to === undefined ? {} : { to: momentOf(to) }),
+  }
+}
+
+function filterForm(view: View, filter: FilterQuery, problems: Problems): Html {
+  const input = (name: Name, type = 'text') =>
+    field(
+      { name, label: labels[name], problems },
+      (attributes) => html`<input ${attributes} type="${type}" size="22" value="${filter[name] ?? ''}" autocomplete="off">`,
+    )
+  const set = Object.keys(filter).length
+  return html`<details class="card" ${set > 0 && html`open`}><summary>Filter${set > 0 && html` <span class="badge">${set} set</span>`}</summary>
+<form method="get" class="row" action="${view.link('audit')}">${input('actor')}
+${field(
+  { name: 'action', label: labels.action, problems },
+  (attributes) =>
+    html`<select ${attributes}>${option('', 'any', filter.action ?? '')}${auditActions.map((each) => option(each, each, filter.action ?? ''))}</select>`,
+)}
+${input('subject')}${names.slice(-2).map((name) => input(name, 'datetime-local'))}
+<button class="primary">Apply</button>${set > 0 && html`<a class="button" href="${view.link('audit')}">Clear</a>`}</form></details>`
+}
+
+function row(view: View, { at, actor, address, action, subject, details }: AuditEntry): Html {
+  const about = `${subject.type}:${subject.id}`
+  return html`<tr><td>${time(at, '–', true)}</td><th scope="row"><a href="${view.link('audit', { actor })}">${actor}</a></th><td data-label="From">${address ?? '–'}</td>
+<td data-label="What">${action}<br><a class="small" href="${view.link('audit', { subject: about })}">${subject.name ?? about}</a></td><td class="mono">${detailsText(details)}</td></tr>`
 }
 
 async function show(view: View): Promise<PanelAnswer> {
-  const after = view.query.get('after').slice(0, 300)
-  const query: AuditQuery = { network: view.id, limit: pageSize, ...(after === '' ? {} : { after }) }
-  const { items, next } = await logOf(view).list(query)
-  const rows = items.map(
-    ({
-      at,
-      actor,
-      address,
-      action,
-      subject,
-      details,
-    }) => html`<tr><td>${time(at, '–', true)}</td><th scope="row">${actor}</th><td data-label="From">${address ?? '–'}</td>
-<td data-label="Action">${action}${subject !== null && html` <code>${subject}</code>`}</td><td class="mono">${details}</td></tr>`,
-  )
-  const table = html`<div class="scroll" role="region" aria-label="Audit" tabindex="0"><table class="cards"><thead><tr><th scope="col">Time</th><th scope="col">Who</th><th scope="col">From</th><th scope="col">What</th><th scope="col">Details</th></tr></thead><tbody>${rows}</tbody></table></div>`
-  return page(
-    layout(
-      view,
-      'Audit',
-      html`<div class="head"><h1>Audit</h1><div class="end">${items.length > 0 && html`<a class="button" href="${view.link('audit/export')}">Export</a>`}</div></div>
+  const filter = filterIn(view)
+  const cursor = view.query.get('after').slice(0, 100)
+  const asked = await view.community.audit
+    .list({ network: view.id, per_page: pageSize, ...conditionsOf(filter), ...(cursor === '' ? {} : { cursor }) })
+    .then(
+      (found) => ({ ...found, problems: noProblems }),
+      (error: unknown) => ({ items: [], next: null, problems: problemsOf(error, names) }),
+    )
+  const { items, next, problems } = asked
+  const isFiltered = Object.keys(filter).length > 0
+  const table = html`<div class="scroll" role="region" aria-label="Audit" tabindex="0"><table class="cards"><thead><tr><th scope="col">Time</th><th scope="col">Who</th><th scope="col">From</th><th scope="col">What</th><th scope="col">Details</th></tr></thead><tbody>${items.map((each) => row(view, each))}</tbody></table></div>`
+  const none = isFiltered
+    ? empty('No entry matches', 'Change the filter, or clear it.')
+    : empty('No entry yet', 'The next change of a key or an endpoint is listed here.')
+  const content = html`<div class="head"><h1>Audit</h1><div class="end">${items.length > 0 && html`<a class="button" href="${view.link('audit/export', filter)}">Export</a>`}</div></div>
 <p class="soft">Every change of keys, endpoints and settings, and every resend. Entries are added and never changed.</p>
-${items.length > 0 ? table : empty('No entry yet', 'The next change of a key or an endpoint is listed here.')}
-<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('audit')}">Newest</a>`}${next !== null && html`<a href="${view.link('audit', { after: next })}">Older</a>`}</nav>`,
-    ),
-  )
+${summary(problems)}${filterForm(view, filter, problems)}${items.length > 0 ? table : problems.size === 0 && next === null && none}
+<nav class="pager" aria-label="Pages">${cursor !== '' && html`<a href="${view.link('audit', filter)}">Newest</a>`}${next !== null && html`<a href="${view.link('audit', { ...filter, after: next })}">Older</a>`}</nav>`
+  return page(layout(view, 'Audit', content), problems.size > 0 ? 422 : 200)
 }
 
+/** Lines of NDJSON, the oldest first, read as fast as the client takes them. */
 async function save(view: View): Promise<PanelAnswer> {
-  const log = logOf(view)
-  const lines: string[] = []
-  for (let after: string | null | undefined; after !== null && lines.length < maxExported; ) {
-    const { items, next } = await log.list({ network: view.id, limit: 100, ...(after === undefined ? {} : { after }) })
-    lines.push(...items.map((entry) => `${JSON.stringify(entry)}\n`))
-    after = next
-  }
-  return download(`audit-${view.id}.ndjson`, 'application/x-ndjson; charset=utf-8', lines.join(''))
+  const { audit } = view.community
+  const query = { network: view.id, order: 'oldest', per_page: exportSize, ...conditionsOf(filterIn(view)) } as const
+  const encoder = new TextEncoder()
+  let read: Awaited<ReturnType<typeof audit.list>> | undefined = await audit.list(query)
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (!read) return controller.close()
+        controller.enqueue(encoder.encode(read.items.map((entry) => `${JSON.stringify(entry)}\n`).join('')))
+        read = read.next === null ? undefined : await audit.list({ ...query, cursor: read.next })
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return download(`audit-${view.id}.ndjson`, 'application/x-ndjson; charset=utf-8', body)
 }
 
 export const auditRoutes: readonly Route[] = [

@@ -79,6 +79,31 @@ test('commands through the control of a server leave the same lines under the na
   await server.ended
 })
 
+test.each([
+  ['without a proxy is that of the connection, whatever a client claims', [], '127.0.0.1'],
+  ['behind a trusted proxy is the one that this proxy has added', ['--trust-proxy'], '203.0.113.9'],
+])('the address of a visitor of the panel %s, and its export is the audit', async (_name, flags, address) => {
+  const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
+  const serving = ['serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', storage]
+  const server = run('folkmoot', ...serving, ...flags)
+  const facts = JSON.parse(await server.firstLine()) as Json
+  const { one, ran } = commandsOn(storage)
+  const key = await one('keys', 'create', '--name', 'Connector', '--scope', '*:read')
+  const entered = await fetch(facts.panel, { redirect: 'manual' })
+  const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  const headers = { cookie, 'sec-fetch-site': 'same-origin', 'x-forwarded-for': '198.51.100.1, 203.0.113.9' }
+  const panel = (path: string, method: string) =>
+    fetch(`${facts.url}/admin/panel/1/${path}`, { method, headers, redirect: 'manual' })
+  expect((await panel(`keys/${key.id}/revoke`, 'POST')).status).toBe(303)
+  const lines = await ran('audit', 'list')
+  expect(lines[0]).toMatchObject({ action: 'key.revoked', actor: `user ${userInfo().username}`, address })
+  const exported = await panel('audit/export', 'GET')
+  expect(exported.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
+  expect(linesOf([await exported.text()])).toEqual(lines.toReversed())
+  server.child.kill('SIGTERM')
+  await server.ended
+})
+
 test('two processes at once leave the lines of both', async () => {
   const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
   const { one, ran } = commandsOn(storage)

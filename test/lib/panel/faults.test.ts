@@ -63,7 +63,8 @@ test.each([
 test('a form that meets a fault is answered with the advice to look before it is sent again', async () => {
   const { community } = await createTestPanel()
   const keys = { ...community.keys, create: () => Promise.reject(new StorageError('unknown', secret)) }
-  const panel = createPanel({ ...community, keys }, { authorize: () => admin, onError: () => {} })
+  const by: typeof community.by = (actor) => ({ ...community.by(actor), keys })
+  const panel = createPanel({ ...community, by }, { authorize: () => admin, onError: () => {} })
   const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
   const init = { method: 'POST', headers, body: 'name=a&access=*' }
   const answer = await panel(new Request('https://panel.test/admin/panel/1/keys', init))

@@ -1,4 +1,4 @@
-/** The pages that only show: overview, API reference, audit. */
+/** The pages that only show: overview, API reference. */
 import { expect, test } from 'vitest'
 import { relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
@@ -39,10 +39,4 @@ test('the reference has a page for every operation', async () => {
   expect((await get('1/reference/none.such')).status).toBe(404)
   const create = (await get('1/reference/tags.create')).text
   for (const part of ['POST', 'tags:write', '&quot;title&quot;', '422']) expect(create).toContain(part)
-})
-
-test('a community without an audit has no page of it', async () => {
-  const { get } = await createTestPanel()
-  expect((await get('1/keys')).text).not.toContain('/audit"')
-  expect((await get('1/audit')).status).toBe(404)
 })

@@ -1,0 +1,142 @@
+/** The audit in the panel: its page, its export, and the lines that the panel itself leaves. */
+import { expect, test } from 'vitest'
+import type { Visitor } from '../../../lib/panel/index.ts'
+import { deliveryOf, relayOf } from './relay.ts'
+import { admin, createTestPanel } from './support.ts'
+
+const ada: Visitor = { ...admin, address: '203.0.113.7' }
+const field = (text: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? ''
+
+test('each change in the panel leaves its line, with the visitor and the address', async () => {
+  const { post, get, community } = await createTestPanel(ada)
+  const before = (await community.audit.list({ network: '1' })).items.length
+  const once = async (path: string) => ({ once: field((await get(path)).text, 'once') })
+  await post('1/keys', { ...(await once('1/keys/new')), name: 'Export', access: '*:read' })
+  const key = (await community.keys.list('1')).find(({ name }) => name === 'Export')
+  await post(`1/keys/${key?.id}/revoke`)
+  const address = { url: 'https://hooks.example.org/a', name: 'Shop', which: 'every', order: 'none' }
+  const added = await post('1/webhooks', { ...(await once('1/webhooks/new')), ...address, key: 'given-key' })
+  const [endpoint] = await community.endpoints.list('1')
+  await post(`1/webhooks/${endpoint?.id}/edit`, { ...address, order: 'fifo' })
+  const rotated = await post(`1/webhooks/${endpoint?.id}/rotate`, {
+    ...(await once(`1/webhooks/${endpoint?.id}/rotate`)),
+    ...{ sent: '1', key: 'make', secret: 'make', keepOldSeconds: '3600' },
+  })
+  for (const action of ['pause', 'resume', 'remove']) await post(`1/webhooks/${endpoint?.id}/${action}`)
+  const { items } = await community.audit.list({ network: '1' })
+  const lines = items.slice(0, items.length - before).toReversed()
+  expect(lines.map(({ action }) => action)).toEqual([
+    ...['key.created', 'key.revoked', 'endpoint.added', 'endpoint.updated', 'endpoint.key_rotated', 'endpoint.secret_rotated'],
+    ...['endpoint.disabled', 'endpoint.enabled', 'endpoint.deleted'],
+  ])
+  for (const line of lines) expect(line).toMatchObject({ actor: 'ada@example.org', address: '203.0.113.7' })
+  const secrets = [added, rotated].flatMap(({ text }) =>
+    [...text.matchAll(/<code id="\w+">([^<]+)<\/code>/g)].map(([, value]) => value ?? ''),
+  )
+  expect(secrets.length).toBeGreaterThan(2)
+  for (const secret of ['given-key', ...secrets]) expect(JSON.stringify(items)).not.toContain(secret)
+})
+
+test('the relay is asked in the name of the visitor, and its work leaves a line if it was done', async () => {
+  const relay = relayOf({ '1': [deliveryOf('5'), deliveryOf('6')] })
+  const { post, community } = await createTestPanel(ada, { relay })
+  const { id } = await community.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', key: 'k' })
+  const told = async () => {
+    const { items } = await community.audit.list({ network: '1', actor: 'ada@example.org', order: 'oldest' })
+    return items.map(({ action, subject, details }) => ({ action, subject, details }))
+  }
+  await post(`1/webhooks/${id}/test`)
+  await post('1/deliveries/5/resend')
+  await post('1/deliveries/resend', [
+    ['id', '5'],
+    ['id', '6'],
+    ['rate', '100'],
+  ])
+  await post('1/deliveries/resend', { all: '1', state: 'dead', endpoint: id, rate: '1' })
+  await post('1/deliveries/resends/r3/stop')
+  const endpoint = { type: 'endpoint', id, name: 'hooks.example.org' }
+  const network = { type: 'network', id: '1', name: null }
+  const expected = [
+    { action: 'endpoint.tested', subject: endpoint, details: { outcome: 'delivered', status: 204 } },
+    {
+      ...{ action: 'deliveries.resent', subject: { type: 'delivery', id: '5', name: null } },
+      details: { ids: ['5'], matched: 10, per_second: 1, resend: 'r1' },
+    },
+    { action: 'deliveries.resent', subject: network, details: { ids: ['5', '6'], matched: 10, per_second: 100, resend: 'r2' } },
+    {
+      ...{ action: 'deliveries.resent', subject: endpoint },
+      details: { filter: { endpoint_id: id, state: 'dead' }, matched: 10, per_second: 1, resend: 'r3' },
+    },
+    { action: 'deliveries.resend_stopped', subject: network, details: { resend: 'r3', resent: 3 } },
+  ]
+  expect(await told()).toEqual(expected)
+  // Nothing was done: another network's resend, an endpoint that the relay does not have, a relay that is away.
+  await post('2/deliveries/resends/r3/stop')
+  relay.testAnswer = undefined
+  await post(`1/webhooks/${id}/test`)
+  relay.replay = async () => {
+    throw new Error('away')
+  }
+  expect((await post('1/deliveries/5/resend')).status).toBe(502)
+  expect(await told()).toEqual(expected)
+})
+
+test('the page is the newest first, with its filters in the address, and its export the oldest first', async () => {
+  const { get, community, clock } = await createTestPanel()
+  const { id } = await community.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', name: 'Shop', key: 'k' })
+  for (let minute = 0; minute < 120; minute++) {
+    clock.advance(60_000)
+    const calls = community.by({ actor: minute % 2 === 0 ? 'ada' : 'bob' })
+    await (minute % 2 === 0 ? calls.endpoints.disable('1', id) : calls.endpoints.enable('1', id))
+  }
+  const count = (text: string) => text.match(/<th scope="row">/g)?.length ?? 0
+  const first = (await get('1/audit')).text
+  expect([count(first), first.includes('aria-current="page">Audit')]).toEqual([50, true])
+  const older = /href="[^"]*(audit\?after=[^"]*)">Older/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  expect(older).toMatch(/^audit\?after=\d+$/)
+  expect(count((await get(`1/${older}`)).text)).toBe(50)
+  expect(count((await get('1/audit?actor=bob&action=endpoint.disabled')).text)).toBe(0)
+  expect(count((await get('1/audit?action=endpoint.added')).text)).toBe(1)
+  expect(count((await get('1/audit?from=2026-11-20T10:00&to=2026-11-20T10:05&actor=ada')).text)).toBe(2)
+  expect((await get(`1/audit?subject=endpoint:${id}`)).text).toContain(`audit?subject=endpoint%3A${id}&amp;after=`)
+  expect((await get('1/audit?actor=nobody')).text).toContain('No entry matches')
+
+  const all = await get('1/audit/export')
+  expect(all.headers.get('content-disposition')).toBe('attachment; filename="audit-1.ndjson"')
+  const entries = all.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: string; action: string })
+  expect(entries.length).toBeGreaterThan(120)
+  expect(entries.map((entry) => entry.id)).toEqual(
+    entries.map((entry) => entry.id).toSorted((one, other) => Number(one) - Number(other)),
+  )
+  expect((await get('1/audit/export?action=endpoint.added')).text.trimEnd().split('\n')).toHaveLength(1)
+  expect((await get('1/audit/export?actor=nobody')).text).toBe('')
+})
+
+test.each([
+  ['action=key.stolen', 'Action must be one of'],
+  ['from=yesterday', 'From must be a date and time in ISO 8601'],
+  ['subject=shoe:1', 'Subject.type must be one of network'],
+])('the filter %s is refused beside its field, and nothing is listed', async (query, sentence) => {
+  const { get } = await createTestPanel()
+  const { status, text } = await get(`1/audit?${query}`)
+  expect(status).toBe(422)
+  expect(text).toContain(sentence)
+  expect(text).not.toContain('<th scope="row">')
+  expect((await get(`1/audit/export?${query}`)).status).toBe(422)
+})
+
+test('hostile names are text, and another network is like one that does not exist', async () => {
+  const { community, get } = await createTestPanel({ ...admin, networks: ['1'], access: 'read' })
+  const hostile = '<script>alert(1)</script>'
+  const by = community.by({ actor: hostile, address: `"><img src=x>` })
+  await by.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', name: hostile, key: 'k' })
+  await by.networks.update('2', { subtitle: 'of the other network' })
+  const { text } = await get('1/audit')
+  expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  expect(text).not.toMatch(/<script>|<img src=x/)
+  for (const path of ['1/audit', '1/audit/export']) expect((await get(path)).text).not.toContain('of the other network')
+  for (const path of ['2/audit', '2/audit/export']) expect((await get(path)).status).toBe(404)
+})
