@@ -25,6 +25,18 @@ export function sendScript(client: PgClient, text: string): Promise<PgResult> {
   return sendAlone(client, text, [])
 }
 
+/** Milliseconds, 24 days: `pg` has no other way to say that a statement has no limit. */
+const noLimit = 2 ** 31 - 1
+
+/**
+ * Runs a statement that may take as long as it needs, such as building an index. The limit that PostgreSQL itself keeps,
+ * `statement_timeout`, is the caller's to lift.
+ */
+export function sendLong(client: PgClient, text: string, values: readonly unknown[] = []): Promise<PgResult> {
+  sendWaiting(client)
+  return client.query({ text, values: [...values], rowMode: 'array', types, query_timeout: noLimit })
+}
+
 const sendAlone = (client: PgClient, text: string, values: readonly unknown[], name?: string): Promise<PgResult> =>
   // `pg` does not change the values that it is given.
   client.query({ text, values: values as unknown[], rowMode: 'array', types, name })

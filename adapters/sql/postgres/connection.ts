@@ -6,6 +6,8 @@ export interface PgQuery {
   readonly name?: string | undefined
   readonly rowMode: 'array'
   readonly types?: { getTypeParser(): (text: string) => unknown }
+  /** Milliseconds until `pg` gives the answer up; those of the connection by default. */
+  readonly query_timeout?: number
 }
 
 export interface PgResult {

@@ -1,7 +1,7 @@
 /** Brings a PostgreSQL database to a schema. */
 import { quoted } from '../dialect.ts'
 import { type Existing, type MigratedDatabase, migrate, requireMigrated, type Schema, versionQuery } from '../migrations.ts'
-import { send, sendScript } from './client.ts'
+import { send, sendLong } from './client.ts'
 import type { PgClient, PgPool } from './connection.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { storageErrorOf } from './errors.ts'
@@ -40,11 +40,12 @@ const migrated = (client: PgClient, dialect: PostgresDialect): MigratedDatabase 
     await send(client, 'SET LOCAL statement_timeout = 0')
     // A pool may have commits that do not wait for the disk.
     await send(client, 'SET LOCAL synchronous_commit = on')
-    await send(client, 'SELECT pg_advisory_xact_lock(hashtext($1))', [`folkmoot migrate ${dialect.schema}`])
+    // Another process may be building an index.
+    await sendLong(client, 'SELECT pg_advisory_xact_lock(hashtext($1))', [`folkmoot migrate ${dialect.schema}`])
   },
   async run(statements) {
     // All at once: a hundred statements are a hundred round trips otherwise.
-    await sendScript(client, statements.join(';\n'))
+    await sendLong(client, statements.join(';\n'))
   },
   commit: () => committed(send(client, 'COMMIT')),
   async rollback() {

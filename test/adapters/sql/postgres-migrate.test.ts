@@ -1,0 +1,33 @@
+/** Migrations that take longer than a statement may, on a real PostgreSQL. */
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { postgresDialect } from '../../../adapters/sql/postgres/dialect.ts'
+import { migrateOn } from '../../../adapters/sql/postgres/migrate.ts'
+import { testPostgres } from '../../support/postgres.ts'
+
+const server = await testPostgres()
+
+test.for([{ pipeline: false }, { pipeline: true }])(
+  'a migration waits for that of another process beyond the time limit of a statement: %o',
+  async ({ pipeline }) => {
+    const schema = server.newSchema()
+    const pool = new pg.Pool({ connectionString: server.url, query_timeout: 200, statement_timeout: 200, pipeline })
+    const other = new pg.Client({ connectionString: server.url })
+    await other.connect()
+    onTestFinished(async () => {
+      await other.end()
+      await pool.end()
+    })
+    await other.query('BEGIN')
+    await other.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`folkmoot migrate ${schema}`])
+    const migrated = migrateOn(pool, postgresDialect(schema), {
+      version: 1,
+      tables: [{ name: 'leaves', columns: { seq: { type: 'identity' } } }],
+    })
+    const waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    await expect.poll(async () => (await other.query(waiting)).rows.length).toBeGreaterThan(0)
+    await other.query('SELECT pg_sleep(0.5)')
+    await other.query('COMMIT')
+    expect(await migrated).toContainEqual(expect.stringContaining('CREATE TABLE'))
+  },
+)
