@@ -16,7 +16,7 @@ export interface Locator {
 }
 
 export interface Page {
-  goto(url: string): Promise<unknown>
+  goto(url: string): Promise<{ status(): number } | null>
   url(): string
   reload(): Promise<unknown>
   goBack(): Promise<unknown>
