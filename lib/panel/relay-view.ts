@@ -10,6 +10,9 @@ export type DeliveryState = 'pending' | 'delivered' | 'dead' | 'skipped'
 /** Why nothing, or less than everything, is sent to an endpoint. */
 export type EndpointActivity = 'delivering' | 'paused' | 'circuit open' | 'probing' | 'disabled' | 'unreadable'
 
+/** A relay may count `pending` and `dead` of an endpoint up to here. */
+export const mostOfEndpoint = 100_000
+
 /** An endpoint as the relay sends to it. It never contains its key, its secrets or its address. */
 export interface EndpointHealth {
   readonly endpoint_id: Id

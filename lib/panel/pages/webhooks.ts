@@ -8,7 +8,7 @@ import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { confirmation, empty, note, number, time } from '../parts.ts'
 import { askRelay, relayNote, stateBadge } from '../relay.ts'
-import type { EndpointHealth, RelayStatus } from '../relay-view.ts'
+import { type EndpointHealth, mostOfEndpoint, type RelayStatus } from '../relay-view.ts'
 import { type PanelAnswer, page, seeOther } from '../respond.ts'
 import type { Route, View } from '../route.ts'
 
@@ -25,6 +25,8 @@ export async function ownEndpointOf(view: View): Promise<Endpoint> {
   const endpoint = await endpointOf(view)
   return found(isHosts(endpoint) ? undefined : endpoint, 'Endpoint')
 }
+
+const waiting = ({ pending }: EndpointHealth): string => `${number(pending)}${pending < mostOfEndpoint ? '' : '+'}`
 
 const nameOf = ({ name, url }: Endpoint): string => name ?? new URL(url).host
 
@@ -55,7 +57,7 @@ function row(view: View, endpoint: Endpoint, health: EndpointHealth | undefined)
 <th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${nameOf(endpoint)}</a><br><span class="small soft url">${endpoint.url}</span></th>
 <td>${stateBadge(endpoint.enabled, health)}${health?.reason && html`<br><span class="small">${health.reason}</span>`}</td>
 <td data-label="Events">${eventsOf(endpoint)}</td>
-<td data-label="Waiting">${health ? number(health.pending) : '–'}</td>
+<td data-label="Waiting">${health ? waiting(health) : '–'}</td>
 <td data-label="Oldest">${time(health?.oldest_pending_at)}</td>
 <td data-label="Last day">${health ? lastDay(health) : '–'}</td>
 </tr>`
@@ -129,7 +131,7 @@ ${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
 ${
   health &&
   html`<div class="grid" data-refresh="10" data-part="health">
-<div class="card"><div class="soft">Waiting</div><div class="big">${number(health.pending)}</div><div class="small">oldest ${time(health.oldest_pending_at)}</div></div>
+<div class="card"><div class="soft">Waiting</div><div class="big">${waiting(health)}</div><div class="small">oldest ${time(health.oldest_pending_at)}</div></div>
 <div class="card"><div class="soft">Last day</div>${lastDay(health)}<div class="small">last success ${time(health.last_success_at)}</div></div>
 <div class="card"><div class="soft">Last error</div><div>${health.last_error ?? 'none'}</div>
 <div class="small">${health.next_probe_at ? html`next probe ${time(health.next_probe_at)}` : html`next attempt ${time(health.next_attempt_at)}`}</div></div></div>`

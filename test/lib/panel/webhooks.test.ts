@@ -109,6 +109,14 @@ test('the state of endpoints comes from the relay, and hostile answers to a test
   expect(tested.text).not.toContain('<script>alert')
 })
 
+test('a count that the relay has capped has a plus sign', async () => {
+  const relay = relayOf()
+  const { get, community } = await createTestPanel(admin, { relay })
+  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true })
+  relay.endpoints.push({ endpoint_id: id, pending: 100_000 })
+  for (const path of ['1/webhooks', `1/webhooks/${id}`]) expect((await get(path)).text).toContain('100,000+')
+})
+
 test('pages work when there is no relay, or when it is away', async () => {
   const without = await createTestPanel()
   expect((await without.get('1/webhooks')).text).toContain('No relay is connected')

@@ -1,5 +1,5 @@
 /** The state of a network for the panel: its endpoints, and what happened in the last hours. */
-import type { EndpointHealth, RelayActivity, RelayStatus } from '../../../../lib/panel/relay-view.ts'
+import { type EndpointHealth, mostOfEndpoint, type RelayActivity, type RelayStatus } from '../../../../lib/panel/relay-view.ts'
 import type { EndpointStatus, OperatorStore, Slot } from '../../store/operator/operator-store.ts'
 import type { Side } from './side.ts'
 
@@ -59,6 +59,9 @@ export async function activityOf(store: OperatorStore, network: string, since: n
       .toSorted(([one], [other]) => one - other)
       .map(([at, found]) => ({ at: new Date(at).toISOString(), ...found })),
     oldest_pending_at: oldest,
-    pending: { count: endpoints.reduce((sum, { pending }) => sum + pending, 0), exact: true },
+    pending: {
+      count: endpoints.reduce((sum, { pending }) => sum + pending, 0),
+      exact: endpoints.every(({ pending }) => pending < mostOfEndpoint),
+    },
   }
 }

@@ -15,7 +15,7 @@ export function* endpointsStatus(): Plan<readonly EndpointStatus[]> {
   return statusesOf(yield* rows(allEndpoints), yield* talliesOfAll())
 }
 
-/** The endpoints of one network, by their refs: what waits and what is dead is counted up to `mostTallied`. */
+/** The endpoints of one network, by their refs: what waits and what is dead is counted up to `mostOfEndpoint`. */
 export function* networkStatus(database: RelayDatabase, network: string): Plan<readonly EndpointStatus[]> {
   return statusesOf(yield* rows(ofNetwork, [network]), yield* talliesOfNetwork(database, network))
 }

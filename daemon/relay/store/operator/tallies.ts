@@ -1,4 +1,5 @@
 /** Counts of waiting and dead deliveries: of all endpoints, or within bounds of one network. */
+import { mostOfEndpoint } from '../../../../lib/panel/relay-view.ts'
 import { among, type Plan, type RelayDatabase, type Rows, rows } from '../database.ts'
 import { number, numberOrNull, type SqlRow } from '../rows.ts'
 import { newestOf } from './searches.ts'
@@ -17,9 +18,6 @@ export interface Tally {
 
 /** By the refs of endpoints; one of which nothing is known may be missing. */
 export type Tallies = ReadonlyMap<number, Tally>
-
-/** The most rows of each endpoint that a count of one network reads. */
-export const mostTallied = 100_000
 
 const byEndpoint = (found: Rows): ReadonlyMap<number, SqlRow> => new Map(found.map((each) => [number(each, 'endpoint'), each]))
 const from = (row: SqlRow | undefined, column: string): number | null => (row ? numberOrNull(row, column) : null)
@@ -73,7 +71,7 @@ const firstDue = [0, 1, 3]
 export function* talliesOfNetwork(database: RelayDatabase, network: string): Plan<Tallies> {
   const by = (index: string) => (database.dialect.engine === 'sqlite' ? ` INDEXED BY ${index}` : '')
   const waiting = `SELECT d.id FROM $schema.deliveries d${by('deliveries_waiting')} WHERE d.endpoint = p.ref AND d.state = 'pending'
-    LIMIT ${mostTallied}`
+    LIMIT ${mostOfEndpoint}`
   const found = yield* rows(
     `SELECT p.ref AS endpoint,
        (SELECT count(*) FROM (${waiting}) w) AS pending,
@@ -81,7 +79,7 @@ export function* talliesOfNetwork(database: RelayDatabase, network: string): Pla
        (SELECT min(f.due) FROM (${firstDue}) f) AS due,
        (SELECT count(*) FROM (
           SELECT d.state FROM $schema.deliveries d${by('deliveries_failed')} WHERE d.endpoint = p.ref AND d.outcome <> 'delivered'
-          LIMIT ${mostTallied}) x WHERE x.state = 'dead') AS dead,
+          LIMIT ${mostOfEndpoint}) x WHERE x.state = 'dead') AS dead,
        (SELECT max(r.at) FROM (${newestOf(database, 'i.at, i.state', 'LIMIT 100')}) r WHERE r.state = 'delivered') AS delivered
      FROM $schema.endpoints p WHERE p.network_id = ?1 AND p.removed_at IS NULL`,
     [network],
