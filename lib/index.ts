@@ -18,8 +18,9 @@ export type {
   RegisteredEndpoint,
   RotatedEndpoint,
 } from './host/endpoints.ts'
+export type { FirstUse } from './host/first-use.ts'
 export type { AcceptInvite } from './host/invites.ts'
-export type { KeyListing, Keys, NewKey } from './host/keys.ts'
+export type { KeyListing, KeyPage, KeyQuery, Keys, NewKey } from './host/keys.ts'
 export type { NetworkChanges, Networks, NewNetwork } from './host/networks.ts'
 export type { HostNotification, NotificationInput } from './host/notification.ts'
 export type { Notify } from './host/notify.ts'

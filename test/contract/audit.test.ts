@@ -74,6 +74,8 @@ const calls: Readonly<Record<string, Act | 'reads'>> = {
     ],
   },
   'keys.list': 'reads',
+  'keys.page': 'reads',
+  'keys.find': 'reads',
   'keys.create': {
     run: ({ keys }) => keys.create({ network_id: '1', name: 'Import', scopes: ['members:write'] }),
     leaves: ({ owner }) => [
