@@ -68,8 +68,10 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
         expect(await me(token)).toBe(200)
         await page.getByRole('link', { name: 'Done' }).click()
         await page.getByRole('link', { name: `Revoke ${name}` }).click()
+        const confirm = page.getByRole('button', { name: 'Revoke the key' })
+        await confirm.waitFor()
         expect(await page.locator('dialog').count()).toBe(javaScriptEnabled ? 1 : 0)
-        await page.getByRole('button', { name: 'Revoke the key' }).click()
+        await confirm.click()
         await page.getByText('The key is revoked.').waitFor()
         expect(await me(token)).toBe(401)
       },
