@@ -1,7 +1,7 @@
 /** The panel in a server of Node: Express, Connect, Fastify with middie, or `http.createServer`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { maxFormBytes } from '../../lib/panel/form.ts'
+import { maxFormBytes } from '../../lib/panel/entry/form.ts'
 import { toIncoming } from './node-request.ts'
 
 /** A function of requests that answers some of them, such as a panel. */

@@ -5,18 +5,9 @@ import { callable, checkedOptions, instance, must, type RulesOf, withMethods } f
 import { reporterOf } from '../kernel/report.ts'
 import { isPath, isPublicUrl } from '../options.ts'
 import type { FaultContext, Report } from '../settings.ts'
-import type { Authorize } from './access.ts'
-import type { RelayView } from './relay-view.ts'
-
-/** The host's name and look. */
-export interface Brand {
-  /** The name in the head of each page; `Community` by default. */
-  readonly name?: string
-  /** An image as a `data:` URL, or a path of the same origin. */
-  readonly logo?: string
-  /** The colour of the line at the top: `#rrggbb`. Texts keep their colours, for their contrast. */
-  readonly accent?: string
-}
+import type { Authorize } from './entry/access.ts'
+import type { Brand } from './look/brand.ts'
+import type { RelayView } from './relay/relay-view.ts'
 
 /** The options of `createPanel`. */
 export interface PanelOptions {

@@ -2,13 +2,13 @@
 import type { Community } from '../community.ts'
 import type { Id } from '../storage/table.ts'
 import type { NetworkRow } from '../storage/tables.ts'
-import type { PanelAction, Visitor } from './access.ts'
-import type { ActingCalls } from './acting.ts'
-import type { Assets } from './assets.ts'
-import type { Form } from './form.ts'
+import type { PanelAction, Visitor } from './entry/access.ts'
+import type { ActingCalls } from './entry/acting.ts'
+import type { Assets } from './entry/assets.ts'
+import type { Form } from './entry/form.ts'
+import type { PanelAnswer } from './entry/respond.ts'
 import type { PanelSettings } from './options.ts'
-import type { Actor } from './relay-view.ts'
-import type { PanelAnswer } from './respond.ts'
+import type { Actor } from './relay/relay-view.ts'
 
 /** One request of a visitor to the pages of one network. */
 export interface View {

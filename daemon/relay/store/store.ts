@@ -14,7 +14,7 @@
  */
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 import type { Positions, Reading } from '../../../lib/outbox/source.ts'
-import type { DeliveryState } from '../../../lib/panel/relay-view.ts'
+import type { DeliveryState } from '../../../lib/panel/relay/relay-view.ts'
 import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint/endpoint.ts'
 
 export type Lane = 'first' | 'retry'

@@ -2,10 +2,10 @@
 import { detailsText } from '../../host/audit/details.ts'
 import type { AuditEntry } from '../../host/audit/line.ts'
 import { auditActions, auditSubjectTypes } from '../../storage/audit-actions.ts'
-import { type Html, html } from '../html.ts'
-import { layout } from '../layout.ts'
-import { empty, field, noProblems, option, type Problems, problemsOf, summary, time } from '../parts.ts'
-import { download, type PanelAnswer, page } from '../respond.ts'
+import { download, type PanelAnswer, page } from '../entry/respond.ts'
+import { layout } from '../frame/layout.ts'
+import { type Html, html } from '../look/html.ts'
+import { empty, field, noProblems, option, type Problems, problemsOf, summary, time } from '../look/parts.ts'
 import type { Route, View } from '../route.ts'
 
 const pageSize = 50

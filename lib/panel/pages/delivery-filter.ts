@@ -1,10 +1,10 @@
 /** The filter of deliveries: in the address, so that a link can be shared. */
 import { catalogue, hostCatalogue } from '../../events/catalogue.ts'
 import type { Endpoint } from '../../host/endpoints.ts'
-import type { Form } from '../form.ts'
-import { type Html, html } from '../html.ts'
-import { field, option, type Problems } from '../parts.ts'
-import type { DeliveryFilter, DeliveryState } from '../relay-view.ts'
+import type { Form } from '../entry/form.ts'
+import { type Html, html } from '../look/html.ts'
+import { field, option, type Problems } from '../look/parts.ts'
+import type { DeliveryFilter, DeliveryState } from '../relay/relay-view.ts'
 import type { View } from '../route.ts'
 
 const states: readonly DeliveryState[] = ['pending', 'delivered', 'dead', 'skipped']

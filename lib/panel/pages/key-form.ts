@@ -1,11 +1,11 @@
 /** The form of a new API key. */
 import { fail, invalid, isApiError } from '../../errors.ts'
 import type { NewKey } from '../../host/keys.ts'
-import type { Form } from '../form.ts'
-import { type Html, html } from '../html.ts'
-import { layout } from '../layout.ts'
-import { onceField } from '../once.ts'
-import { check, field, group, type Problems, problemsOf, summary } from '../parts.ts'
+import type { Form } from '../entry/form.ts'
+import { layout } from '../frame/layout.ts'
+import { onceField } from '../frame/once.ts'
+import { type Html, html } from '../look/html.ts'
+import { check, field, group, type Problems, problemsOf, summary } from '../look/parts.ts'
 import type { View } from '../route.ts'
 
 const fields = ['name', 'scopes', 'member_id', 'expires_at']

@@ -2,10 +2,10 @@
 import { found } from '../../errors.ts'
 import type { JsonSchema } from '../../fields.ts'
 import { exampleOf } from '../../openapi/example.ts'
-import { type Html, html } from '../html.ts'
-import { layout } from '../layout.ts'
-import { badge } from '../parts.ts'
-import { page } from '../respond.ts'
+import { page } from '../entry/respond.ts'
+import { layout } from '../frame/layout.ts'
+import { type Html, html } from '../look/html.ts'
+import { badge } from '../look/parts.ts'
 import type { Route, View } from '../route.ts'
 
 interface Parameter {

@@ -3,9 +3,9 @@
  * the page, as Scalar makes them, and still no request to another origin.
  */
 import { ApiError } from '../../errors.ts'
-import { html, raw } from '../html.ts'
-import { layout } from '../layout.ts'
-import { type PanelAnswer, page } from '../respond.ts'
+import { type PanelAnswer, page } from '../entry/respond.ts'
+import { layout } from '../frame/layout.ts'
+import { html, raw } from '../look/html.ts'
 import type { Route, View } from '../route.ts'
 
 const policy = [

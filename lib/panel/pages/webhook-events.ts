@@ -3,9 +3,9 @@ import { found } from '../../errors.ts'
 import { catalogue, webhookName } from '../../events/catalogue.ts'
 import type { JsonSchema } from '../../fields.ts'
 import { exampleOf } from '../../openapi/example.ts'
-import { html } from '../html.ts'
-import { layout } from '../layout.ts'
-import { page } from '../respond.ts'
+import { page } from '../entry/respond.ts'
+import { layout } from '../frame/layout.ts'
+import { html } from '../look/html.ts'
 import type { Route, View } from '../route.ts'
 
 const groups: readonly (readonly [label: string, names: RegExp])[] = [

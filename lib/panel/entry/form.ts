@@ -1,5 +1,5 @@
 /** The form of a request: bounded before it is read, and never a rejection that nobody awaits. */
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../../errors.ts'
 
 /** The largest form, in bytes and in fields. */
 export const maxFormBytes = 64 * 1024

@@ -2,13 +2,13 @@
  * Forms that make a secret are taken once. A reload of the page with the secret, the way forward to it, and a double click send
  * the same form again. It then makes nothing, in any process, and shows nothing.
  */
-import { systemChance } from '../base/chance.ts'
-import { ApiError } from '../errors.ts'
-import { type Html, html } from './html.ts'
+import { systemChance } from '../../base/chance.ts'
+import { ApiError } from '../../errors.ts'
+import { type PanelAnswer, page } from '../entry/respond.ts'
+import { type Html, html } from '../look/html.ts'
+import { note } from '../look/parts.ts'
+import type { View } from '../route.ts'
 import { layout } from './layout.ts'
-import { note } from './parts.ts'
-import { type PanelAnswer, page } from './respond.ts'
-import type { View } from './route.ts'
 
 /** A field with a value that each opening of a form has anew. */
 export const onceField = (): Html => html`<input type="hidden" name="once" value="${systemChance.uuid()}">`

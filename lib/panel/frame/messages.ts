@@ -1,12 +1,12 @@
 /** Pages without a network: refusals, and faults, which show no internals. */
 
-import { isApiError } from '../errors.ts'
-import { isStorageError } from '../storage/contract.ts'
-import { html } from './html.ts'
+import { isApiError } from '../../errors.ts'
+import { isStorageError } from '../../storage/contract.ts'
+import { type PanelAnswer, page } from '../entry/respond.ts'
+import { TooSlow } from '../entry/within.ts'
+import type { Brand } from '../look/brand.ts'
+import { html } from '../look/html.ts'
 import { bare } from './layout.ts'
-import type { Brand } from './options.ts'
-import { type PanelAnswer, page } from './respond.ts'
-import { TooSlow } from './within.ts'
 
 /** The look of a page, and links to its assets. */
 export interface Look {

@@ -1,7 +1,8 @@
 /** The frame of every page: head, navigation, main part. */
-import { type Html, html, raw } from './html.ts'
-import type { Brand } from './options.ts'
-import type { View } from './route.ts'
+
+import type { Brand } from '../look/brand.ts'
+import { type Html, html, raw } from '../look/html.ts'
+import type { View } from '../route.ts'
 
 export const sections = [
   ['overview', 'Overview'],

@@ -1,10 +1,10 @@
 /** The relay for a page: it may be missing or away, and the page must still work. */
-import { ApiError, isApiError } from '../errors.ts'
-import { type Html, html } from './html.ts'
-import { badge, note, type Tone } from './parts.ts'
-import type { EndpointHealth, RelayView } from './relay-view.ts'
-import type { View } from './route.ts'
-import { TooSlow, within } from './within.ts'
+import { ApiError, isApiError } from '../../errors.ts'
+import { TooSlow, within } from '../entry/within.ts'
+import { type Html, html } from '../look/html.ts'
+import { badge, note, type Tone } from '../look/parts.ts'
+import type { EndpointHealth, RelayView } from '../relay/relay-view.ts'
+import type { View } from '../route.ts'
 
 /** An answer of the relay, or the reason for its silence. */
 export type FromRelay<T> = { readonly there: true; readonly value: T } | { readonly there: false; readonly why: Silence }

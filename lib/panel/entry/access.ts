@@ -1,5 +1,5 @@
 /** The visitors of the panel, as the host names them, and their permissions. */
-import type { Id } from '../storage/table.ts'
+import type { Id } from '../../storage/table.ts'
 
 /** The changes that the panel offers. */
 export const panelActions = [

@@ -1,5 +1,5 @@
 /** Small pieces of pages. */
-import { type ApiError, isApiError } from '../errors.ts'
+import { type ApiError, isApiError } from '../../errors.ts'
 import { type Html, html } from './html.ts'
 
 /** A moment: UTC in the page, and in the viewer's zone with the script. */

@@ -1,9 +1,9 @@
 /** Changes as a visitor makes them: the one place through which each change of the panel passes, for the audit. */
-import type { Community, HostCalls } from '../community.ts'
-import type { AuditSubject } from '../host/audit/line.ts'
-import type { Id } from '../storage/table.ts'
+import type { Community, HostCalls } from '../../community.ts'
+import type { AuditSubject } from '../../host/audit/line.ts'
+import type { Id } from '../../storage/table.ts'
+import type { Actor, RelayView, ReplaySelection } from '../relay/relay-view.ts'
 import type { Visitor } from './access.ts'
-import type { Actor, RelayView, ReplaySelection } from './relay-view.ts'
 
 /** The visitor for the audit and for the relay. */
 export const actorOf = ({ actor, address }: Visitor): Actor => ({ actor, ...(address === undefined ? {} : { address }) })
