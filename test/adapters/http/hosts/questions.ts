@@ -179,7 +179,7 @@ async function inLog(host: Running, id: string, ...texts: readonly string[]): Pr
 
 /** A request while the storage has lost a table. */
 async function askBroken(host: Running, token: string, headers: Readonly<Record<string, string>>): Promise<Answered> {
-  const database = new DatabaseSync(join(host.data, 'community.sqlite'))
+  const database = new DatabaseSync(join(host.data, 'community.sqlite'), { timeout: 30_000 })
   try {
     database.exec('ALTER TABLE folkmoot_segments RENAME TO away')
     return await ask(token, host.origin + tags, { headers })
