@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
-import type { Answer } from '../../lib/http/exchange.ts'
+import { type Answer, lingerMs } from '../../lib/http/exchange.ts'
 import { type Bounds, type Watch, watch } from './node-bounds.ts'
 
 /** Characters of an answer that is encoded once and written as a whole: a page of a hundred records. */
@@ -98,9 +98,6 @@ function watchAnswer(request: IncomingMessage, response: ServerResponse, bounds:
   socket.on('close', end)
   return watching
 }
-
-/** How long a refused body may continue before its connection is cut, in milliseconds. */
-const lingerMs = 5_000
 
 // A client that is still writing when its connection is closed gets a reset, and never sees the answer.
 const isUnfinished = (request: IncomingMessage, status: number): boolean =>

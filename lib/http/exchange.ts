@@ -122,11 +122,29 @@ async function readStream(
       chunks.push(value)
     }
   } catch (error) {
-    void reader.cancel().catch(() => {})
+    await linger(reader)
     throw error
   }
-  await reader.cancel()
+  await linger(reader)
   return undefined
+}
+
+/** How long a refused body may continue before it is cut off, in milliseconds. */
+export const lingerMs = 5_000
+
+/**
+ * Reads the rest of a refused body and keeps nothing of it, before the answer. Hosts cut a connection whose request is
+ * unfinished, some at once. A client that is still sending then gets a reset, and never sees the answer.
+ */
+async function linger(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), lingerMs)
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The client has left.
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** @throws ApiError 400 when the client went away: a body that breaks off is nobody's fault on this side */

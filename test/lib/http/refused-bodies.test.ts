@@ -1,0 +1,52 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { testCommunity } from '../../../adapters/testing/index.ts'
+
+const mebibyte = 1024 * 1024
+
+afterEach(() => void vi.useRealTimers())
+
+/** A body of 40 MiB of spaces, which then does as told. */
+function bodyThat(goesOn: (controller: ReadableStreamDefaultController<Uint8Array>) => unknown, cut: () => void) {
+  let sent = 0
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (sent++ < 40) controller.enqueue(new Uint8Array(mebibyte).fill(0x20))
+      else await goesOn(controller)
+    },
+    cancel: cut,
+  })
+}
+
+const post = (body: ReadableStream<Uint8Array>) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body,
+  duplex: 'half' as const,
+})
+
+test('a body that is too long is read to its end before the answer: its client sees the 413', async () => {
+  const { request } = await testCommunity()
+  const events: string[] = []
+  const ends = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    events.push('read to its end')
+    controller.close()
+  }
+  const answer = await request('/tags', post(bodyThat(ends, () => events.push('cut off'))))
+  expect([...events, answer.status]).toEqual(['read to its end', 413])
+})
+
+test('a body that is too long and does not end is cut off after 5 seconds', async () => {
+  const { request } = await testCommunity()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const events: string[] = []
+  const stalled = Promise.withResolvers<void>()
+  const stalls = () => {
+    stalled.resolve()
+    return new Promise(() => {})
+  }
+  const answered = request('/tags', post(bodyThat(stalls, () => events.push('cut off'))))
+  await stalled.promise
+  expect(events).toEqual([])
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect([...events, (await answered).status]).toEqual(['cut off', 413])
+})
