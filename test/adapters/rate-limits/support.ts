@@ -35,7 +35,7 @@ const fail = (sentence: string): never => {
 export async function sqliteCounts(options: Partial<SqliteRateLimitOptions> = {}): Promise<CountsUnderTest & { path: string }> {
   const path = join(temporaryDirectory(), 'db.sqlite')
   const look = <T>(work: (database: DatabaseSync) => T): T => {
-    const database = new DatabaseSync(`${path}-rate-limits/counts.sqlite`)
+    const database = new DatabaseSync(`${path}-rate-limits/counts.sqlite`, { timeout: 30_000 })
     try {
       return work(database)
     } finally {

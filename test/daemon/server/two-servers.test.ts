@@ -20,7 +20,7 @@ interface Database {
 
 async function sqlite(): Promise<Database> {
   const path = join(temporaryDirectory(), 'db.sqlite')
-  const open = () => new DatabaseSync(`${path}-rate-limits/counts.sqlite`)
+  const open = () => new DatabaseSync(`${path}-rate-limits/counts.sqlite`, { timeout: 30_000 })
   return {
     address: `sqlite:${path}`,
     async counted() {

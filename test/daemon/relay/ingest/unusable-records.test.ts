@@ -78,7 +78,7 @@ async function postgres(): Promise<TestOutbox> {
 async function query(all: Bench, sql: string): Promise<readonly Record<string, unknown>[]> {
   const schema = /schema=(\w+)/.exec(all.directory)?.[1]
   if (schema !== undefined) return (await (await server.client()).query(sql.replaceAll('$', `${schema}_relay.`))).rows
-  const database = new DatabaseSync(storePath(all.directory))
+  const database = new DatabaseSync(storePath(all.directory), { timeout: 30_000 })
   try {
     return database.prepare(sql.replaceAll('$', '')).all()
   } finally {
