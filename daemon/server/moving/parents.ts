@@ -3,7 +3,7 @@ import type { Storage } from '../../../lib/storage/contract.ts'
 import { rowsOf } from '../../../lib/storage/rows-of.ts'
 import { type ScopedTx, scoped } from '../../../lib/storage/scoped.ts'
 import type { Id, Row } from '../../../lib/storage/table.ts'
-import type { Parent } from './stage.ts'
+import type { Parent } from './pull/stage.ts'
 
 /** Reads of one network, each in its own transaction: the walk over a whole table takes long. */
 export const readsOf = (storage: Storage, network_id: Id): Pick<ScopedTx, 'find'> => ({

@@ -29,7 +29,7 @@ export function movingCommands(program: Command, { out, draw, failed }: MovingHo
     .option('--only <groups>', 'only these, such as members,spaces, with those that they refer to')
     .option('--since <time>', 'leave records alone that were changed before, ISO 8601')
     .option('--json', 'print JSON for programs')
-    .action(async (flags) => (await import('./pull.ts')).pull(flags, out, draw, failed))
+    .action(async (flags) => (await import('./pull/pull.ts')).pull(flags, out, draw, failed))
 
   withToken(
     program

@@ -1,8 +1,8 @@
 /** Pulling and pushing between communities of one process, which needs no network. */
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
-import { notGiven } from '../../../../daemon/server/moving/not-given.ts'
 import { pacedClient } from '../../../../daemon/server/moving/paced-client.ts'
-import { type PullOptions, type PullReport, pullNetwork } from '../../../../daemon/server/moving/pull-network.ts'
+import { notGiven } from '../../../../daemon/server/moving/pull/not-given.ts'
+import { type PullOptions, type PullReport, pullNetwork } from '../../../../daemon/server/moving/pull/pull-network.ts'
 import { type Journal, memoryJournal } from '../../../../daemon/server/moving/push/journal.ts'
 import { type PushOptions, type PushReport, pushNetwork } from '../../../../daemon/server/moving/push/push-network.ts'
 import type { Timing } from '../../../../lib/client/timing.ts'

@@ -1,8 +1,8 @@
 /** The columns that no record shows: a copy through the API has their defaults. They follow from the stages. */
 
-import { Network } from '../../../lib/records/network.ts'
-import type { Row, Table } from '../../../lib/storage/table.ts'
-import { networks, tables as typedTables } from '../../../lib/storage/tables.ts'
+import { Network } from '../../../../lib/records/network.ts'
+import type { Row, Table } from '../../../../lib/storage/table.ts'
+import { networks, tables as typedTables } from '../../../../lib/storage/tables.ts'
 import { stages } from './stages/all.ts'
 
 /** Columns of a table that no record shows; all of them if no list shows its rows. */

@@ -1,7 +1,7 @@
 /** Members, the spaces that they are in, and their tags, badges and answers. */
-import { removeWithDependents } from '../../../../lib/storage/cascade.ts'
-import type { ScopedTx } from '../../../../lib/storage/scoped.ts'
-import type { Id } from '../../../../lib/storage/table.ts'
+import { removeWithDependents } from '../../../../../lib/storage/cascade.ts'
+import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
+import type { Id } from '../../../../../lib/storage/table.ts'
 import {
   answers,
   askable,
@@ -13,8 +13,8 @@ import {
   segments,
   spaceMemberships,
   spaces,
-} from '../../../../lib/storage/tables.ts'
-import { type Given, listIn, shownAddress, textOf } from '../given.ts'
+} from '../../../../../lib/storage/tables.ts'
+import { type Given, listIn, shownAddress, textOf } from '../../given.ts'
 import { derivedId } from '../ids.ts'
 import { type Place, type Stage, stage, under } from '../stage.ts'
 import { addressColumns, memberGone } from './former.ts'

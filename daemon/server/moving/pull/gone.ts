@@ -3,11 +3,11 @@
  * row goes first.
  */
 import * as v from 'valibot'
-import { removeWithDependents } from '../../../lib/storage/cascade.ts'
-import type { Tx, Where } from '../../../lib/storage/contract.ts'
-import { batchesOf } from '../../../lib/storage/rows-of.ts'
-import { scoped } from '../../../lib/storage/scoped.ts'
-import type { Id, Row } from '../../../lib/storage/table.ts'
+import { removeWithDependents } from '../../../../lib/storage/cascade.ts'
+import type { Tx, Where } from '../../../../lib/storage/contract.ts'
+import { batchesOf } from '../../../../lib/storage/rows-of.ts'
+import { scoped } from '../../../../lib/storage/scoped.ts'
+import type { Id, Row } from '../../../../lib/storage/table.ts'
 import { notesAbout, putNote, removeNote } from './notes.ts'
 import { type Pulling, write } from './pulling.ts'
 import { labelOf } from './read-list.ts'

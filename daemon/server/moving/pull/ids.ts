@@ -1,8 +1,8 @@
 /** The ids of another server. They stay as they are, unless a storage cannot hold them. */
 import { createHash } from 'node:crypto'
-import { isStorableId } from '../../../lib/base/ids.ts'
-import type { Id } from '../../../lib/storage/table.ts'
-import { textOf } from './given.ts'
+import { isStorableId } from '../../../../lib/base/ids.ts'
+import type { Id } from '../../../../lib/storage/table.ts'
+import { textOf } from '../given.ts'
 
 /** Ids that are made of something else are in the upper half, which no clock reaches before 2060. */
 const upperHalf = 2n ** 52n

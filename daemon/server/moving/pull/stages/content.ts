@@ -1,8 +1,17 @@
 /** Posts of every kind, what belongs to them, and courses. */
 
-import { removeWithDependents } from '../../../../lib/storage/cascade.ts'
-import { comments, courseworks, events, type PostRow, posts, reactions, rsvps, spaces } from '../../../../lib/storage/tables.ts'
-import { type Given, listIn, textOf, within } from '../given.ts'
+import { removeWithDependents } from '../../../../../lib/storage/cascade.ts'
+import {
+  comments,
+  courseworks,
+  events,
+  type PostRow,
+  posts,
+  reactions,
+  rsvps,
+  spaces,
+} from '../../../../../lib/storage/tables.ts'
+import { type Given, listIn, textOf, within } from '../../given.ts'
 import { type Stage, stage, under } from '../stage.ts'
 import { ensureMember } from './former.ts'
 

@@ -1,5 +1,5 @@
 /** Every stage of a pull, in the order of dependence: a record comes after those that it refers to. */
-import type { Group } from '../../../../lib/operation.ts'
+import type { Group } from '../../../../../lib/operation.ts'
 import type { Stage } from '../stage.ts'
 import { content } from './content.ts'
 import { payments } from './payments.ts'

@@ -2,13 +2,13 @@
  * How one list of the API becomes rows. A stage declares what does not follow by itself: a column with the name of a field of the
  * record takes that field.
  */
-import { isPaged } from '../../../lib/fields.ts'
-import type { Group } from '../../../lib/operation.ts'
-import { operations } from '../../../lib/operations.ts'
-import type { Where } from '../../../lib/storage/contract.ts'
-import type { ScopedTx } from '../../../lib/storage/scoped.ts'
-import type { Id, Row, Table } from '../../../lib/storage/table.ts'
-import type { Given } from './given.ts'
+import { isPaged } from '../../../../lib/fields.ts'
+import type { Group } from '../../../../lib/operation.ts'
+import { operations } from '../../../../lib/operations.ts'
+import type { Where } from '../../../../lib/storage/contract.ts'
+import type { ScopedTx } from '../../../../lib/storage/scoped.ts'
+import type { Id, Row, Table } from '../../../../lib/storage/table.ts'
+import type { Given } from '../given.ts'
 import type { Ids } from './ids.ts'
 
 /** Facts that come to light on the way, and are needed at the end. */

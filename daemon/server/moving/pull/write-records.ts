@@ -1,12 +1,12 @@
 /** Records of one list into rows: new ones are inserted, others brought up to date. */
 
-import { removeWithDependents } from '../../../lib/storage/cascade.ts'
-import { isSame } from '../../../lib/storage/changes.ts'
-import { isUniqueViolation } from '../../../lib/storage/contract.ts'
-import type { ScopedTx } from '../../../lib/storage/scoped.ts'
-import type { Id, Row } from '../../../lib/storage/table.ts'
-import { UsageError } from '../../usage.ts'
-import type { Given } from './given.ts'
+import { removeWithDependents } from '../../../../lib/storage/cascade.ts'
+import { isSame } from '../../../../lib/storage/changes.ts'
+import { isUniqueViolation } from '../../../../lib/storage/contract.ts'
+import type { ScopedTx } from '../../../../lib/storage/scoped.ts'
+import type { Id, Row } from '../../../../lib/storage/table.ts'
+import { UsageError } from '../../../usage.ts'
+import type { Given } from '../given.ts'
 import type { Place, Stage } from './stage.ts'
 import { columnValue, emptyValue } from './values.ts'
 

@@ -1,8 +1,8 @@
 /** Plans with their members and invites, payments, and reports of abuse. */
-import { openKey } from '../../../../lib/rules/invites.ts'
-import { emailKey } from '../../../../lib/rules/members.ts'
-import { liveStates } from '../../../../lib/rules/plans.ts'
-import type { ScopedTx } from '../../../../lib/storage/scoped.ts'
+import { openKey } from '../../../../../lib/rules/invites.ts'
+import { emailKey } from '../../../../../lib/rules/members.ts'
+import { liveStates } from '../../../../../lib/rules/plans.ts'
+import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
 import {
   abuseReports,
   invites,
@@ -11,8 +11,8 @@ import {
   plans,
   purchases,
   subscriptions,
-} from '../../../../lib/storage/tables.ts'
-import { type Given, shownAddress, textOf, within } from '../given.ts'
+} from '../../../../../lib/storage/tables.ts'
+import { type Given, shownAddress, textOf, within } from '../../given.ts'
 import { derivedId } from '../ids.ts'
 import { type Place, type Stage, stage, under } from '../stage.ts'
 import { ensureMember } from './former.ts'

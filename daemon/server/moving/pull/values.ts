@@ -1,5 +1,5 @@
 /** Values of records as values of columns: what another server sends need not be what a column takes. */
-import type { Column } from '../../../lib/storage/table.ts'
+import type { Column } from '../../../../lib/storage/table.ts'
 import type { Ids } from './ids.ts'
 
 const asText = (raw: unknown): string | null =>

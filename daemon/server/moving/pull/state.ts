@@ -1,7 +1,7 @@
 /** How far a pull is. It is kept in the target, so that another run continues there. */
 import * as v from 'valibot'
-import type { Storage, Tx } from '../../../lib/storage/contract.ts'
-import type { Id } from '../../../lib/storage/table.ts'
+import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
+import type { Id } from '../../../../lib/storage/table.ts'
 import { noteOf, putNote } from './notes.ts'
 import type { Facts } from './stage.ts'
 import { type Counts, noCounts } from './write-records.ts'

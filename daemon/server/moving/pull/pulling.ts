@@ -1,10 +1,10 @@
 /** The state that the parts of a running pull share. */
-import { again } from '../../../lib/kernel/transactions.ts'
-import type { Storage, Tx } from '../../../lib/storage/contract.ts'
-import type { Id } from '../../../lib/storage/table.ts'
+import { again } from '../../../../lib/kernel/transactions.ts'
+import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
+import type { Id } from '../../../../lib/storage/table.ts'
+import type { Paced } from '../paced-client.ts'
 import type { Ids } from './ids.ts'
 import { putNote } from './notes.ts'
-import type { Paced } from './paced-client.ts'
 import type { State } from './state.ts'
 
 export interface Pulling {

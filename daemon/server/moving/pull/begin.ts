@@ -1,14 +1,14 @@
 /** The first step of a pull: the network itself, and whose token it is. */
-import { isClientError } from '../../../lib/client/index.ts'
-import type { Storage, Tx } from '../../../lib/storage/contract.ts'
-import { scoped } from '../../../lib/storage/scoped.ts'
-import type { Id } from '../../../lib/storage/table.ts'
-import { type NetworkRow, networks } from '../../../lib/storage/tables.ts'
-import { UsageError } from '../../usage.ts'
-import { type Given, isGiven, textOf } from './given.ts'
+import { isClientError } from '../../../../lib/client/index.ts'
+import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
+import { scoped } from '../../../../lib/storage/scoped.ts'
+import type { Id } from '../../../../lib/storage/table.ts'
+import { type NetworkRow, networks } from '../../../../lib/storage/tables.ts'
+import { UsageError } from '../../../usage.ts'
+import { type Given, isGiven, textOf } from '../given.ts'
+import type { Paced } from '../paced-client.ts'
 import { type Ids, idsFrom } from './ids.ts'
 import { noteOf, notesAbout, putNote } from './notes.ts'
-import type { Paced } from './paced-client.ts'
 import { columnValue } from './values.ts'
 
 /** The network of a source. */

@@ -4,15 +4,15 @@
  * Rows go straight into the storage, so no event is emitted about them. Everything is written with how far the pull is, so it can
  * be killed at any point. Run again afterwards, it brings what has changed.
  */
-import type { Group } from '../../../lib/operation.ts'
-import type { Storage, Tx } from '../../../lib/storage/contract.ts'
+import type { Group } from '../../../../lib/operation.ts'
+import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
+import type { Paced } from '../paced-client.ts'
+import type { Progress } from '../progress.ts'
 import { begin } from './begin.ts'
 import { finish } from './finish.ts'
 import { removeGone } from './gone.ts'
 import { type NotGiven, notGiven } from './not-given.ts'
 import { clearNotes, removeNote } from './notes.ts'
-import type { Paced } from './paced-client.ts'
-import type { Progress } from './progress.ts'
 import { type Pulling, write } from './pulling.ts'
 import { stages, stagesOf } from './stages/all.ts'
 import { newState, saveState, stateIn, type Unread } from './state.ts'

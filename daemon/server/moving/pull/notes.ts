@@ -3,10 +3,10 @@
  *
  * Notes are rows of the table of idempotency keys that belong to no network. No request can reach them, and none clears them away.
  */
-import type { Tx } from '../../../lib/storage/contract.ts'
-import { rowsOf } from '../../../lib/storage/rows-of.ts'
-import { type ScopedTx, scoped } from '../../../lib/storage/scoped.ts'
-import { idempotencyKeys } from '../../../lib/storage/tables.ts'
+import type { Tx } from '../../../../lib/storage/contract.ts'
+import { rowsOf } from '../../../../lib/storage/rows-of.ts'
+import { type ScopedTx, scoped } from '../../../../lib/storage/scoped.ts'
+import { idempotencyKeys } from '../../../../lib/storage/tables.ts'
 import { derivedId } from './ids.ts'
 
 /** Kinds of notes: the source of a network, the progress, ids, the records that a list has shown, and rows that are gone. */

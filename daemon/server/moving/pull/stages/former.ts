@@ -1,10 +1,10 @@
 /** Members who have left: no list shows them any more, but records that they made or paid for do. */
-import { emailKey } from '../../../../lib/rules/members.ts'
-import { removeDependents } from '../../../../lib/storage/cascade.ts'
-import type { ScopedTx } from '../../../../lib/storage/scoped.ts'
-import type { Row } from '../../../../lib/storage/table.ts'
-import { type MemberRow, members } from '../../../../lib/storage/tables.ts'
-import { type Given, shownAddress, textOf } from '../given.ts'
+import { emailKey } from '../../../../../lib/rules/members.ts'
+import { removeDependents } from '../../../../../lib/storage/cascade.ts'
+import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
+import type { Row } from '../../../../../lib/storage/table.ts'
+import { type MemberRow, members } from '../../../../../lib/storage/tables.ts'
+import { type Given, shownAddress, textOf } from '../../given.ts'
 import type { Place } from '../stage.ts'
 import { columnValue } from '../values.ts'
 
