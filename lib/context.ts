@@ -3,7 +3,7 @@ import type { Ports } from './ports.ts'
 import type { JsonSource } from './storage/json.ts'
 import type { ScopedTx } from './storage/scoped.ts'
 import type { Id } from './storage/table.ts'
-import type { NetworkRow } from './storage/tables.ts'
+import type { NetworkRow } from './storage/tables/administration.ts'
 
 /** The caller of the request. */
 export interface Principal {

@@ -47,4 +47,4 @@ export type {
 } from './ports.ts'
 export type { FaultContext, HostPrincipal, RateCount, RateLimiter } from './settings.ts'
 export type { AuditAction, AuditSubjectType } from './storage/audit-actions.ts'
-export type { EndpointRow, NetworkRow } from './storage/tables.ts'
+export type { EndpointRow, NetworkRow } from './storage/tables/administration.ts'

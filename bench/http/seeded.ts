@@ -3,7 +3,8 @@ import { performance } from 'node:perf_hooks'
 import type { Community } from '../../lib/index.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
 import { scoped } from '../../lib/storage/scoped.ts'
-import { members, networks, spaces } from '../../lib/storage/tables.ts'
+import { networks } from '../../lib/storage/tables/administration.ts'
+import { members, spaces } from '../../lib/storage/tables/members.ts'
 
 /** Rows of one transaction, and how many of them are on their way at once. */
 const [inTransaction, atOnce] = [10_000, 500]

@@ -7,7 +7,7 @@ import { isoTime } from '../base/clock.ts'
 import { fail, invalid } from '../errors.ts'
 import { type Replaced, recordedOf } from '../outbox/endpoint.ts'
 import type { EndpointUpsert } from '../outbox/record.ts'
-import type { EndpointRow } from '../storage/tables.ts'
+import type { EndpointRow } from '../storage/tables/administration.ts'
 
 /** The most keys, and the most secrets, that hold beside the present ones. */
 const maxOld = 3

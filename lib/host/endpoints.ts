@@ -8,7 +8,7 @@ import type { Settings } from '../settings.ts'
 import type { Patch } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { type EndpointRow, webhookEndpoints } from '../storage/tables.ts'
+import { type EndpointRow, webhookEndpoints } from '../storage/tables/administration.ts'
 import { checkArgument, idOf } from './arguments.ts'
 import type { Changed, Changes } from './audit/changes.ts'
 import {

@@ -10,7 +10,8 @@ import { hasEnded } from '../kernel/key.ts'
 import { isSame } from '../storage/changes.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Row } from '../storage/table.ts'
-import { type ApiKeyRow, apiKeys, members, type NetworkRow, networks } from '../storage/tables.ts'
+import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../storage/tables/administration.ts'
+import { members } from '../storage/tables/members.ts'
 import type { TokenRows } from './token-rows.ts'
 
 /** The rows of a token that worked when they were read. */

@@ -7,7 +7,8 @@ import { again } from '../kernel/transactions.ts'
 import type { HostPrincipal, Settings } from '../settings.ts'
 import type { Tx } from '../storage/contract.ts'
 import type { Id } from '../storage/table.ts'
-import { type ApiKeyRow, apiKeys, members, type NetworkRow, networks } from '../storage/tables.ts'
+import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../storage/tables/administration.ts'
+import { members } from '../storage/tables/members.ts'
 
 export interface TokenRows {
   readonly key: ApiKeyRow | undefined

@@ -2,7 +2,7 @@ import { sha256 } from '../base/sha256.ts'
 import { badRequest, fail, invalid } from '../errors.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { idempotencyKeys } from '../storage/tables.ts'
+import { idempotencyKeys } from '../storage/tables/administration.ts'
 
 const keptMs = 24 * 60 * 60 * 1000
 /** How many expired keys one request clears away; more than it adds, so that they never pile up. */

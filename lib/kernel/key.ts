@@ -2,7 +2,7 @@
 import { accessError } from '../errors.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { type ApiKeyRow, apiKeys } from '../storage/tables.ts'
+import { type ApiKeyRow, apiKeys } from '../storage/tables/administration.ts'
 
 export const expired = () =>
   accessError(401, 'token_expired', 'The API token was revoked or has expired. Create a new one.', {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Settings } from '../settings.ts'
-import type { NetworkRow } from '../storage/tables.ts'
+import type { NetworkRow } from '../storage/tables/administration.ts'
 
 /** The addresses of records' pages: those of the host's function, or `https://<subdomain>.example/<kind>/<id>`. */
 export function permalinks(

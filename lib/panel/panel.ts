@@ -2,7 +2,7 @@
 import { systemChance } from '../base/chance.ts'
 import type { Community } from '../community.ts'
 import { isApiError } from '../errors.ts'
-import type { NetworkRow } from '../storage/tables.ts'
+import type { NetworkRow } from '../storage/tables/administration.ts'
 import { checkedVisitor, may, type Visitor } from './entry/access.ts'
 import { actingAs, actorOf, auditedRelay } from './entry/acting.ts'
 import { type Assets, assetsOf } from './entry/assets.ts'

@@ -1,7 +1,7 @@
 /** A request to a page: its visitor, its network, and the way to other pages. */
 import type { Community } from '../community.ts'
 import type { Id } from '../storage/table.ts'
-import type { NetworkRow } from '../storage/tables.ts'
+import type { NetworkRow } from '../storage/tables/administration.ts'
 import type { PanelAction, Visitor } from './entry/access.ts'
 import type { ActingCalls } from './entry/acting.ts'
 import type { Assets } from './entry/assets.ts'

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import { Bool, describe, Id, Integer, listOf, orNull, Real, record, Text, Timestamp, Url } from '../fields.ts'
-import type { AnswerRow, CustomFieldRow, SegmentRow } from '../storage/tables.ts'
+import type { AnswerRow, CustomFieldRow, SegmentRow } from '../storage/tables/custom-fields.ts'
 import { Segment } from './segment.ts'
 
 export const LocationValue = record('LocationValue', { label: Text, latitude: Real, longitude: Real })

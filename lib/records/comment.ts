@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, Id, Integer, listOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import type { CommentRow } from '../storage/tables.ts'
+import type { CommentRow } from '../storage/tables/content.ts'
 import { Asset } from './asset.ts'
 
 const EmbeddedLink = record('EmbeddedLinkResponse', {

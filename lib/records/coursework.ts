@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Id, Integer, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import type { CourseworkRow } from '../storage/tables.ts'
+import type { CourseworkRow } from '../storage/tables/content.ts'
 
 export const CourseworkType = oneOf('lesson', 'quiz', 'section', 'overview')
 export const CourseworkStatus = oneOf('posted', 'hidden', 'pending')

@@ -1,5 +1,5 @@
 import { Id, oneOf, orNull, record, Text, Timestamp } from '../fields.ts'
-import { askable } from '../storage/tables.ts'
+import { askable } from '../storage/tables/custom-fields.ts'
 
 export const LocationGranularity = oneOf('address', 'city', 'state', 'country')
 

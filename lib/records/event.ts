@@ -1,7 +1,9 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, Id, Integer, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import { type EventRow, members, type PostRow, posts, spaces } from '../storage/tables.ts'
+import { type PostRow, posts } from '../storage/tables/content.ts'
+import type { EventRow } from '../storage/tables/events.ts'
+import { members, spaces } from '../storage/tables/members.ts'
 import { creatorsOf, Member, presentMember, User } from './member.ts'
 import { Space } from './space.ts'
 

@@ -1,7 +1,8 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { describe, Id, orNull, record, Text, Timestamp } from '../fields.ts'
-import { type InviteRow, type MemberRow, members } from '../storage/tables.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
+import type { InviteRow } from '../storage/tables/plans.ts'
 import { visibleEmail } from './visible-email.ts'
 
 export const Invite = record('InviteResponse', {

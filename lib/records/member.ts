@@ -19,7 +19,7 @@ import {
   Url,
 } from '../fields.ts'
 import type { Sources } from '../storage/json.ts'
-import { type MemberRow, members } from '../storage/tables.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
 import { emailSource, visibleEmail } from './visible-email.ts'
 
 export const Category = record('CategoryResponse', { id: Id, title: Text })

@@ -2,15 +2,8 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, Id, Integer, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
-import type { PlanMembershipRow } from '../storage/tables.ts'
-import {
-  type MemberRow,
-  members,
-  type PlanRow,
-  type PlanSnapshot,
-  type PurchaseRow,
-  type SubscriptionRow,
-} from '../storage/tables.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
+import type { PlanMembershipRow, PlanRow, PlanSnapshot, PurchaseRow, SubscriptionRow } from '../storage/tables/plans.ts'
 import { Category, presentMember } from './member.ts'
 
 const SubscriptionPlan = record('SubscriptionPlanResponse', {

@@ -1,7 +1,8 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
-import { type MemberRow, members, type PostRow } from '../storage/tables.ts'
+import type { PostRow } from '../storage/tables/content.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
 import { visibleEmail } from './visible-email.ts'
 
 export const PostStatus = oneOf('draft', 'posted', 'scheduled')

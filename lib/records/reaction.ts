@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import { Id, oneOf, record, Text, Timestamp } from '../fields.ts'
-import type { ReactionRow } from '../storage/tables.ts'
+import type { ReactionRow } from '../storage/tables/content.ts'
 
 export const Reaction = record('ReactionResponse', {
   id: Id,

@@ -1,5 +1,6 @@
 import { type JsonSource, shownValue } from '../storage/json.ts'
-import type { MemberRow, NetworkRow } from '../storage/tables.ts'
+import type { NetworkRow } from '../storage/tables/administration.ts'
+import type { MemberRow } from '../storage/tables/members.ts'
 
 /** The mask of an address that the network's plan hides. */
 export const maskedEmail = 'a***@***.***'

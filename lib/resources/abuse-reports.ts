@@ -1,7 +1,7 @@
 import { paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { AbuseReport } from '../records/abuse-report.ts'
-import { abuseReports } from '../storage/tables.ts'
+import { abuseReports } from '../storage/tables/content.ts'
 
 export const listAbuseReports = operation({
   id: 'abuse_reports.list',

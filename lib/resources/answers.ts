@@ -25,15 +25,8 @@ import { activeMember, lockMember } from '../rules/members.ts'
 import { addOption, fieldOf, isDropdown, lockField, optionTitled } from '../rules/options.ts'
 import { giveSegment, takeSegment } from '../rules/segments.ts'
 import { differs } from '../storage/changes.ts'
-import {
-  type AnswerRow,
-  answers,
-  type CustomFieldRow,
-  type MemberRow,
-  members,
-  type SegmentRow,
-  segments,
-} from '../storage/tables.ts'
+import { type AnswerRow, answers, type CustomFieldRow, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
 
 const maxChoices = 100
 const maxLocations = 100

@@ -6,7 +6,7 @@ import { operation, type Preparation } from '../operation.ts'
 import type { NewFile } from '../ports.ts'
 import { Asset, AssetStyle } from '../records/asset.ts'
 import { port } from '../rules/ports.ts'
-import { assets } from '../storage/tables.ts'
+import { assets } from '../storage/tables/content.ts'
 
 const UploadedFile = publish(v.instance(File, 'must be a file'), { type: 'string', format: 'binary' })
 

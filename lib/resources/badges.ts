@@ -7,7 +7,8 @@ import { Badge } from '../records/segment.ts'
 import { forEachHolder, lockSegment, ownField, segmentOf } from '../rules/segments.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import type { Id } from '../storage/table.ts'
-import { assets, type SegmentRow, segments } from '../storage/tables.ts'
+import { assets } from '../storage/tables/content.ts'
+import { type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 
 const BadgeCreate = request('BadgeRequest', {
   title: Title,

@@ -24,7 +24,7 @@ import { operation } from '../operation.ts'
 import { orderSpaces } from '../rules/collections.ts'
 import { lockNetwork } from '../rules/members.ts'
 import type { Id as IdText } from '../storage/table.ts'
-import { collections, spaces } from '../storage/tables.ts'
+import { collections, spaces } from '../storage/tables/members.ts'
 
 /** How many collections a network may have. */
 const maxCollections = 1000

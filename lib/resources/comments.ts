@@ -8,7 +8,7 @@ import { linkedHtml } from '../rules/html.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
-import { type CommentRow, comments, type PostRow, posts } from '../storage/tables.ts'
+import { type CommentRow, comments, type PostRow, posts } from '../storage/tables/content.ts'
 
 const CommentCreate = request('CommentRequest', {
   text: publish(

@@ -17,7 +17,8 @@ import { removeWithDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { type CourseworkRow, courseworks, type SpaceRow, spaces } from '../storage/tables.ts'
+import { type CourseworkRow, courseworks } from '../storage/tables/content.ts'
+import { type SpaceRow, spaces } from '../storage/tables/members.ts'
 
 /** The maximum depth of sections. */
 const maxLevels = 10

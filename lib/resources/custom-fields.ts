@@ -20,7 +20,7 @@ import { lockRespondents, updateCategories } from '../rules/categories.ts'
 import { lockNetwork } from '../rules/members.ts'
 import { fieldOf, isDropdown, lockField, titleKey } from '../rules/options.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { askable, type CustomFieldRow, customFields, segments } from '../storage/tables.ts'
+import { askable, type CustomFieldRow, customFields, segments } from '../storage/tables/custom-fields.ts'
 
 const maxOptions = 500
 

@@ -24,7 +24,9 @@ import { checkedRule, inZone, moveOccurrences, once } from '../rules/recurrence.
 import { removeWithDependents } from '../storage/cascade.ts'
 import { differs } from '../storage/changes.ts'
 import { orConflict } from '../storage/lock.ts'
-import { type EventRow, events, posts, spaces } from '../storage/tables.ts'
+import { posts } from '../storage/tables/content.ts'
+import { type EventRow, events } from '../storage/tables/events.ts'
+import { spaces } from '../storage/tables/members.ts'
 
 /** A comma list of which every part is one of `known`; kept without spaces and repetitions. A lone number counts as text. */
 const commaList = (known: (part: string) => boolean, message: string, description: string) =>

@@ -8,7 +8,8 @@ import { emailKey } from '../rules/members.ts'
 import { openPlan } from '../rules/plans.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
-import { type InviteRow, invites, members } from '../storage/tables.ts'
+import { members } from '../storage/tables/members.ts'
+import { type InviteRow, invites } from '../storage/tables/plans.ts'
 
 const recipient = {
   recipient_first_name: optional(ShortText),

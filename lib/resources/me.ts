@@ -4,7 +4,7 @@ import { operation } from '../operation.ts'
 import { fullName, presentUser, User } from '../records/member.ts'
 import { Network } from '../records/network.ts'
 import { visibleEmail } from '../records/visible-email.ts'
-import { members } from '../storage/tables.ts'
+import { members } from '../storage/tables/members.ts'
 
 /** The flat form and the nested one in one record: clients read either. */
 const Me = record('MeResponse', {

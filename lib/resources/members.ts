@@ -21,7 +21,7 @@ import { activeMember, changeMember, emailKey, memberByAddress } from '../rules/
 import { announceJoin, joinSpace, spacesOf } from '../rules/membership.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
-import { type MemberRow, members, type SpaceRow } from '../storage/tables.ts'
+import { type MemberRow, members, type SpaceRow } from '../storage/tables/members.ts'
 
 const MemberCreate = request('MemberCreateRequest', {
   email: Email,

@@ -2,7 +2,7 @@ import { found, notFound } from '../errors.ts'
 import { IdInput } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { activeMember, lockMember } from '../rules/members.ts'
-import { mutes, posts } from '../storage/tables.ts'
+import { mutes, posts } from '../storage/tables/content.ts'
 
 const whose = { user_id: IdInput }
 

@@ -9,7 +9,7 @@ import { addOption, fieldOf, isDropdown, lockField, optionsWhere, optionTitled, 
 import { forEachHolder } from '../rules/segments.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
-import { answers, type CustomFieldRow, type SegmentRow, segments } from '../storage/tables.ts'
+import { answers, type CustomFieldRow, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 
 const OptionCreate = request('CustomFieldOptionRequest', { title: Title, description: optionalOrNull(LongText) })
 

@@ -7,7 +7,8 @@ import { checkInvitable, invite, requestInviteMail, withdrawInvite } from '../ru
 import { emailKey } from '../rules/members.ts'
 import { openPlan } from '../rules/plans.ts'
 import type { Id } from '../storage/table.ts'
-import { type InviteRow, invites, members, plans } from '../storage/tables.ts'
+import { members } from '../storage/tables/members.ts'
+import { type InviteRow, invites, plans } from '../storage/tables/plans.ts'
 
 const accepted = conflict('The invite is accepted already. Take the member off the plan instead')
 

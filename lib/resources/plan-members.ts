@@ -5,7 +5,8 @@ import { Member, presentMember } from '../records/member.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
 import { activeMember, lockMember } from '../rules/members.ts'
 import { accessTo, giveAccess, openPlan } from '../rules/plans.ts'
-import { members, planMemberships, plans } from '../storage/tables.ts'
+import { members } from '../storage/tables/members.ts'
+import { planMemberships, plans } from '../storage/tables/plans.ts'
 
 export const listPlanMembers = operation({
   id: 'plan_members.list',

@@ -6,15 +6,8 @@ import { Plan, presentPlan } from '../records/plan.ts'
 import { activeMember, lockMember } from '../rules/members.ts'
 import { accessTo, endSubscription, liveStates, lockPayer, revokePurchase, takeOffPlan } from '../rules/plans.ts'
 import { batchSize } from '../storage/rows-of.ts'
-import {
-  type MemberRow,
-  type PlanRow,
-  planMemberships,
-  plans,
-  purchases,
-  type SubscriptionRow,
-  subscriptions,
-} from '../storage/tables.ts'
+import type { MemberRow } from '../storage/tables/members.ts'
+import { type PlanRow, planMemberships, plans, purchases, type SubscriptionRow, subscriptions } from '../storage/tables/plans.ts'
 
 export const listMemberPlans = operation({
   id: 'member_plans.list',

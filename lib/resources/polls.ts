@@ -20,7 +20,8 @@ import { requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { addBelow } from '../storage/lock.ts'
 import type { Id, NewIn } from '../storage/table.ts'
-import { type PostRow, posts, spaces } from '../storage/tables.ts'
+import { type PostRow, posts } from '../storage/tables/content.ts'
+import { spaces } from '../storage/tables/members.ts'
 
 const PollCreate = request('PollRequest', {
   space_id: IdInput,

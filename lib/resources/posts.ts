@@ -6,7 +6,8 @@ import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { addBelow } from '../storage/lock.ts'
 import type { NewIn } from '../storage/table.ts'
-import { members, posts, spaces } from '../storage/tables.ts'
+import { posts } from '../storage/tables/content.ts'
+import { members, spaces } from '../storage/tables/members.ts'
 
 const PostCreate = request('PostRequest', {
   space_id: IdInput,

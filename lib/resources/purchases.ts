@@ -3,7 +3,7 @@ import { BoolQuery, describe, IdInput, optional, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Purchase, presentPurchase, presentPurchases } from '../records/payment.ts'
 import { announceRemoval, endPaidAccess, lockPayer, revokePurchase } from '../rules/plans.ts'
-import { purchases } from '../storage/tables.ts'
+import { purchases } from '../storage/tables/plans.ts'
 
 const immediate = describe(BoolQuery, 'End access without a grace period. Access always ends at once here.')
 

@@ -5,7 +5,7 @@ import { type Emitter, operation } from '../operation.ts'
 import { presentReaction, Reaction } from '../records/reaction.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
-import { comments, posts, type ReactionRow, reactions } from '../storage/tables.ts'
+import { comments, posts, type ReactionRow, reactions } from '../storage/tables/content.ts'
 
 const emojiPattern = /^(?:\p{RGI_Emoji}|\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\uFE0F)?)$/v
 

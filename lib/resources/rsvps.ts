@@ -8,17 +8,9 @@ import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
 import { inZone, occurrencesAt, seriesOf } from '../rules/recurrence.ts'
 import type { LockStrength } from '../storage/contract.ts'
 import { orConflict } from '../storage/lock.ts'
-import {
-  canceledInstances,
-  type EventRow,
-  events,
-  type MemberRow,
-  members,
-  posts,
-  type RsvpRow,
-  rsvps,
-  spaceMemberships,
-} from '../storage/tables.ts'
+import { posts } from '../storage/tables/content.ts'
+import { canceledInstances, type EventRow, events, type RsvpRow, rsvps } from '../storage/tables/events.ts'
+import { type MemberRow, members, spaceMemberships } from '../storage/tables/members.ts'
 
 const RsvpCreate = request('RsvpRequest', {
   member_id: IdInput,

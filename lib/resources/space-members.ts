@@ -9,7 +9,8 @@ import { endPayments, leaveNetwork, lockDeparting } from '../rules/leaving.ts'
 import { activeMember, changeMember, lockMember } from '../rules/members.ts'
 import { joinSpace, leaveSpace } from '../rules/membership.ts'
 import type { Id } from '../storage/table.ts'
-import { members, planMemberships, planSpaces, plans, type SpaceRow, spaceMemberships, spaces } from '../storage/tables.ts'
+import { members, type SpaceRow, spaceMemberships, spaces } from '../storage/tables/members.ts'
+import { planMemberships, planSpaces, plans } from '../storage/tables/plans.ts'
 
 const Ban = request('BanRequest', { ban_reason: optionalOrNull(LongText) })
 

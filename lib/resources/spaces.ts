@@ -6,7 +6,8 @@ import { changePosition, moveToCollection } from '../rules/collections.ts'
 import { activeMember } from '../rules/members.ts'
 import { spacesOf } from '../rules/membership.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { posts, spaceMemberships, spaces } from '../storage/tables.ts'
+import { posts } from '../storage/tables/content.ts'
+import { spaceMemberships, spaces } from '../storage/tables/members.ts'
 
 const SpaceCreate = request('SpaceRequest', { name: Title })
 

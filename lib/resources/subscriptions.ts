@@ -4,7 +4,7 @@ import { IdInput, optional, paged, publish } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentSubscription, presentSubscriptions, Subscription } from '../records/payment.ts'
 import { endPaidAccess, endSubscription, liveStates, lockPayer } from '../rules/plans.ts'
-import { subscriptions } from '../storage/tables.ts'
+import { subscriptions } from '../storage/tables/plans.ts'
 
 const StatusFilter = publish(v.fallback(v.optional(v.picklist(['canceled'])), undefined), {
   type: 'string',

@@ -5,7 +5,7 @@ import { presentMember } from '../records/member.ts'
 import { Tag } from '../records/segment.ts'
 import { forEachHolder, lockSegment, ownField, segmentOf } from '../rules/segments.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { segments } from '../storage/tables.ts'
+import { segments } from '../storage/tables/custom-fields.ts'
 
 const TagCreate = request('TagRequest', { title: Title, description: optionalOrNull(LongText), color: optionalOrNull(Colour) })
 

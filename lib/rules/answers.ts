@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import type { AnswerRow, CustomFieldRow } from '../storage/tables.ts'
+import type { AnswerRow, CustomFieldRow } from '../storage/tables/custom-fields.ts'
 import { port } from './ports.ts'
 
 /** The columns of an answer that hold its value. */

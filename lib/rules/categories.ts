@@ -2,7 +2,8 @@
 import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { customFields, memberSegments, members, type SegmentRow, segments } from '../storage/tables.ts'
+import { customFields, memberSegments, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
+import { members } from '../storage/tables/members.ts'
 
 /** The options that a member has chosen in a dropdown, in ascending order of their ids. */
 export async function choicesOf(tx: ScopedTx, custom_field_id: Id, member_id: Id): Promise<SegmentRow[]> {

@@ -6,7 +6,7 @@ import { fail, invalid } from '../errors.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { type CollectionRow, collections, type SpaceRow, spaces } from '../storage/tables.ts'
+import { type CollectionRow, collections, type SpaceRow, spaces } from '../storage/tables/members.ts'
 import { closeGap } from './positions.ts'
 
 /**

@@ -7,19 +7,10 @@ import { removeDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
 import { batchesOf, rowsOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
-import {
-  comments,
-  type MemberRow,
-  memberSegments,
-  members,
-  type PlanRow,
-  plans,
-  purchases,
-  reactions,
-  segments,
-  spaceMemberships,
-  subscriptions,
-} from '../storage/tables.ts'
+import { comments, reactions } from '../storage/tables/content.ts'
+import { memberSegments, segments } from '../storage/tables/custom-fields.ts'
+import { type MemberRow, members, spaceMemberships } from '../storage/tables/members.ts'
+import { type PlanRow, plans, purchases, subscriptions } from '../storage/tables/plans.ts'
 import { activeMember, keepAHost, lockUnchanged } from './members.ts'
 import { endSubscription, grantAccess, liveStates, paidSource, revokePurchase } from './plans.ts'
 

@@ -6,7 +6,8 @@ import { type MemberRecord, type MemberUpdate, presentMember } from '../records/
 import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { type MemberRow, members, type NetworkRow, networks } from '../storage/tables.ts'
+import { type NetworkRow, networks } from '../storage/tables/administration.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
 
 /** The comparison key of an address: case does not matter. */
 export const emailKey = (email: string): string => email.toLowerCase()

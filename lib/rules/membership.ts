@@ -2,7 +2,7 @@
 import type { Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { orConflict } from '../storage/lock.ts'
-import { type MemberRow, type SpaceRow, spaceMemberships, spaces } from '../storage/tables.ts'
+import { type MemberRow, type SpaceRow, spaceMemberships, spaces } from '../storage/tables/members.ts'
 
 /** Emits that a member has joined the network: the network's id replaces the space. */
 export function announceJoin(call: Emitter<'MemberJoined'>, member: MemberRow): void {

@@ -6,7 +6,7 @@ import type { LockStrength } from '../storage/contract.ts'
 import { orConflict } from '../storage/lock.ts'
 import { rowsOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
-import { type CustomFieldRow, customFields, type SegmentRow, segments } from '../storage/tables.ts'
+import { type CustomFieldRow, customFields, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 
 /**
  * The custom field with this id.

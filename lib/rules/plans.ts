@@ -5,9 +5,8 @@ import { fail, found, invalid } from '../errors.ts'
 import type { Emitter } from '../operation.ts'
 import { type AccessGround, presentRemoval, presentSignup } from '../records/payment.ts'
 import type { Id } from '../storage/table.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
 import {
-  type MemberRow,
-  members,
   type PlanMembershipRow,
   type PlanRow,
   type PurchaseRow,
@@ -17,7 +16,7 @@ import {
   purchases,
   type SubscriptionRow,
   subscriptions,
-} from '../storage/tables.ts'
+} from '../storage/tables/plans.ts'
 import { joinSpace, spacesOf } from './membership.ts'
 
 type Key = { readonly plan_id: Id; readonly member_id: Id }

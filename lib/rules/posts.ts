@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Emitter } from '../operation.ts'
 import type { Id } from '../storage/table.ts'
-import { mutes, type PostRow } from '../storage/tables.ts'
+import { mutes, type PostRow } from '../storage/tables/content.ts'
 
 const summaryLength = 280
 

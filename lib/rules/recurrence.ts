@@ -7,7 +7,7 @@ import type { Series } from '../ports.ts'
 import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { canceledInstances, type EventRow, rsvps } from '../storage/tables.ts'
+import { canceledInstances, type EventRow, rsvps } from '../storage/tables/events.ts'
 import { port } from './ports.ts'
 
 /** No series is looked into further than this many occurrences. */

@@ -6,7 +6,8 @@ import type { Page, Pager } from '../operation.ts'
 import { orConflict } from '../storage/lock.ts'
 import { batchesOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
-import { customFields, type MemberRow, memberSegments, members, type SegmentRow, segments } from '../storage/tables.ts'
+import { customFields, memberSegments, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
 
 const recordNames = { tag: 'Tag', badge: 'Badge', option: 'Option' } as const
 

@@ -3,7 +3,7 @@ import type { ScopedTx } from './scoped.ts'
 import type { Id, Row, Table } from './table.ts'
 import { tables } from './tables.ts'
 
-/** The tables and columns that point to a table, as `tables.ts` declares them, and an order in which an index has their rows. */
+/** The tables and columns that point to a table, as `tables/` declares them, and an order in which an index has their rows. */
 const pointingTo = (name: string) =>
   (tables as readonly Table<Row>[]).flatMap((table) =>
     Object.entries(table.columns)

@@ -1,6 +1,6 @@
 /**
  * Tables as data: columns with types, unique keys, indexes and references. Adapters make their DDL from them, and resource
- * files read and write through them. `tables.ts` shows the whole data model on one page.
+ * files read and write through them. `tables/` is the data model, with a file for each area.
  */
 
 import type { Id } from '../base/ids.ts'

@@ -2,27 +2,17 @@
  * A host's own functions under a table: existing members stay in the host's tables.
  *
  * Each function is given the transaction's `native` handle, so that a host on the same database joins the transaction. Rows go
- * in and out as `tables.ts` declares them; how they are kept is the host's business.
+ * in and out as `tables/` declares them; how they are kept is the host's business.
  */
 import { accessError } from '../errors.ts'
 import type { Increment, LockStrength, Patch, Query, Storage, Tx, Where } from './contract.ts'
 import type { JsonFields } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
-import {
-  type CollectionRow,
-  type CommentRow,
-  type InviteRow,
-  type MemberRow,
-  type PlanMembershipRow,
-  type PlanRow,
-  type PostRow,
-  type PurchaseRow,
-  type ReactionRow,
-  type RsvpRow,
-  type SpaceRow,
-  type SubscriptionRow,
-  tables,
-} from './tables.ts'
+import type { CommentRow, PostRow, ReactionRow } from './tables/content.ts'
+import type { RsvpRow } from './tables/events.ts'
+import type { CollectionRow, MemberRow, SpaceRow } from './tables/members.ts'
+import type { InviteRow, PlanMembershipRow, PlanRow, PurchaseRow, SubscriptionRow } from './tables/plans.ts'
+import { tables } from './tables.ts'
 
 /** The functions that a host may provide for one table; `Tx` describes each. A missing function is answered with 403. */
 export interface HostTable<R extends Row, Native = unknown> {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Audit, AuditEntry, AuditQuery, Community, HostCalls } from '../../lib/index.ts'
 import { createCommunity } from '../../lib/index.ts'
 import { scoped } from '../../lib/storage/scoped.ts'
-import { audit } from '../../lib/storage/tables.ts'
+import { audit } from '../../lib/storage/tables/administration.ts'
 import { createTestCommunity, nobody } from '../support/community.ts'
 import { wrappedStorage } from '../support/storage.ts'
 

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ApiError, type Community, isApiError } from '../../lib/index.ts'
 import { scoped } from '../../lib/storage/scoped.ts'
 import type { Table } from '../../lib/storage/table.ts'
-import { members, tables, webhookEndpoints } from '../../lib/storage/tables.ts'
+import { webhookEndpoints } from '../../lib/storage/tables/administration.ts'
+import { members } from '../../lib/storage/tables/members.ts'
+import { tables } from '../../lib/storage/tables.ts'
 import { createTestCommunity, type TestCommunity } from '../support/community.ts'
 
 let run: TestCommunity

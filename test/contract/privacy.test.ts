@@ -1,7 +1,8 @@
 /** No answer and no integration event shows the address of a member who has not consented, or whom the network does not show. */
 import { expect, test } from 'vitest'
 import type { Tx } from '../../lib/storage/contract.ts'
-import { members, networks } from '../../lib/storage/tables.ts'
+import { networks } from '../../lib/storage/tables/administration.ts'
+import { members } from '../../lib/storage/tables/members.ts'
 import { createSeededCommunity, seeded } from '../support/seed.ts'
 import { exampleOf, routeIds, sendExample } from './support.ts'
 

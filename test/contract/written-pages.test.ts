@@ -1,7 +1,8 @@
 /** A page that the database writes itself has the same values as one that is made of rows. */
 import { expect, test } from 'vitest'
 import { scoped } from '../../lib/storage/scoped.ts'
-import { members, networks } from '../../lib/storage/tables.ts'
+import { networks } from '../../lib/storage/tables/administration.ts'
+import { members } from '../../lib/storage/tables/members.ts'
 import { createSeededCommunity } from '../support/seed.ts'
 
 const odd = [

@@ -7,32 +7,11 @@ import { isoTime } from '../../lib/base/clock.ts'
 import type { Options } from '../../lib/index.ts'
 import { type ScopedTx, scoped } from '../../lib/storage/scoped.ts'
 import type { Id, NewIn } from '../../lib/storage/table.ts'
-import {
-  abuseReports,
-  answers,
-  assets,
-  canceledInstances,
-  collections,
-  comments,
-  courseworks,
-  customFields,
-  events,
-  invites,
-  memberSegments,
-  members,
-  mutes,
-  planMemberships,
-  planSpaces,
-  plans,
-  posts,
-  purchases,
-  reactions,
-  rsvps,
-  segments,
-  spaceMemberships,
-  spaces,
-  subscriptions,
-} from '../../lib/storage/tables.ts'
+import { abuseReports, assets, comments, courseworks, mutes, posts, reactions } from '../../lib/storage/tables/content.ts'
+import { answers, customFields, memberSegments, segments } from '../../lib/storage/tables/custom-fields.ts'
+import { canceledInstances, events, rsvps } from '../../lib/storage/tables/events.ts'
+import { collections, members, spaceMemberships, spaces } from '../../lib/storage/tables/members.ts'
+import { invites, planMemberships, planSpaces, plans, purchases, subscriptions } from '../../lib/storage/tables/plans.ts'
 import { createTestCommunity, type Prepared, type TestCommunity } from './community.ts'
 import { copiesOf, engine } from './engines.ts'
 

@@ -1,5 +1,6 @@
 import type { ScopedTx } from '../../../lib/storage/scoped.ts'
-import { abuseReports, comments, courseworks, events, mutes, posts, reactions, rsvps } from '../../../lib/storage/tables.ts'
+import { abuseReports, comments, courseworks, mutes, posts, reactions } from '../../../lib/storage/tables/content.ts'
+import { events, rsvps } from '../../../lib/storage/tables/events.ts'
 import { at, memberIds, ownerId, pick, range, spaceIds, stamp } from './made.ts'
 
 const postTitles = ['Hello', 'My first sketch', 'Which paper?', 'Light in winter', 'A trip to Delft', 'Mixing greens'] as const

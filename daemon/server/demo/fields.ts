@@ -1,5 +1,6 @@
 import type { ScopedTx } from '../../../lib/storage/scoped.ts'
-import { answers, assets, customFields, memberSegments, segments } from '../../../lib/storage/tables.ts'
+import { assets } from '../../../lib/storage/tables/content.ts'
+import { answers, customFields, memberSegments, segments } from '../../../lib/storage/tables/custom-fields.ts'
 import { at, badgeFieldId, memberIds, ownerId, pick, range, stamp, tagFieldId } from './made.ts'
 
 const fields = [

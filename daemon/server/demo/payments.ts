@@ -1,5 +1,5 @@
 import type { ScopedTx } from '../../../lib/storage/scoped.ts'
-import { invites, planMemberships, planSpaces, plans, purchases, subscriptions } from '../../../lib/storage/tables.ts'
+import { invites, planMemberships, planSpaces, plans, purchases, subscriptions } from '../../../lib/storage/tables/plans.ts'
 import { at, memberIds, ownerId, range, stamp } from './made.ts'
 
 const offers = [

@@ -1,5 +1,6 @@
 import type { ScopedTx } from '../../../lib/storage/scoped.ts'
-import { collections, members, networks, spaceMemberships, spaces } from '../../../lib/storage/tables.ts'
+import { networks } from '../../../lib/storage/tables/administration.ts'
+import { collections, members, spaceMemberships, spaces } from '../../../lib/storage/tables/members.ts'
 import { at, demoNetwork, memberIds, pick, range, spaceIds, stamp } from './made.ts'
 
 const firstNames = [

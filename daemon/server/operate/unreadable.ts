@@ -1,7 +1,7 @@
 /** Endpoints whose keys and secrets the encryption keys of this server do not decrypt. */
 import { isEncryptionError, keyRing } from '../../../lib/outbox/encryption.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
-import { webhookEndpoints } from '../../../lib/storage/tables.ts'
+import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 
 /** Reports their number and the problem of the first one; requests are still served. */
 export async function warnOfUnreadable(

@@ -6,7 +6,8 @@
  */
 import type { Storage, Tx } from '../../../lib/storage/contract.ts'
 import type { Row, Table } from '../../../lib/storage/table.ts'
-import { idempotencyKeys, tables as typedTables } from '../../../lib/storage/tables.ts'
+import { idempotencyKeys } from '../../../lib/storage/tables/administration.ts'
+import { tables as typedTables } from '../../../lib/storage/tables.ts'
 import { UsageError } from '../../usage.ts'
 
 // Rows are copied unchanged, without their types.

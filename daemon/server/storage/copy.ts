@@ -1,7 +1,7 @@
 import { withoutPassword } from '../../../adapters/sql/postgres/address.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
-import { networks } from '../../../lib/storage/tables.ts'
+import { networks } from '../../../lib/storage/tables/administration.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { type CopyProgress, copyTables, endCopy } from './copy-tables.ts'

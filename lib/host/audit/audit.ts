@@ -8,7 +8,7 @@ import { type AuditAction, type AuditSubjectType, auditActions, auditSubjectType
 import type { Where } from '../../storage/contract.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
-import { type AuditRow, audit } from '../../storage/tables.ts'
+import { type AuditRow, audit } from '../../storage/tables/administration.ts'
 import { checkArgument, NetworkName, shape } from '../arguments.ts'
 import type { Networks } from '../networks.ts'
 import type { Changes } from './changes.ts'

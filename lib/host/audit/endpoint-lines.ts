@@ -2,7 +2,7 @@
 import { attributes, credentialNames } from '../../outbox/endpoint.ts'
 import { isSame } from '../../storage/changes.ts'
 import type { Patch } from '../../storage/contract.ts'
-import type { EndpointRow } from '../../storage/tables.ts'
+import type { EndpointRow } from '../../storage/tables/administration.ts'
 import { type Details, differences } from './details.ts'
 import type { AuditLine, AuditSubject } from './line.ts'
 

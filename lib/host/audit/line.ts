@@ -3,7 +3,7 @@
 import type { AuditAction, AuditSubjectType } from '../../storage/audit-actions.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
-import { type AuditRow, audit } from '../../storage/tables.ts'
+import { type AuditRow, audit } from '../../storage/tables/administration.ts'
 import { type Details, detailsOf, plainText } from './details.ts'
 
 /** The person or program behind a change. */

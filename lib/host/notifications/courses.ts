@@ -5,7 +5,8 @@ import { IdInput, integerBetween, oneOf, optional } from '../../fields.ts'
 import { presentCoursework } from '../../records/coursework.ts'
 import { presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
-import { courseworks, spaces } from '../../storage/tables.ts'
+import { courseworks } from '../../storage/tables/content.ts'
+import { spaces } from '../../storage/tables/members.ts'
 import type { MakeNotification } from '../notification.ts'
 
 const events = {

@@ -5,7 +5,7 @@ import { IdInput, ZonedTimestampInput } from '../../fields.ts'
 import { eventPayload } from '../../records/event.ts'
 import { port } from '../../rules/ports.ts'
 import { inZone, occurrencesAt } from '../../rules/recurrence.ts'
-import { canceledInstances, events } from '../../storage/tables.ts'
+import { canceledInstances, events } from '../../storage/tables/events.ts'
 import type { MakeNotification } from '../notification.ts'
 
 export const eventNotifications = (notification: MakeNotification) => ({

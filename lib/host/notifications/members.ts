@@ -9,7 +9,7 @@ import { differs } from '../../storage/changes.ts'
 import type { Patch } from '../../storage/contract.ts'
 import { orConflict } from '../../storage/lock.ts'
 import type { Id } from '../../storage/table.ts'
-import { type MemberRow, members } from '../../storage/tables.ts'
+import { type MemberRow, members } from '../../storage/tables/members.ts'
 import type { MakeNotification } from '../notification.ts'
 import { profile } from '../profile-fields.ts'
 

@@ -19,7 +19,8 @@ import type { Patch } from '../../storage/contract.ts'
 import { orConflict } from '../../storage/lock.ts'
 import { batchSize } from '../../storage/rows-of.ts'
 import type { Id } from '../../storage/table.ts'
-import { members, type PlanRow, purchases, type SubscriptionRow, subscriptions } from '../../storage/tables.ts'
+import { members } from '../../storage/tables/members.ts'
+import { type PlanRow, purchases, type SubscriptionRow, subscriptions } from '../../storage/tables/plans.ts'
 import type { MakeNotification, NotificationInput } from '../notification.ts'
 
 const period = { current_period_start: optional(TimestampInput), current_period_end: optional(TimestampInput) }

@@ -16,7 +16,8 @@ import { kindOfPayment } from '../../records/payment.ts'
 import { Plan, PricingType, presentPlan } from '../../records/plan.ts'
 import { spacesOf } from '../../rules/membership.ts'
 import { orConflict } from '../../storage/lock.ts'
-import { planSpaces, plans, spaces } from '../../storage/tables.ts'
+import { spaces } from '../../storage/tables/members.ts'
+import { planSpaces, plans } from '../../storage/tables/plans.ts'
 import type { MakeNotification } from '../notification.ts'
 
 export const planNotifications = (notification: MakeNotification) => ({

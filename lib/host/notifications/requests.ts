@@ -8,7 +8,7 @@ import { Email, IdInput, optional, ShortText } from '../../fields.ts'
 import { presentMember } from '../../records/member.ts'
 import { activeMember, memberByAddress } from '../../rules/members.ts'
 import { openPlan } from '../../rules/plans.ts'
-import { spaces } from '../../storage/tables.ts'
+import { spaces } from '../../storage/tables/members.ts'
 import type { MakeNotification } from '../notification.ts'
 
 /** The person who asks: a member, by id, or anybody else, by address and name. */

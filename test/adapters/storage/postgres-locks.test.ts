@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { createCommunity } from '../../../lib/index.ts'
-import { spaces } from '../../../lib/storage/tables.ts'
+import { spaces } from '../../../lib/storage/tables/members.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { wrappedStorage } from '../../support/storage.ts'
 

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { type Community, createCommunity } from '../../../lib/index.ts'
-import { segments } from '../../../lib/storage/tables.ts'
+import { segments } from '../../../lib/storage/tables/custom-fields.ts'
 import { request } from '../../support/community.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { recordsOf } from './records-of.ts'

@@ -4,7 +4,7 @@ import { createCommunity, type Endpoints, isEncryptionError } from '../../../lib
 import { isEncrypted, keyRing } from '../../../lib/outbox/encryption.ts'
 import type { EndpointUpsert, OutboxRecord } from '../../../lib/outbox/record.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
-import { webhookEndpoints } from '../../../lib/storage/tables.ts'
+import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 import { manualClock } from '../../support/clock.ts'
 import { createTestCommunity } from '../../support/community.ts'
 

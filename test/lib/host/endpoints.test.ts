@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { NewEndpoint } from '../../../lib/index.ts'
 import { attributes } from '../../../lib/outbox/endpoint.ts'
-import { webhookEndpoints } from '../../../lib/storage/tables.ts'
+import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { expired } from '../../../lib/kernel/key.ts'
 import type { Patch, Storage } from '../../../lib/storage/contract.ts'
-import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../../../lib/storage/tables.ts'
+import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity, request } from '../../support/community.ts'
 import { downloadable, testPorts } from '../../support/ports.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiError, isApiError } from '../../../lib/index.ts'
-import { members } from '../../../lib/storage/tables.ts'
+import { members } from '../../../lib/storage/tables/members.ts'
 import { createTestCommunity } from '../../support/community.ts'
 import { createSeededCommunity, seeded } from '../../support/seed.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiError, type BeforeHook, type CommittedEvent, type FaultContext } from '../../../lib/index.ts'
-import { spaces } from '../../../lib/storage/tables.ts'
+import { spaces } from '../../../lib/storage/tables/members.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
 const member = { email: 'new@example.org', first_name: 'New', last_name: 'Member' }

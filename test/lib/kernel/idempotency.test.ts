@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { ApiError } from '../../../lib/index.ts'
-import { idempotencyKeys } from '../../../lib/storage/tables.ts'
+import { idempotencyKeys } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity } from '../../support/community.ts'
 import { wrappedStorage } from '../../support/storage.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { segments } from '../../../lib/storage/tables.ts'
+import { segments } from '../../../lib/storage/tables/custom-fields.ts'
 import { createTestCommunity, request, type TestCommunity } from '../../support/community.ts'
 import type { Json } from '../../support/json.ts'
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { FaultContext, Hooks, Options } from '../../../lib/index.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import { apiKeys } from '../../../lib/storage/tables.ts'
+import { apiKeys } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity } from '../../support/community.ts'
 import { wrappedStorage } from '../../support/storage.ts'
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { maskedEmail, visibleEmail } from '../../../lib/records/visible-email.ts'
-import { members, networks } from '../../../lib/storage/tables.ts'
+import { networks } from '../../../lib/storage/tables/administration.ts'
+import { members } from '../../../lib/storage/tables/members.ts'
 import type { Json } from '../../support/json.ts'
 import { createSeededCommunity, seeded } from '../../support/seed.ts'
 

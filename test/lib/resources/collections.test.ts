@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { scoped } from '../../../lib/storage/scoped.ts'
-import { collections } from '../../../lib/storage/tables.ts'
+import { collections } from '../../../lib/storage/tables/members.ts'
 import { createTestCommunity, nobody, request } from '../../support/community.ts'
 import { neighbour, newCollection, newSpace, now } from '../../support/records.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { scoped } from '../../../lib/storage/scoped.ts'
-import { comments, posts, reactions } from '../../../lib/storage/tables.ts'
+import { comments, posts, reactions } from '../../../lib/storage/tables/content.ts'
 import { createTestCommunity, nobody } from '../../support/community.ts'
 import { idsOf, neighbour, newComment, newPoll, newPost, newSpace, now } from '../../support/records.ts'
 

@@ -1,15 +1,8 @@
 import { expect, test } from 'vitest'
 import { scoped } from '../../../lib/storage/scoped.ts'
-import {
-  memberSegments,
-  members,
-  planMemberships,
-  planSpaces,
-  plans,
-  purchases,
-  segments,
-  subscriptions,
-} from '../../../lib/storage/tables.ts'
+import { memberSegments, segments } from '../../../lib/storage/tables/custom-fields.ts'
+import { members } from '../../../lib/storage/tables/members.ts'
+import { planMemberships, planSpaces, plans, purchases, subscriptions } from '../../../lib/storage/tables/plans.ts'
 import { createTestCommunity, nobody, request, type TestCommunity } from '../../support/community.ts'
 import { idsOf, neighbour, newComment, newMember, newPost, newSpace, now, typesOf } from '../../support/records.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { scoped } from '../../../lib/storage/scoped.ts'
-import { mutes } from '../../../lib/storage/tables.ts'
+import { mutes } from '../../../lib/storage/tables/content.ts'
 import { createTestCommunity, nobody, type TestCommunity } from '../../support/community.ts'
 import { neighbour, newMember, newPoll, newPost, newSpace } from '../../support/records.ts'
 

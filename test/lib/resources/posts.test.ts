@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { scoped } from '../../../lib/storage/scoped.ts'
-import { comments, members, mutes, reactions } from '../../../lib/storage/tables.ts'
+import { comments, mutes, reactions } from '../../../lib/storage/tables/content.ts'
+import { members } from '../../../lib/storage/tables/members.ts'
 import { createTestCommunity, nobody } from '../../support/community.ts'
 import { idsOf, neighbour, newComment, newMember, newPoll, newPost, newSpace, now, typesOf } from '../../support/records.ts'
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { scoped } from '../../../lib/storage/scoped.ts'
-import { planMemberships, planSpaces, plans, spaceMemberships } from '../../../lib/storage/tables.ts'
+import { spaceMemberships } from '../../../lib/storage/tables/members.ts'
+import { planMemberships, planSpaces, plans } from '../../../lib/storage/tables/plans.ts'
 import { createTestCommunity, nobody, type TestCommunity } from '../../support/community.ts'
 import { idsOf, neighbour, newMember, newSpace, now, typesOf } from '../../support/records.ts'
 

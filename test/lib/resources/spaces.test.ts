@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { scoped } from '../../../lib/storage/scoped.ts'
-import { courseworks, planSpaces, plans, spaceMemberships, spaces } from '../../../lib/storage/tables.ts'
+import { courseworks } from '../../../lib/storage/tables/content.ts'
+import { spaceMemberships, spaces } from '../../../lib/storage/tables/members.ts'
+import { planSpaces, plans } from '../../../lib/storage/tables/plans.ts'
 import { createTestCommunity, nobody, type TestCommunity } from '../../support/community.ts'
 import { idsOf, neighbour, newCollection, newMember, newPoll, newPost, newSpace, now } from '../../support/records.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { subscriptions } from '../../../lib/storage/tables.ts'
+import { subscriptions } from '../../../lib/storage/tables/plans.ts'
 import { createTestCommunity, nobody } from '../../support/community.ts'
 import { createMembers } from '../../support/members.ts'
 import { wrappedStorage } from '../../support/storage.ts'

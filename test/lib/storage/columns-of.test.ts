@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { columnsOf } from '../../../lib/storage/columns-of.ts'
-import { webhookEndpoints } from '../../../lib/storage/tables.ts'
+import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 
 test('a column follows from each kind of schema, and null from what may be left out', () => {
   const fields = {

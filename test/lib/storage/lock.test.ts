@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Conflict } from '../../../lib/storage/contract.ts'
 import { orConflict } from '../../../lib/storage/lock.ts'
 import { scoped } from '../../../lib/storage/scoped.ts'
-import { members, spaces } from '../../../lib/storage/tables.ts'
+import { members, spaces } from '../../../lib/storage/tables/members.ts'
 import { createTestCommunity } from '../../support/community.ts'
 import { neighbour, newSpace } from '../../support/records.ts'
 

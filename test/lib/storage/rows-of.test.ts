@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { batchesOf, batchSize, rowsOf } from '../../../lib/storage/rows-of.ts'
 import { scoped } from '../../../lib/storage/scoped.ts'
-import { spaces } from '../../../lib/storage/tables.ts'
+import { spaces } from '../../../lib/storage/tables/members.ts'
 
 const at = '2026-11-20T10:00:00.000Z'
 

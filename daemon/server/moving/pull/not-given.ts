@@ -2,7 +2,8 @@
 
 import { Network } from '../../../../lib/records/network.ts'
 import type { Row, Table } from '../../../../lib/storage/table.ts'
-import { networks, tables as typedTables } from '../../../../lib/storage/tables.ts'
+import { networks } from '../../../../lib/storage/tables/administration.ts'
+import { tables as typedTables } from '../../../../lib/storage/tables.ts'
 import { stages } from './stages/all.ts'
 
 /** Columns of a table that no record shows; all of them if no list shows its rows. */

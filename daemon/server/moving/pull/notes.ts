@@ -6,7 +6,7 @@
 import type { Tx } from '../../../../lib/storage/contract.ts'
 import { rowsOf } from '../../../../lib/storage/rows-of.ts'
 import { type ScopedTx, scoped } from '../../../../lib/storage/scoped.ts'
-import { idempotencyKeys } from '../../../../lib/storage/tables.ts'
+import { idempotencyKeys } from '../../../../lib/storage/tables/administration.ts'
 import { derivedId } from './ids.ts'
 
 /** Kinds of notes: the source of a network, the progress, ids, the records that a list has shown, and rows that are gone. */

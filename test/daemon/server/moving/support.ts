@@ -9,7 +9,8 @@ import type { Timing } from '../../../../lib/client/timing.ts'
 import type { Community } from '../../../../lib/index.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import type { Id, Row, Table } from '../../../../lib/storage/table.ts'
-import { members, tables } from '../../../../lib/storage/tables.ts'
+import { members } from '../../../../lib/storage/tables/members.ts'
+import { tables } from '../../../../lib/storage/tables.ts'
 import { createSeededCommunity } from '../../../support/seed.ts'
 
 /** A clock that jumps over every wait, and remembers how long it was. Time-outs of requests never come. */

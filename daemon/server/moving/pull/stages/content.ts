@@ -1,16 +1,9 @@
 /** Posts of every kind, what belongs to them, and courses. */
 
 import { removeWithDependents } from '../../../../../lib/storage/cascade.ts'
-import {
-  comments,
-  courseworks,
-  events,
-  type PostRow,
-  posts,
-  reactions,
-  rsvps,
-  spaces,
-} from '../../../../../lib/storage/tables.ts'
+import { comments, courseworks, type PostRow, posts, reactions } from '../../../../../lib/storage/tables/content.ts'
+import { events, rsvps } from '../../../../../lib/storage/tables/events.ts'
+import { spaces } from '../../../../../lib/storage/tables/members.ts'
 import { type Given, listIn, textOf, within } from '../../given.ts'
 import { type Stage, stage, under } from '../stage.ts'
 import { ensureMember } from './former.ts'

@@ -3,15 +3,9 @@ import { openKey } from '../../../../../lib/rules/invites.ts'
 import { emailKey } from '../../../../../lib/rules/members.ts'
 import { liveStates } from '../../../../../lib/rules/plans.ts'
 import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
-import {
-  abuseReports,
-  invites,
-  members,
-  planMemberships,
-  plans,
-  purchases,
-  subscriptions,
-} from '../../../../../lib/storage/tables.ts'
+import { abuseReports } from '../../../../../lib/storage/tables/content.ts'
+import { members } from '../../../../../lib/storage/tables/members.ts'
+import { invites, planMemberships, plans, purchases, subscriptions } from '../../../../../lib/storage/tables/plans.ts'
 import { type Given, shownAddress, textOf, within } from '../../given.ts'
 import { derivedId } from '../ids.ts'
 import { type Place, type Stage, stage, under } from '../stage.ts'

@@ -2,18 +2,9 @@
 import { removeWithDependents } from '../../../../../lib/storage/cascade.ts'
 import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
 import type { Id } from '../../../../../lib/storage/table.ts'
-import {
-  answers,
-  askable,
-  collections,
-  customFields,
-  memberSegments,
-  members,
-  posts,
-  segments,
-  spaceMemberships,
-  spaces,
-} from '../../../../../lib/storage/tables.ts'
+import { posts } from '../../../../../lib/storage/tables/content.ts'
+import { answers, askable, customFields, memberSegments, segments } from '../../../../../lib/storage/tables/custom-fields.ts'
+import { collections, members, spaceMemberships, spaces } from '../../../../../lib/storage/tables/members.ts'
 import { type Given, listIn, shownAddress, textOf } from '../../given.ts'
 import { derivedId } from '../ids.ts'
 import { type Place, type Stage, stage, under } from '../stage.ts'

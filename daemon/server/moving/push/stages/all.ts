@@ -1,7 +1,7 @@
 /** Every stage of a push, in the order of dependence: a record comes after those that it refers to. */
 import type { Group } from '../../../../../lib/operation.ts'
 import { emailKey } from '../../../../../lib/rules/members.ts'
-import { invites } from '../../../../../lib/storage/tables.ts'
+import { invites } from '../../../../../lib/storage/tables/plans.ts'
 import { textOf } from '../../given.ts'
 import { given, type PushStage, pushStage } from '../push-stage.ts'
 import { content } from './content.ts'

@@ -4,15 +4,13 @@ import {
   type CourseworkRow,
   comments,
   courseworks,
-  type EventRow,
-  events,
   mutes,
   type PostRow,
   posts,
   reactions,
-  rsvps,
-  spaces,
-} from '../../../../../lib/storage/tables.ts'
+} from '../../../../../lib/storage/tables/content.ts'
+import { type EventRow, events, rsvps } from '../../../../../lib/storage/tables/events.ts'
+import { spaces } from '../../../../../lib/storage/tables/members.ts'
 import { textOf } from '../../given.ts'
 import { isPlain, plainText } from '../plain-text.ts'
 import { given, LeftOut, type Push, type PushStage, pushStage } from '../push-stage.ts'

@@ -8,7 +8,7 @@ import {
   customFields,
   memberSegments,
   segments,
-} from '../../../../../lib/storage/tables.ts'
+} from '../../../../../lib/storage/tables/custom-fields.ts'
 import { textOf } from '../../given.ts'
 import { given, LeftOut, type Push, type PushStage, pushStage } from '../push-stage.ts'
 import { idInList } from './people.ts'

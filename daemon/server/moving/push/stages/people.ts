@@ -1,6 +1,6 @@
 /** Collections, spaces, members, and the spaces that they are in. */
 import { rowsOf } from '../../../../../lib/storage/rows-of.ts'
-import { collections, members, spaceMemberships, spaces } from '../../../../../lib/storage/tables.ts'
+import { collections, members, spaceMemberships, spaces } from '../../../../../lib/storage/tables/members.ts'
 import { isGiven, textOf } from '../../given.ts'
 import { given, type Push, type PushStage, pushStage } from '../push-stage.ts'
 

@@ -1,0 +1,84 @@
+/** The network, who may speak for it, and where its webhooks go. */
+import { attributeDefaults, attributes } from '../../outbox/endpoint.ts'
+import type { AuditAction, AuditSubjectType } from '../audit-actions.ts'
+import { columnsOf } from '../columns-of.ts'
+import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, table, text, timestamp } from '../table.ts'
+
+/** A network's own row has its own id as `network_id`. */
+export const networks = table(
+  'networks',
+  {
+    subdomain: text(),
+    title: text(),
+    subtitle: defaultsTo(text(), ''),
+    purpose: defaultsTo(text(), ''),
+    description: defaultsTo(text(), ''),
+    /** The plan that the network pays for: it sets the rate limit. */
+    service_plan: defaultsTo(text<'standard' | 'premium' | 'unlimited'>(), 'standard'),
+    /** Whether that plan shows members' e-mail addresses (specification, section 2, e-mail rule 3). */
+    member_email_visibility: defaultsTo(boolean(), false),
+  },
+  { unique: [['subdomain']], global: true },
+)
+
+export const apiKeys = table(
+  'api_keys',
+  {
+    name: text(),
+    /** SHA-256 of the token, in hex. The token itself is stored nowhere. */
+    token_hash: text(),
+    /** The token's first and last characters, for lists. */
+    redacted: text(),
+    scopes: json<readonly string[]>(),
+    /** The member who acts when the key is used. */
+    member_id: id(),
+    expires_at: nullable(timestamp()),
+    revoked_at: nullable(timestamp()),
+    /** Kept to the minute. */
+    last_used_at: nullable(timestamp()),
+  },
+  { unique: [['token_hash']], indexes: [['network_id']], global: true },
+)
+
+/** Its columns are the attributes of `lib/outbox/endpoint.ts`, in that order. */
+export const webhookEndpoints = table('webhook_endpoints', columnsOf(attributes, attributeDefaults))
+
+/** Changes of keys, endpoints and networks, and work for the relay that people asked for. Its time is `created_at`. */
+export const audit = table(
+  'audit',
+  {
+    /** A name that the host gives; `host` by default, `cli:USER` for commands. */
+    actor: text(),
+    /** The network address of the actor's client. */
+    address: nullable(text()),
+    action: text<AuditAction>(),
+    subject_type: text<AuditSubjectType>(),
+    /** Not only of records: a delivery has an id of the relay. */
+    subject_id: text(),
+    /** Its name at that time. */
+    subject_name: nullable(text()),
+    /** Changed fields and their values, without secrets. */
+    details: json<Readonly<Record<string, unknown>>>(),
+  },
+  { indexes: [['actor'], ['action'], ['actor', 'action'], ['subject_type', 'subject_id']], appendOnly: true },
+)
+
+/** The first answers to requests with an `Idempotency-Key`. */
+export const idempotencyKeys = table(
+  'idempotency_keys',
+  {
+    /** The API key that sent it, or the host's name for its own. */
+    caller: text(),
+    key: text(),
+    /** Operation, path and body, hashed: what the key was first used for. */
+    fingerprint: text(),
+    status: integer(),
+    body: text(),
+  },
+  { unique: [['caller', 'key']] },
+)
+
+export type NetworkRow = RowIn<typeof networks>
+export type ApiKeyRow = RowIn<typeof apiKeys>
+export type EndpointRow = RowIn<typeof webhookEndpoints>
+export type AuditRow = RowIn<typeof audit>

@@ -1,0 +1,77 @@
+/** Members, and the spaces that they belong to. */
+import { boolean, defaultsTo, integer, json, nullable, type RowIn, reference, table, text, timestamp } from '../table.ts'
+
+type MemberRole = 'host' | 'moderator' | 'contributor'
+
+/** A member is never taken out of the table: content keeps its author. `state` shows whether they are still there. */
+export const members = table(
+  'members',
+  {
+    email: text(),
+    /** The address in lower case; null once the account is deleted, so that the address is free again. */
+    email_key: nullable(text()),
+    first_name: text(),
+    last_name: text(),
+    role: defaultsTo(text<MemberRole>(), 'contributor'),
+    member_type: defaultsTo(text<'full' | 'limited'>(), 'full'),
+    /** A `removed` member may join again. */
+    state: defaultsTo(text<'active' | 'removed' | 'banned' | 'deleted'>(), 'active'),
+    commercial_email_consent: defaultsTo(boolean(), false),
+    time_zone: nullable(text()),
+    location: nullable(text()),
+    bio: nullable(text()),
+    avatar: nullable(text()),
+    referral_count: defaultsTo(integer(), 0),
+    /** The option chosen in the primary custom field, as `{ id, title }`; kept here so that lists need no second look. */
+    categories: defaultsTo(json<readonly { id: string; title: string }[]>(), []),
+    ambassador_level: nullable(text()),
+    last_visited_at: nullable(timestamp()),
+    ban_reason: nullable(text()),
+  },
+  { unique: [['email_key']], indexes: [['state'], ['state', 'role']] },
+)
+
+export const collections = table(
+  'collections',
+  {
+    name: text(),
+    /** The name in lower case: no two collections share it. */
+    name_key: text(),
+    description: nullable(text()),
+    visible_to_members: defaultsTo(boolean(), true),
+    position: integer(),
+    explorable: defaultsTo(boolean(), false),
+  },
+  { unique: [['name_key']], indexes: [['position']] },
+)
+
+export const spaces = table(
+  'spaces',
+  {
+    name: text(),
+    collection_id: nullable(reference('collections', 'restrict')),
+    /** Position in its collection, from 1. */
+    position: nullable(integer()),
+  },
+  { indexes: [['collection_id', 'position']] },
+)
+
+export const spaceMemberships = table(
+  'space_memberships',
+  {
+    space_id: reference('spaces', 'cascade'),
+    member_id: reference('members', 'cascade'),
+    role: nullable(text<MemberRole>()),
+  },
+  {
+    unique: [['space_id', 'member_id']],
+    indexes: [
+      ['space_id', 'member_id'],
+      ['member_id', 'space_id'],
+    ],
+  },
+)
+
+export type MemberRow = RowIn<typeof members>
+export type SpaceRow = RowIn<typeof spaces>
+export type CollectionRow = RowIn<typeof collections>
