@@ -87,6 +87,7 @@ export default defineConfig({
     // Real processes, real files, shared machines: a test is slow only when it hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // A test file that loads the library anew costs more than its tests: the files of a worker share what they load.
     isolate: false,
     pool: 'forks',

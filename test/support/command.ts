@@ -54,7 +54,7 @@ export function watched(name: string, child: ChildProcessByStdio<null, Readable,
   onTestFinished(async () => {
     // Politely first, so that it leaves nothing behind.
     child.kill('SIGTERM')
-    const cut = setTimeout(() => child.kill('SIGKILL'), 10_000)
+    const cut = setTimeout(() => child.kill('SIGKILL'), 60_000)
     await ended
     clearTimeout(cut)
   })

@@ -1,6 +1,6 @@
 /** A real PostgreSQL for tests: the one that `DATABASE_URL` names, or one from npm that all files of a run share. */
 import pg from 'pg'
-import { afterAll } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { shared } from './shared.ts'
 
 export interface TestPostgres {
@@ -12,6 +12,8 @@ export interface TestPostgres {
   drop(schema: string): Promise<void>
   /** A connection of the test's own, which is closed with the last test. */
   client(): Promise<pg.Client>
+  /** A pool as a host has it, to this database. It is closed with the test. */
+  pool(options?: pg.PoolConfig): pg.Pool
 }
 
 /** The server that `DATABASE_URL` names, or the one of this run. */
@@ -43,6 +45,14 @@ export async function testPostgres(): Promise<TestPostgres> {
   }
   const own = await client()
 
+  function pool(options: pg.PoolConfig = {}): pg.Pool {
+    const made = new pg.Pool({ connectionString: url, ...options })
+    // A connection may still be closing when the database is dropped.
+    made.on('error', () => {})
+    onTestFinished(() => made.end())
+    return made
+  }
+
   afterAll(async () => {
     for (const each of clients) await each.end()
     await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
@@ -54,5 +64,6 @@ export async function testPostgres(): Promise<TestPostgres> {
     newSchema: () => `test_${process.pid}_${++count}`,
     drop: async (schema) => void (await own.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)),
     client,
+    pool,
   }
 }

@@ -301,7 +301,7 @@ describe('outboxDirectory: reading on', () => {
     const changed = vi.fn()
     const stop = source.watch(changed)
     await outbox.append([[event('a')]])
-    await vi.waitFor(() => expect(changed).toHaveBeenCalled(), { timeout: 10_000 })
+    await vi.waitFor(() => expect(changed).toHaveBeenCalled(), { timeout: 60_000 })
     stop()
     await source.close()
     await outbox.close()

@@ -1,7 +1,6 @@
 /** Rate limits when their database does not answer: each process counts for itself, and nobody waits for long. */
 import { stat, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
-import pg from 'pg'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type PostgresRateLimitOptions, postgresRateLimits, type SharedRateLimits } from '../../../adapters/rate-limits/index.ts'
 import { until } from '../../daemon/relay/support.ts'
@@ -33,7 +32,7 @@ async function passing(limits: SharedRateLimits, key: string): Promise<number> {
 
 async function onPostgres(options: Partial<PostgresRateLimitOptions> = {}) {
   const warnings: string[] = []
-  const settings = { timeoutMs: 300, retryMs: 20, warn: (sentence: string) => void warnings.push(sentence) }
+  const settings = { timeoutMs: 2_000, retryMs: 20, warn: (sentence: string) => void warnings.push(sentence) }
   const counts = await postgresCounts(server)
   const from = options.pool ? {} : { url: server.url }
   const limits = closing(await postgresRateLimits({ ...from, schema: counts.schema, ...settings, ...options }))
@@ -69,8 +68,7 @@ test('a network that swallows everything: nobody waits longer than the time-out,
 })
 
 test("a host's own pool without a free connection is waited for as long as the time-out, and then again", async () => {
-  const pool = new pg.Pool({ connectionString: server.url, max: 1 })
-  onTestFinished(() => pool.end())
+  const pool = server.pool({ max: 1 })
   const { limits, warnings, rows } = await onPostgres({ pool, timeoutMs: 50 })
   const held = await pool.connect()
   const passed = await passing(limits, 'during')
@@ -138,9 +136,10 @@ test('a database that makes every transaction serializable counts as exactly', a
   const warnings: string[] = []
   const processes = await Promise.all(
     [1, 2, 3, 4].map(async () => {
-      const pool = new pg.Pool({ connectionString: server.url, options: '-c default_transaction_isolation=serializable' })
-      onTestFinished(() => pool.end())
-      return closing(await postgresRateLimits({ pool, schema, warn: (sentence) => void warnings.push(sentence) }))
+      const pool = server.pool({ options: '-c default_transaction_isolation=serializable' })
+      return closing(
+        await postgresRateLimits({ pool, schema, timeoutMs: 60_000, warn: (sentence) => void warnings.push(sentence) }),
+      )
     }),
   )
   const counted = processes.map(async (limits) => {

@@ -44,7 +44,7 @@ export async function sqliteCounts(options: Partial<SqliteRateLimitOptions> = {}
   }
   return {
     path,
-    open: async () => closing(await sqliteRateLimits({ path, warn: fail, ...options })),
+    open: async () => closing(await sqliteRateLimits({ path, timeoutMs: 60_000, warn: fail, ...options })),
     rows: async () =>
       look((database) =>
         database
@@ -65,7 +65,7 @@ export async function postgresCounts(
   const client = await server.client()
   return {
     schema,
-    open: async () => closing(await postgresRateLimits({ url: server.url, schema, warn: fail, ...options })),
+    open: async () => closing(await postgresRateLimits({ url: server.url, schema, timeoutMs: 60_000, warn: fail, ...options })),
     rows: async () =>
       (
         await client.query(

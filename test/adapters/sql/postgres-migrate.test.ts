@@ -11,13 +11,10 @@ test.for([{ pipeline: false }, { pipeline: true }])(
   'a migration waits for that of another process beyond the time limit of a statement: %o',
   async ({ pipeline }) => {
     const schema = server.newSchema()
-    const pool = new pg.Pool({ connectionString: server.url, query_timeout: 200, statement_timeout: 200, pipeline })
+    const pool = server.pool({ query_timeout: 200, statement_timeout: 200, pipeline })
     const other = new pg.Client({ connectionString: server.url })
     await other.connect()
-    onTestFinished(async () => {
-      await other.end()
-      await pool.end()
-    })
+    onTestFinished(() => other.end())
     await other.query('BEGIN')
     await other.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`folkmoot migrate ${schema}`])
     const migrated = migrateOn(pool, postgresDialect(schema), {

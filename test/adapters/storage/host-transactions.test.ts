@@ -151,7 +151,7 @@ describe.each([
     expect(heard).toEqual([])
     joined.committed()
     joined.committed()
-    await vi.waitFor(() => expect(heard).toHaveLength(2))
+    await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 60_000 })
     expect([await sizeOf(community), await host.events()]).toEqual([2, heard.map(({ event_type }) => event_type)])
   })
 

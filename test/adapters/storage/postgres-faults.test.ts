@@ -1,5 +1,4 @@
 /** Faults that only a server has: connections that break, pools that are empty, locks that collide. */
-import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { type PostgresOptions, type PostgresStorage, postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { createCommunity } from '../../../lib/index.ts'
@@ -130,8 +129,7 @@ test('an empty pool is refused in time, and the API answers 503 with Retry-After
 })
 
 test("a host's own pool is used with a time limit, and stays the host's", async () => {
-  const pool = new pg.Pool({ connectionString: server.url, max: 1 })
-  onTestFinished(() => pool.end())
+  const pool = server.pool({ max: 1 })
   const storage = await open({ pool, connectTimeoutMs: 200 })
   await insertAndTell(storage, 1)
   const held = await pool.connect()

@@ -1,5 +1,5 @@
 /** Reads that arrive together share one snapshot of a PostgreSQL database; none of them may notice. */
-import pg from 'pg'
+import type pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { type PostgresOptions, postgresStorage } from '../../../adapters/storage/postgres.ts'
 import type { Storage, Tx } from '../../../lib/storage/contract.ts'
@@ -80,8 +80,7 @@ test('a connection that breaks under several reads is a lost race for each of th
 
 test("a host's pool gives each read a separate connection, unless it was made to send ahead", async () => {
   for (const pipeline of [false, true]) {
-    const pool = new pg.Pool({ connectionString: server.url, max: 3, ...(pipeline ? { pipeline } : {}) })
-    onTestFinished(() => pool.end())
+    const pool = server.pool({ max: 3, ...(pipeline ? { pipeline } : {}) })
     const { storage } = await open({ pool })
     await insertAndTell(storage, 1)
     const pids = await Promise.all(Array.from({ length: 3 }, () => read(storage, processOf)))
@@ -108,8 +107,7 @@ test('a server that went away and came back is read from again without a word', 
 test.each([true, false])(
   'a connection that was given back in a failed transaction is replaced, with pipeline %o',
   async (pipeline) => {
-    const pool = new pg.Pool({ connectionString: server.url, max: 1, ...(pipeline ? { pipeline } : {}) })
-    onTestFinished(() => pool.end())
+    const pool = server.pool({ max: 1, ...(pipeline ? { pipeline } : {}) })
     const { storage } = await open({ pool })
     await insertAndTell(storage, 1)
     const fail = async () => {

@@ -29,7 +29,7 @@ test('a server that starts answers 503, is alive and not ready; when its databas
   const server = run('folkmoot', 'serve', '--storage', address, '--port', String(port), '--json', '--allow-http')
   const url = `http://127.0.0.1:${port}`
   const get = (path: string) => fetch(url + path)
-  await vi.waitFor(async () => expect((await get('/livez')).status).toBe(200), { timeout: 30_000, interval: 20 })
+  await vi.waitFor(async () => expect((await get('/livez')).status).toBe(200), { timeout: 60_000, interval: 20 })
   expect((await get('/readyz')).status).toBe(503)
   const early = await get('/admin/v1/networks/1/me')
   expect([early.status, early.headers.get('retry-after'), await early.json()]).toEqual([
@@ -37,7 +37,7 @@ test('a server that starts answers 503, is alive and not ready; when its databas
     '1',
     { error: 'The server is starting: try again in a moment' },
   ])
-  await vi.waitFor(() => expect(held.length).toBeGreaterThan(0), { timeout: 30_000, interval: 20 })
+  await vi.waitFor(() => expect(held.length).toBeGreaterThan(0), { timeout: 60_000, interval: 20 })
   database.close()
   for (const socket of held) socket.destroy()
   expect(await server.ended).toBe(2)
@@ -59,7 +59,7 @@ test('health, figures and one line for each request: never a token, a query or a
   const headers = { authorization, 'content-type': 'application/json' }
   await fetch(`${url}/admin/v1/networks/1/tags`, { method: 'POST', headers, body: '{"title":"secret plan"}' })
   await fetch(`${url}/nowhere`)
-  await vi.waitFor(() => expect(server.out.stdout.trim().split('\n')).toHaveLength(4), { timeout: 10_000, interval: 20 })
+  await vi.waitFor(() => expect(server.out.stdout.trim().split('\n')).toHaveLength(4), { timeout: 60_000, interval: 20 })
   const [, ...text] = server.out.stdout.trim().split('\n')
   const lines = text.map((line) => JSON.parse(line) as Json)
   expect(lines.map(({ method, path, status, operation }) => [method, path, status, operation])).toEqual([
@@ -81,7 +81,7 @@ test('behind a proxy a missing --public-url is reported at the start; a new memb
   const flags = ['--trust-proxy', '--email-consent', '--storage', 'memory:', '--port', '0', '--demo', '--json']
   const server = run('folkmoot', 'serve', ...flags)
   const { url, token } = JSON.parse(await server.firstLine())
-  await vi.waitFor(() => expect(server.out.stderr).toContain('\n'), { timeout: 10_000, interval: 20 })
+  await vi.waitFor(() => expect(server.out.stderr).toContain('\n'), { timeout: 60_000, interval: 20 })
   expect(JSON.parse(server.out.stderr)).toMatchObject({
     level: 'warning',
     message: expect.stringMatching(/^--public-url is missing/),

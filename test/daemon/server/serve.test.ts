@@ -108,7 +108,7 @@ test('--webhook-url with --relay: an event arrives at the endpoint with its key'
     body: JSON.stringify({ space_id: 2001, title: 'Hello' }),
   })
   const post = (await posted.json()) as Json
-  await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 60_000, interval: 50 })
   expect(received[0]?.headers).toMatchObject({
     'content-type': 'application/json',
     accept: 'application/json',

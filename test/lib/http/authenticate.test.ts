@@ -80,7 +80,7 @@ describe('a busy key on SQLite stops at once when it is revoked', () => {
     const { community, key, ask, lookUps } = await busyKey()
     // That it was used is noted in its row, a moment after the first request.
     const usedAt = async () => (await community.keys.list('1')).find(({ id }) => id === key.id)?.last_used_at
-    await vi.waitFor(async () => expect(await usedAt()).toBeTypeOf('string'))
+    await vi.waitFor(async () => expect(await usedAt()).toBeTypeOf('string'), { timeout: 60_000 })
     await ask()
     const before = lookUps()
     await community.call('tags.create', { network: '1', body: { title: 'Roses' } })
@@ -180,10 +180,10 @@ test('the last use of a key is kept to the minute', async () => {
   await send('me.show')
   const used = async () => (await community.keys.list('1')).find(({ redacted }) => redacted === redactToken(token))?.last_used_at
   // Nobody waits for it to be written.
-  await vi.waitFor(async () => expect(await used()).toBe('2026-11-20T10:01:00.000Z'))
+  await vi.waitFor(async () => expect(await used()).toBe('2026-11-20T10:01:00.000Z'), { timeout: 60_000 })
   clock.advance(60_000)
   await send('me.show')
-  await vi.waitFor(async () => expect(await used()).toBe('2026-11-20T10:02:00.000Z'))
+  await vi.waitFor(async () => expect(await used()).toBe('2026-11-20T10:02:00.000Z'), { timeout: 60_000 })
 })
 
 test('the token itself is stored nowhere', async () => {
