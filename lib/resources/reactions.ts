@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isEmoji } from '../base/emoji.ts'
 import { found, invalid, notFound } from '../errors.ts'
 import { paged, publish, request } from '../fields.ts'
 import { type Emitter, operation } from '../operation.ts'
@@ -7,11 +8,9 @@ import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { comments, posts, type ReactionRow, reactions } from '../storage/tables/content.ts'
 
-const emojiPattern = /^(?:\p{RGI_Emoji}|\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\uFE0F)?)$/v
-
 const ReactionCreate = request('ReactionRequest', {
   emoji: publish(
-    v.pipe(v.string('must be one emoji'), v.maxLength(40, 'must be one emoji'), v.regex(emojiPattern, 'must be one emoji')),
+    v.pipe(v.string('must be one emoji'), v.maxLength(40, 'must be one emoji'), v.check(isEmoji, 'must be one emoji')),
     {
       type: 'string',
       description: 'One emoji; skin tones are allowed.',

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,6 +86,36 @@ test('the core loads with valibot and itty-router alone', async () => {
     `const { createCommunity } = await import('./package/dist/lib/index.js')\nconsole.log(typeof createCommunity)`,
   )
   expect((await run(process.execPath, ['load.mjs'], { cwd: directory })).stdout).toBe('function\n')
+})
+
+/** The files of the package that a file loads when it starts, itself among them. */
+async function filesLoadedBy(file: string): Promise<ReadonlySet<string>> {
+  const files = new Set([file])
+  for (const each of files)
+    for (const [, path = ''] of (await readFile(each, 'utf8')).matchAll(/^(?:import|export)\b[^'"\n]*["'](\.[^"']+)["']/gm))
+      files.add(join(each, '..', path))
+  return files
+}
+
+test('the library loads few files, and the programs load none of it to show their help', async () => {
+  const directory = temporaryDirectory()
+  await run('tar', ['-xzf', tarball, '-C', directory])
+  const dist = join(directory, 'package', 'dist')
+  const library = await filesLoadedBy(join(dist, 'lib', 'index.js'))
+  expect(library.size).toBeGreaterThan(1)
+  expect(library.size).toBeLessThan(15)
+
+  const sizeOf = async (files: Iterable<string>): Promise<number> => {
+    let bytes = 0
+    for (const file of files) bytes += (await readFile(file)).length
+    return bytes
+  }
+  for (const program of ['folkmoot-main', 'folkmoot-relay-main']) {
+    const main = (await readdir(join(dist, 'chunks'))).find((file) => file.startsWith(`${program}-`)) ?? ''
+    const files = await filesLoadedBy(join(dist, 'chunks', main))
+    expect(files.size).toBeGreaterThan(5)
+    expect(await sizeOf(files)).toBeLessThan(60_000)
+  }
 })
 
 test('the receiver loads with no package at all, and is small', async () => {
