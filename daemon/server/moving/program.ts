@@ -1,20 +1,12 @@
 /** The options of `pull`, `push` and `diff`. */
 import type { Command } from 'commander'
-import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { list } from '../options.ts'
 import { storageForms } from '../storage/address.ts'
 import { withToken } from '../token-options.ts'
+import type { MovingHost } from './progress.ts'
 
-/** The parts of the process that these commands use. */
-export interface MovingHost {
-  readonly out: Output
-  readonly draw?: ((line: string) => void) | undefined
-  /** Sets the exit code 1. */
-  readonly failed: () => void
-}
-
-export function movingCommands(program: Command, { out, draw, failed }: MovingHost): void {
+export function movingCommands(program: Command, host: MovingHost): void {
   withToken(
     program
       .command('pull')
@@ -29,7 +21,7 @@ export function movingCommands(program: Command, { out, draw, failed }: MovingHo
     .option('--only <groups>', 'only these, such as members,spaces, with those that they refer to')
     .option('--since <time>', 'leave records alone that were changed before, ISO 8601')
     .option('--json', 'print JSON for programs')
-    .action(async (flags) => (await import('./pull/pull.ts')).pull(flags, out, draw, failed))
+    .action(async (flags) => (await import('./pull/pull.ts')).pull(flags, host))
 
   withToken(
     program
@@ -47,7 +39,7 @@ export function movingCommands(program: Command, { out, draw, failed }: MovingHo
     .option('--state <file>', 'what was sent before; beside the storage by default')
     .option('--dry-run [yes]', 'show what would be sent, and send nothing')
     .option('--json', 'print JSON for programs')
-    .action(async (flags) => (await import('./push/push.ts')).push(flags, out, draw, failed))
+    .action(async (flags) => (await import('./push/push.ts')).push(flags, host))
 
   const diff = program
     .command('diff')
@@ -67,7 +59,7 @@ export function movingCommands(program: Command, { out, draw, failed }: MovingHo
     )
     .option('--json', 'JSON for programs: one object per difference')
     .option('--wide', 'nothing shortened')
-    .action(async (flags) => (await import('./diff/diff.ts')).diff(flags, out, draw, failed))
+    .action(async (flags) => (await import('./diff/diff.ts')).diff(flags, host))
 }
 
 /** @throws UsageError */

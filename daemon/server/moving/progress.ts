@@ -1,6 +1,13 @@
-/** How far a pull or a push is, for people. */
-import type { Output } from '../../output.ts'
+/** The progress of a pull, a push or a comparison. */
+import { bar, type ProgressHost, type ProgressLine } from '../progress.ts'
 
+/** The parts of the process that these commands use. */
+export interface MovingHost extends ProgressHost {
+  /** Sets the exit code 1. */
+  readonly failed: () => void
+}
+
+/** How far a pull or a push is. */
 export interface Progress {
   readonly stage: string
   /** Of the stages, from 1. */
@@ -12,19 +19,14 @@ export interface Progress {
   readonly requests: number
 }
 
-const width = 30
+/** Shows how far a pull or a push is. */
+export const showStage = (line: ProgressLine, { stage, number, stages, read, requests }: Progress): void =>
+  line.show(stage, `${bar(number / stages)} ${number} of ${stages}: ${stage}, ${read} records, ${requests} requests`)
 
-export function lineOf({ stage, number, stages, read, requests }: Progress): string {
-  const bar = '#'.repeat(Math.round((number / stages) * width)).padEnd(width, '-')
-  return `[${bar}] ${number} of ${stages}: ${stage}, ${read} records, ${requests} requests`
-}
-
-/** A line whenever another stage has begun, for logs. */
-export function byStage(out: Output): (line: string) => void {
-  let last = ''
-  return (line) => {
-    const stage = line.replace(/,.*/, '')
-    if (stage !== last) out.warn(line)
-    last = stage
-  }
+/**
+ * Shows each wait that takes longer than a second.
+ * @param server names it
+ */
+export const showWaits = (line: ProgressLine, server: string) => (ms: number) => {
+  if (ms > 1000) line.show(`wait for ${server}`, `waiting ${Math.ceil(ms / 1000)} s for the rate limit of ${server}`)
 }

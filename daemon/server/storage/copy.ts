@@ -4,6 +4,7 @@ import type { Storage } from '../../../lib/storage/contract.ts'
 import { networks } from '../../../lib/storage/tables/administration.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
+import { bar, progressLine } from '../progress.ts'
 import { type CopyProgress, copyTables, endCopy } from './copy-tables.ts'
 import { openStorage } from './open.ts'
 
@@ -27,11 +28,13 @@ export async function copy({ from, to, json = false }: CopyFlags, out: Output, d
   try {
     const target = await openStorage(to, undefined, out.warn)
     try {
-      const progress = draw ?? byTable(out)
-      const counts = await copyTables(source.storage, target.storage, withoutPassword(from), (now) => progress(lineOf(now)))
+      const line = progressLine({ out, draw })
+      const counts = await copyTables(source.storage, target.storage, withoutPassword(from), (now) =>
+        line.show(now.table, lineOf(now)),
+      )
       await tellEndpoints(target.storage)
       await endCopy(target.storage)
-      draw?.('')
+      line.clear()
       report(counts, json, out)
     } finally {
       await target.storage.close()
@@ -41,22 +44,9 @@ export async function copy({ from, to, json = false }: CopyFlags, out: Output, d
   }
 }
 
-const width = 30
-
 function lineOf({ table, copied, total }: CopyProgress): string {
   const part = total === 0 ? 1 : Math.min(1, copied / total)
-  const bar = '#'.repeat(Math.round(part * width)).padEnd(width, '-')
-  return `[${bar}] ${Math.floor(part * 100)} %, ${copied} of ${total} rows, ${table}`
-}
-
-/** A line whenever another table has begun, for logs. */
-function byTable(out: Output): (line: string) => void {
-  let last = ''
-  return (line) => {
-    const table = line.slice(line.lastIndexOf(' ') + 1)
-    if (table !== last) out.warn(line)
-    last = table
-  }
+  return `${bar(part)} ${Math.floor(part * 100)} %, ${copied} of ${total} rows, ${table}`
 }
 
 /** The relay of the target learns of endpoints through its outbox, which nothing of this came through. */

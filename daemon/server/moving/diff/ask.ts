@@ -3,11 +3,11 @@
 import type { List } from '../../../../lib/client/index.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
 import { UsageError } from '../../../usage.ts'
+import { fewRetries } from '../first-requests.ts'
 import type { Server } from '../from-server.ts'
 import { isGiven, textOf } from '../given.ts'
 import { type Paced, pacedClient } from '../paced-client.ts'
 import { pageWatch } from '../page-watch.ts'
-import { fewRetries } from '../pull/begin.ts'
 import type { Read } from './reads.ts'
 
 /** A server. */

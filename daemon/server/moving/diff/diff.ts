@@ -4,8 +4,10 @@ import { jsonLines } from '../../../json.ts'
 import type { Output } from '../../../output.ts'
 import { table } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
+import { progressLine } from '../../progress.ts'
 import { tokenOf } from '../../token.ts'
 import { fromServer } from '../from-server.ts'
+import { type MovingHost, showWaits } from '../progress.ts'
 import { sideOf } from './ask.ts'
 import { type Comparison, compareServers } from './compare-servers.ts'
 import type { Difference } from './differences.ts'
@@ -28,50 +30,32 @@ export interface DiffFlags {
 
 /**
  * Compares two servers, and shows the differences.
- * @param draw shows how far it is, over and over in one line; left out where nobody looks
- * @param failed sets the exit code 1
  * @throws UsageError
  */
-export async function diff(
-  flags: DiffFlags,
-  out: Output,
-  draw: ((line: string) => void) | undefined,
-  failed: () => void,
-): Promise<void> {
+export async function diff(flags: DiffFlags, host: MovingHost): Promise<void> {
+  const { out } = host
   const { network, bNetwork = network, json = false } = flags
   if ([flags.aToken, flags.aTokenFile, flags.bToken, flags.bTokenFile].filter((from) => from === '-').length > 1)
     throw new UsageError('only one of the two tokens can come from standard input')
   const a = fromServer('--a', flags.a, network, tokenOf('--a-token', flags.aToken, flags.aTokenFile))
   const b = fromServer('--b', flags.b, bNetwork, tokenOf('--b-token', flags.bToken, flags.bTokenFile))
-  const show = draw ?? byOperation(out)
-  const waiting = (name: string) => (ms: number) =>
-    void (ms > 1000 && show(`${name}: waiting ${Math.ceil(ms / 1000)} s for the rate limit`))
+  const line = progressLine(host)
   try {
     const comparison = await compareServers({
-      a: sideOf(a, waiting('a')),
-      b: sideOf(b, waiting('b')),
+      a: sideOf(a, showWaits(line, 'server a')),
+      b: sideOf(b, showWaits(line, 'server b')),
       sample: flags.all ? Number.POSITIVE_INFINITY : flags.sample,
       ignore: flags.ignore,
-      tell: (operation, answers) => show(`${operation}: ${answers} answers compared`),
+      tell: (operation, answers) => line.show(operation, `${operation}: ${answers} answers compared`),
     })
-    draw?.('')
+    line.clear()
     if (comparison.answers === 0)
       throw new UsageError('nothing was compared: the tokens of both servers lack the scopes. *:read has them all')
     report(comparison, flags, out, json)
-    if (comparison.total > 0) failed()
+    if (comparison.total > 0) host.failed()
   } catch (error) {
-    draw?.('')
+    line.clear()
     throw isClientError(error) ? new UsageError(error.message) : error
-  }
-}
-
-/** A line for each operation, for logs. */
-function byOperation(out: Output): (line: string) => void {
-  let last = ''
-  return (line) => {
-    const operation = line.replace(/:.*/, '')
-    if (operation !== last) out.warn(line)
-    last = operation
   }
 }
 

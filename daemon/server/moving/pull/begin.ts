@@ -1,10 +1,10 @@
 /** The first step of a pull: the network itself, and whose token it is. */
-import { isClientError } from '../../../../lib/client/index.ts'
 import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
 import { scoped } from '../../../../lib/storage/scoped.ts'
 import type { Id } from '../../../../lib/storage/table.ts'
 import { type NetworkRow, networks } from '../../../../lib/storage/tables/administration.ts'
 import { UsageError } from '../../../usage.ts'
+import { fewRetries, memberOfToken } from '../first-requests.ts'
 import { type Given, isGiven, textOf } from '../given.ts'
 import type { Paced } from '../paced-client.ts'
 import { type Ids, idsFrom } from './ids.ts'
@@ -18,9 +18,6 @@ export interface Begun {
   /** The token's member, if the server shows it. */
   readonly me: Given | undefined
 }
-
-/** A wrong address is found soon. */
-export const fewRetries = { maxRetries: 2 }
 
 /** The plan of a new network, by the limit that the answers of its source show. */
 function planOf(headers: Headers): NetworkRow['service_plan'] {
@@ -42,17 +39,12 @@ export async function begin(source: Paced, storage: Storage, from: string): Prom
   const ids = idsFrom(await idPairs(storage, idsFrom(new Map()).here(record['id'])))
   const id = ids.here(record['id'])
   const service_plan = planOf(answered.headers)
-  const me = await source
-    .run<unknown>(() => source.client.me.show())
-    .catch((error: unknown) => {
-      if (isClientError(error) && (error.status === 403 || error.status === 404)) return undefined
-      throw error
-    })
+  const me = await memberOfToken(source)
   const columns: Record<string, unknown> = {}
   for (const [name, column] of Object.entries(networks.columns))
     if (name !== 'network_id' && record[name] !== undefined) columns[name] = columnValue(column, record[name], ids)
   const network = await storage.transaction((tx) => writeNetwork(tx, id, columns, service_plan, from))
-  return { network, ids, me: isGiven(me) ? me : undefined }
+  return { network, ids, me }
 }
 
 async function idPairs(storage: Storage, network_id: Id): Promise<ReadonlyMap<Id, string>> {

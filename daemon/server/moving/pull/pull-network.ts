@@ -14,7 +14,7 @@ import { removeGone } from './gone.ts'
 import { type NotGiven, notGiven } from './not-given.ts'
 import { clearNotes, removeNote } from './notes.ts'
 import { type Pulling, write } from './pulling.ts'
-import { stages, stagesOf } from './stages/all.ts'
+import { stagesOf } from './stages/all.ts'
 import { newState, saveState, stateIn, type Unread } from './state.ts'
 import { walkStage } from './walk-stage.ts'
 import { type Counts, noCounts } from './write-records.ts'
@@ -65,7 +65,7 @@ export async function pullNetwork({
   warn = () => {},
 }: PullOptions): Promise<PullReport> {
   const { network, ids, me } = await begin(source, storage, from)
-  const wanted = only ? stagesOf(only) : stages
+  const wanted = stagesOf(only)
   const asked = JSON.stringify({ only: wanted.map(({ name }) => name), since: since ?? null })
   const before = await stateIn(storage, network.id)
   const resumed = before?.asked === asked

@@ -1,15 +1,15 @@
 /** `folkmoot pull`: a network of any server of this API, into a storage. */
 import { isClientError } from '../../../../lib/client/index.ts'
-import type { Group } from '../../../../lib/operation.ts'
-import type { Output } from '../../../output.ts'
 import { table } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
+import { progressLine } from '../../progress.ts'
 import { openStorage } from '../../storage/open.ts'
 import { tokenOf } from '../../token.ts'
+import { columnsOfTable } from '../columns-of-table.ts'
 import { fromServer } from '../from-server.ts'
+import { namedGroups } from '../groups.ts'
 import { pacedClient } from '../paced-client.ts'
-import { byStage, lineOf } from '../progress.ts'
-import type { NotGiven } from './not-given.ts'
+import { type MovingHost, type Progress, showStage, showWaits } from '../progress.ts'
 import { type PulledList, type PullReport, pullNetwork } from './pull-network.ts'
 import { groups } from './stages/all.ts'
 
@@ -27,54 +27,35 @@ export interface PullFlags {
 
 /**
  * Pulls a network, and reports what came.
- * @param draw shows how far it is, over and over in one line; left out where nobody looks
- * @param failed sets the exit code 1
  * @throws UsageError, StorageError
  */
-export async function pull(
-  flags: PullFlags,
-  out: Output,
-  draw: ((line: string) => void) | undefined,
-  failed: () => void,
-): Promise<void> {
+export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
+  const { out } = host
   const { from, network, to, outbox, json = false } = flags
   if (to.startsWith('memory:')) throw new UsageError('--to memory: would end with this command: give a storage that stays')
-  const only = groupsOf(flags.only)
+  const only = namedGroups(flags.only, groups)
   const since = timeOf(flags.since)
   const source = fromServer('--from', from, network, tokenOf('--token', flags.token, flags.tokenFile))
-  const show = draw ?? byStage(out)
-  const paced = pacedClient(
-    source.options,
-    (ms) => ms > 1000 && show(`waiting ${Math.ceil(ms / 1000)} s for the rate limit of the server`),
-  )
+  const line = progressLine(host)
+  const paced = pacedClient(source.options, showWaits(line, 'the server'))
   const { storage } = await openStorage(to, outbox, out.warn)
   try {
     const warn = (sentence: string): void => {
-      draw?.('')
+      line.clear()
       out.warn(sentence)
     }
-    const tell = (now: Parameters<typeof lineOf>[0]): void => show(lineOf(now))
+    const tell = (now: Progress): void => showStage(line, now)
     const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, tell, warn })
-    draw?.('')
+    line.clear()
     out.line(json ? JSON.stringify(report) : written(report))
-    if (report.lists.some(({ unread }) => unread !== null)) failed()
+    if (report.lists.some(({ unread }) => unread !== null)) host.failed()
   } catch (error) {
-    draw?.('')
+    line.clear()
     if (!isClientError(error)) throw error
     throw new UsageError(`${error.message}. What came so far is in the target: the same command goes on from there`)
   } finally {
     await storage.close()
   }
-}
-
-function groupsOf(only: string | undefined): readonly Group[] | undefined {
-  if (only === undefined) return undefined
-  const names = only.split(',').map((name) => name.trim())
-  return names.map((name) => {
-    const group = groups.find((known) => known === name)
-    if (!group) throw new UsageError(`--only must name some of ${groups.join(', ')}, got ${JSON.stringify(name)}`)
-    return group
-  })
 }
 
 function timeOf(since: string | undefined): string | undefined {
@@ -111,20 +92,7 @@ function written(report: PullReport): string {
     `Network ${network.subdomain} has the id ${network.id} here, too. ${requests} requests${waited}.`,
     ...(addresses === 'shown' ? [] : [`The server shows members' e-mail addresses ${addresses}: the copy has none of those.`]),
     'The API does not give these columns, which have their defaults in the copy:',
-    ...report.not_given.map(lineOfTable),
+    ...report.not_given.map(({ table: name, columns }) => columnsOfTable(name, columns === 'all' ? ['all of it'] : columns)),
     'Make a key with `folkmoot keys create` before you serve it.',
   ].join('\n')
-}
-
-/** At most 100 characters in a line. */
-function lineOfTable({ table: name, columns }: NotGiven): string {
-  const lines = [`  ${name}:`]
-  for (const word of columns === 'all'
-    ? ['all of it']
-    : columns.map((column, index) => (index === columns.length - 1 ? column : `${column},`))) {
-    const longer = `${lines.at(-1)} ${word}`
-    if (longer.length > 100) lines.push(`    ${word}`)
-    else lines[lines.length - 1] = longer
-  }
-  return lines.join('\n')
 }

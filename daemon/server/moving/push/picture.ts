@@ -1,8 +1,8 @@
 /** Pictures of badges: they are downloaded from where they are, and uploaded to the server. */
 import { isClientError } from '../../../../lib/client/index.ts'
 import { defaultLimits } from '../../../../lib/limits.ts'
+import { fewRetries } from '../first-requests.ts'
 import { isGiven, textOf } from '../given.ts'
-import { fewRetries } from '../pull/begin.ts'
 import { LeftOut } from './push-stage.ts'
 import type { Sending } from './send-row.ts'
 

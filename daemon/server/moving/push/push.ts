@@ -3,18 +3,18 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isClientError } from '../../../../lib/client/index.ts'
-import type { Group } from '../../../../lib/operation.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import { type NetworkRow, networks } from '../../../../lib/storage/tables/administration.ts'
-import type { Output } from '../../../output.ts'
 import { UsageError } from '../../../usage.ts'
+import { progressLine } from '../../progress.ts'
 import { fileOfStorage, openStorage } from '../../storage/open.ts'
 import { tokenOf } from '../../token.ts'
+import { fewRetries, memberOfToken } from '../first-requests.ts'
 import { fromServer, type Server } from '../from-server.ts'
 import { type Given, isGiven, textOf } from '../given.ts'
+import { namedGroups } from '../groups.ts'
 import { type Paced, pacedClient } from '../paced-client.ts'
-import { byStage, lineOf } from '../progress.ts'
-import { fewRetries } from '../pull/begin.ts'
+import { type MovingHost, type Progress, showStage, showWaits } from '../progress.ts'
 import { type Journal, memoryJournal, openJournal } from './journal.ts'
 import { pushNetwork } from './push-network.ts'
 import { written } from './report.ts'
@@ -36,26 +36,17 @@ export interface PushFlags {
 
 /**
  * Pushes a network, and reports what went.
- * @param draw shows how far it is, over and over in one line; left out where nobody looks
- * @param failed sets the exit code 1
  * @throws UsageError, StorageError
  */
-export async function push(
-  flags: PushFlags,
-  out: Output,
-  draw: ((line: string) => void) | undefined,
-  failed: () => void,
-): Promise<void> {
+export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
+  const { out } = host
   const { from, to, network: name, toNetwork = name, json = false } = flags
   if (from.startsWith('memory:')) throw new UsageError('--from memory: begins empty: there is nothing to push')
   const isDry = isDryRun(flags.dryRun)
-  const only = groupsOf(flags.only)
+  const only = namedGroups(flags.only, groups)
   const server = fromServer('--to', to, toNetwork, tokenOf('--token', flags.token, flags.tokenFile))
-  const show = draw ?? byStage(out)
-  const target = pacedClient(
-    server.options,
-    (ms) => ms > 1000 && show(`waiting ${Math.ceil(ms / 1000)} s for the rate limit of the server`),
-  )
+  const line = progressLine(host)
+  const target = pacedClient(server.options, showWaits(line, 'the server'))
   const { storage } = await openStorage(from, flags.outbox, out.warn, 'refuse')
   try {
     const network = await networkIn(storage, name)
@@ -63,18 +54,18 @@ export async function push(
     const state = flags.state ?? stateFile(from, there.name)
     const journal = await journalOf(state, `network ${network.id} (${network.subdomain})`, there.name, isDry)
     try {
-      const tell = (now: Parameters<typeof lineOf>[0]) => show(lineOf(now))
+      const tell = (now: Progress) => showStage(line, now)
       const report = await pushNetwork({ storage, network, target, journal, me: there.me, only, isDry, tell })
-      draw?.('')
+      line.clear()
       const whole = { network: { id: network.id, subdomain: network.subdomain, id_there: there.id }, state, ...report }
       out.line(json ? JSON.stringify(whole) : written(whole))
       const isWhole = report.lists.every(({ unsent }) => unsent === null) && report.left.every(({ refused }) => !refused)
-      if (!isWhole && !isDry) failed()
+      if (!isWhole && !isDry) host.failed()
     } finally {
       await journal.close()
     }
   } catch (error) {
-    draw?.('')
+    line.clear()
     if (!isClientError(error)) throw error
     throw new UsageError(`${error.message}. What went so far is noted: the same command goes on from there`)
   } finally {
@@ -87,14 +78,6 @@ function isDryRun(given: boolean | string | undefined): boolean {
   if (given === undefined || given === 'no') return false
   if (given === true || given === 'yes') return true
   throw new UsageError(`--dry-run must be yes or no, got ${JSON.stringify(given)}`)
-}
-
-function groupsOf(only: string | undefined): readonly Group[] | undefined {
-  return only?.split(',').map((name) => {
-    const group = groups.find((known) => known === name.trim())
-    if (!group) throw new UsageError(`--only must name some of ${groups.join(', ')}, got ${JSON.stringify(name.trim())}`)
-    return group
-  })
 }
 
 async function networkIn(storage: Storage, name: string): Promise<NetworkRow> {
@@ -110,13 +93,7 @@ async function begin(target: Paced, { base, name }: Server): Promise<{ id: strin
   const record: unknown = await target.run(() => target.client.network.show(fewRetries))
   const id = isGiven(record) ? textOf(record['id']) : ''
   if (id === '') throw new UsageError(`${name} shows no network: is --to the address of its API?`)
-  const me: unknown = await target
-    .run<unknown>(() => target.client.me.show())
-    .catch((error: unknown) => {
-      if (isClientError(error) && (error.status === 403 || error.status === 404)) return {}
-      throw error
-    })
-  return { id, name: `${base} network ${id}`, me: isGiven(me) ? me : {} }
+  return { id, name: `${base} network ${id}`, me: (await memberOfToken(target)) ?? {} }
 }
 
 /** Beside the file of the storage, or where the command runs; each server has its own. */

@@ -1,5 +1,6 @@
 /** The report of a push, for people. */
 import { table } from '../../../table.ts'
+import { columnsOfTable } from '../columns-of-table.ts'
 import type { LeftRows, NotTaken, PushedList, PushReport } from './push-network.ts'
 
 interface Whole extends PushReport {
@@ -53,18 +54,8 @@ export function written(report: Whole): string {
   ].join('\n')
 }
 
-/** At most 100 characters in a line. */
 function lineOfTable({ table: name, rows, columns }: NotTaken): string {
-  const words =
-    rows === null
-      ? Object.entries(columns).map(([column, count]) => `${column} ${count}`)
-      : [rows === 1 ? '1 row, none of it' : `${rows} rows, none of them`]
-  const lines = [`  ${name}:`]
-  for (const [index, word] of words.entries()) {
-    const text = index === words.length - 1 ? word : `${word},`
-    const longer = `${lines.at(-1)} ${text}`
-    if (longer.length > 100) lines.push(`    ${text}`)
-    else lines[lines.length - 1] = longer
-  }
-  return lines.join('\n')
+  if (rows !== null) return columnsOfTable(name, [rows === 1 ? '1 row, none of it' : `${rows} rows, none of them`])
+  const counts = Object.entries(columns).map(([column, count]) => `${column} ${count}`)
+  return columnsOfTable(name, counts)
 }

@@ -1,5 +1,6 @@
 /** Every stage of a pull, in the order of dependence: a record comes after those that it refers to. */
 import type { Group } from '../../../../../lib/operation.ts'
+import { groupsOf, type Needs, stagesFor } from '../../groups.ts'
 import type { Stage } from '../stage.ts'
 import { content } from './content.ts'
 import { payments } from './payments.ts'
@@ -8,7 +9,7 @@ import { ofMembers, people } from './people.ts'
 export const stages: readonly Stage[] = [...people, ...content, ...payments, ...ofMembers]
 
 /** The groups that records of a group refer to. */
-const needs: { readonly [Name in Group]?: readonly Group[] } = {
+const needs: Needs = {
   spaces: ['members', 'collections'],
   courseworks: ['spaces'],
   posts: ['spaces', 'events'],
@@ -28,16 +29,7 @@ const needs: { readonly [Name in Group]?: readonly Group[] } = {
 }
 
 /** The names for `--only`. */
-export const groups: readonly Group[] = [...new Set(stages.map(({ group }) => group))]
+export const groups: readonly Group[] = groupsOf(stages)
 
-/** The stages of some groups, with those of the records that they refer to. */
-export function stagesOf(named: readonly Group[]): readonly Stage[] {
-  const wanted = new Set<Group>()
-  const add = (group: Group): void => {
-    if (wanted.has(group)) return
-    wanted.add(group)
-    for (const needed of needs[group] ?? []) add(needed)
-  }
-  for (const group of named) add(group)
-  return stages.filter(({ group }) => wanted.has(group))
-}
+/** The stages of some groups, with those of the records that they refer to; all by default. */
+export const stagesOf = (named: readonly Group[] = groups): readonly Stage[] => stagesFor(stages, needs, named)

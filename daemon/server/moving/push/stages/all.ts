@@ -3,6 +3,7 @@ import type { Group } from '../../../../../lib/operation.ts'
 import { emailKey } from '../../../../../lib/rules/members.ts'
 import { invites } from '../../../../../lib/storage/tables/plans.ts'
 import { textOf } from '../../given.ts'
+import { groupsOf, type Needs, stagesFor } from '../../groups.ts'
 import { given, type PushStage, pushStage } from '../push-stage.ts'
 import { content } from './content.ts'
 import { fields } from './fields.ts'
@@ -36,13 +37,13 @@ const allInvites = pushStage({
 export const stages: readonly PushStage[] = [...people, ...fields, ...content, allInvites]
 
 /** The names for `--only`. */
-export const groups: readonly Group[] = [...new Set(stages.map(({ group }) => group))]
+export const groups: readonly Group[] = groupsOf(stages)
 
 /** Groups that come only if they are named: the server sends a mail for each invite. */
 const onRequest: readonly Group[] = ['invites']
 
 /** The groups that records of a group refer to. */
-const needs: { readonly [Name in Group]?: readonly Group[] } = {
+const needs: Needs = {
   spaces: ['collections', 'members'],
   members: ['spaces'],
   options: ['custom_fields'],
@@ -58,14 +59,7 @@ const needs: { readonly [Name in Group]?: readonly Group[] } = {
   mute: ['posts', 'events', 'members'],
 }
 
-/** The stages of some groups, with those of the records that they refer to; those of all groups by default. */
-export function stagesOf(named: readonly Group[] = groups.filter((group) => !onRequest.includes(group))): readonly PushStage[] {
-  const wanted = new Set<Group>()
-  const add = (group: Group): void => {
-    if (wanted.has(group)) return
-    wanted.add(group)
-    for (const needed of needs[group] ?? []) add(needed)
-  }
-  for (const group of named) add(group)
-  return stages.filter(({ group }) => wanted.has(group))
+/** The stages of some groups, with those of the records that they refer to; by default those of all but `onRequest`. */
+export function stagesOf(named?: readonly Group[]): readonly PushStage[] {
+  return stagesFor(stages, needs, named ?? groups.filter((group) => !onRequest.includes(group)))
 }

@@ -1,0 +1,34 @@
+/** How far a long command is, for people. */
+import type { Output } from '../output.ts'
+
+/** Where a command shows how far it is. */
+export interface ProgressHost {
+  readonly out: Output
+  /** Draws one line over and over; left out where nobody looks. */
+  readonly draw?: ((line: string) => void) | undefined
+}
+
+/** The line that shows how far a command is. */
+export interface ProgressLine {
+  /** @param step where nobody looks, the first line of each step is logged */
+  show(step: string, line: string): void
+  /** Removes the line, before anything else is printed. */
+  clear(): void
+}
+
+export function progressLine({ out, draw }: ProgressHost): ProgressLine {
+  let last = ''
+  return {
+    show(step, line) {
+      if (draw) draw(line)
+      else if (step !== last) out.warn(line)
+      last = step
+    },
+    clear: () => draw?.(''),
+  }
+}
+
+const width = 30
+
+/** @param part how much is done, from 0 to 1 */
+export const bar = (part: number): string => `[${'#'.repeat(Math.round(part * width)).padEnd(width, '-')}]`
