@@ -142,9 +142,9 @@ function sendingOf({ storage, network, target, journal, me, isDry = false }: Pus
       const [member] = await push.reads.find(members, { where: { email_key: emailKey(address) } })
       owner = member?.id
     },
-    there(table, id) {
+    there(table, id, list = table) {
       const to = push.thereIf(table, id)
-      if (to === undefined) throw new LeftOut(`what it belongs to is not on the server (${table})`)
+      if (to === undefined) throw new LeftOut(`a record that it needs is not on the server (${list})`)
       return to
     },
     thereIf: (table, id) => journal.get(`${table} ${id}`)?.to,

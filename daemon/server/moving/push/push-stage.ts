@@ -24,9 +24,13 @@ export interface Push {
   readonly target: Paced
   /** The member of the storage who is the member of the token. */
   owner(): Id | undefined
-  /** The id on the server of a row. @throws LeftOut if it is not there */
-  there(table: string, id: Id): string
-  /** The same, or `undefined`. */
+  /**
+   * The id on the server of a row.
+   * @param list the list of the API that has the row, if its name is not that of the table
+   * @throws LeftOut if it is not there
+   */
+  there(table: string, id: Id, list?: string): string
+  /** The same, or `undefined` if it is not there. */
   thereIf(table: string, id: Id): string | undefined
   /** Uploads the file at an address, once. @throws LeftOut if it cannot be had */
   upload(url: string): Promise<string>

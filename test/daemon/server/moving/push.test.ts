@@ -7,6 +7,7 @@ import { memoryJournal, openJournal } from '../../../../daemon/server/moving/pus
 import { isPlain, plainText } from '../../../../daemon/server/moving/push/plain-text.ts'
 import { linkedHtml } from '../../../../lib/rules/html.ts'
 import { courseworks, posts } from '../../../../lib/storage/tables/content.ts'
+import { segments } from '../../../../lib/storage/tables/custom-fields.ts'
 import { events, rsvps } from '../../../../lib/storage/tables/events.ts'
 import { members } from '../../../../lib/storage/tables/members.ts'
 import { createTestCommunity } from '../../../support/community.ts'
@@ -51,10 +52,10 @@ test('the report counts what the API does not take', async () => {
     'members: 1 × their e-mail address is not known',
     'members: 1 × they have left the network',
     'posts: 1 × a draft post would be published at once',
-    'rsvps: 1 × what it belongs to is not on the server (members)',
+    'rsvps: 1 × a record that it needs is not on the server (members)',
     'reactions to posts: 2 × the API lets only the member of the token react',
     'reactions to comments: 2 × the API lets only the member of the token react',
-    'mutes: 1 × what it belongs to is not on the server (members)',
+    'mutes: 1 × a record that it needs is not on the server (members)',
   ])
   const lost = Object.fromEntries(report.not_taken.map(({ table, rows, columns }) => [table, rows ?? columns]))
   expect(lost).toMatchObject({
@@ -66,6 +67,20 @@ test('the report counts what the API does not take', async () => {
     comments: { author_id: 3 },
   })
   expect(Object.keys(lost).filter((table) => ['spaces', 'tags', 'events', 'answers', 'rsvps'].includes(table))).toEqual([])
+})
+
+test('the report names a missing record by the list of the API that has it', async () => {
+  const source = await seededSource()
+  await source.storage.transaction(async (tx) => {
+    for (const { id } of await tx.find(segments, { where: { kind: 'badge' } }))
+      await tx.update(segments, id, { avatar_url: null })
+    for (const { id } of await tx.find(posts, { where: { family: 'event' } })) await tx.update(posts, id, { status: 'draft' })
+  })
+  const left = leftIn(await pushTo(await emptyTarget(), source.storage))
+  expect(left.filter((sentence) => sentence.includes('is not on the server'))).toEqual([
+    expect.stringMatching(/^badges of members: \d+ × a record that it needs is not on the server \(badges\)$/),
+    expect.stringMatching(/^rsvps: \d+ × a record that it needs is not on the server \(events\)$/),
+  ])
 })
 
 test('a second run sends nothing, and a later one sends what is new or has changed, field by field', async () => {

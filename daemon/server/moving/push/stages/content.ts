@@ -117,7 +117,7 @@ const allRsvps = pushStage({
   table: rsvps,
   create: 'rsvps.create',
   update: 'rsvps.update',
-  params: ({ event_id }, push) => ({ event_id: push.there('posts', event_id) }),
+  params: ({ event_id }, push) => ({ event_id: push.there('posts', event_id, 'events') }),
   body: ({ member_id, status, instance_at }, push) => ({
     member_id: push.there('members', member_id),
     status,

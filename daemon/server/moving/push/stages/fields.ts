@@ -101,7 +101,7 @@ const carried = (kind: 'tag' | 'badge'): PushStage =>
     create: `member_${kind}s.create`,
     hasNoId: true,
     params: ({ member_id }, push) => ({ member_id: push.there('members', member_id) }),
-    body: ({ segment_id }, push) => ({ [`${kind}_id`]: push.there('segments', segment_id) }),
+    body: ({ segment_id }, push) => ({ [`${kind}_id`]: push.there('segments', segment_id, `${kind}s`) }),
     follows: ['member_id', 'segment_id', 'custom_field_id', 'kind'],
   })
 
@@ -118,7 +118,7 @@ async function answerOf(row: AnswerRow, { reads, there }: Push): Promise<Readonl
   const segment_ids: string[] = []
   const where = { member_id: row.member_id, custom_field_id: field.id }
   for await (const { segment_id } of rowsOf(reads, memberSegments, where, { by: 'segment_id' }))
-    segment_ids.push(there('segments', segment_id))
+    segment_ids.push(there('segments', segment_id, 'options'))
   return { segment_ids }
 }
 
