@@ -85,8 +85,8 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/support/plain-reporter.ts'],
     // Real processes, real files, shared machines: a test is slow only when it hangs.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
     // A test file that loads the library anew costs more than its tests: the files of a worker share what they load.
     isolate: false,
