@@ -37,7 +37,8 @@ export async function write(message: IncomingMessage, response: ServerResponse, 
   if (answer.body && answer.headers.has('content-disposition') && message.method !== 'HEAD') {
     // A file may be larger than the memory.
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
-    return pipeline(answer.body, response)
+    // It ends early if the client leaves, which is no fault, or if it cannot be read, which the panel has reported.
+    return pipeline(answer.body, response).catch(() => void response.destroy())
   }
   const body = Buffer.from(await answer.arrayBuffer())
   // The unread rest of a refused form would be taken for the next request.

@@ -107,7 +107,13 @@ async function save(view: View): Promise<PanelAnswer> {
       async pull(controller) {
         if (!read) return controller.close()
         controller.enqueue(encoder.encode(read.items.map((entry) => `${JSON.stringify(entry)}\n`).join('')))
-        read = read.next === null ? undefined : await audit.list({ ...query, cursor: read.next })
+        try {
+          read = read.next === null ? undefined : await audit.list({ ...query, cursor: read.next })
+        } catch (error) {
+          // The answer has begun, so it can only end early.
+          view.settings.report(error, { task: 'panel: the export of the audit' })
+          throw error
+        }
       },
     },
     { highWaterMark: 0 },

@@ -120,3 +120,23 @@ test('an onError that throws spoils no page', async () => {
   })
   expect((await panel(new Request('https://panel.test/admin/panel/1/keys')))?.status).toBe(500)
 })
+
+test('a download that cannot be read to its end ends early, and the host hears of it once', async () => {
+  const { community, faults } = await createTestPanel()
+  let pages = 0
+  const list: typeof community.audit.list = async (query) => {
+    if (++pages > 1) throw new StorageError('unavailable', secret)
+    return { ...(await community.audit.list(query)), next: '7' }
+  }
+  const options: PanelOptions = { authorize: () => admin, onError: (error) => faults.push(error) }
+  const panel = createPanel({ ...community, audit: { ...community.audit, list } }, options)
+  const answer = await panel(new Request('https://panel.test/admin/panel/1/audit/export'))
+  expect(answer?.status).toBe(200)
+  await expect(answer?.text()).rejects.toThrow()
+  expect(faults).toHaveLength(1)
+  // A visitor who leaves after the first part is no fault.
+  pages = 0
+  const left = await panel(new Request('https://panel.test/admin/panel/1/audit/export'))
+  await left?.body?.cancel()
+  expect(faults).toHaveLength(1)
+})
