@@ -1,4 +1,5 @@
 /** A list that is asked for as it is used: a page, all records, or page by page. */
+import { endlessWatch } from './endless.ts'
 import { InvalidAnswer } from './errors.ts'
 import { largestPage, type Page, type ReadPage } from './page.ts'
 
@@ -29,9 +30,6 @@ export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {
  */
 export type AskPage<Item> = (next: string | undefined, wanted: number | undefined) => Promise<ReadPage<Item>>
 
-const isSame = (one: Page<unknown>, other: Page<unknown>): boolean =>
-  one.items.length > 0 && JSON.stringify(one.items) === JSON.stringify(other.items)
-
 /** Makes a list of a way to ask for its pages. */
 export function listOf<Item>(name: string, ask: AskPage<Item>): List<Item> {
   let first: Promise<Page<Item>> | undefined
@@ -41,19 +39,21 @@ export function listOf<Item>(name: string, ask: AskPage<Item>): List<Item> {
   }
 
   async function* pagesOf(wanted: number): AsyncGenerator<Page<Item>, void, undefined> {
-    let { page, isGuess } = await ask(undefined, wanted)
-    yield page
-    while (page.links.next !== null) {
-      const following = await ask(page.links.next, wanted)
-      if (following.page.links.next === page.links.next || isSame(following.page, page)) {
+    const reasonOf = endlessWatch()
+    let next: string | undefined
+    for (let wasGuess = false; ; ) {
+      const { page, isGuess } = await ask(next, wanted)
+      const reason = reasonOf(page)
+      if (reason !== undefined) {
         // A server that sends the whole list, whichever page is asked for.
-        if (isGuess) return
-        const { status, headers, requestId } = following.page
-        const failed = { code: 'invalid_answer', status, headers, requestId }
-        throw new InvalidAnswer(`${name}: the link to the next page leads to the same page`, failed)
+        if (wasGuess) return
+        const { status, headers, requestId } = page
+        throw new InvalidAnswer(`${name}: ${reason}`, { code: 'invalid_answer', status, headers, requestId })
       }
-      ;({ page, isGuess } = following)
       yield page
+      if (page.links.next === null) return
+      next = page.links.next
+      wasGuess = isGuess
     }
   }
 

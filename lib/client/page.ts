@@ -48,7 +48,7 @@ const linkIn = (headers: Headers): string | null =>
 /**
  * Reads a page: `{ items, links }`, or the records alone.
  * @param url the address that was asked
- * @throws InvalidAnswer if it is neither
+ * @throws InvalidAnswer if it is neither, and for a link that is no address
  */
 export function readPage<Item>(url: string, { status, headers, requestId, body }: Received): ReadPage<Item> {
   const items = Array.isArray(body) ? body : isObject(body) ? (body['items'] ?? body['data']) : undefined
@@ -58,6 +58,10 @@ export function readPage<Item>(url: string, { status, headers, requestId, body }
     })
   const links = isObject(body) && isObject(body['links']) ? body['links'] : undefined
   const given = links ? textOrNull(links['next']) : linkIn(headers)
+  if (given !== null && !URL.canParse(given, url))
+    throw new InvalidAnswer(`GET ${new URL(url).pathname}: the link to the next page is no address`, {
+      ...{ code: 'invalid_answer', status, headers, requestId, body },
+    })
   const guess = links || given !== null ? null : nextByNumber(url, items.length)
   const page = { items, links: { self: textOrNull(links?.['self']) ?? url, next: given ?? guess }, status, headers, requestId }
   return { page, isGuess: guess !== null }

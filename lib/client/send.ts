@@ -76,14 +76,11 @@ export function sender(settings: Settings): Send {
       const location = locationOf(response, address)
       if (location === undefined) return response
       response.body?.cancel().catch(() => {})
-      const origin = location === '' ? 'another address' : new URL(location).origin
+      const origin = location === '' ? undefined : new URL(location).origin
       const keepsMethod = response.status === 307 || response.status === 308 || method === 'GET'
       if (origin !== new URL(url).origin || !keepsMethod || isOnce || redirects === maxRedirects) {
         const failed = { code: 'redirected', status: response.status, headers: response.headers }
-        throw new InvalidAnswer(
-          `${request}: the server redirects to ${origin}. Set \`baseUrl\` to the address that answers`,
-          failed,
-        )
+        throw new InvalidAnswer(`${request}: ${redirectProblem(response, origin, redirects)}`, failed)
       }
       address = location
     }
@@ -115,6 +112,14 @@ export function sender(settings: Settings): Send {
       return text.slice(0, maxShownText)
     }
   }
+}
+
+/** @param origin the origin of the address that the redirect leads to, if it leads to one */
+function redirectProblem({ status, type }: Response, origin: string | undefined, redirects: number): string {
+  if (redirects === maxRedirects) return `the server redirects more than ${maxRedirects} times`
+  if (origin === undefined && type !== 'opaqueredirect') return `the server answers ${status} without an address that leads on`
+  const place = origin === undefined || origin === 'null' ? 'another address' : origin
+  return `the server redirects to ${place}. Set \`baseUrl\` to the address that answers`
 }
 
 /** A random key. `crypto.randomUUID` is missing on pages without https. */

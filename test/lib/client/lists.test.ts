@@ -145,6 +145,62 @@ test('a server that always sends the whole list is not asked for ever', async ()
   )
 })
 
+/** A server that never ends: it answers each request with the next page of a function. */
+function endless(pageOf: (number: number) => Response) {
+  let number = 0
+  const fetch = async () => {
+    if (++number > 5000) throw new Error('asked for ever')
+    return pageOf(number)
+  }
+  return {
+    client: createClient({ baseUrl: 'https://api.test', network: 1, token: 'secret', maxRetries: 0, fetch }),
+    asked: () => number,
+  }
+}
+
+test.each([
+  [2, 8],
+  [7, 40],
+  [100, 400],
+])('links that lead in a circle of %i pages end in an error', async (length, most) => {
+  const { client, asked } = endless((number) => linked([number], `https://api.test/tags?page=${number % length}`))
+  await expect(idsOf(client.tags.list())).rejects.toMatchObject({
+    ...{ name: 'InvalidAnswer', code: 'invalid_answer', message: 'tags.list: the links to the next pages lead in a circle' },
+  })
+  expect(asked()).toBeLessThanOrEqual(most)
+})
+
+test('the same pages in turn, with a new link each time, end in an error', async () => {
+  const { client } = endless((number) => linked([number % 3], `https://api.test/tags?cursor=${number}`))
+  await expect(idsOf(client.tags.list())).rejects.toThrow('lead in a circle')
+})
+
+test('empty pages without an end are an error, and a few of them are none', async () => {
+  const { client, asked } = endless((number) => linked([], `https://api.test/tags?cursor=${number}`))
+  await expect(client.tags.list().toArray({ limit: 1 })).rejects.toThrow('tags.list: 1000 pages without a record')
+  expect(asked()).toBe(1000)
+  const sparse = endless((number) =>
+    linked(number % 50 === 0 ? [number] : [], number < 2000 ? `https://api.test/tags?cursor=${number}` : null),
+  )
+  expect(await idsOf(sparse.client.tags.list())).toHaveLength(40)
+})
+
+test('a next link that is no address is an invalid answer', async () => {
+  const list = scripted([linked([1], 'http://[bad')]).client.tags.list()
+  await expect(idsOf(list)).rejects.toMatchObject({
+    name: 'InvalidAnswer',
+    message: expect.stringContaining('the next page is no address'),
+  })
+})
+
+test('records that are nested too deeply to be compared are records', async () => {
+  const deep = (number: number) =>
+    `{"items":[${'['.repeat(20_000)}${']'.repeat(20_000)}],"links":{"next":${number < 3 ? `"?page=${number}"` : null}}}`
+  const { client, asked } = endless((number) => new Response(deep(number)))
+  await client.tags.list().toArray({ limit: 9 })
+  expect(asked()).toBe(3)
+})
+
 test('a last page may leave its next link out', async () => {
   expect(await idsOf(scripted([json({ items: [{ id: 1 }], links: { self: 'x' } })]).client.tags.list())).toEqual([1])
 })

@@ -178,6 +178,17 @@ test('a redirect is followed on the own server, and the token goes nowhere else'
   expect(seen.length).toBe(7)
 })
 
+test.each([
+  [302, '/admin/v1/networks/1/me', 'the server redirects more than 3 times'],
+  [304, undefined, 'the server answers 304 without an address that leads on'],
+  [302, 'javascript:alert(1)', 'the server redirects to another address. Set `baseUrl` to the address that answers'],
+])('a redirect with the status %i to %s is named', async (status, location, problem) => {
+  const baseUrl = await listen((_, response) => response.writeHead(status, location === undefined ? {} : { location }).end())
+  await expect(createClient({ baseUrl, network: '1', token: 'x' }).me.show()).rejects.toMatchObject({
+    ...{ name: 'InvalidAnswer', code: 'redirected', message: `GET /admin/v1/networks/1/me: ${problem}` },
+  })
+})
+
 test('a server that is not there, and one that hangs up, are lost connections', async () => {
   const gone = createClient({ baseUrl: 'http://127.0.0.1:9', network: '1', token: 'x', maxRetries: 0 })
   await expect(gone.me.show()).rejects.toMatchObject({ name: 'ConnectionError', status: undefined })
