@@ -27,10 +27,15 @@ function numberIn(headers: Headers, ...names: readonly string[]): number | undef
   return undefined
 }
 
-/** Some servers give the moment instead of the seconds. */
-const secondsUntil = (reset: number, now: number): number => (reset > 1e9 ? Math.max(0, reset - now / 1000) : reset)
+/** Some servers give the moment instead of the seconds, in seconds or milliseconds since 1970. */
+function secondsUntil(reset: number, now: number): number {
+  if (reset <= 1e9) return reset
+  return Math.max(0, (reset < 1e11 ? reset : reset / 1000) - now / 1000)
+}
 
 const longestRetryMs = 15 * 60_000
+/** A limit that seems to be renewed later is asked for after this time: the answer is more certain than the header. */
+const longestWaitMs = 60 * 60_000
 
 /**
  * Makes the client.
@@ -65,7 +70,7 @@ export function pacedClient(options: ClientOptions, onWait: (ms: number) => void
     const reset = numberIn(headers, ...(status === 429 ? ['retry-after'] : []), 'ratelimit-reset', 'x-ratelimit-reset')
     if (remaining === undefined || reset === undefined) return
     const now = timing.now()
-    renewsAt = now + secondsUntil(reset, now) * 1000
+    renewsAt = now + Math.min(secondsUntil(reset, now) * 1000, longestWaitMs)
     // The server may not have counted those that are under way.
     left = remaining - (running - 1)
   }

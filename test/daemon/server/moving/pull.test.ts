@@ -224,6 +224,24 @@ test('a pull waits until the limit of the server is renewed, and is never refuse
   expect(report.waited_seconds).toBeGreaterThan(60)
 })
 
+test.each([
+  ['seconds', () => '900000000', 3_600_000],
+  ['the moment in seconds', (now: number) => String(Math.floor(now / 1000) + 7), 7000],
+  ['the moment in milliseconds', (now: number) => String(now + 8000), 8000],
+])('the time of RateLimit-Reset, as %s, is a wait of at most an hour', async (_, reset, wait) => {
+  const source = await seededSource()
+  const timing = jumpingTiming()
+  const answer = async (request: Request) => {
+    const response = await source.community.fetch(request)
+    response.headers.set('x-ratelimit-remaining', '0')
+    response.headers.set('x-ratelimit-reset', reset(timing.now()))
+    return response
+  }
+  await pullFrom(source, memoryStorage(), { source: clientOf(source, answer, timing), only: ['tags'] })
+  expect(timing.waits.length).toBeGreaterThan(1)
+  expect(Math.max(...timing.waits)).toBe(wait)
+})
+
 test('a list that the token may not read is reported, and its rows stay', async () => {
   const source = await seededSource()
   const target = memoryStorage()
