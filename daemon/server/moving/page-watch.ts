@@ -1,6 +1,9 @@
-/** Watches the pages of a list: some servers send one page for ever, and some links lead in a circle. */
+/** Watches the pages of a list: some servers send one page for ever, or empty ones, and some links lead in a circle. */
 import type { Page } from '../../../lib/client/index.ts'
 import { UsageError } from '../../usage.ts'
+
+/** So many pages without a record may follow each other, as in the client. */
+const maxEmptyPages = 1000
 
 /**
  * @param list names the list, for messages
@@ -9,6 +12,7 @@ import { UsageError } from '../../usage.ts'
 export function pageWatch(list: string): (page: Page<unknown>) => boolean {
   const links = new Set<string>()
   let before = ''
+  let empty = 0
   return ({ items, links: { next } }) => {
     const now = JSON.stringify(items)
     // A server that sends its whole list as one array, whichever page it is asked for.
@@ -17,6 +21,9 @@ export function pageWatch(list: string): (page: Page<unknown>) => boolean {
     if (next !== null && links.has(next))
       throw new UsageError(`the list of ${list} has no end: the server links to a page that it has shown before`)
     if (next !== null) links.add(next)
+    empty = items.length > 0 ? 0 : empty + 1
+    if (empty >= maxEmptyPages && next !== null)
+      throw new UsageError(`the list of ${list} has no end: the server sends ${maxEmptyPages} pages without a record`)
     return true
   }
 }

@@ -171,6 +171,19 @@ test('a list whose link the server does not take any more is read from its begin
   await expect(always).rejects.toThrow(/tags: 400 after is not known/)
 })
 
+test('a list of empty pages without an end ends the pull', async () => {
+  const source = await seededSource()
+  let asked = 0
+  const empty = async (request: Request) => {
+    if (!new URL(request.url).pathname.endsWith('/custom_fields')) return source.community.fetch(request)
+    return Response.json({ items: [], links: { self: request.url, next: `https://source.test/?cursor=${++asked}` } })
+  }
+  await expect(pullFrom(source, memoryStorage(), { answer: empty, only: ['tags'] })).rejects.toThrow(
+    '1000 pages without a record',
+  )
+  expect(asked).toBe(1000)
+})
+
 test('a list whose links lead in a circle ends the pull', async () => {
   const source = await seededSource()
   const tags = (items: readonly object[], next: string | null) => Response.json({ items, links: { self: '', next } })
