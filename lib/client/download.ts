@@ -1,11 +1,11 @@
 /** Downloading a file that a record names, such as `url` of an asset. */
-import { errorOf, InvalidAnswer } from './errors.ts'
+import { errorOf, InvalidAnswer, TimeoutError } from './errors.ts'
 import { isResponse, lostIfBroken, timed } from './fetching.ts'
 import { type CallOptions, checkCallOptions, type Settings } from './options.ts'
 import { withRetries } from './retry.ts'
 import { orAborted } from './timing.ts'
 
-/** Options of a download. `timeout` is the time until it begins. */
+/** Options of a download. `timeout` is the time until it begins, and the longest time without a new byte of it. */
 export interface DownloadOptions extends Omit<CallOptions, 'idempotencyKey'> {
   /** The largest file, in bytes: the stream of a larger one fails. The client's `maxAnswerBytes` by default. */
   readonly maxBytes?: number | undefined
@@ -21,26 +21,44 @@ export interface Download {
   readonly headers: Headers
 }
 
-/** A stream that fails when it is larger than allowed, and when the caller gives it up. */
-function bounded(request: string, response: Response, most: number, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+interface Bounds {
+  readonly maxBytes: number
+  /** Milliseconds without a new byte. */
+  readonly timeout: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** A stream that fails when it is larger than allowed, when no byte comes any more, and when the caller gives it up. */
+function bounded(
+  request: string,
+  response: Response,
+  { maxBytes, timeout, signal }: Bounds,
+  { timing }: Settings,
+): ReadableStream<Uint8Array> {
   const reader = response.body?.getReader()
   let size = 0
   return new ReadableStream({
     async pull(controller) {
       if (!reader) return controller.close()
+      const stalled = new AbortController()
+      const takeBack = timing.after(timeout, () =>
+        stalled.abort(new TimeoutError(`${request}: no byte within ${timeout} ms`, { code: 'timeout' })),
+      )
       try {
-        const read = lostIfBroken(request, reader.read())
-        const { done, value } = await (signal ? orAborted(read, signal) : read)
+        const until = signal ? AbortSignal.any([signal, stalled.signal]) : stalled.signal
+        const { done, value } = await orAborted(lostIfBroken(request, reader.read()), until)
         if (done) return controller.close()
         size += value.length
-        if (size > most)
-          throw new InvalidAnswer(`${request}: the file is larger than ${most} bytes (option \`maxBytes\`)`, {
+        if (size > maxBytes)
+          throw new InvalidAnswer(`${request}: the file is larger than ${maxBytes} bytes (option \`maxBytes\`)`, {
             ...{ code: 'answer_too_large', status: response.status, headers: response.headers },
           })
         controller.enqueue(value)
       } catch (error) {
         reader.cancel(error).catch(() => {})
         throw error
+      } finally {
+        takeBack()
       }
     },
     async cancel(reason) {
@@ -76,7 +94,8 @@ export function downloader(settings: Settings) {
           throw errorOf(request, status, headers, undefined)
         }
         const length = headers.get('content-length')
-        const stream = bounded(request, response, maxBytes, options.signal)
+        const { signal: given, timeout = settings.timeout } = options
+        const stream = bounded(request, response, { maxBytes, timeout, signal: given }, settings)
         return { stream, type: headers.get('content-type'), size: length === null ? null : Number(length), headers }
       }),
     )

@@ -35,6 +35,7 @@ export interface Delivery {
   done(): Promise<void>
 }
 
+const optionNames: readonly string[] = ['key', 'secrets', 'store', 'tolerance', 'maxBytes', 'now']
 const defaultTolerance = 300
 const defaultMaxBytes = 16 * 1024 * 1024
 
@@ -101,6 +102,10 @@ async function checkKey(authorization: string | undefined, keys: readonly string
 /** @throws TypeError that names the option, without its value */
 function checked(options: ReceiveOptions) {
   const { key, secrets, store, tolerance = defaultTolerance, maxBytes = defaultMaxBytes, now = systemClock.now } = options ?? {}
+  // A misspelt `secrets` would leave every signature unchecked.
+  const unknown = Object.keys(options ?? {}).find((name) => !optionNames.includes(name))
+  if (unknown !== undefined)
+    throw new TypeError(`option \`${unknown.slice(0, 40)}\` does not exist. Options: ${optionNames.join(', ')}`)
   if (!(tolerance >= 0)) throw new TypeError('option `tolerance` must be a number of seconds, at least 0')
   if (!(maxBytes > 0)) throw new TypeError('option `maxBytes` must be a number above 0')
   if (typeof now !== 'function') throw new TypeError('option `now` must be a function that returns milliseconds')

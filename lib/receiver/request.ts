@@ -49,8 +49,9 @@ export function headerReader({ headers }: WebhookRequest): (name: string) => str
   if (hasGet(headers)) return (name) => headers.get(name) ?? undefined
   const values = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   return (name) => {
-    const value = values.get(name)
-    return typeof value === 'object' ? value.join(', ') : value
+    // Some platforms hand over null for a header that is missing.
+    const value: string | readonly string[] | null | undefined = values.get(name)
+    return typeof value === 'string' ? value : (value?.join(', ') ?? undefined)
   }
 }
 

@@ -117,6 +117,24 @@ test('a download is bounded, and ends with its signal', async () => {
   await expect(new Response(open.stream).arrayBuffer()).rejects.toThrow('enough')
 })
 
+test('a download in which no byte comes any more ends with its time limit', async () => {
+  const limits: (() => void)[] = []
+  const timing = { now: () => 0, random: () => 0, after: (_: number, run: () => void) => (limits.push(run), () => {}) }
+  let cancelled = false
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(bytes(10)),
+    cancel: () => void (cancelled = true),
+  })
+  const options = { baseUrl: 'https://api.test', network: 1, token: 'x', timing, fetch: async () => new Response(body) }
+  const { stream } = await createClient(options).download('https://cdn.example/a', { timeout: 5000 })
+  const reader = stream.getReader()
+  expect((await reader.read()).value).toHaveLength(10)
+  const next = reader.read()
+  limits.at(-1)?.()
+  await expect(next).rejects.toMatchObject({ name: 'TimeoutError', message: 'GET https://cdn.example/a: no byte within 5000 ms' })
+  expect(cancelled).toBe(true)
+})
+
 test('a file that is not there, and a malformed address, are refused', async () => {
   const { client } = scripted([new Response('no', { status: 404 })])
   await expect(client.download('https://cdn.example/a?key=1')).rejects.toThrow('GET https://cdn.example/a: 404')

@@ -98,3 +98,9 @@ test.each([undefined, null, 'text', { body }])('%j is no request', async (reques
     new TypeError('the first argument must be a Request, or an object with headers and body'),
   )
 })
+
+test('headers that a platform hands over as null are missing', async () => {
+  const headers = { ...(await headersOf()), 'content-length': null, 'x-platform': null } as never
+  expect(await show({ method: 'POST', headers, body })).toBe(event.event_id)
+  expect(await show({ method: 'POST', headers: { authorization: null } as never, body })).toBe('401 key_missing')
+})

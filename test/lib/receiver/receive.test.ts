@@ -179,6 +179,7 @@ test.each([
   [{ tolerance: Number.NaN }, 'option `tolerance` must be'],
   [{ maxBytes: 0 }, 'option `maxBytes` must be'],
   [{ now: 5 as unknown as () => number }, 'option `now` must be a function'],
+  [{ secret }, 'option `secret` does not exist. Options: key, secrets, store, tolerance, maxBytes, now'],
   [{ store: {} as unknown as Set<string> }, 'option `store` must have the functions `has` and `add`'],
 ])('options that cannot be used are a mistake of the program, and named: %j', async (changes, sentence) => {
   const refused = receive(await deliveryOf(), { ...options, ...changes })
