@@ -119,11 +119,17 @@ test('a download is bounded, and ends with its signal', async () => {
 
 test('a download in which no byte comes any more ends with its time limit', async () => {
   const limits: (() => void)[] = []
-  const timing = { now: () => 0, random: () => 0, after: (_: number, run: () => void) => (limits.push(run), () => {}) }
+  const after = (_: number, run: () => void) => {
+    limits.push(run)
+    return () => {}
+  }
+  const timing = { now: () => 0, random: () => 0, after }
   let cancelled = false
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(bytes(10)),
-    cancel: () => void (cancelled = true),
+    cancel() {
+      cancelled = true
+    },
   })
   const options = { baseUrl: 'https://api.test', network: 1, token: 'x', timing, fetch: async () => new Response(body) }
   const { stream } = await createClient(options).download('https://cdn.example/a', { timeout: 5000 })
