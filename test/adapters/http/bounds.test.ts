@@ -1,11 +1,10 @@
-/** Clients that send without end, without reading, or not at all. */
-import { createServer, type RequestListener } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { type TransferBounds, toNodeListener } from '../../../adapters/http/node.ts'
 import type { Answer, Incoming, Options } from '../../../lib/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
 
 const MiB = 1024 * 1024
 const tags = '/admin/v1/networks/1/tags'
@@ -13,16 +12,6 @@ const assets = '/admin/v1/networks/1/assets'
 
 /** Waits for what clients see of it, for as long as a busy machine may take. */
 const eventually = (condition: () => unknown) => vi.waitFor(condition, { timeout: 60_000 })
-
-async function start(listener: RequestListener): Promise<number> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return (server.address() as AddressInfo).port
-}
 
 async function hosted(options: Partial<Options> = {}, bounds?: TransferBounds) {
   const it = await createTestCommunity({ allowHttp: true, ...options })
@@ -35,7 +24,7 @@ async function hosted(options: Partial<Options> = {}, bounds?: TransferBounds) {
     running -= 1
     return answer
   }
-  const port = await start(toNodeListener({ serve }, bounds))
+  const port = Number(new URL(await onLoopback(toNodeListener({ serve }, bounds))).port)
   return { ...it, port, url: `http://127.0.0.1:${port}`, mostRunning: () => mostRunning }
 }
 

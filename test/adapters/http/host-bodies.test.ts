@@ -1,14 +1,15 @@
 /** Hosts that read or parse a body before the community gets the request. */
-import { createServer, request as httpRequest, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { request as httpRequest, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import express, { type RequestHandler } from 'express'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { communityMiddleware as honoMiddleware } from '../../../adapters/http/hono.ts'
 import { communityMiddleware as koaMiddleware } from '../../../adapters/http/koa.ts'
 import { communityMiddleware, toNodeListener } from '../../../adapters/http/node.ts'
 import { untyped } from '../../../bench/http/untyped.ts'
 import { createTestCommunity, type TestCommunity } from '../../support/community.ts'
 import type { Json } from '../../support/json.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
 
 type KoaMiddleware = ReturnType<typeof koaMiddleware>
 const { default: Koa } = await untyped<{ default: new () => { use(it: KoaMiddleware): void; callback(): RequestListener } }>(
@@ -21,16 +22,6 @@ type HonoMiddleware = ReturnType<typeof honoMiddleware>
 type Reader = 'json' | 'text' | 'arrayBuffer'
 const { Hono } = await untyped<{ Hono: new () => { use(it: HonoMiddleware): void; readonly fetch: unknown } }>('hono')
 const { getRequestListener } = await untyped<{ getRequestListener(fetch: unknown): RequestListener }>('@hono/node-server')
-
-async function start(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
 
 /** Reads the whole body, as parsers do. */
 async function bytesOf(request: IncomingMessage): Promise<Buffer> {
@@ -166,7 +157,7 @@ const withoutIds = (body: Json): Json =>
 
 const hosted = async (host: (it: TestCommunity) => RequestListener) => {
   const it = await createTestCommunity({ allowHttp: true })
-  return { ...it, url: await start(host(it)) }
+  return { ...it, url: await onLoopback(host(it)) }
 }
 
 for (const [name, host] of hosts)
@@ -250,7 +241,7 @@ test('Koa mounts it below a path, though `koa-mount` cuts that path off', async 
   const path = `/community${tags}`
   await it.community.call('tags.create', { network: 'demo', body: { title: 'Oil' } })
   await it.community.call('tags.create', { network: 'demo', body: { title: 'Ink' } })
-  const answer = await fetch(`${await start(app.callback())}${path}?per_page=1`, { headers })
+  const answer = await fetch(`${await onLoopback(app.callback())}${path}?per_page=1`, { headers })
   expect([answer.status, await answer.json()]).toMatchObject([200, { links: { next: expect.stringContaining(`${path}?`) } }])
 })
 
@@ -260,7 +251,11 @@ test('one Idempotency-Key works with and without a parser', async () => {
   const answers = []
   for (const [, host] of hosts)
     answers.push(
-      await fetch((await start(host(it))) + tags, { method: 'POST', headers, body: '{ "title": "Oil", "color": "#FF5733" }' }),
+      await fetch((await onLoopback(host(it))) + tags, {
+        method: 'POST',
+        headers,
+        body: '{ "title": "Oil", "color": "#FF5733" }',
+      }),
     )
   expect(answers.map(({ status }) => status)).toEqual(hosts.map(() => 201))
   expect(answers.map((answer) => answer.headers.get('idempotency-replayed'))).toEqual(
@@ -299,7 +294,7 @@ test('a client that left before its body was asked for is answered, and nothing 
     },
   })
   const url = new URL(
-    await start((request, response) => {
+    await onLoopback((request, response) => {
       request.on('close', () => gone.resolve())
       listener(request, response)
     }),
@@ -314,7 +309,7 @@ test('a client that left before its body was asked for is answered, and nothing 
 
 test('an answer that fails to come about ends the connection, and only that', async () => {
   const listener = toNodeListener({ serve: () => Promise.reject(new Error('not started')) })
-  const url = await start(listener)
+  const url = await onLoopback(listener)
   const ended = () =>
     new Promise<string>((resolve) =>
       httpRequest(url + tags, () => resolve('answered'))

@@ -1,26 +1,11 @@
-import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import express from 'express'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { panelMiddleware } from '../../../adapters/http/node.ts'
 import { catalogue } from '../../../lib/events/catalogue.ts'
 import { createPanel } from '../../../lib/panel/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
-
-const closing: (() => void)[] = []
-afterEach(() => {
-  for (const close of closing.splice(0)) close()
-})
-
-async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  closing.push(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+import { onLoopback } from '../../support/on-loopback.ts'
 
 async function createMounted(parser: express.RequestHandler[] = []) {
   const { community } = await createTestCommunity()
@@ -34,7 +19,7 @@ async function createMounted(parser: express.RequestHandler[] = []) {
   app.use(express.text({ type: '*/*' }), (request, response) => {
     response.send(`the application got ${request.body}`)
   })
-  return { community, origin: await listen(app) }
+  return { community, origin: await onLoopback(app) }
 }
 
 const headers = { cookie: 'session=ada', 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }

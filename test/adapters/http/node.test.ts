@@ -1,25 +1,11 @@
-import { createServer, request as httpRequest, type RequestListener } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
 import express from 'express'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { communityMiddleware, toNodeListener } from '../../../adapters/http/node.ts'
 import type { Options } from '../../../lib/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
-
-const closing: (() => void)[] = []
-afterEach(() => {
-  for (const close of closing.splice(0)) close()
-})
-
-async function start(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closing.push(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+import { onLoopback } from '../../support/on-loopback.ts'
 
 async function hosted(options: Partial<Options> = {}) {
   const it = await createTestCommunity({ allowHttp: true, ...options })
@@ -32,7 +18,7 @@ const tag = JSON.stringify({ title: 'Größe ✓' })
 
 test('node:http: a body comes in and the record goes out, byte for byte', async () => {
   const { community, headers } = await hosted()
-  const url = await start(toNodeListener(community))
+  const url = await onLoopback(toNodeListener(community))
   const posted = await fetch(url + tags, { method: 'POST', headers, body: tag })
   expect(posted.status).toBe(201)
   const record = await posted.json()
@@ -44,7 +30,7 @@ test('node:http: a body comes in and the record goes out, byte for byte', async 
 
 test('HEAD has the headers of GET and no body', async () => {
   const { community, headers } = await hosted()
-  const url = await start(toNodeListener(community))
+  const url = await onLoopback(toNodeListener(community))
   const get = await fetch(url + tags, { headers })
   const head = await fetch(url + tags, { method: 'HEAD', headers })
   expect(head.status).toBe(200)
@@ -54,7 +40,7 @@ test('HEAD has the headers of GET and no body', async () => {
 
 test('two Authorization or Host headers are refused, though Node hands on only the first', async () => {
   const { community, token } = await hosted()
-  const url = new URL(await start(toNodeListener(community)))
+  const url = new URL(await onLoopback(toNodeListener(community)))
   const statusOf = (...headers: readonly string[]) =>
     new Promise((resolve, reject) => {
       const request = httpRequest({ host: url.hostname, port: url.port, path: tags, headers })
@@ -70,7 +56,7 @@ test('two Authorization or Host headers are refused, though Node hands on only t
 
 test('a body that is too large is answered with 413, announced or not', async () => {
   const { community, headers } = await hosted()
-  const url = await start(toNodeListener(community))
+  const url = await onLoopback(toNodeListener(community))
   const large = JSON.stringify({ title: 'x'.repeat(2 * 1024 * 1024) })
   const announced = await fetch(url + tags, { method: 'POST', headers, body: large })
   expect(announced.status).toBe(413)
@@ -88,7 +74,7 @@ test('a body that is too large is answered with 413, announced or not', async ()
 
 test('a connection that is cut in the middle of a body leaves nothing behind, and the server continues', async () => {
   const { community, headers, faults } = await hosted()
-  const url = new URL(await start(toNodeListener(community)))
+  const url = new URL(await onLoopback(toNodeListener(community)))
   const socket = connect(Number(url.port), url.hostname)
   socket.write(
     `POST ${tags} HTTP/1.1\r\nHost: x\r\nAuthorization: ${headers.authorization}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"title":`,
@@ -103,7 +89,7 @@ test('a connection that is cut in the middle of a body leaves nothing behind, an
 
 test('a caller who takes us for a proxy and sends the whole address is understood', async () => {
   const { community, headers } = await hosted()
-  const url = new URL(await start(toNodeListener(community)))
+  const url = new URL(await onLoopback(toNodeListener(community)))
   const status = await new Promise((resolve, reject) => {
     const request = httpRequest({ host: url.hostname, port: url.port, path: `http://${url.host}${tags}?page=1`, headers })
     request.on('response', (response) => resolve(response.statusCode))
@@ -115,7 +101,7 @@ test('a caller who takes us for a proxy and sends the whole address is understoo
 
 test('plain HTTP is refused, and so is a forwarded https that nobody said to believe', async () => {
   const { community, headers } = await hosted({ allowHttp: false })
-  const url = await start(toNodeListener(community))
+  const url = await onLoopback(toNodeListener(community))
   for (const extra of [{}, { 'x-forwarded-proto': 'https' }]) {
     const answer = await fetch(url + tags, { headers: { ...headers, ...extra } })
     expect(answer.status).toBe(403)
@@ -133,7 +119,7 @@ for (const [where, parser] of [
     if (parser) app.use(parser)
     app.use(communityMiddleware(community))
     app.post('/own', express.json(), (request, response) => void response.json({ own: request.body }))
-    const url = await start(app)
+    const url = await onLoopback(app)
     const posted = await fetch(url + tags, { method: 'POST', headers, body: tag })
     expect(posted.status).toBe(201)
     const own = await fetch(`${url}/own`, { method: 'POST', headers, body: tag })
@@ -148,7 +134,7 @@ test('Express, below a path: links carry the path, and a form that a parser took
   const app = express()
   app.use(express.urlencoded())
   app.use('/community', communityMiddleware(community))
-  const url = await start(app)
+  const url = await onLoopback(app)
   const listed = await fetch(`${url}/community${tags}`, { headers })
   expect(await listed.json()).toEqual({ items: [], links: { self: `${url}/community${tags}`, next: null } })
   const form = await fetch(`${url}/community${tags}`, {

@@ -1,6 +1,5 @@
 /** The host's id of a request, as each adapter gets it. */
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import express from 'express'
 import Fastify from 'fastify'
 import { Hono } from 'hono'
@@ -11,6 +10,7 @@ import { communityMiddleware as honoMiddleware } from '../../../adapters/http/ho
 import { communityMiddleware as koaMiddleware } from '../../../adapters/http/koa.ts'
 import { communityMiddleware, toNodeListener } from '../../../adapters/http/node.ts'
 import { createTestCommunity } from '../../support/community.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
 
 const path = '/admin/v1/networks/1/tags'
 
@@ -29,23 +29,13 @@ async function idAt(origin: string, { headers }: Failing): Promise<string> {
   return ((await answer.json()) as { readonly request_id: string }).request_id
 }
 
-async function start(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
 const headerOf = ({ headers }: IncomingMessage) => headers['x-request-id']
 
 test('a listener of Node takes the id from its request or its response', async () => {
   const host = await failing()
-  expect(await idAt(await start(toNodeListener(host.community, { requestId: headerOf })), host)).toBe('given-7')
+  expect(await idAt(await onLoopback(toNodeListener(host.community, { requestId: headerOf })), host)).toBe('given-7')
   const api = toNodeListener(host.community, { requestId: (_, response) => response.getHeader('x-request-id') })
-  const origin = await start((request, response) => {
+  const origin = await onLoopback((request, response) => {
     response.setHeader('x-request-id', 'ours-8')
     api(request, response)
   })
@@ -61,7 +51,7 @@ test('Express has the id that earlier middleware has put on the request', async 
   })
   const requestId = (request: IncomingMessage & { readonly id?: unknown }) => request.id
   app.use(communityMiddleware(host.community, { requestId, bodyStallMs: 1000 }))
-  expect(await idAt(await start(app), host)).toBe('9')
+  expect(await idAt(await onLoopback(app), host)).toBe('9')
 })
 
 test('Fastify has its own id by default', async () => {

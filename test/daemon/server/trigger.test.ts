@@ -1,14 +1,13 @@
 /** `folkmoot trigger`, to a separate receiver over real HTTP. */
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { catalogue } from '../../../lib/events/catalogue.ts'
 import { type ReceivedEvent, receive } from '../../../lib/receiver/index.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
 import { folkmoot } from '../../support/program.ts'
 
 const key = 'my-webhook-key'
@@ -17,17 +16,11 @@ const key = 'my-webhook-key'
 async function startReceiver() {
   const events: ReceivedEvent[] = []
   let told = () => {}
-  const server = createServer(async (request, response) => {
+  const origin = await onLoopback(async (request, response) => {
     events.push((await receive(request, { key })).event)
     response.writeHead(204).end()
     told()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
   const until = (count: number): Promise<void> =>
     new Promise((resolve) => {
       told = () => {
@@ -35,7 +28,7 @@ async function startReceiver() {
       }
       told()
     })
-  return { url: `http://127.0.0.1:${port}/webhooks`, events, until }
+  return { url: `${origin}/webhooks`, events, until }
 }
 
 async function startServer() {

@@ -1,7 +1,6 @@
 /** Answers that break on their way, over real connections: pages of proxies, halves of answers, answers that stop. */
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import type { RequestListener, ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
 import {
   type ClientOptions,
   ConnectionError,
@@ -10,6 +9,7 @@ import {
   ServerError,
   TimeoutError,
 } from '../../../lib/client/index.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
 
 /** Waits are over at once, and time limits when the test ends them. */
 function heldTiming() {
@@ -30,16 +30,10 @@ const timeout = 5000
 /** A server on loopback, and a client of it. */
 async function served(listener: RequestListener, options: Partial<ClientOptions> = {}) {
   const seen: { readonly method: string | undefined; readonly key: string | undefined }[] = []
-  const server = createServer((request, response) => {
+  const baseUrl = await onLoopback((request, response) => {
     seen.push({ method: request.method, key: request.headers['idempotency-key']?.toString() })
     listener(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const { timing, endTime } = heldTiming()
   const client = createClient({ baseUrl, network: '1', token: 'secret-token', timeout, timing, ...options })
   return { client, seen, endTime }

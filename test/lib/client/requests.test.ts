@@ -1,9 +1,7 @@
-/** The requests of a client: addresses, arguments, options; and the answers that it does not take. */
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ClientOptions, createClient } from '../../../lib/client/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
 import { json, scripted } from '../../support/scripted-server.ts'
 
 test.each([
@@ -137,24 +135,14 @@ test('an answer that is no JSON, or larger than allowed, is refused and not trie
   await expect(none.client.me.show()).rejects.toThrow('option `fetch` returned no Response')
 })
 
-async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
 test('a redirect is followed on the own server, and the token goes nowhere else', async () => {
   const elsewhere: unknown[] = []
-  const other = await listen((request, response) => {
+  const other = await onLoopback((request, response) => {
     elsewhere.push(request.headers)
     response.end('{}')
   })
   const seen: string[] = []
-  const baseUrl = await listen((request, response) => {
+  const baseUrl = await onLoopback((request, response) => {
     seen.push(`${request.method} ${request.url}`)
     const { url = '' } = request
     if (url.includes('/tags/')) return response.writeHead(301, { location: `${other}${url}` }).end()
@@ -192,7 +180,7 @@ test.each([
 test('a server that is not there, and one that hangs up, are lost connections', async () => {
   const gone = createClient({ baseUrl: 'http://127.0.0.1:9', network: '1', token: 'x', maxRetries: 0 })
   await expect(gone.me.show()).rejects.toMatchObject({ name: 'ConnectionError', status: undefined })
-  const baseUrl = await listen((request) => request.socket.destroy())
+  const baseUrl = await onLoopback((request) => request.socket.destroy())
   const client = createClient({ baseUrl, network: '1', token: 'x', maxRetries: 0 })
   await expect(client.me.show()).rejects.toMatchObject({ name: 'ConnectionError', code: 'connection_failed' })
 })

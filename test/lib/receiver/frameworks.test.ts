@@ -1,9 +1,9 @@
 /** Requests as frameworks hand them over, from real servers over real HTTP. */
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import express from 'express'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { isWebhookError, receive, respond } from '../../../lib/receiver/index.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
 import { atNoon, body, event, headersOf, key, secret, url } from './support.ts'
 
 const options = { key, secrets: secret, now: atNoon }
@@ -12,14 +12,7 @@ const codeOf = (error: unknown): string => (isWebhookError(error) ? `${error.sta
 
 /** Serves on loopback until the test ends, and posts a delivery there. */
 async function answerOf(listener: RequestListener, text = body): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  const answer = await fetch(`http://127.0.0.1:${port}/webhooks`, { method: 'POST', headers: await headersOf(), body: text })
+  const answer = await fetch(`${await onLoopback(listener)}/webhooks`, { method: 'POST', headers: await headersOf(), body: text })
   return `${answer.status} ${await answer.text()}`
 }
 

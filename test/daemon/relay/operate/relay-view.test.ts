@@ -229,16 +229,17 @@ describe('the control port', () => {
   })
 
   test.each([
-    [{ per_second: 5, actor: 'Ada' }, 'give either `ids` or `filter`'],
-    [{ per_second: 5, actor: 'Ada', ids: ['1'], filter: {} }, 'give either `ids` or `filter`'],
-    [{ per_second: 5, actor: 'Ada', filter: { network: '2' } }, 'there is no `network` here'],
-    [{ per_second: 5, actor: 'Ada', ids: Array.from({ length: 1001 }, () => '1') }, 'ids has at most 1000 ids'],
-    [{ per_second: 0, actor: 'Ada', ids: ['1'] }, 'per_second takes a whole number from 1 to 10000'],
-  ])('refuses a resend of %j: %s', async (body, problem) => {
+    ['nothing', {}, 'give either `ids` or `filter`'],
+    ['both', { ids: ['1'], filter: {} }, 'give either `ids` or `filter`'],
+    ['another network', { filter: { network: '2' } }, 'there is no `network` here'],
+    ['1001 deliveries', { ids: Array.from({ length: 1001 }, () => '1') }, 'ids has at most 1000 ids'],
+    ['no delivery a second', { per_second: 0, ids: ['1'] }, 'per_second takes a whole number from 1 to 10000'],
+  ])('refuses a resend of %s', async (_, selection, problem) => {
     const all = await bench()
     const { url, key } = await controlOf(all)
     const headers = { authorization: `Bearer ${key}` }
-    const answer = await fetch(`${url}${network}/replays`, { method: 'POST', headers, body: JSON.stringify(body) })
+    const body = JSON.stringify({ per_second: 5, actor: 'Ada', ...selection })
+    const answer = await fetch(`${url}${network}/replays`, { method: 'POST', headers, body })
     expect([answer.status, await answer.json()]).toEqual([422, { error: expect.stringContaining(problem) }])
   })
 })

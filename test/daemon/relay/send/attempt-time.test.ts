@@ -1,13 +1,10 @@
-/** How long an attempt may take: its time-out, and what ends it before. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { attemptTimeout, coversAttempt, shortestLease } from '../../../../daemon/relay/attempt-timeout.ts'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { createSender } from '../../../../daemon/relay/send/sender.ts'
 import { checkSettings, defaultSettings, SettingsError } from '../../../../daemon/relay/settings.ts'
+import { onLoopback } from '../../../support/on-loopback.ts'
 import { receiver, until } from '../support.ts'
 
 const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true }
@@ -82,17 +79,11 @@ describe('an attempt', () => {
     const warned = (warning: Error): void => void warnings.push(warning)
     process.on('warning', warned)
     onTestFinished(() => void process.off('warning', warned))
-    const server = createServer((request, response) => {
+    const origin = await onLoopback((request, response) => {
       request.resume()
       response.writeHead(204).end()
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const url = `${origin}/`
     const { send } = senderOf()
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
     const before = timers()

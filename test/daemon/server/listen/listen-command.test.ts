@@ -1,14 +1,14 @@
 /** `folkmoot listen`, as a process beside a real server with a relay, in front of an application over real HTTP. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { receive } from '../../../../lib/receiver/index.ts'
 import { environment, program, run, watched } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import type { Json } from '../../../support/json.ts'
+import { onLoopback } from '../../../support/on-loopback.ts'
 import { folkmoot } from '../../../support/program.ts'
 
 const key = 'my-webhook-key'
@@ -23,17 +23,12 @@ interface Taken {
 async function startApplication(...statuses: readonly number[]) {
   const taken: Taken[] = []
   const next = [...statuses]
-  const server = createServer(async (request, response) => {
+  const origin = await onLoopback(async (request, response) => {
     const { event } = await receive(request, { key, secrets: secret })
     taken.push({ event_type: event.event_type, headers: request.headers })
     response.writeHead(next.shift() ?? 204).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://localhost:${(server.address() as AddressInfo).port}/webhooks`, taken }
+  return { url: `${origin.replace('127.0.0.1', 'localhost')}/webhooks`, taken }
 }
 
 async function startServer(...flags: readonly string[]) {

@@ -1,7 +1,5 @@
 /** `folkmoot pull` and `folkmoot push` as processes that are killed at random, at servers with faults. */
 import { readFileSync, watch } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
@@ -14,6 +12,7 @@ import { members } from '../../../../lib/storage/tables/members.ts'
 import { type Command, run } from '../../../support/command.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
+import { onLoopback } from '../../../support/on-loopback.ts'
 import { rounds, soaking } from '../../../support/rounds.ts'
 import { createSeededCommunity } from '../../../support/seed.ts'
 import { everything, picture, sharedContent } from './support.ts'
@@ -56,10 +55,8 @@ const chance = (most: number): number => 1 + Math.floor(Math.random() * most)
 
 /** A server with the pictures of badges. */
 async function pictures(): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(picture))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/badge.png`
+  const origin = await onLoopback((_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(picture))
+  return `${origin}/badge.png`
 }
 
 /** An empty network with its host, and a token. */

@@ -2,9 +2,8 @@
  * A server of the Admin API that is not folkmoot, written from the specification alone. Its ids are numbers, its pages are short,
  * and some of its lists are arrays. Its times have an offset, and fields are unknown, missing or null.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { onLoopback } from '../../../support/on-loopback.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -145,11 +144,5 @@ export const recordsAt = (path: string): number => lists[path]?.records.length ?
 
 /** Starts it. @returns its address, with a prefix */
 export async function otherServer(): Promise<string> {
-  const server = createServer((request, response) => void answer(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`
+  return `${await onLoopback((request, response) => void answer(request, response))}/api`
 }

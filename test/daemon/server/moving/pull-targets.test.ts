@@ -1,14 +1,12 @@
-/** `folkmoot pull` into each kind of storage, and from a server that is not folkmoot. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toNodeListener } from '../../../../adapters/http/node.ts'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { openStorage } from '../../../../daemon/server/storage/open.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import { members } from '../../../../lib/storage/tables/members.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
+import { onLoopback } from '../../../support/on-loopback.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { folkmoot } from '../../../support/program.ts'
 import { createSeededCommunity } from '../../../support/seed.ts'
@@ -49,10 +47,7 @@ for (const [engine, newAddress] of Object.entries(addresses))
     await source.storage.transaction(async (tx) => {
       for (const { id } of await tx.find(members, {})) await tx.update(members, id, { commercial_email_consent: true })
     })
-    const server = createServer(toNodeListener(source.community))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close())
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const url = await onLoopback(toNodeListener(source.community))
     const to = newAddress()
     let writes = 0
     await within(to, async (storage) => {
