@@ -1,6 +1,7 @@
 /** The command line of the server. A command's modules are loaded when it runs, so that help and mistakes come at once. */
 import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
+import { hintAtHelp } from '../help-hint.ts'
 import { usageLine } from '../json.ts'
 import type { Output } from '../output.ts'
 import {
@@ -57,7 +58,6 @@ export function createProgram({
       writeErr: (text) => out.warn(text.trimEnd()),
       outputError: (text, write) => write(usageLine('folkmoot', text, json)),
     })
-  if (!json) program.showHelpAfterError('(see folkmoot --help)')
 
   handOverKeys(program, encryptionKeys)
   serveCommand(program, out, started)
@@ -95,5 +95,6 @@ export function createProgram({
     .description('print the OpenAPI document')
     .option('--webhooks', 'of the webhooks')
     .action(async (flags) => (await import('./spec.ts')).printSpec(flags, out))
+  if (!json) hintAtHelp(program)
   return program
 }

@@ -1,6 +1,7 @@
 /** The command line of the relay. A command's modules are loaded when it runs, so that help and mistakes come at once. */
 import { Command } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
+import { hintAtHelp } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
 import type { ReplayFlags, SelectionFlags } from '../selection.ts'
 import { withSettingFlags } from '../setting-flags.ts'
@@ -21,7 +22,6 @@ export function createProgram(host: Host): Command {
   const program = new Command('folkmoot-relay')
     .description('Delivers the events of an outbox as webhooks, at least once.')
     .version(host.version, '--version', 'print the version')
-    .showHelpAfterError(false)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
   handOverKeys(program, host.encryptionKeys)
@@ -101,5 +101,6 @@ export function createProgram(host: Host): Command {
     host.output.write(text)
     if (!ok) host.failed()
   })
+  if (!host.json) hintAtHelp(program)
   return program
 }

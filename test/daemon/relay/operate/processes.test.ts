@@ -181,6 +181,6 @@ describe('folkmoot-relay run', () => {
     const { code, stderr } = await ended('folkmoot-relay', 'run', ...flags)
     expect(code).toBe(2)
     expect(stderr).toMatch(sentence)
-    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect(stderr.trim().replace('\n(see folkmoot-relay run --help)', '').split('\n')).toHaveLength(1)
   })
 })

@@ -1,0 +1,58 @@
+/** Wrong command lines: the message of every command of both programs names the help of that command. */
+import type { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { createProgram as createRelay } from '../../daemon/relay/operate/commands/program.ts'
+import { createProgram } from '../../daemon/server/program.ts'
+import { ended } from '../support/program.ts'
+
+const nothing = (): void => {}
+const host = { json: false, version: '0.0.0', encryptionKeys: undefined, failed: nothing }
+const programs = {
+  folkmoot: createProgram({ ...host, out: { line: nothing, warn: nothing }, started: nothing }),
+  'folkmoot-relay': createRelay({
+    ...host,
+    output: { write: nothing },
+    progress: nothing,
+    onSignal: nothing,
+    serviceManager: { socket: undefined, watchdog: 0 },
+  }),
+}
+
+/** Every command below this one, with the words before it. */
+const commandsOf = (command: Command, words: readonly string[] = []): readonly (readonly [string, Command])[] => [
+  [words.join(' '), command],
+  ...command.commands.flatMap((each) => commandsOf(each, [...words, each.name()])),
+]
+
+describe.each(['folkmoot', 'folkmoot-relay'] as const)('%s', (program) => {
+  const all = commandsOf(programs[program])
+  const run = (words: string, ...rest: readonly string[]) => ended(program, ...words.split(' ').filter(Boolean), ...rest)
+  const whole = (words: string): string => `${program} ${words}`.trim()
+  const isMissing = (command: Command): boolean => command.options.some(({ mandatory }) => mandatory)
+
+  test.each(all)('%s: an unknown option', async (words, { options }) => {
+    const needed = options.flatMap(({ mandatory, long }) => (mandatory && long ? [long, 'x'] : []))
+    const { code, stderr } = await run(words, ...needed, '--no-such-option')
+    expect([code, stderr.trim()]).toEqual([2, `${program}: unknown option '--no-such-option'\n(see ${whole(words)} --help)`])
+  })
+
+  test.each(all.filter(([, { commands }]) => commands.length > 0))('%s: an unknown command', async (words) => {
+    const { code, stderr } = await run(words, 'no-such-command')
+    expect([code, stderr.trim()]).toEqual([2, `${program}: unknown command 'no-such-command'\n(see ${whole(words)} --help)`])
+  })
+
+  test.each(all.filter(([, command]) => isMissing(command)))('%s: a missing option', async (words) => {
+    const { code, stderr } = await run(words)
+    expect([code, stderr.trim().split('\n').at(-1)]).toEqual([2, `(see ${whole(words)} --help)`])
+  })
+
+  test.each(all)('%s: the help that is named is there', async (words, command) => {
+    const { code, stdout } = await run(words, '--help')
+    expect([code, stdout.split('\n')[0]]).toEqual([0, `Usage: ${whole(words)} ${command.usage()}`])
+  })
+
+  test('an error as JSON is one object', async () => {
+    const { code, stderr } = await run(program === 'folkmoot' ? 'networks list' : 'status', '--json', '--no-such-option')
+    expect([code, JSON.parse(stderr)]).toEqual([2, { error: "unknown option '--no-such-option'" }])
+  })
+})
