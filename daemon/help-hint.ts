@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 
 /**
- * A message about a wrong command line ends with the help of its own command: `(see folkmoot networks create --help)`.
+ * A message about a wrong command line names the help of the command: `(see folkmoot networks create --help)`.
  * @param words the command with those before it
  */
 export function hintAtHelp(command: Command, words = command.name()): void {

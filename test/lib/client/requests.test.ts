@@ -171,7 +171,7 @@ test.each([
   [304, undefined, 'the server answers 304 without an address that leads on'],
   [302, 'javascript:alert(1)', 'the server redirects to another address. Set `baseUrl` to the address that answers'],
 ])('a redirect with the status %i to %s is named', async (status, location, problem) => {
-  const baseUrl = await listen((_, response) => response.writeHead(status, location === undefined ? {} : { location }).end())
+  const baseUrl = await onLoopback((_, response) => response.writeHead(status, location === undefined ? {} : { location }).end())
   await expect(createClient({ baseUrl, network: '1', token: 'x' }).me.show()).rejects.toMatchObject({
     ...{ name: 'InvalidAnswer', code: 'redirected', message: `GET /admin/v1/networks/1/me: ${problem}` },
   })
