@@ -5,6 +5,7 @@
  * columns. PostgreSQL runs its statements in order. If one fails, those behind it are skipped.
  */
 import type { PgClient, PgResult } from './connection.ts'
+import { forgetMessages, takeMessages, writeBind, writeExecute, writeParse, writeSync } from './messages.ts'
 
 /** One statement of a batch. */
 export interface Batched {
@@ -21,15 +22,11 @@ interface Wire {
   /** The texts of the prepared statements, by name: those that PostgreSQL has parsed, and those on their way. */
   readonly parsedStatements: Record<string, string | undefined>
   readonly submittedNamedStatements: Record<string, string | undefined>
-  readonly stream: { cork(): void; uncork(): void }
-  parse(statement: { readonly text: string; readonly name: string | undefined }): void
-  bind(values: { readonly statement: string | undefined; readonly values: readonly (string | null)[] }): void
-  execute(portal: object): void
-  sync(): void
+  readonly stream: { readonly writable: boolean; write(bytes: Uint8Array): unknown }
 }
 
 type Callback = (error: unknown) => void
-type QueryClass = new (config: { readonly text: string }) => object
+type QueryClass = new (text: string) => object
 type BatchClass = new (statements: readonly Batched[]) => object
 
 /** A client of `pg` that sends ahead. It takes a query of a subclass, and calls its methods with the answers of PostgreSQL. */
@@ -65,25 +62,26 @@ function batchesOver(Query: QueryClass): BatchClass {
     #rows: unknown[][] = []
 
     constructor(statements: readonly Batched[]) {
-      super({ text: '' })
+      super('')
       this.#statements = statements
       this.callback = (error) => this.#settle(error)
     }
 
     submit(wire: Wire): null {
-      wire.stream.cork()
       try {
         for (const { text, values, name } of this.#statements) {
           if (!name || (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) === undefined) {
-            wire.parse({ text, name })
+            writeParse(name ?? '', text)
             if (name) wire.submittedNamedStatements[name] = text
           }
-          wire.bind({ statement: name, values: values.map(textOf) })
-          wire.execute({})
+          writeBind(name ?? '', values.map(textOf))
+          writeExecute()
         }
-        wire.sync()
+        writeSync()
+        const messages = takeMessages()
+        if (wire.stream.writable) wire.stream.write(messages)
       } finally {
-        wire.stream.uncork()
+        forgetMessages()
       }
       this.#next()
       return null
