@@ -20,7 +20,7 @@ import { nestingIn } from './nesting.ts'
 import { prepareTables } from './postgres/migrate.ts'
 import { nestedIn } from './postgres/nested.ts'
 import { channelOf } from './postgres/outbox.ts'
-import type { Language } from './postgres/sender.ts'
+import { type Language, named } from './postgres/sender.ts'
 import { openSnapshot } from './postgres/snapshot.ts'
 import { runIn, transactionOn } from './postgres/transaction.ts'
 import { sharedSnapshots } from './sql/snapshots.ts'
@@ -117,7 +117,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   })
 
   const write = <T>(asked: (tx: Tx) => Promise<T>): Promise<T> =>
-    inTransactionAhead(pool, 'BEGIN', connectTimeoutMs, async (beginning) => {
+    inTransactionAhead(pool, named(language, 'BEGIN'), connectTimeoutMs, async (beginning) => {
       const transaction = transactionOn(beginning, language)
       const value = await runIn(transaction, language, false, asked)
       await committed(transaction.endWith('COMMIT'))

@@ -126,25 +126,32 @@ export interface Beginning {
   readonly begun: Promise<Held>
 }
 
+/** The statement that begins a transaction. */
+export interface Begin {
+  readonly text: string
+  /** Names it as a prepared one. */
+  readonly name: string | undefined
+}
+
 /**
  * As `beginOn`, but without waiting for the answer to the BEGIN, where the connection sends ahead.
  *
  * @throws StorageError `unavailable` if no connection becomes free in time
  */
-export async function beginAhead(pool: PgPool, begin: string, connectTimeoutMs: number): Promise<Beginning> {
+export async function beginAhead(pool: PgPool, { text, name }: Begin, connectTimeoutMs: number): Promise<Beginning> {
   const ahead = isPipelined(pool) ? await heldOrLost(pool, connectTimeoutMs) : undefined
   // A `pg` before 8.23 takes the option and ignores it.
   if (!ahead?.client.pipeline) {
     ahead?.release()
-    const held = await beginOn(pool, begin, connectTimeoutMs)
+    const held = await beginOn(pool, text, connectTimeoutMs)
     return { client: held.client, begun: Promise.resolve(held) }
   }
   const batch = nextBatch(ahead.client)
-  const begun = send(ahead.client, begin).then(
+  const begun = send(ahead.client, text, [], name).then(
     () => ahead,
     (error: unknown) => {
       ahead.release(true)
-      if (isOfNoUse(error)) return beginOn(pool, begin, connectTimeoutMs)
+      if (isOfNoUse(error)) return beginOn(pool, text, connectTimeoutMs)
       throw unreachable(error)
     },
   )
@@ -181,7 +188,7 @@ export async function inTransaction<T>(
 /** As `inTransaction`, for work that sends its first reads together with the BEGIN. */
 export async function inTransactionAhead<T>(
   pool: PgPool,
-  begin: string,
+  begin: Begin,
   connectTimeoutMs: number,
   work: (beginning: Beginning) => Promise<T>,
 ): Promise<T> {

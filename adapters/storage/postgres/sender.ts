@@ -2,6 +2,7 @@
 import type { Dialect } from '../../sql/dialect.ts'
 import { type Batch, nameOf, nextBatch, send, sendWaiting } from '../../sql/postgres/client.ts'
 import type { PgClient, PgResult } from '../../sql/postgres/connection.ts'
+import type { Begin } from '../../sql/postgres/pool.ts'
 import type { Statement, Statements } from '../../sql/statements.ts'
 
 /** The common settings of one storage's statements. */
@@ -12,6 +13,9 @@ export interface Language {
   readonly prepared: boolean
   readonly onStatement: ((statement: Statement) => void) | undefined
 }
+
+/** A statement of a storage, with its name if statements are prepared. */
+export const named = ({ prepared }: Language, text: string): Begin => ({ text, name: prepared ? nameOf(text) : undefined })
 
 export interface Sender {
   /** A statement of the storage. @throws what `pg` throws */
@@ -77,14 +81,15 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
 
 function senderOn(client: PgClient, { prepared, onStatement }: Language): Sender {
   let inTurn = client.pipeline ? send : oneByOne()
+  const ask = (text: string, values: Statement['values'] = []) =>
+    inTurn(client, text, values, prepared ? nameOf(text) : undefined)
   return {
     run(statement) {
-      const { sql, values } = statement
       onStatement?.(statement)
-      return inTurn(client, sql, values, prepared ? nameOf(sql) : undefined)
+      return ask(statement.sql, statement.values)
     },
-    send: (text) => inTurn(client, text),
-    end: (text) => inTurn(client, text),
+    send: (text) => ask(text),
+    end: (text) => ask(text),
     handOver() {
       if (client.pipeline) inTurn = atOnce
       sendWaiting(client)

@@ -8,7 +8,7 @@ import type { Statement } from '../../sql/statements.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
 import { gathering } from './gathering.ts'
-import { type Language, type Sender, senderAfter } from './sender.ts'
+import { type Language, named, type Sender, senderAfter } from './sender.ts'
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 
@@ -25,23 +25,23 @@ export async function openSnapshot(
   connectTimeoutMs: number,
   ended: (end: Promise<void>) => void,
 ): Promise<Snapshot> {
-  const beginning = await beginAhead(pool, begin, connectTimeoutMs)
+  const beginning = await beginAhead(pool, named(language, begin), connectTimeoutMs)
   const sender = senderAfter(beginning, language)
   return {
     get native() {
       return sender.handOver()
     },
     query: readsOn(sender),
-    end: () => ended(endOf(beginning)),
+    end: () => ended(endOf(beginning, named(language, 'COMMIT').name)),
   }
 }
 
 /** Ends a snapshot. Where the connection sends ahead, the next transaction on it need not wait for that. */
-async function endOf({ begun }: Beginning): Promise<void> {
+async function endOf({ begun }: Beginning, name: string | undefined): Promise<void> {
   const held = await begun
   const isPipelined = held.client.pipeline === true
   const letGo = keep(held.client)
-  const broken = send(held.client, 'COMMIT').then(
+  const broken = send(held.client, 'COMMIT', [], name).then(
     () => false,
     () => true,
   )
