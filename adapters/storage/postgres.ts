@@ -120,7 +120,10 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
     inTransactionAhead(pool, named(language, 'BEGIN'), connectTimeoutMs, async (beginning) => {
       const transaction = transactionOn(beginning, language)
       const value = await runIn(transaction, language, false, asked)
-      await committed(transaction.endWith('COMMIT'))
+      const ended = transaction.endWith('COMMIT')
+      // A host's own statements must not fail because of ours.
+      if (transaction.hasBegun && !options.pool) beginning.handOn()
+      await committed(ended)
       if (transaction.appended) notifier.notify()
       return value
     })

@@ -32,6 +32,7 @@ type BatchClass = new (statements: readonly Batched[]) => object
 /** A client of `pg` that sends ahead. It takes a query of a subclass, and calls its methods with the answers of PostgreSQL. */
 interface BatchClient {
   readonly constructor: { readonly Query: QueryClass }
+  readonly connection: { readonly stream: { cork(): void; uncork(): void } }
   query(batch: object): unknown
 }
 
@@ -46,6 +47,13 @@ export function sendBatch(client: PgClient, statements: readonly Batched[]): voi
   const Batch = classes.get(Query) ?? batchesOver(Query)
   classes.set(Query, Batch)
   taker.query(new Batch(statements))
+}
+
+/** Keeps batches from leaving until the end of this turn of the event loop: those of the turn are one message. */
+export function holdBack(client: PgClient): void {
+  const { stream } = (client as unknown as BatchClient).connection
+  stream.cork()
+  setImmediate(() => stream.uncork())
 }
 
 const classes = new WeakMap<QueryClass, BatchClass>()

@@ -36,6 +36,8 @@ export interface PgPool {
   end(): Promise<void>
   /** Its options. */
   readonly options?: object
+  /** Those who wait for a connection. */
+  readonly waitingCount?: number
 }
 
 /** Whether the connections of a pool send statements without waiting for the answers to those before. */

@@ -7,9 +7,14 @@
  * - **Sync** ends a batch: PostgreSQL answers, and takes the next one.
  */
 
-const [parse, bind, execute, sync] = ['P', 'B', 'E', 'S'].map((letter) => letter.charCodeAt(0)) as [number, number, number, number]
+const [parse, bind, execute, sync] = ['P', 'B', 'E', 'S'].map((letter) => letter.charCodeAt(0)) as [
+  number,
+  number,
+  number,
+  number,
+]
 
-/** Bytes that are kept for the next messages. Larger ones have a buffer of their own. */
+/** Bytes that are kept for the next messages. Larger ones have a separate buffer. */
 const kept = 64 * 1024
 
 /** Shared by all connections: each batch is written and taken in one go. */

@@ -3,7 +3,7 @@
  */
 import { send } from './client.ts'
 import type { PgPool } from './connection.ts'
-import { holdClient } from './pool.ts'
+import { holdClient } from './hold.ts'
 
 /** Milliseconds to wait for a connection. */
 const connectTimeoutMs = 1_000

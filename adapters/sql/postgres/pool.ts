@@ -1,9 +1,11 @@
 /** Getting connections, within a time limit and again where that helps. */
 import pRetry from 'p-retry'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import { type Batch, nextBatch, send } from './client.ts'
-import { isPipelined, type PgClient, type PgPool, type PgPoolClient, type PgResult } from './connection.ts'
+import { holdBack } from './batch.ts'
+import { type Batch, nextBatch, send, sendWaiting } from './client.ts'
+import { isPipelined, type PgClient, type PgPool, type PgResult } from './connection.ts'
 import { commitError, endsConnection, faultOf, isLost, unreachable } from './errors.ts'
+import { type Held, holdClient } from './hold.ts'
 
 export interface PoolOptions {
   readonly url: string
@@ -68,15 +70,6 @@ export async function loadPg() {
   }
 }
 
-/** Errors of a client that is in use come with its queries as well; without a listener they would end the process. */
-const ignore = () => undefined
-
-export interface Held {
-  readonly client: PgPoolClient
-  /** Gives the connection back, or throws it away when it is in an unknown state. */
-  release(broken?: boolean): void
-}
-
 /**
  * A connection on which a transaction has begun.
  *
@@ -124,6 +117,12 @@ export interface Beginning {
    * @throws StorageError `unavailable` if no other one becomes free in time
    */
   readonly begun: Promise<Held>
+  /**
+   * Gives the connection to the next one who waits for one, if anybody does. To be called when the end of the transaction is on its
+   * way: the next BEGIN leaves with it, and its answer comes first. If this transaction could not end, that BEGIN fails and
+   * takes another connection.
+   */
+  handOn(): void
 }
 
 /** The statement that begins a transaction. */
@@ -144,7 +143,7 @@ export async function beginAhead(pool: PgPool, { text, name }: Begin, connectTim
   if (!ahead?.client.pipeline) {
     ahead?.release()
     const held = await beginOn(pool, text, connectTimeoutMs)
-    return { client: held.client, begun: Promise.resolve(held) }
+    return { client: held.client, begun: Promise.resolve(held), handOn: () => undefined }
   }
   const batch = nextBatch(ahead.client)
   const begun = send(ahead.client, text, [], name).then(
@@ -155,9 +154,19 @@ export async function beginAhead(pool: PgPool, { text, name }: Begin, connectTim
       throw unreachable(error)
     },
   )
-  // Every statement gets the error; without a statement nobody handles it.
-  begun.catch(() => undefined)
-  return { client: ahead.client, begun, ...(batch ? { batch } : {}) }
+  let current: Held | undefined
+  begun.then(
+    (held) => (current = held),
+    // Every statement gets the error; without a statement nobody handles it.
+    () => undefined,
+  )
+  function handOn(): void {
+    if (!current?.client.pipeline || !pool.waitingCount) return
+    holdBack(current.client)
+    sendWaiting(current.client)
+    current.release()
+  }
+  return { client: ahead.client, begun, handOn, ...(batch ? { batch } : {}) }
 }
 
 const heldOrLost = (pool: PgPool, connectTimeoutMs: number): Promise<Held | undefined> =>
@@ -201,8 +210,9 @@ async function inBegun<T>(begun: Promise<Held>, work: () => Promise<T>, lost?: (
   try {
     return await work()
   } catch (error) {
-    // A connection in an unknown state is thrown away, and its transaction with it.
-    broken = endsConnection(error) || (await fails(begun.then(({ client }) => send(client, 'ROLLBACK'))))
+    // A connection in an unknown state is thrown away, and its transaction with it. One that was handed on is not ours any more.
+    const undo = ({ client, isReleased }: Held) => (isReleased ? undefined : send(client, 'ROLLBACK'))
+    broken = endsConnection(error) || (await fails(begun.then(undo)))
     throw error
   } finally {
     if (broken) lost?.()
@@ -230,36 +240,3 @@ export async function committed(answer: Promise<PgResult>): Promise<void> {
   // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
   if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
 }
-
-/**
- * A client out of the pool; a host's pool may have no time limit.
- * @throws StorageError `unavailable` when none is free in time; what `pg` throws when it cannot connect
- */
-export async function holdClient(pool: PgPool, connectTimeoutMs: number): Promise<Held> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(exhausted(connectTimeoutMs)), connectTimeoutMs)
-  const connecting = pool.connect()
-  let client: PgPoolClient
-  try {
-    client = await Promise.race([connecting, late])
-  } catch (error) {
-    connecting.then(
-      (unwanted) => unwanted.release(),
-      () => undefined,
-    )
-    throw faultOf(error) === 'busy' ? exhausted(connectTimeoutMs) : error
-  } finally {
-    clearTimeout(timer)
-  }
-  client.on('error', ignore)
-  return {
-    client,
-    release(broken = false) {
-      client.removeListener('error', ignore)
-      client.release(broken)
-    },
-  }
-}
-
-const exhausted = (connectTimeoutMs: number) =>
-  new StorageError('unavailable', `no connection to PostgreSQL became free in ${connectTimeoutMs} ms`)

@@ -28,6 +28,12 @@ export interface Sender {
   handOver(): PgClient
 }
 
+/** Sends the statements of one transaction, on the connection on which it begins. */
+export interface TransactionSender extends Sender {
+  /** Whether the BEGIN has been answered: from then on a statement is on its way at once. */
+  readonly hasBegun: boolean
+}
+
 /** The connection of a transaction, and the one on which it has begun: another one if the first turned out to be gone. */
 export interface Connection {
   readonly client: PgClient
@@ -41,7 +47,7 @@ export interface Connection {
  * connection, they are sent again after the next one. Those that write do the same only in the batch of the BEGIN, where none
  * of them runs if it fails. Later ones wait for its answer: without a transaction they would commit by themselves.
  */
-export function senderAfter({ client, batch, begun }: Connection, language: Language): Sender {
+export function senderAfter({ client, batch, begun }: Connection, language: Language): TransactionSender {
   let sender = senderOn(client, language)
   let hasBegun = false
   let isHandedOver = false
@@ -67,6 +73,9 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
   }
 
   return {
+    get hasBegun() {
+      return hasBegun
+    },
     run: (statement) =>
       hasBegun ? sender.run(statement) : inTurn((connection) => connection.run(statement), statement.writes !== undefined),
     send: (text) => (hasBegun ? sender.send(text) : inTurn((connection) => connection.send(text), true)),

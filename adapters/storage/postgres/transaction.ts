@@ -22,6 +22,8 @@ export interface Transaction extends Writer {
   endWith(statement: string): Promise<PgResult>
   /** Whether there were records for the outbox. */
   readonly appended: boolean
+  /** See `TransactionSender`. */
+  readonly hasBegun: boolean
 }
 
 /** @throws what `work` throws, and what `check` does */
@@ -38,7 +40,8 @@ export async function runIn<T>(
 
 export function transactionOn(connection: Connection, language: Language): Transaction {
   const { dialect, statements } = language
-  const { run, send, end, handOver } = senderAfter(connection, language)
+  const sender = senderAfter(connection, language)
+  const { run, send, end, handOver } = sender
   /** They travel with the end of the transaction: nobody waits for an answer in between. Many of them go out before. */
   let records: readonly OutboxRecord[] = []
   let appended = false
@@ -109,6 +112,10 @@ export function transactionOn(connection: Connection, language: Language): Trans
 
     get appended() {
       return appended
+    },
+
+    get hasBegun() {
+      return sender.hasBegun
     },
 
     async endWith(statement) {

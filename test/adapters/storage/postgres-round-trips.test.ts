@@ -29,9 +29,9 @@ async function watched() {
   return { ...community, storage, space, ways }
 }
 
-/** Without the ends of snapshots, for which nobody waits: they travel with what comes next. */
+/** Without the ends of snapshots, for which nobody waits: they travel with what comes next. And without hints to the relay. */
 const waited = (sent: readonly (readonly string[])[]) =>
-  sent.map(([first, ...others]) => (first === 'COMMIT' ? others : [first, ...others])).filter(({ length }) => length > 0)
+  sent.map((texts) => (texts[0] === 'COMMIT' ? texts.slice(1) : texts)).filter(({ length }) => length > 0)
 
 /** The statements in some messages, as verb and table. Hints to the relay are not part of a request. */
 const statementsIn = (text: string): readonly string[] =>
@@ -61,6 +61,16 @@ test('a post with its event waits twice: the event travels with the COMMIT, and 
     ['BEGIN', 'SELECT api_keys', 'SELECT networks', 'SELECT spaces FOR SHARE', 'INSERT posts', 'SELECT members'],
     ['INSERT outbox', 'COMMIT'],
   ])
+})
+
+test('where another one waits for the connection, its BEGIN travels with the COMMIT, and each has its own answer', async () => {
+  const { ways, send, space } = await watched()
+  const begun = ['BEGIN', 'SELECT api_keys', 'SELECT networks', 'SELECT spaces FOR SHARE', 'INSERT posts', 'SELECT members']
+  const ended = ['INSERT outbox', 'COMMIT']
+  const post = (title: string) => send('posts.create', { body: { space_id: space.id, title } })
+  const answers = () => Promise.all([post('Roses'), post('Tulips')])
+  expect((await answers()).map(({ status }) => status)).toEqual([201, 201])
+  expect(waited(await ways(answers))).toEqual([begun, [...ended, ...begun], ended])
 })
 
 test('a post that was sent before its space was found missing is undone', async () => {
