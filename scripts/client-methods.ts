@@ -25,7 +25,7 @@ const isFollowed = ({ operation, method }: Route): boolean => isPaged(operation.
 const pathOf = ({ method, operation }: Route): string => `${method} ${operation.path.replace(/:(\w+)/g, '{$1}')}`
 
 /** The table that the client carries. */
-export function tableFile(): string {
+function tableFile(): string {
   const lines = routes.map(({ id, method, operation }) =>
     [
       ...[id, method, operation.path],
@@ -136,7 +136,7 @@ ${sections.join('\n')}`
 }
 
 /** The types of all methods. */
-export function methodsFile(): string {
+function methodsFile(): string {
   const imports = below([]).map((words) => `import type { ${interfaceName(words)} } from './methods/${fileName(words)}.ts'`)
   return `/** ${head} */
 ${imports.join('\n')}
@@ -149,7 +149,7 @@ ${below([]).map(property).join('\n')}
 }
 
 /** The list of all methods. */
-export function methodsPage(): string {
+function methodsPage(): string {
   const row = (route: Route): string => {
     const given = argumentsOf(route).slice(0, -1)
     const shown = given.map(({ name, isOptional }) => (isOptional ? `${name}?` : name)).join(', ')

@@ -7,9 +7,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** Most words of a sentence. Inline code and a link count as one word each. */
-export const wordsPerSentence = 25
+const wordsPerSentence = 25
 /** Most words of a sentence on a page of `docs/decisions`, and in the changelog. */
-export const wordsPerSentenceInDecisions = 30
+const wordsPerSentenceInDecisions = 30
 
 /** Frames that read well in German only, and better words for each. */
 const frames: readonly (readonly [frame: RegExp, remedy: string])[] = [

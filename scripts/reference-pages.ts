@@ -24,7 +24,7 @@ const tableOf = (columns: readonly string[], rows: readonly string[]): string =>
 const code = (text: string): string => `\`${text}\``
 
 /** Every scope, with the operations that it opens. */
-export function scopesPage(): string {
+function scopesPage(): string {
   const opened = Map.groupBy(operations, ({ scope }) => scope)
   const rows = [...opened]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -41,7 +41,7 @@ ${tableOf(['scope', 'operations'], rows)}
 }
 
 /** Every event, with the operations that cause it and a body. */
-export function eventsPage(): string {
+function eventsPage(): string {
   const writer = schemaWriter({ ids: 'string', limits: defaultTextLimits })
   const causes = new Map<string, string[]>()
   for (const { id, emits } of operations) for (const name of emits) causes.set(name, [...(causes.get(name) ?? []), id])
@@ -168,7 +168,7 @@ function typeOf(schema: unknown): string {
 const isForTests = /^For tests\.$|, for tests\.$/
 
 /** Every option of the library and every setting of the relay. */
-export function optionsPage(): string {
+function optionsPage(): string {
   const sections = optionSources.map(({ title, use, file, name, defaults, rules }) => {
     const fields = fieldsOf(readFileSync(new URL(file, root), 'utf8'), name).filter(({ text }) => !isForTests.test(text))
     const rows = fields.map((field) => {
@@ -191,7 +191,7 @@ ${sections.join('\n')}`
 }
 
 /** The host's own table under one of the API's: the example that the tests run, as a project writes it. */
-export function hostTablesPage(): string {
+function hostTablesPage(): string {
   const source = readFileSync(new URL('test/examples/host-members.ts', root), 'utf8')
   return `${head("A host's own table, as an example")}
 The members of a network are the people of an application, in a SQLite table that was there before.

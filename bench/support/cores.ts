@@ -11,7 +11,7 @@ const numbers = { measured: '0', asking: '1' } as const
 export const pinned: boolean = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0
 
 /** The beginning of a command that is to run on a core. */
-export const onCore = (core: Core): readonly string[] => (pinned ? ['taskset', '-c', numbers[core]] : [])
+const onCore = (core: Core): readonly string[] => (pinned ? ['taskset', '-c', numbers[core]] : [])
 
 /** More members in memory than Node's usual limit admits. */
 const nodeOptions = ['--max-old-space-size=8192']

@@ -7,7 +7,7 @@
  */
 
 /** An attempt ends within its time-out. After this much more, in milliseconds, its last byte has left this machine. */
-export const marginMs = 500
+const marginMs = 500
 /** The part of a lease that may have passed when an attempt begins, in milliseconds: the time to record that it begins. */
 const recordingMs = 500
 

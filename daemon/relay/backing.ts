@@ -19,7 +19,7 @@ import type { RelayStore, SeparateStore } from './store/store.ts'
 /** The file in which the relay of a directory or of a SQLite file remembers. */
 export const storePath = (outbox: string): string => join(relayHome(outbox), 'relay.sqlite')
 /** The name of such an outbox in the lock of its relay. */
-export const lockPath = (outbox: string): string => join(relayHome(outbox), 'relay')
+const lockPath = (outbox: string): string => join(relayHome(outbox), 'relay')
 
 export interface BackingOptions {
   /** A directory, `sqlite:PATH` or `postgres://…`. */

@@ -32,14 +32,14 @@ const longestWaitMs = 8000
  * from trying again at the same moment.
  * @param tries how many there were
  */
-export function waitBefore(headers: Headers, tries: number, timing: Timing): number {
+function waitBefore(headers: Headers, tries: number, timing: Timing): number {
   const asked = retryAfterMs(headers, timing)
   const own = Math.min(firstWaitMs * 2 ** (tries - 1), longestWaitMs) * (0.5 + timing.random() / 2)
   return asked === undefined ? own : asked + timing.random() * 250
 }
 
 /** The wait of `Retry-After`, in seconds or as a date, else that of `RateLimit-Reset` if no request is left. */
-export function retryAfterMs(headers: Headers, timing: Timing): number | undefined {
+function retryAfterMs(headers: Headers, timing: Timing): number | undefined {
   const text = headers.get('retry-after') ?? (headers.get('ratelimit-remaining') === '0' ? headers.get('ratelimit-reset') : null)
   if (text === null) return undefined
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(text)) return Number(text) * 1000

@@ -7,7 +7,7 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Row, Table } from '../storage/table.ts'
 
 export const defaultPerPage = 25
-export const maxPerPage = 100
+const maxPerPage = 100
 
 /** Which page is asked for. */
 export interface Paging {

@@ -1,4 +1,3 @@
-import type * as v from 'valibot'
 import { Id, oneOf, orNull, record, Text, Timestamp } from '../fields.ts'
 
 export const ReportType = oneOf('spam', 'offensive', 'impersonation', 'other')
@@ -19,4 +18,3 @@ export const AbuseReport = record('AbuseReportResponse', {
   ignored_at: orNull(Timestamp),
   ignored_by_id: orNull(Id),
 })
-export type AbuseReportRecord = v.InferOutput<typeof AbuseReport>

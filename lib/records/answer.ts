@@ -3,7 +3,7 @@ import { Bool, describe, Id, Integer, listOf, orNull, Real, record, Text, Timest
 import type { AnswerRow, CustomFieldRow, SegmentRow } from '../storage/tables/custom-fields.ts'
 import { Segment } from './segment.ts'
 
-export const LocationValue = record('LocationValue', { label: Text, latitude: Real, longitude: Real })
+const LocationValue = record('LocationValue', { label: Text, latitude: Real, longitude: Real })
 
 /** An answer to several places at once has no id: its shape names the member instead. */
 export const Answer = record('CustomFieldAnswerResponse', {

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { Bool, Id, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
 import { type PlanRow, pricingTypes } from '../storage/tables/plans.ts'
 
-export const PlanStatus = oneOf('visible', 'hidden', 'pending', 'rejected', 'archived', 'legacy')
+const PlanStatus = oneOf('visible', 'hidden', 'pending', 'rejected', 'archived', 'legacy')
 export const PricingType = oneOf(...pricingTypes)
 
 export const Plan = record('PlanResponse', {

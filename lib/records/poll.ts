@@ -7,7 +7,7 @@ import { creatorsOf, User } from './member.ts'
 import { PostStatus } from './post.ts'
 import { Space } from './space.ts'
 
-export const PollChoice = record('PollChoiceResponse', { id: Text, text: Text })
+const PollChoice = record('PollChoiceResponse', { id: Text, text: Text })
 
 const heading = {
   id: Id,

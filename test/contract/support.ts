@@ -52,7 +52,7 @@ const documented = new Map(
 )
 
 /** The statuses that a route is documented to answer with. */
-export const documentedStatuses = (id: string): readonly number[] => documented.get(id) ?? []
+const documentedStatuses = (id: string): readonly number[] => documented.get(id) ?? []
 
 /** Sends the example of a route, changed as `changes` asks; the status has to be a documented one. */
 export async function sendExample(

@@ -5,6 +5,18 @@ import type { Json } from './json.ts'
 /** When the tests' clock stands still. */
 export const now = '2026-11-20T10:00:00.000Z'
 
+/** The network of a test community, as answers show it. */
+export const demo = {
+  id: '1',
+  created_at: now,
+  updated_at: now,
+  subdomain: 'demo',
+  title: 'Demo',
+  subtitle: '',
+  purpose: '',
+  description: '',
+}
+
 type Sender = Pick<TestCommunity, 'send'>
 
 const created = async ({ send }: Sender, id: string, parts: object): Promise<Json> => {

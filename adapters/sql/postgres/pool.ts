@@ -77,7 +77,7 @@ export async function loadPg() {
  * @param connectTimeoutMs milliseconds, tries after a lost connection included
  * @throws StorageError `unavailable` if none becomes free in time
  */
-export async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: number): Promise<Held> {
+async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: number): Promise<Held> {
   const attempt = async (): Promise<Held> => {
     const held = await holdClient(pool, connectTimeoutMs)
     try {

@@ -32,7 +32,7 @@ function portOf(given: string | boolean): number {
 }
 
 /** By setting. A flag goes before the file of `--config`. */
-export const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[Name]> } = {
+const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[Name]> } = {
   retrySchedule: {
     option: new Option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas'),
     read: (given) => String(given).split(',').map(secondsOf('--retry-schedule')),

@@ -9,7 +9,7 @@ import type { AuditLine, AuditSubject } from './line.ts'
 const isCredential = (name: string): boolean => credentialNames.some((each) => each === name)
 const shownNames = (Object.keys(attributes) as (keyof typeof attributes)[]).filter((name) => !isCredential(name))
 
-export const endpointSubject = ({ id, name, url }: Pick<EndpointRow, 'id' | 'name' | 'url'>): AuditSubject => ({
+const endpointSubject = ({ id, name, url }: Pick<EndpointRow, 'id' | 'name' | 'url'>): AuditSubject => ({
   type: 'endpoint',
   id,
   name: name ?? new URL(url).host,

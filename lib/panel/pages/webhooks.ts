@@ -18,7 +18,7 @@ export async function endpointOf({ community, id, params }: View): Promise<Endpo
 }
 
 /** The host application's own endpoint is changed in its code: without it no mail leaves. */
-export const isHosts = ({ audience }: Endpoint): boolean => audience === 'host'
+const isHosts = ({ audience }: Endpoint): boolean => audience === 'host'
 
 /** @throws ApiError 404 for an endpoint that the panel does not change */
 export async function ownEndpointOf(view: View): Promise<Endpoint> {

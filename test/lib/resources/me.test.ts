@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTestCommunity } from '../../support/community.ts'
-import { newMember, now } from '../../support/records.ts'
+import { demo, newMember, now } from '../../support/records.ts'
 
 test('the token’s owner is shown flat and nested, with the network', async () => {
   const { send, owner } = await createTestCommunity()
@@ -23,16 +23,7 @@ test('the token’s owner is shown flat and nested, with the network', async () 
       admin: true,
       last_visited_at: null,
     },
-    network: {
-      id: '1',
-      created_at: now,
-      updated_at: now,
-      subdomain: 'demo',
-      title: 'Demo',
-      subtitle: '',
-      purpose: '',
-      description: '',
-    },
+    network: demo,
   })
 })
 

@@ -1,17 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTestCommunity, request } from '../../support/community.ts'
-import { neighbour, now } from '../../support/records.ts'
-
-const demo = {
-  id: '1',
-  created_at: now,
-  updated_at: now,
-  subdomain: 'demo',
-  title: 'Demo',
-  subtitle: '',
-  purpose: '',
-  description: '',
-}
+import { demo, neighbour } from '../../support/records.ts'
 
 test.each(['/1', '/1/', '/demo', '/demo/'])('the network answers at %s', async (path) => {
   const { community, token } = await createTestCommunity()

@@ -19,7 +19,7 @@ import type { BreakerRecord } from '../../store/endpoint/endpoint.ts'
 import { cooldowns } from './cooldown.ts'
 import { WitnessedBreaker } from './witnessed-breaker.ts'
 
-export const closedBreaker: BreakerRecord = { open: false, openedAt: 0, trips: 0, failures: 0, witnesses: [], probed: null }
+const closedBreaker: BreakerRecord = { open: false, openedAt: 0, trips: 0, failures: 0, witnesses: [], probed: null }
 
 export interface BreakerSettings {
   /** Consecutive failures that open it. */

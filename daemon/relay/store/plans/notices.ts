@@ -22,7 +22,7 @@ export const isNoticeType = (type: string): boolean => Object.values(types).incl
  * The event for a notice, or `undefined` if it is not one for the host.
  * @param now milliseconds of the relay's timeline
  */
-export function noticeEvent(notice: Notice, now: number): EventRecord | undefined {
+function noticeEvent(notice: Notice, now: number): EventRecord | undefined {
   const event_type = types[notice.kind]
   const { network_id, endpoint_id } = notice
   if (event_type === undefined || network_id === null || endpoint_id === null) return undefined

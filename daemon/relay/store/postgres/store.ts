@@ -35,7 +35,7 @@ export interface SharedStore {
 }
 
 /** The channel on which a relay notifies others that it has changed something for them. */
-export const relayChannelOf = (schema: string): string => relaySchemaOf(schema)
+const relayChannelOf = (schema: string): string => relaySchemaOf(schema)
 
 /** Runs one work after the other: what one of them finds in the database the next one must not have changed meanwhile. */
 function oneAtATime() {

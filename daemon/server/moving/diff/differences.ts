@@ -28,7 +28,7 @@ function withoutBase(text: string, bases: readonly string[]): string {
 }
 
 /** Whether a place is one of those that are left out. */
-export function isIgnored(field: string, ignored: ReadonlySet<string>): boolean {
+function isIgnored(field: string, ignored: ReadonlySet<string>): boolean {
   const names = field.replace(/\[[^\]]*\]/g, '').split('.')
   const place = names.filter((name) => name !== 'items' && name !== '').join('.')
   return ignored.has(place) || ignored.has(names.at(-1) ?? '')

@@ -84,13 +84,19 @@ async function holdClaims(group: Awaited<ReturnType<typeof cluster>>) {
   }
 }
 
-test('an endpoint that is given away while others are being claimed is not believed to be gained', async () => {
+/** A relay that has three endpoints to itself. */
+async function ownerOfThree() {
   const group = await cluster(server)
   await group.append(...times(3).map((n) => endpoint(`http://127.0.0.1:1/${n}`, { id: `${n}` })))
   const relay = await member(group.schema)
   await relay.takeAll()
   await relay.look()
   expect(relay.believes.size).toBe(3)
+  return { group, relay }
+}
+
+test('an endpoint that is given away while others are being claimed is not believed to be gained', async () => {
+  const { group, relay } = await ownerOfThree()
   const [given = 0] = relay.believes
 
   const claims = await holdClaims(group)
@@ -111,12 +117,7 @@ test('an endpoint that is given away while others are being claimed is not belie
 })
 
 test('what a look has claimed is told by a later one, when that look fails before its end', async () => {
-  const group = await cluster(server)
-  await group.append(...times(3).map((n) => endpoint(`http://127.0.0.1:1/${n}`, { id: `${n}` })))
-  const relay = await member(group.schema)
-  await relay.takeAll()
-  await relay.look()
-  expect(relay.believes.size).toBe(3)
+  const { group, relay } = await ownerOfThree()
 
   await group.query(`CREATE FUNCTION $relay.fail() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100''; END'`)
@@ -135,11 +136,7 @@ test('what a look has claimed is told by a later one, when that look fails befor
 })
 
 test('a relay that begins a new lease gives up its old one: its endpoints wait for nobody', async () => {
-  const group = await cluster(server)
-  await group.append(...times(3).map((n) => endpoint(`http://127.0.0.1:1/${n}`, { id: `${n}` })))
-  const relay = await member(group.schema)
-  await relay.takeAll()
-  await relay.look()
+  const { group, relay } = await ownerOfThree()
   relay.believes.clear()
   relay.hear(await relay.store.recover(Date.now()))
   expect(relay.believes.size).toBe(3)
