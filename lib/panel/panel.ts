@@ -62,18 +62,20 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     const { method } = request
     const isSafe = isSafeMethod(method)
     const look = lookOf(here, assets)
-    const message = (status: number, title: string, text: string, headers?: Readonly<Record<string, string>>) =>
-      messagePage(look, status, title, text, headers)
     const asset = isSafe ? await assets.find(here) : undefined
     if (asset) return asset
     if (!isSafe && !isOwnForm(request, origin))
-      return message(
+      return messagePage(
+        look,
         403,
         'Not accepted',
         'This change did not come from a page of the panel. Open the panel and try again there.',
       )
     const visitor = checkedVisitor(await within(settings.timeoutMs, 'authorize', settings.authorize(request)))
-    if (!visitor) return message(403, 'No access', 'You have no access to this panel. Sign in to the product that it belongs to.')
+    if (!visitor)
+      return messagePage(look, 403, 'No access', 'You have no access to this panel. Sign in to the product that it belongs to.')
+    const message = (status: number, title: string, text: string, headers?: Readonly<Record<string, string>>, page = '') =>
+      messagePage({ ...look, back: relative(here, page) }, status, title, text, headers)
     if (!isSafe && visitor.access === 'read') return message(403, 'Read only', 'You may look at this panel and change nothing.')
     const { searchParams, search } = new URL(request.url)
     if (search.length > maxQuery)
@@ -113,7 +115,8 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
       // Those of the relay are made for people; other faults of the server go to the log.
       const isShown = isApiError(error) && (error.status < 500 || error.status === 502 || error.status === 504)
       if (!isShown) throw error
-      return message(error.status, error.status === 404 ? 'Not found' : 'Not possible', error.message)
+      const section = `${network.id}/${rest[0]}`
+      return message(error.status, error.status === 404 ? 'Not found' : 'Not possible', error.message, {}, section)
     }
   }
 
@@ -123,7 +126,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     const networks = await networksOf(visitor)
     const [only] = networks
     if (only && networks.length === 1) return seeOther(`./${only.id}/keys`)
-    const list = html`<ul>${networks.map(({ id, title }) => html`<li><a href="./${id}/keys">${title}</a></li>`)}</ul>`
+    const list = html`<ul class="list">${networks.map(({ id, title }) => html`<li><a href="./${id}/keys">${title}</a></li>`)}</ul>`
     const none = html`<p>There is no network that you have access to.</p>`
     const end = signOutForm(settings.signOut, (path) => relative(here, path))
     return page(bare({ title: 'Networks', ...look, end }, html`<h1>Networks</h1>${networks.length > 0 ? list : none}`))

@@ -29,6 +29,7 @@ export interface Page {
   evaluate(expression: string): Promise<unknown>
   screenshot(options: { readonly path: string; readonly fullPage?: boolean }): Promise<unknown>
   waitForResponse(url: RegExp): Promise<{ status(): number }>
+  waitForEvent(event: 'download'): Promise<{ suggestedFilename(): string }>
   route(
     url: string,
     answer: (route: { fulfill(given: { contentType: string; body: string }): Promise<void> }) => unknown,
@@ -61,7 +62,21 @@ export interface Browser {
 }
 
 interface Playwright {
-  readonly chromium: { launch(options: { executablePath: string; args: string[] }): Promise<Browser> }
+  readonly chromium: {
+    launch(options: LaunchOptions): Promise<Browser>
+    launchServer(options: LaunchOptions): Promise<BrowserServer>
+    connect(address: string): Promise<Browser>
+  }
+}
+
+interface LaunchOptions {
+  readonly executablePath: string
+  readonly args: readonly string[]
+}
+
+interface BrowserServer {
+  wsEndpoint(): string
+  close(): Promise<void>
 }
 
 export const executablePath = '/usr/bin/chromium'
@@ -70,9 +85,19 @@ export const isInstalled = existsSync(executablePath)
 const flags =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
 
-export async function launch(): Promise<Browser> {
+const options: LaunchOptions = { executablePath, args: flags.split(' ') }
+
+async function playwright(): Promise<Playwright> {
   // A name that the compiler does not follow.
   const name: string = 'playwright-core'
-  const { chromium } = (await import(name)) as Playwright
-  return chromium.launch({ executablePath, args: flags.split(' ') })
+  return (await import(name)) as Playwright
 }
+
+/** A browser for the caller alone. */
+export const launch = async (): Promise<Browser> => (await playwright()).chromium.launch(options)
+
+/** A browser for the test files of a run. */
+export const launchShared = async (): Promise<BrowserServer> => (await playwright()).chromium.launchServer(options)
+
+/** The browser of the run. Its contexts are the caller's own; closing it closes those alone. */
+export const connect = async (address: string): Promise<Browser> => (await playwright()).chromium.connect(address)

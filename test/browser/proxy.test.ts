@@ -14,14 +14,15 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { serve } from '../../daemon/server/serve.ts'
 import { createCommunity } from '../../lib/index.ts'
 import { createPanel, type Panel } from '../../lib/panel/index.ts'
-import { type Browser, isInstalled, launch } from './browser.ts'
+import { shared } from '../support/shared.ts'
+import { type Browser, connect, isInstalled } from './browser.ts'
 
 describe.skipIf(!isInstalled)('the panel behind a proxy and in hosts, in Chromium', () => {
   const directory = mkdtempSync(join(tmpdir(), 'folkmoot-proxy-'))
   const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
   let browser: Browser
   beforeAll(async () => {
-    browser = await launch()
+    browser = await connect(await shared('browser'))
   })
   afterAll(async () => {
     await browser.close()

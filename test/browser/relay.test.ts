@@ -8,7 +8,8 @@ import { relayViewOf } from '../../daemon/relay/operate/view/of-relay.ts'
 import { startRelay } from '../../daemon/relay/relay.ts'
 import type { RelayView } from '../../lib/panel/index.ts'
 import { receiver, status, until } from '../daemon/relay/support.ts'
-import { type Browser, isInstalled, launch, type Page } from './browser.ts'
+import { shared } from '../support/shared.ts'
+import { type Browser, connect, isInstalled, type Page } from './browser.ts'
 import { startSite } from './site.ts'
 
 describe.skipIf(!isInstalled)('the panel over a relay, in Chromium', () => {
@@ -27,7 +28,7 @@ describe.skipIf(!isInstalled)('the panel over a relay, in Chromium', () => {
     const view = relayViewOf(relay, outbox)
     relayView = view
     site = await startSite(() => ({ actor: 'ada@example.org', networks: 'all', access: 'all' }), { relay: view }, storage)
-    browser = await launch()
+    browser = await connect(await shared('browser'))
     closing.push(
       () => browser.close(),
       () => site.close(),

@@ -1,6 +1,6 @@
 /**
- * Shared by all test files of a run: a directory, a PostgreSQL (unless `DATABASE_URL` names one) and the programs that are
- * started as processes. The last two are made when the first file asks for them.
+ * Shared by all test files of a run: a directory, a browser, a PostgreSQL (unless `DATABASE_URL` names one), and the programs
+ * for processes. All but the directory are made when the first file asks for them.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { launchShared } from '../browser/browser.ts'
 import { startPostgres } from './postgres-server.ts'
 import { buildPrograms } from './programs.ts'
 
@@ -15,7 +16,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Where files may be made; gone with everything in it when the last test is over. */
     directory: string
-    /** Answers with the address of PostgreSQL on `/postgres`, and on `/programs` with the directory of the programs. */
+    /** Answers with the addresses of PostgreSQL on `/postgres` and of the browser on `/browser`; on `/programs` with a directory. */
     shared: string
   }
 }
@@ -45,9 +46,11 @@ async function share(): Promise<Shared> {
   // The files that run at once have pools of many connections between them.
   const postgres = once(() => startPostgres({ flags: ['-c', 'max_connections=600'] }))
   const programs = once(buildPrograms)
+  const browser = once(launchShared)
   const answers: Readonly<Record<string, () => Promise<string>>> = {
     '/postgres': async () => (await postgres.get()).url,
     '/programs': async () => (await programs.get()).directory,
+    '/browser': async () => (await browser.get()).wsEndpoint(),
   }
   const server = createServer((request, response) => {
     const answer = answers[request.url ?? '']?.() ?? Promise.reject(new Error(`nothing is shared at ${request.url}`))
@@ -65,6 +68,7 @@ async function share(): Promise<Shared> {
       server.closeAllConnections()
       await (await postgres.made())?.stop()
       ;(await programs.made())?.remove()
+      await (await browser.made())?.close()
       rmSync(directory, { recursive: true, force: true })
     },
   }

@@ -2,7 +2,7 @@
 import { ApiError, isApiError } from '../../errors.ts'
 import { TooSlow, within } from '../entry/within.ts'
 import { type Html, html } from '../look/html.ts'
-import { badge, note, type Tone } from '../look/parts.ts'
+import { badge, capital, note, type Tone } from '../look/parts.ts'
 import type { EndpointHealth, RelayView } from '../relay/relay-view.ts'
 import type { View } from '../route.ts'
 
@@ -56,8 +56,6 @@ const tones: Readonly<Record<EndpointHealth['activity'], Tone>> = {
   disabled: 'bad',
   unreadable: 'bad',
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** The state of an endpoint: from the relay, or from its definition alone. */
 export function stateBadge(enabled: boolean, health: EndpointHealth | undefined): Html {

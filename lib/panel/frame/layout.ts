@@ -59,7 +59,7 @@ export function layout(view: View, title: string, content: unknown): Html {
   const { brand } = view.settings
   const top = html`
 <div class="who">${brandOf(brand)}<span>${view.network.title}</span>
-<span class="end">${hasMore(view) && html`<a href="${view.root('')}">Networks</a> · `}${view.visitor.actor}${
+<span class="end">${hasMore(view) && html`<a href="${view.root('')}">Networks</a> `}<span>${view.visitor.actor}</span>${
     view.visitor.access === 'read' && html` <span class="badge">read only</span>`
   }${signOutForm(view.settings.signOut, view.root)}</span></div>
 <nav class="main" aria-label="Panel"><ul>${sections.map(

@@ -13,17 +13,25 @@ export interface Look {
   readonly brand: Brand
   readonly css: string
   readonly js: string
+  /** The way back, for a visitor who has access. */
+  readonly back?: string
 }
 
 /** A page with one message. */
 export async function messagePage(
-  look: Look,
+  { back, ...look }: Look,
   status: number,
   title: string,
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<PanelAnswer> {
-  const answer = await page(bare({ title, ...look }, html`<h1>${title}</h1><p>${text}</p>`), status)
+  const answer = await page(
+    bare(
+      { title, ...look },
+      html`<h1>${title}</h1><p>${text}</p>${back !== undefined && html`<p><a class="button" href="${back}">Back to the panel</a></p>`}`,
+    ),
+    status,
+  )
   return { ...answer, headers: { ...answer.headers, ...headers } }
 }
 

@@ -16,9 +16,40 @@ export const badge = (tone: Tone, text: string): Html => html`<span class="badge
 export const note = (tone: Tone, content: unknown): Html =>
   html`<div class="note ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${content}</div>`
 
+/** Where the keyboard starts on a page that answers a form: reading begins there, and the next Tab is behind it. */
+const start = html`tabindex="-1" autofocus`
+
+/** The result of a form, on the page after it. */
+export const news = (tone: Tone, content: unknown): Html => html`<div class="note ${tone}" ${start}>${content}</div>`
+
+/** A question or an example: a dialog with the script, and a page without it. Its heading is first, before any button. */
+export const asked = (title: string, content: unknown): Html =>
+  html`<div data-confirm><h1 id="question" ${start}>${title}</h1>${content}</div>`
+
+interface Table {
+  /** The table for assistive technology. */
+  readonly label: string
+  readonly columns: readonly unknown[]
+  readonly rows: readonly Html[]
+  /** A wide table scrolls. It is a stop for arrow keys, unless each row has a link or a field. */
+  readonly stop?: boolean
+  /** `cards`: its rows are cards on a narrow screen. `narrow`: it always fits. */
+  readonly kind?: 'cards' | 'cards even' | 'narrow'
+}
+
+export const table = ({ label, columns, rows, stop = false, kind = 'cards' }: Table): Html =>
+  html`<div class="scroll" ${stop && html`role="region" aria-label="${label}" tabindex="0"`}><table class="${kind}" aria-label="${label}">
+<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`
+
+/** A field that looks through a list of the page; it needs the script. */
+export const search = (label: string): Html => html`<div class="field" data-script hidden><label for="search">${label}</label>
+<input id="search" type="search" data-filter autocomplete="off" aria-describedby="found"><p class="hint" id="found" role="status"></p></div>`
+
 /** A list without entries: what it is for, and what to do next. */
 export const empty = (title: string, text: string, next?: unknown): Html =>
   html`<div class="card empty"><h2>${title}</h2><p class="soft">${text}</p>${next}</div>`
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 export const number = (value: number): string => value.toLocaleString('en-GB')
 
@@ -60,7 +91,9 @@ interface Field {
 export function field({ name, label, hint, problems }: Field, control: (attributes: Html) => Html): Html {
   const problem = problems.get(name)
   const described = [hint && `${name}-hint`, problem && `${name}-wrong`].filter(Boolean).join(' ')
-  const attributes = html`id="${name}" name="${name}" ${described && html`aria-describedby="${described}"`} ${problem && html`aria-invalid="true"`}`
+  // Of several the browser takes the first.
+  const wrongHere = problem && html`aria-invalid="true" autofocus`
+  const attributes = html`id="${name}" name="${name}" ${described && html`aria-describedby="${described}"`} ${wrongHere}`
   return html`<div class="field"><label for="${name}">${label}</label>${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 ${control(attributes)}${wrong(name, problem)}</div>`
 }
@@ -69,17 +102,19 @@ ${control(attributes)}${wrong(name, problem)}</div>`
 export function group({ name, label, hint, problems }: Field, content: unknown): Html {
   const problem = problems.get(name)
   const described = [hint && `${name}-hint`, problem && `${name}-wrong`].filter(Boolean).join(' ')
-  return html`<fieldset ${described && html`aria-describedby="${described}"`}><legend>${label}</legend>
+  return html`<fieldset ${described && html`aria-describedby="${described}"`} ${problem && start}><legend>${label}</legend>
 ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}${wrong(name, problem)}${content}</fieldset>`
 }
 
 const wrong = (name: string, problem: string | undefined) =>
-  problem && html`<p class="wrong" id="${name}-wrong">${problem.charAt(0).toUpperCase() + problem.slice(1)}</p>`
+  problem && html`<p class="wrong" id="${name}-wrong">${capital(problem)}</p>`
 
 /** The problem of the whole form, and the news that fields have some. */
 export function summary(problems: Problems): Html | '' {
   if (problems.size === 0) return ''
-  return note('bad', html`<p>${problems.get('') ?? 'Nothing was saved: a value is refused. See below.'}</p>`)
+  const whole = problems.get('')
+  if (whole !== undefined) return html`<div class="note bad" role="alert" ${start}><p>${capital(whole)}</p></div>`
+  return note('bad', html`<p>Nothing was saved: a value is refused. See below.</p>`)
 }
 
 export const option = (value: string, label: string, chosen: string): Html =>
@@ -88,9 +123,10 @@ export const option = (value: string, label: string, chosen: string): Html =>
 export const check = (type: 'checkbox' | 'radio', name: string, value: string, label: unknown, checked: boolean): Html =>
   html`<label class="check"><input type="${type}" name="${name}" value="${value}" ${checked && html`checked`}>${label}</label>`
 
-/** A value that is shown once, with a button to copy it. */
-export const secret = (id: string, value: string): Html => html`<div class="secret"><code id="${id}">${value}</code>
-<button type="button" data-copy="${id}" hidden>Copy</button></div>`
+/** A value that is shown once, with a button to copy it. Tab selects a field, so that the keyboard copies it without the script. */
+export const secret = (id: string, label: string, value: string): Html =>
+  html`<div class="secret"><input id="${id}" class="mono" aria-label="${label}" size="${value.length}" value="${value}" readonly autocomplete="off" spellcheck="false">
+<button type="button" data-copy="${id}" data-script hidden>Copy</button><span role="status"></span></div>`
 
 interface Confirmation {
   readonly title: string
@@ -102,7 +138,10 @@ interface Confirmation {
   readonly tone?: 'danger' | 'primary'
 }
 
-/** The question before a change that cannot be undone; with the script it is a dialog. */
+/** The question before a change that cannot be undone. */
 export const confirmation = ({ title, text, button, back, fields, tone = 'danger' }: Confirmation): Html =>
-  html`<div data-confirm><h1 id="question">${title}</h1>${text}
-<form method="post">${fields}<p class="row"><button class="${tone}">${button}</button> <a class="button" href="${back}" data-close>Cancel</a></p></form></div>`
+  asked(
+    title,
+    html`${text}
+<form method="post">${fields}<p class="row"><button class="${tone}">${button}</button> <a class="button" href="${back}" data-close="Cancel">Cancel</a></p></form>`,
+  )

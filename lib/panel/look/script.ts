@@ -3,43 +3,52 @@
  * viewer's zone, filters lists, refreshes what changes, and shows a confirmation as a dialog.
  */
 export const script = `
-const times = (root) => {
-  for (const time of root.querySelectorAll('time[datetime]')) {
+const all = (selector, root = document) => [...root.querySelectorAll(selector)]
+const by = (id) => document.getElementById(id)
+const ready = (root) => {
+  for (const time of all('time[datetime]', root)) {
     const at = new Date(time.dateTime)
     if (isNaN(at)) continue
     time.title = time.dateTime
-    time.textContent = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: time.dataset.seconds === undefined ? 'short' : 'medium' })
+    time.textContent = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'seconds' in time.dataset ? 'medium' : 'short' })
   }
+  for (const part of all('[data-script]', root)) part.hidden = false
 }
-const ready = (root) => {
-  times(root)
-  for (const button of root.querySelectorAll('[data-copy],[data-all]')) button.hidden = false
-  for (const input of root.querySelectorAll('[data-filter]')) input.closest('.field').hidden = false
+const read = async (url) => {
+  const answer = await fetch(url)
+  if (!answer.ok) throw 0
+  return new DOMParser().parseFromString(await answer.text(), 'text/html')
 }
 ready(document)
 document.addEventListener('click', async (event) => {
   const from = event.target.closest('[data-copy],[data-dialog],[data-close],[data-all]')
   if (!from || event.ctrlKey || event.metaKey || event.shiftKey) return
-  if (from.dataset.copy !== undefined) {
+  const { copy, all: boxes, close } = from.dataset
+  if (copy) {
+    const field = by(copy)
+    const news = from.nextElementSibling
     try {
-      await navigator.clipboard.writeText(document.getElementById(from.dataset.copy).textContent)
-      from.textContent = 'Copied'
-    } catch { from.textContent = 'Select the text and copy it' }
-  } else if (from.dataset.all !== undefined) {
-    for (const box of document.getElementsByName(from.dataset.all)) box.checked = true
-  } else if (from.dataset.close !== undefined) {
+      await navigator.clipboard.writeText(field.value)
+      news.textContent = 'Copied.'
+    } catch {
+      field.select()
+      news.textContent = 'Selected. Copy it now.'
+    }
+  } else if (boxes) {
+    for (const box of document.getElementsByName(boxes)) box.checked = true
+  } else if (close) {
     const open = from.closest('dialog')
     if (open) { event.preventDefault(); open.close() }
   } else {
     event.preventDefault()
     try {
-      const answer = await fetch(from.href)
-      const page = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('[data-confirm]')
-      if (!answer.ok || !page) throw 0
+      const page = (await read(from.href)).querySelector('[data-confirm]')
+      if (document.querySelector('dialog')) return
       const dialog = document.createElement('dialog')
       dialog.append(page)
-      for (const form of page.querySelectorAll('form')) form.action = new URL(form.getAttribute('action') || '', from.href)
-      dialog.setAttribute('aria-labelledby', page.querySelector('h1').id)
+      for (const form of all('form', page)) form.action = new URL(form.getAttribute('action') || '', from.href)
+      for (const back of all('[data-close]', page)) back.textContent = back.dataset.close
+      dialog.setAttribute('aria-labelledby', 'question')
       dialog.onclose = () => { dialog.remove(); from.focus() }
       document.body.append(dialog)
       ready(dialog)
@@ -48,23 +57,37 @@ document.addEventListener('click', async (event) => {
   }
 })
 document.addEventListener('input', ({ target }) => {
-  if (target.dataset.filter === undefined) return
-  const words = target.value.toLowerCase()
-  for (const item of document.querySelectorAll('[data-item]')) item.hidden = !item.dataset.item.includes(words)
+  if (!('filter' in target.dataset)) return
+  const words = target.value.toLowerCase().split(' ')
+  const items = all('[data-item]')
+  for (const item of items) item.hidden = !words.every((word) => item.dataset.item.includes(word))
+  for (const group of all('[data-group]')) group.hidden = !group.querySelector('[data-item]:not([hidden])')
+  by('found').textContent = items.filter((item) => !item.hidden).length + ' of ' + items.length
 })
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && 'filter' in event.target.dataset) event.preventDefault()
+})
+const parts = () => all('[data-refresh]')
 const refresh = async () => {
-  const old = document.querySelector('[data-refresh]')
-  if (!old) return
-  if (!document.hidden && !old.contains(document.activeElement)) try {
-    const answer = await fetch(location.href)
-    const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('[data-part="' + old.dataset.part + '"]')
-    if (answer.ok && fresh) { ready(fresh); old.replaceWith(fresh) }
+  if (!document.hidden) try {
+    const page = await read(location.href)
+    for (const old of parts()) {
+      const fresh = page.querySelector('[data-part="' + old.dataset.part + '"]')
+      ready(fresh)
+      const holds = old.contains(document.activeElement)
+      if (fresh.outerHTML === old.outerHTML || (holds && fresh.querySelector('a,button'))) continue
+      old.replaceWith(fresh)
+      if (holds) by('main').focus()
+    }
   } catch {}
   wait()
 }
 const wait = () => {
-  const part = document.querySelector('[data-refresh]')
+  const [part] = parts()
   if (part) setTimeout(refresh, part.dataset.refresh * 1000)
 }
 wait()
-`.trim()
+`
+  .trim()
+  // Blanks at the beginning of lines and around signs are for readers of this file.
+  .replace(/^ +| ?([=,|&?+>:;*]+) ?/gm, '$1')

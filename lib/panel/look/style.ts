@@ -14,33 +14,33 @@ html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--bg);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;overflow-wrap:break-word}
 .mono,pre,code,dd,.url{overflow-wrap:anywhere}.url{font-weight:400}
 a{color:var(--accent)}
-:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:2px}
+:focus-visible,input[type^=date]:focus-within{outline:2px solid var(--accent);outline-offset:2px;border-radius:2px}:is(main,.note,h1,fieldset):focus-visible{outline-width:1px;outline-offset:4px}
 .skip{position:absolute;left:-999rem}.skip:focus{left:1rem;top:.5rem;background:var(--card);padding:.5rem 1rem;z-index:2}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .top{background:var(--card);border-bottom:1px solid var(--line);border-top:3px solid var(--brand)}
 .in{max-width:72rem;margin:0 auto;padding:0 1.25rem}
-.who{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem;padding-top:.75rem;font-size:.9rem}
-.who b{font-size:1rem}.who img{height:1.5rem;width:auto}.who .end{margin-left:auto;color:var(--soft)}.who form{display:inline;margin-left:.6rem}
-nav.main ul{display:flex;gap:.25rem;list-style:none;margin:.25rem 0 0 -.6rem;padding:0;overflow-x:auto}
+.who,.who .end{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem}.who{padding-top:.75rem;font-size:.9rem}
+.who b{font-size:1rem}.who img{height:1.5rem;width:auto}.who .end{margin-left:auto;color:var(--soft)}
+nav.main ul{display:flex;flex-wrap:wrap;gap:0 .25rem;list-style:none;margin:.25rem 0 0 -.6rem;padding:0}
 nav.main a{display:block;padding:.5rem .6rem;color:var(--soft);text-decoration:none;white-space:nowrap;border-bottom:2px solid transparent}
 nav.main a:hover{color:var(--text)}
 nav.main a[aria-current]{color:var(--text);border-color:var(--brand);font-weight:600}
 main.in{padding-top:1.5rem;padding-bottom:3rem}
-h1{font-size:1.45rem;line-height:1.25;margin:0;letter-spacing:-.01em}
+h1{font-size:1.45rem;line-height:1.25;margin:0 0 .6rem;letter-spacing:-.01em}.head h1{margin:0}
 h2{font-size:1.1rem;margin:2rem 0 .6rem}h3{font-size:1rem;margin:1.25rem 0 .4rem}
 p{margin:.4rem 0 .8rem;max-width:44rem}
-.head{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1rem;margin-bottom:.4rem}.head .end{margin-left:auto;display:flex;flex-wrap:wrap;gap:.5rem}
+.head{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1rem;margin-bottom:.6rem}.head .end{margin-left:auto;display:flex;flex-wrap:wrap;gap:.5rem}
 .soft{color:var(--soft)}.small{font-size:.87rem}.num{text-align:right;font-variant-numeric:tabular-nums}
 code,pre,.mono{font-family:var(--mono);font-size:.86em}
 .card{background:var(--card);border:1px solid var(--line);border-radius:var(--round);padding:1rem 1.25rem;margin:.8rem 0}
 .card>:first-child{margin-top:0}.card>:last-child{margin-bottom:0}
 .grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:.8rem}.grid .card{margin:0}
-.empty{text-align:center;padding:2.5rem 1.25rem}.empty p{margin-inline:auto}
+.empty{text-align:center;padding:2rem 1.25rem}.empty h2{margin-top:0}.empty p{margin-inline:auto}
 .scroll{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:var(--round);margin:.8rem 0}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.55rem .8rem;border-top:1px solid var(--line);vertical-align:top}
 thead th{border-top:0;color:var(--soft);font-size:.82rem;font-weight:600;white-space:nowrap;background:var(--sunk)}
-tbody th{font-weight:600}tbody tr:hover{background:var(--sunk)}
+tbody th{font-weight:600;min-width:7rem}tbody th .small,tbody th .mono{font-weight:400}.scroll:has(.narrow){width:28rem;max-width:100%}table.even{table-layout:fixed}table.even th:first-child{width:6.5rem}tbody tr:hover{background:var(--sunk)}
 td time,td .keep{white-space:nowrap}tr.off td,tr.off th{color:var(--soft)}
 .badge{display:inline-block;padding:.05rem .5rem;border-radius:1rem;font-size:.82rem;font-weight:600;white-space:nowrap;color:var(--calm);background:var(--calm-bg)}
 .badge.good{color:var(--good);background:var(--good-bg)}.badge.bad{color:var(--bad);background:var(--bad-bg)}.badge.warn{color:var(--warn);background:var(--warn-bg)}
@@ -52,30 +52,30 @@ button:hover,.button:hover{border-color:var(--soft)}
 .danger{color:var(--bad);border-color:currentColor}
 .plain{border:0;background:none;padding:0;color:var(--accent);text-decoration:underline}
 form{margin:0}.row{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center}form.row{align-items:end}
-.field{margin:0 0 1.1rem;max-width:40rem}.field label,legend{font-weight:600;display:block;padding:0}
-.row .field{margin:0;max-width:none}
+.field{margin:0 0 1.1rem;max-width:40rem}.field label,legend{font-weight:600;display:block;padding:0 0 .15rem}
+.filter{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(13rem,100%),1fr));gap:.8rem;align-items:start;margin-top:.8rem}.filter .field{margin:0;max-width:none;min-width:0}.filter select,.filter input{width:100%}.filter .row{grid-column:1/-1;margin:0}
 .hint{color:var(--soft);font-size:.87rem;margin:.1rem 0 .3rem}
 input,select,textarea{font:inherit;color:var(--text);background:var(--card);border:1px solid light-dark(#8b8f95,#6d747d);border-radius:var(--round);padding:.4rem .6rem;max-width:100%}
-input:not([type]),input[type=text],input[type=url],input[type=search],textarea{width:100%}
-input[type=checkbox],input[type=radio]{accent-color:var(--accent);margin:0 .45rem 0 0}
+input[type=text],input[type=url],input[type=search],textarea{width:100%}input[inputmode],input[type=date]{max-width:12rem}
+input[type=checkbox],input[type=radio]{accent-color:var(--accent);width:1rem;height:1rem;margin:0 .45rem 0 0;flex:none}
 [aria-invalid]{border-color:var(--bad)}.wrong{color:var(--bad);margin:.25rem 0 0;font-size:.9rem}
 fieldset{border:0;padding:0;margin:0 0 1.1rem;min-width:0}
-label.check{font-weight:400;display:inline-flex;align-items:baseline}
-.columns{columns:16rem;column-gap:1.5rem}.columns>*{break-inside:avoid}
+label.check{font-weight:400;display:inline-flex;align-items:center;padding:.1rem 0}fieldset:has([value=chosen]:not(:checked)) .chosen{display:none}.pick label{padding:.25rem}
+.columns{columns:19rem;column-gap:1.5rem;list-style:none;padding:0;margin:.4rem 0}.list{padding-left:1.2rem}.list li{padding:.15rem 0}.columns>*{break-inside:avoid}
 details{margin:.3rem 0}summary{cursor:pointer}summary::marker{color:var(--soft)}
 pre{background:var(--sunk);border:1px solid var(--line);border-radius:var(--round);padding:.7rem .9rem;overflow:auto;max-height:34rem;white-space:pre-wrap;margin:.4rem 0}
-.secret{display:flex;gap:.6rem;align-items:center;flex-wrap:wrap}.secret code{background:var(--sunk);border:1px solid var(--line);border-radius:var(--round);padding:.45rem .7rem;font-size:.95rem;user-select:all}
+.secret{display:flex;gap:.6rem;align-items:center;flex-wrap:wrap}.secret input{background:var(--sunk);font-size:.95rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.2rem;margin:.5rem 0}dt{color:var(--soft)}dd{margin:0;min-width:0}
-.json{font-family:var(--mono);font-size:.86rem}.json details{margin:0 0 0 1.1rem}.json .leaf{margin-left:1.1rem}.json .key{color:var(--accent)}.json .dots{color:var(--soft)}
+.json{font-family:var(--mono);font-size:.86rem}.json details details{margin:0 0 0 1.1rem}.json .leaf{margin-left:1.1rem}.json .key{color:var(--accent)}.json .dots{color:var(--soft)}
 svg.chart{display:block;width:100%;height:auto;max-height:9rem}svg.spark{width:8rem;height:1.6rem;vertical-align:middle}
 .bar-good{fill:var(--good)}.bar-bad{fill:var(--bad)}.bar-warn{fill:var(--warn)}.bar-calm{fill:var(--accent)}.axis{stroke:var(--line)}.mark{stroke:var(--warn)}
 .big{font-size:1.6rem;font-weight:600;line-height:1.2;font-variant-numeric:tabular-nums}
 meter,progress{width:100%;height:.8rem}
 dialog{border:1px solid var(--line);border-radius:8px;background:var(--card);color:var(--text);padding:1.25rem 1.5rem;max-width:min(34rem,92vw)}dialog::backdrop{background:#0008}
-.pager{display:flex;gap:1rem;margin:.8rem 0}
-[hidden]{display:none}
-@media(max-width:34rem){.in{padding:0 .9rem}.who .end{margin-left:0;width:100%}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}
-table.cards thead{position:absolute;left:-999rem}table.cards tr{display:block;border-top:1px solid var(--line);padding:.6rem 0}table.cards tr:first-child{border-top:0}
-table.cards th,table.cards td{display:block;border:0;padding:.1rem .9rem;text-align:left}table.cards [data-label]::before{content:attr(data-label) ": ";color:var(--soft);font-weight:400}}
+.pager{display:flex;gap:1rem;margin:.8rem 0}.pager:empty{display:none}.pager [aria-current]{color:var(--text);font-weight:600;text-decoration:none}
+[hidden]{display:none!important}
+@media(max-width:34rem){.in{padding:0 .9rem}.who .end{margin-left:0;width:100%}.head .end{margin-left:0}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}
+table.cards thead{position:absolute;clip-path:inset(50%)}table.cards tr{display:block;border-top:1px solid var(--line);padding:.6rem 0}table.cards tr:first-child{border-top:0}
+table.cards th,table.cards td{display:block;border:0;padding:.1rem .9rem;text-align:left}table.cards td:empty{display:none}table.cards .pick:not(:empty),table.cards .pick:not(:empty)+.state{display:inline-block}table.cards .pick:not(:empty)+.state{padding-left:0}table.cards [data-label]::before{content:attr(data-label) ": ";color:var(--soft);font-weight:400}}
 @media(prefers-reduced-motion:no-preference){a,button,.button{transition:border-color .12s,color .12s}}
 `.trim()

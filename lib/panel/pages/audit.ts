@@ -5,7 +5,7 @@ import { auditActions, auditSubjectTypes } from '../../storage/audit-actions.ts'
 import { download, type PanelAnswer, page } from '../entry/respond.ts'
 import { layout } from '../frame/layout.ts'
 import { type Html, html } from '../look/html.ts'
-import { empty, field, noProblems, option, type Problems, problemsOf, summary, time } from '../look/parts.ts'
+import { empty, field, noProblems, option, type Problems, problemsOf, summary, table, time } from '../look/parts.ts'
 import type { Route, View } from '../route.ts'
 
 const pageSize = 50
@@ -14,7 +14,7 @@ const exportSize = 100
 const labels = {
   actor: 'Who',
   action: 'Action',
-  subject: 'Record, such as endpoint:7',
+  subject: 'Record',
   from: 'From (UTC)',
   to: 'Before (UTC)',
 } as const
@@ -54,18 +54,19 @@ function filterForm(view: View, filter: FilterQuery, problems: Problems): Html {
   const input = (name: Name, type = 'text') =>
     field(
       { name, label: labels[name], problems },
-      (attributes) => html`<input ${attributes} type="${type}" size="22" value="${filter[name] ?? ''}" autocomplete="off">`,
+      (attributes) =>
+        html`<input ${attributes} type="${type}" size="22" value="${filter[name] ?? ''}" ${name === 'subject' && html`placeholder="endpoint:7"`} autocomplete="off">`,
     )
   const set = Object.keys(filter).length
   return html`<details class="card" ${set > 0 && html`open`}><summary>Filter${set > 0 && html` <span class="badge">${set} set</span>`}</summary>
-<form method="get" class="row" action="${view.link('audit')}">${input('actor')}
+<form method="get" class="filter" action="${view.link('audit')}">${input('actor')}
 ${field(
   { name: 'action', label: labels.action, problems },
   (attributes) =>
     html`<select ${attributes}>${option('', 'any', filter.action ?? '')}${auditActions.map((each) => option(each, each, filter.action ?? ''))}</select>`,
 )}
 ${input('subject')}${names.slice(-2).map((name) => input(name, 'datetime-local'))}
-<button class="primary">Apply</button>${set > 0 && html`<a class="button" href="${view.link('audit')}">Clear</a>`}</form></details>`
+<p class="row"><button class="primary">Apply</button>${set > 0 && html`<a class="button" href="${view.link('audit')}">Clear</a>`}</p></form></details>`
 }
 
 function row(view: View, { at, actor, address, action, subject, details }: AuditEntry): Html {
@@ -85,13 +86,14 @@ async function show(view: View): Promise<PanelAnswer> {
     )
   const { items, next, problems } = asked
   const isFiltered = Object.keys(filter).length > 0
-  const table = html`<div class="scroll" role="region" aria-label="Audit" tabindex="0"><table class="cards"><thead><tr><th scope="col">Time</th><th scope="col">Who</th><th scope="col">From</th><th scope="col">What</th><th scope="col">Details</th></tr></thead><tbody>${items.map((each) => row(view, each))}</tbody></table></div>`
+  const rows = items.map((each) => row(view, each))
+  const entries = table({ label: 'Audit', columns: ['Time', 'Who', 'From', 'What', 'Details'], rows })
   const none = isFiltered
     ? empty('No entry matches', 'Change the filter, or clear it.')
     : empty('No entry yet', 'The next change of a key or an endpoint is listed here.')
   const content = html`<div class="head"><h1>Audit</h1><div class="end">${items.length > 0 && html`<a class="button" href="${view.link('audit/export', filter)}">Export</a>`}</div></div>
 <p class="soft">Every change of keys, endpoints and settings, and every resend. Entries are added and never changed.</p>
-${summary(problems)}${filterForm(view, filter, problems)}${items.length > 0 ? table : problems.size === 0 && next === null && none}
+${summary(problems)}${filterForm(view, filter, problems)}${items.length > 0 ? entries : problems.size === 0 && next === null && none}
 <nav class="pager" aria-label="Pages">${cursor !== '' && html`<a href="${view.link('audit', filter)}">Newest</a>`}${next !== null && html`<a href="${view.link('audit', { ...filter, after: next })}">Older</a>`}</nav>`
   return page(layout(view, 'Audit', content), problems.size > 0 ? 422 : 200)
 }

@@ -6,16 +6,18 @@ import { answered, askRelay, relayNote } from '../frame/ask-relay.ts'
 import { layout } from '../frame/layout.ts'
 import { type Html, html } from '../look/html.ts'
 import { jsonView } from '../look/json-view.ts'
-import { badge, empty, note, number, type Tone, time } from '../look/parts.ts'
+import { badge, empty, news, note, number, type Tone, table, time } from '../look/parts.ts'
 import type { DeliveryPage, DeliveryRow, DeliveryState } from '../relay/relay-view.ts'
 import type { Route, View } from '../route.ts'
-import { endpointName, filterForm, filterFrom } from './delivery-filter.ts'
+import { endpointName, filterForm, filterFrom, hiddenFields } from './delivery-filter.ts'
 
 const pageSize = 50
 
 const tones: Readonly<Record<DeliveryState, Tone>> = { pending: 'warn', delivered: 'good', dead: 'bad', skipped: 'calm' }
 
 const stateOf = ({ state }: Pick<DeliveryRow, 'state'>): Html => badge(tones[state] ?? 'calm', state)
+
+const nameOf = ({ event_type }: Pick<DeliveryRow, 'event_type'>): string => event_type.replace(/Hook$/, '')
 
 const outcomeOf = ({ last_outcome, last_status }: DeliveryRow): string =>
   last_outcome === null ? '–' : [last_outcome, last_status].filter((part) => part !== null).join(' ')
@@ -34,21 +36,21 @@ async function list(view: View): Promise<PanelAnswer> {
   const mayResend = may(view.visitor, 'deliveries.resend') && items.length > 0
   const rows = items.map(
     (each) => html`<tr>
-${mayResend && html`<td>${each.state !== 'pending' && html`<input type="checkbox" name="id" value="${each.id}" form="chosen" aria-label="Select ${each.event_type} ${each.event_id}">`}</td>`}
-<td>${stateOf(each)}</td>
-<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${each.event_type.replace(/Hook$/, '')}</a><br><span class="small soft mono">${each.event_id}</span></th>
+${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input type="checkbox" name="id" value="${each.id}" form="chosen" aria-label="Select ${nameOf(each)} ${each.event_id}">`}</td>`}
+<td class="state">${stateOf(each)}</td>
+<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${nameOf(each)}</a><br><span class="small soft mono">${each.event_id}</span></th>
 <td data-label="Endpoint">${endpointName(endpoints, each.endpoint_id)}</td>
 <td data-label="Outcome">${outcomeOf(each)}</td>
 <td data-label="Attempts">${number(each.attempts)}</td>
-<td data-label="${each.state === 'pending' ? 'Next attempt' : 'Last attempt'}">${time(each.next_attempt_at ?? each.last_attempt_at)}</td></tr>`,
+<td data-label="Last attempt">${time(each.last_attempt_at, 'none')}${each.next_attempt_at && html`<br><span class="small soft">next ${time(each.next_attempt_at)}</span>`}</td></tr>`,
   )
-  const table = html`<div class="scroll" role="region" aria-label="Deliveries" tabindex="0"><table class="cards">
-<thead><tr>${mayResend && html`<th scope="col"><span class="sr">Select</span></th>`}<th scope="col">State</th><th scope="col">Event</th><th scope="col">Endpoint</th>
-<th scope="col">Outcome</th><th scope="col">Attempts</th><th scope="col">Attempt</th></tr></thead><tbody>${rows}</tbody></table></div>`
+  const select = mayResend ? [html`<span class="sr">Select</span>`] : []
+  const columns = [...select, 'State', 'Event', 'Endpoint', 'Outcome', 'Attempts', 'Last attempt']
+  const listed = table({ label: 'Deliveries', columns, rows })
   const resend =
     mayResend &&
-    html`<form id="chosen" method="get" class="row" action="${view.link('deliveries/resend')}">
-<button type="button" data-all="id" hidden>Select all on this page</button><button>Resend the selected</button>
+    html`<form id="chosen" method="get" class="row" action="${view.link('deliveries/resend')}">${hiddenFields(given.query)}
+<button type="button" data-all="id" data-script hidden>Select all on this page</button><button>Resend the selected</button>
 <a class="button" href="${view.link('deliveries/resend', { ...given.query, all: '1' })}">Resend all that match</a></form>`
   const isFiltered = Object.keys(given.query).length > 0
   // The relay looks through a bounded number of deliveries for each page.
@@ -58,14 +60,19 @@ ${mayResend && html`<td>${each.state !== 'pending' && html`<input type="checkbox
     ? empty('No delivery matches so far', more)
     : isFiltered
       ? empty('No delivery matches', 'Change the filter, or clear it.')
-      : empty('No delivery yet', 'An event that an endpoint wants becomes a delivery.')
+      : empty(
+          'No delivery yet',
+          'An event that an endpoint wants becomes a delivery.',
+          html`<a class="button" href="${view.link('webhooks')}">To the endpoints</a>`,
+        )
   return page(
     layout(
       view,
       'Deliveries',
       html`<div class="head"><h1>Deliveries</h1></div>
+${view.query.get('done') === 'nothing' && news('bad', html`<p>Nothing is selected. Select at least one delivery.</p>`)}
 ${relayNote(asked)}${filterForm(view, given, endpoints)}
-${isWrong ? note('bad', html`<p>The filter has a value that cannot be right. Nothing is listed.</p>`) : asked.there && (items.length > 0 ? table : none)}
+${isWrong ? note('bad', html`<p>The filter has a value that cannot be right. Nothing is listed.</p>`) : asked.there && (items.length > 0 ? listed : none)}
 ${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}${resend}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
 ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, after: next })}">Older</a>`}</nav>`,
     ),
@@ -82,8 +89,8 @@ async function show(view: View): Promise<PanelAnswer> {
   const attempts = delivery.history.map(
     (
       each,
-    ) => html`<tr><th scope="row">${each.number}</th><td>${time(each.at, '–', true)}</td><td>${each.outcome}</td><td>${each.status ?? '–'}</td>
-<td class="num keep">${number(each.milliseconds)} ms</td><td>${each.answer ? html`<details><summary>${number(each.answer.length)} characters</summary><pre tabindex="0">${each.answer}</pre></details>` : '–'}</td></tr>`,
+    ) => html`<tr><th scope="row" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome">${each.outcome}</td><td data-label="Status">${each.status ?? '–'}</td>
+<td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Answer">${each.answer ? html`<details><summary>${number(each.answer.length)} characters</summary><pre tabindex="0">${each.answer}</pre></details>` : '–'}</td></tr>`,
   )
   const body =
     delivery.body === null
@@ -99,15 +106,15 @@ async function show(view: View): Promise<PanelAnswer> {
     layout(
       view,
       'Delivery',
-      html`<div class="head"><h1>${delivery.event_type.replace(/Hook$/, '')}</h1>${stateOf(delivery)}<div class="end">${resend}</div></div>
-${view.query.get('done') === 'resent' && note('good', html`<p>The delivery is due again. Reload the page in a moment.</p>`)}
+      html`<div class="head"><h1>${nameOf(delivery)}</h1>${stateOf(delivery)}<div class="end">${resend}</div></div>
+${view.query.get('done') === 'resent' && news('good', html`<p>The delivery is due again. Reload the page in a moment.</p>`)}
 <dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event of</dt><dd>${time(delivery.event_timestamp, '–', true)}</dd>
 <dt>Endpoint</dt><dd><a href="${view.link(`webhooks/${delivery.endpoint_id}`)}">${endpointName(endpoints, delivery.endpoint_id)}</a></dd>
 <dt>Attempts</dt><dd>${number(delivery.attempts)}</dd>
 <dt>Latest</dt><dd>${outcomeOf(delivery)}${delivery.milliseconds !== null && ` in ${number(delivery.milliseconds)} ms`}, ${time(delivery.last_attempt_at, 'never', true)}</dd>
 ${delivery.next_attempt_at && html`<dt>Next attempt</dt><dd>${time(delivery.next_attempt_at, '–', true)}</dd>`}</dl>
 <h2>Attempts</h2>
-${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : html`<div class="scroll" role="region" aria-label="Attempts" tabindex="0"><table><thead><tr><th scope="col">No.</th><th scope="col">Time</th><th scope="col">Outcome</th><th scope="col">Status</th><th scope="col">Duration</th><th scope="col">Answer</th></tr></thead><tbody>${attempts}</tbody></table></div>`}
+${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : table({ label: 'Attempts', columns: ['No.', 'Time', 'Outcome', 'Status', 'Duration', 'Answer'], rows: attempts, stop: true })}
 <h2>Body</h2>${body}`,
     ),
   )

@@ -81,10 +81,8 @@ export function described(query: FilterQuery): Html {
   return html`<dl>${given.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`
 }
 
-const hiddenFields = (query: FilterQuery): readonly Html[] =>
+export const hiddenFields = (query: FilterQuery): readonly Html[] =>
   names.flatMap((name) => (query[name] === undefined ? [] : [html`<input type="hidden" name="${name}" value="${query[name]}">`]))
-
-export { hiddenFields }
 
 export const endpointName = (endpoints: readonly Endpoint[], id: string): string => {
   const found = endpoints.find((each) => each.id === id)
@@ -108,11 +106,11 @@ export function filterForm(view: View, { query, problems }: GivenFilter, endpoin
   const types = [...Object.keys(catalogue), ...Object.keys(hostCatalogue)].sort().map((name) => [`${name}Hook`, name] as const)
   const open = Object.keys(query).length > 0
   return html`<details class="card" ${open && html`open`}><summary>Filter${open && html` <span class="badge">${Object.keys(query).length} set</span>`}</summary>
-<form method="get" class="row" action="${view.link('deliveries')}">
+<form method="get" class="filter" action="${view.link('deliveries')}">
 ${select(
   'endpoint',
   endpoints.map(({ id }) => [id, endpointName(endpoints, id)] as const),
 )}${select('type', types)}${select('state', same(states))}${select('outcome', same(outcomes))}
 ${input('status', 'text', 5)}${input('event', 'text', 22)}${input('since', 'datetime-local', 20)}${input('until', 'datetime-local', 20)}
-<button class="primary">Apply</button>${open && html`<a class="button" href="${view.link('deliveries')}">Clear</a>`}</form></details>`
+<p class="row"><button class="primary">Apply</button>${open && html`<a class="button" href="${view.link('deliveries')}">Clear</a>`}</p></form></details>`
 }

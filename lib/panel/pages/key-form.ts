@@ -5,7 +5,7 @@ import type { Form } from '../entry/form.ts'
 import { layout } from '../frame/layout.ts'
 import { onceField } from '../frame/once.ts'
 import { type Html, html } from '../look/html.ts'
-import { check, field, group, type Problems, problemsOf, summary } from '../look/parts.ts'
+import { capital, check, field, group, type Problems, problemsOf, summary, table } from '../look/parts.ts'
 import type { View } from '../route.ts'
 
 const fields = ['name', 'scopes', 'member_id', 'expires_at']
@@ -56,7 +56,7 @@ export function createForm(view: View, form: Form, problems: Problems): Html {
   const chosen = new Set(form.all('scopes'))
   const groups = [...groupsOf(view)].map(
     ([name, kinds]) =>
-      html`<tr><th scope="row">${words(name)}</th>${['read', 'write'].map(
+      html`<tr><th scope="row">${capital(words(name))}</th>${['read', 'write'].map(
         (kind) =>
           html`<td>${kinds.has(kind) && check('checkbox', 'scopes', `${name}:${kind}`, html`${kind}<span class="sr"> ${words(name)}</span>`, chosen.has(`${name}:${kind}`))}</td>`,
       )}</tr>`,
@@ -75,8 +75,7 @@ ${group(
   html`<p>${check('radio', 'access', 'chosen', 'The resources below', access !== '*' && access !== '*:read')}<br>
 ${check('radio', 'access', '*:read', 'Read everything', access === '*:read')}<br>
 ${check('radio', 'access', '*', 'Read and write everything', access === '*')}</p>
-<div class="scroll" role="region" aria-label="Scopes of resources" tabindex="0"><table><thead><tr><th scope="col">Resource</th><th scope="col">Read</th><th scope="col">Write</th></tr></thead>
-<tbody>${groups}</tbody></table></div>`,
+<div class="chosen">${table({ label: 'Scopes of resources', columns: ['Resource', 'Read', 'Write'], rows: groups, kind: 'narrow' })}</div>`,
 )}
 ${field(
   {

@@ -7,7 +7,7 @@ import { page, seeOther } from '../entry/respond.ts'
 import { layout } from '../frame/layout.ts'
 import { sentBeforePage, wasSentBefore } from '../frame/once.ts'
 import { type Html, html } from '../look/html.ts'
-import { badge, confirmation, empty, note, secret, time } from '../look/parts.ts'
+import { badge, confirmation, empty, news, secret, table, time } from '../look/parts.ts'
 import type { Route, View } from '../route.ts'
 import { createForm, keyFrom, keyProblems } from './key-form.ts'
 
@@ -28,12 +28,20 @@ async function namesOf({ community, id }: View, keys: readonly KeyListing[]): Pr
   return new Map(names.filter((name) => name !== undefined))
 }
 
+const everything = new Map([
+  ['*', 'Read and write everything'],
+  ['*:read', 'Read everything'],
+])
+
+/** The scopes, in the words of the form. */
+const scopesOf = ({ scopes }: KeyListing): string => scopes.map((scope) => everything.get(scope) ?? scope).join(', ')
+
 const row = (view: View, key: KeyListing, names: ReadonlyMap<string, string>): Html => {
   const isActive = key.status === 'Active'
   return html`<tr ${!isActive && html`class="off"`}>
 <th scope="row">${key.name}</th>
 <td><code class="keep">${key.redacted}</code></td>
-<td data-label="Scopes">${key.scopes.join(', ')}</td>
+<td data-label="Scopes">${scopesOf(key)}</td>
 <td data-label="Acts for">${names.get(key.member_id) ?? `member ${key.member_id}`}</td>
 <td data-label="Created">${time(key.created_at)}</td>
 <td data-label="Last used">${time(key.last_used_at, 'never')}</td>
@@ -75,11 +83,11 @@ async function list(view: View): Promise<Html> {
     ({ name, label }) =>
       html`<a href="${view.link('keys', name === '' ? {} : { status: name })}" ${name === status && html`aria-current="page"`}>${label}</a>`,
   )}</nav>`
-  const table = html`<div class="scroll" role="region" aria-label="API keys" tabindex="0"><table class="cards">
-<thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">Scopes</th><th scope="col">Acts for</th>
-<th scope="col">Created</th><th scope="col">Last used</th><th scope="col">Status</th><th scope="col"><span class="sr">Actions</span></th></tr></thead>
-<tbody>${items.map((key) => row(view, key, names))}</tbody></table></div>
-<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('keys', kept)}">Newest</a>`}${
+  const actions = html`<span class="sr">Actions</span>`
+  const keys = html`${table({
+    ...{ label: 'API keys', stop: true, rows: items.map((key) => row(view, key, names)) },
+    columns: ['Name', 'Key', 'Scopes', 'Acts for', 'Created', 'Last used', 'Status', actions],
+  })}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('keys', kept)}">Newest</a>`}${
     next !== null && html`<a href="${view.link('keys', { ...kept, after: next })}">Older</a>`
   }</nav>`
   const none = isEmpty
@@ -90,13 +98,13 @@ async function list(view: View): Promise<Html> {
         html`<p><a href="${view.link('keys')}">All keys</a></p>`,
       )
   const revoked =
-    view.query.get('done') === 'revoked' && note('good', html`<p>The key is revoked. It stopped working at once.</p>`)
+    view.query.get('done') === 'revoked' && news('good', html`<p>The key is revoked. It stopped working at once.</p>`)
   return layout(
     view,
     'API keys',
     html`<div class="head"><h1>API keys</h1><div class="end">${!isEmpty && create}</div></div>
 <p class="soft">A program calls the API of this network with a key. Each key has its own scopes, and can be revoked alone.</p>
-${revoked}${!isEmpty && choice}${items.length > 0 || next !== null ? table : none}`,
+${revoked}${!isEmpty && choice}${items.length > 0 || next !== null ? keys : none}`,
   )
 }
 
@@ -116,9 +124,9 @@ async function create(view: View) {
         view,
         'The new key',
         html`<h1>The key “${key.name}” is made</h1>
-${note('warn', html`<p><strong>Copy it now.</strong> It is shown this once, and can never be read again.</p>`)}
-${secret('token', token)}
-<dl><dt>Scopes</dt><dd>${key.scopes.join(', ')}</dd><dt>Works until</dt><dd>${time(key.expires_at, 'it is revoked')}</dd></dl>
+${news('warn', html`<p><strong>Copy it now.</strong> It is shown this once, and can never be read again.</p>`)}
+${secret('token', 'The key', token)}
+<dl><dt>Scopes</dt><dd>${scopesOf(key)}</dd><dt>Works until</dt><dd>${time(key.expires_at, 'it is revoked')}</dd></dl>
 <p><a class="button" href="${view.link('keys')}">Done</a></p>`,
       ),
       201,

@@ -7,9 +7,10 @@ import { askRelay, relayNote } from '../frame/ask-relay.ts'
 import { layout } from '../frame/layout.ts'
 import { barChart } from '../look/chart.ts'
 import { type Html, html } from '../look/html.ts'
-import { badge, note, number, time } from '../look/parts.ts'
+import { badge, note, number, table, time } from '../look/parts.ts'
 import type { RelayActivity, RelayMinute, RelayStatus } from '../relay/relay-view.ts'
 import type { Route, View } from '../route.ts'
+import { endpointName } from './delivery-filter.ts'
 
 const minutes = 180
 const minuteMs = 60_000
@@ -46,24 +47,27 @@ function charts(activity: RelayActivity, now: number) {
   return html`<div class="grid">
 <div class="card"><div class="soft">Delivered</div><div class="big">${number(delivered)}</div><div class="small">in 3 hours</div></div>
 <div class="card"><div class="soft">Failed attempts</div><div class="big">${number(failed)}</div><div class="small">in 3 hours</div></div>
-<div class="card"><div class="soft">Waiting</div><div class="big">${number(pending.count)}${!pending.exact && '+'}</div><div class="small">oldest ${time(activity.oldest_pending_at)}</div></div>
+<div class="card"><div class="soft">Waiting</div><div class="big">${number(pending.count)}${!pending.exact && '+'}</div>${activity.oldest_pending_at && html`<div class="small">oldest ${time(activity.oldest_pending_at)}</div>`}</div>
 <div class="card"><div class="soft">Circuit changes</div><div class="big">${number(changes)}</div><div class="small">in 3 hours</div></div></div>
-<h2>Deliveries per minute</h2><div class="card">${barChart({
-    title: `The last 3 hours: ${number(delivered)} delivered, ${number(failed)} failed, ${number(changes)} circuit changes`,
-    bars,
-    width: 720,
-    height: 110,
-  })}<p class="small soft">${badge('good', 'delivered')} ${badge('bad', 'failed')} ${badge('warn', 'a circuit opened or closed')}</p></div>`
+<h2>Deliveries per minute</h2><div class="card">${
+    delivered + failed + changes === 0
+      ? html`<p class="soft">No attempt in the last 3 hours.</p>`
+      : html`${barChart({
+          title: `The last 3 hours: ${number(delivered)} delivered, ${number(failed)} failed, ${number(changes)} circuit changes`,
+          ...{ bars, width: 720, height: 110 },
+        })}<p class="small soft">${badge('good', 'delivered')} ${badge('bad', 'failed')} ${badge('warn', 'a circuit opened or closed')}</p>`
+  }</div>`
 }
 
 /** Endpoints that need a person. */
-function troubles(view: View, { running, endpoints }: RelayStatus) {
+async function troubles(view: View, { running, endpoints }: RelayStatus): Promise<Html> {
   const stopped = endpoints.filter(({ activity }) => !['delivering', 'paused'].includes(activity))
+  const named = stopped.length > 0 ? await view.community.endpoints.list(view.id) : []
   return html`${!running && note('warn', html`<p>No relay runs now. Events wait.</p>`)}
 ${stopped.map(({ endpoint_id, activity, reason }) =>
   note(
     'bad',
-    html`<p><a href="${view.link(`webhooks/${endpoint_id}`)}">Endpoint ${endpoint_id}</a>: ${activity}${reason && ` (${reason})`}</p>`,
+    html`<p><a href="${view.link(`webhooks/${endpoint_id}`)}">${endpointName(named, endpoint_id)}</a>: ${activity}${reason && ` (${reason})`}</p>`,
   ),
 )}`
 }
@@ -86,7 +90,8 @@ function requestsOf({ hours, since }: Traffic): Html {
     sum(({ refused }) => refused),
     sum(({ failed }) => failed),
   )
-  return html`<h2>Requests per hour</h2><div class="card">${barChart({ title: `The last 24 hours: ${all}`, bars, width: 720, height: 110 })}
+  const isIdle = hours.every(({ requests }) => requests === 0)
+  return html`<h2>Requests per hour</h2><div class="card">${!isIdle && barChart({ title: `The last 24 hours: ${all}`, bars, width: 720, height: 110 })}
 <p class="small soft">${all} in the last 24 hours. “Refused” are answers of 400 to 499, “failed” those of 500 to 599.
 This process has counted since ${time(since)}; others count for themselves.</p></div>`
 }
@@ -116,8 +121,8 @@ async function keysInUse(view: View, traffic: Traffic): Promise<Html> {
 <td data-label="Last used">${time(usedAt(key), 'never')}</td><td data-label="Requests">${use ? number(use.requests) : '–'}</td>
 <td data-label="Rate limit">${rateOf(use, key.name, now)}</td></tr>`
   })
-  return html`<div class="scroll" role="region" aria-label="Keys in use" tabindex="0"><table class="cards"><thead><tr><th scope="col">Name</th><th scope="col">Key</th>
-<th scope="col">Last used</th><th scope="col">Requests, last hour in use</th><th scope="col">Rate limit, this minute</th></tr></thead><tbody>${rows}</tbody></table></div>`
+  const columns = ['Name', 'Key', 'Last used', 'Requests, last hour in use', 'Rate limit, this minute']
+  return table({ label: 'Keys in use', columns, rows, stop: true })
 }
 
 async function show(view: View): Promise<PanelAnswer> {
@@ -132,7 +137,7 @@ async function show(view: View): Promise<PanelAnswer> {
       view,
       'Overview',
       html`<div class="head"><h1>Overview</h1></div>${relayNote(asked)}
-<div data-refresh="30" data-part="overview">${asked.there && html`${troubles(view, asked.value.status)}${charts(asked.value.activity, view.settings.clock.now())}`}</div>
+<div data-refresh="30" data-part="overview">${asked.there && html`${await troubles(view, asked.value.status)}${charts(asked.value.activity, view.settings.clock.now())}`}</div>
 <div data-refresh="30" data-part="traffic">${requestsOf(traffic)}
 <h2>Keys in use</h2>${keys}</div>`,
     ),

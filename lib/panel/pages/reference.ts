@@ -5,7 +5,7 @@ import { exampleOf } from '../../openapi/example.ts'
 import { page } from '../entry/respond.ts'
 import { layout } from '../frame/layout.ts'
 import { type Html, html } from '../look/html.ts'
-import { badge } from '../look/parts.ts'
+import { badge, capital, search, table } from '../look/parts.ts'
 import type { Route, View } from '../route.ts'
 
 interface Parameter {
@@ -55,10 +55,13 @@ async function list(view: View) {
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(
       ([name, operations]) =>
-        html`<h2>${name.replaceAll('_', ' ')}</h2><div class="scroll" role="region" aria-label="${name}" tabindex="0"><table class="cards"><thead><tr><th scope="col">Method</th><th scope="col">Path</th><th scope="col">Summary</th></tr></thead><tbody>${operations.map(
-          ({ method, path, summary, operationId }) =>
-            html`<tr data-item="${`${operationId} ${path} ${summary}`.toLowerCase()}"><td>${methodBadge(method)}</td><th scope="row"><a class="mono" href="${view.link(`reference/${operationId}`)}">${path.replace('/admin/v1/networks/{network_id}', '')}</a></th><td>${summary}</td></tr>`,
-        )}</tbody></table></div>`,
+        html`<section data-group><h2>${capital(name.replaceAll('_', ' '))}</h2>${table({
+          ...{ label: name, columns: ['Method', 'Path', 'Summary'], kind: 'cards even' },
+          rows: operations.map(
+            ({ method, path, summary, operationId }) =>
+              html`<tr data-item="${`${operationId} ${path} ${summary}`.toLowerCase()}"><td>${methodBadge(method)}</td><th scope="row"><a class="mono" href="${view.link(`reference/${operationId}`)}">${path.replace('/admin/v1/networks/{network_id}', '')}</a></th><td>${summary}</td></tr>`,
+          ),
+        })}</section>`,
     )
   return page(
     layout(
@@ -66,7 +69,7 @@ async function list(view: View) {
       'API reference',
       html`<h1>API reference</h1><p class="soft">Every operation of this network, below <code>/admin/v1/networks/${view.network.subdomain}</code>.
 ${view.assets.scalar && html`<a href="${view.link('reference/try')}">Try operations in the browser</a>`}</p>
-<div class="field" hidden><label for="search">Search operations</label><input id="search" type="search" data-filter autocomplete="off"></div>${parts}`,
+${search('Search operations')}${parts}`,
     ),
   )
 }
@@ -88,7 +91,7 @@ async function show(view: View) {
   const body = exampleIn(requestBody?.content, document)
   const rows = parameters.map(
     (each) =>
-      html`<tr><th scope="row"><code>${each.name}</code></th><td>${each.in}</td><td>${each.required ? 'required' : 'optional'}</td><td>${each.description ?? String(each.schema['type'] ?? '')}</td></tr>`,
+      html`<tr><th scope="row"><code>${each.name}</code></th><td data-label="In">${each.in}</td><td>${each.required ? 'required' : 'optional'}</td><td>${each.description ?? String(each.schema['type'] ?? '')}</td></tr>`,
   )
   return page(
     layout(
@@ -98,7 +101,7 @@ async function show(view: View) {
 <pre tabindex="0">${method} ${path.replace('{network_id}', view.network.subdomain)}
 Authorization: Bearer ‹an API key with the scope ${security[0]?.apiToken.join(', ')}›</pre>
 ${operation['x-events'] && html`<p>Events: ${operation['x-events'].map((name) => html`<a href="${view.link(`webhooks/events/${name}`)}">${name}</a> `)}</p>`}
-${rows.length > 0 && html`<h2>Parameters</h2><div class="scroll" role="region" aria-label="Parameters" tabindex="0"><table><thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Needed</th><th scope="col">Description</th></tr></thead><tbody>${rows}</tbody></table></div>`}
+${rows.length > 0 && html`<h2>Parameters</h2>${table({ label: 'Parameters', columns: ['Name', 'In', 'Needed', 'Description'], rows, stop: true })}`}
 ${body && html`<h2>Body</h2>${body}`}
 <h2>Answers</h2>${Object.entries(responses).map(
         ([status, { description, content }]) =>

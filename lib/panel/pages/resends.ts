@@ -14,6 +14,8 @@ const rates = ['10', '1', '100', '1000']
 
 const counted = ({ count, exact }: CappedCount): string => `${number(count)}${exact ? '' : '+'}`
 
+const idsIn = (form: View['form']): readonly string[] => [...new Set(form.all('id').filter((id) => /^\S{1,200}$/.test(id)))]
+
 /** The deliveries that a form names. @throws ApiError 422 for none, and for a filter that cannot be right */
 function selectionOf(form: View['form']): { readonly selection: ReplaySelection; readonly fields: readonly Html[] } {
   if (form.has('all')) {
@@ -22,7 +24,7 @@ function selectionOf(form: View['form']): { readonly selection: ReplaySelection;
     if (problem !== undefined) throw new ApiError(422, { error: problem })
     return { selection: { filter }, fields: [html`<input type="hidden" name="all" value="1">`, ...hiddenFields(query)] }
   }
-  const ids = [...new Set(form.all('id').filter((id) => /^\S{1,200}$/.test(id)))]
+  const ids = idsIn(form)
   if (ids.length === 0) throw new ApiError(422, { error: 'Select at least one delivery.' })
   if (ids.length > maxSelected) throw new ApiError(422, { error: `Select at most ${maxSelected} deliveries.` })
   return { selection: { ids }, fields: ids.map((id) => html`<input type="hidden" name="id" value="${id}">`) }
@@ -30,13 +32,17 @@ function selectionOf(form: View['form']): { readonly selection: ReplaySelection;
 
 /** The question, with the count and the filter that the change goes by. */
 async function ask(view: View): Promise<PanelAnswer> {
+  const { query } = filterFrom(view.query)
+  // The list shows what is missing, and keeps its filter.
+  if (!view.query.has('all') && idsIn(view.query).length === 0)
+    return seeOther(view.link('deliveries', { ...query, done: 'nothing' }))
   const { selection, fields } = selectionOf(view.query)
   const count =
     'ids' in selection
       ? { count: selection.ids.length, exact: true }
       : answered(await askRelay(view, (relay) => relay.count(view.id, selection.filter)))
   const many = count.count === 1 && count.exact ? '1 delivery' : `${counted(count)} deliveries`
-  const text = html`${'ids' in selection ? html`<p>The selected ones.</p>` : described(filterFrom(view.query).query)}
+  const text = html`${'ids' in selection ? html`<p>The selected ones.</p>` : described(query)}
 <p>Each is sent again, with all of its attempts before it. Pending ones are due already, and stay as they are.</p>`
   const pace = field(
     { name: 'rate', label: 'At most, each second', problems: noProblems },
@@ -44,7 +50,7 @@ async function ask(view: View): Promise<PanelAnswer> {
   )
   const question = confirmation({
     ...{ title: `Resend ${many}?`, text, button: `Resend ${many}`, tone: 'primary' },
-    ...{ back: view.link('deliveries'), fields: html`${fields}${pace}` },
+    ...{ back: view.link('deliveries', query), fields: html`${fields}${pace}` },
   })
   return page(layout(view, 'Resend', question))
 }
@@ -69,13 +75,14 @@ async function show(view: View): Promise<PanelAnswer> {
   const id = view.params['id'] ?? ''
   const { state, done, of, started_at } = found(answered(await askRelay(view, (relay) => relay.replayed(view.id, id))), 'Resend')
   const isRunning = state === 'running'
+  const refreshed = isRunning && html`data-refresh="2"`
   const stop = html`<form method="post" action="${view.link(`deliveries/resends/${encodeURIComponent(id)}/stop`)}"><button class="danger">Stop</button></form>`
   return page(
     layout(
       view,
       'Resend',
-      html`<div ${isRunning && html`data-refresh="2"`} data-part="resend"><div class="head"><h1>Resend</h1>${states[state]}<div class="end">${isRunning && stop}</div></div>
-<p><progress aria-label="Deliveries that are due again" value="${done}" max="${Math.max(1, of.count)}"></progress></p>
+      html`<div class="head"><h1>Resend</h1><span ${refreshed} data-part="state">${states[state]}</span><div class="end" ${refreshed} data-part="stop">${isRunning && stop}</div></div>
+<div ${refreshed} data-part="progress"><p><progress aria-label="Deliveries that are due again" value="${done}" max="${Math.max(1, of.count)}"></progress></p>
 <p>${number(done)} of ${counted(of)} are due again. It began ${time(started_at, '–', true)}.</p>
 ${state === 'failed' && note('bad', html`<p>The relay could not finish. Begin again for the rest.</p>`)}
 ${isRunning && html`<p class="soft small">Reload the page to see more, if it does not change by itself.</p>`}</div>

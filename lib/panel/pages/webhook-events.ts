@@ -6,6 +6,7 @@ import { exampleOf } from '../../openapi/example.ts'
 import { page } from '../entry/respond.ts'
 import { layout } from '../frame/layout.ts'
 import { html } from '../look/html.ts'
+import { asked } from '../look/parts.ts'
 import type { Route, View } from '../route.ts'
 
 const groups: readonly (readonly [label: string, names: RegExp])[] = [
@@ -62,8 +63,11 @@ async function example(view: View) {
     layout(
       view,
       name,
-      html`<div data-confirm><h1 id="question">${name}</h1><p class="soft">The body of a delivery, with made-up values.</p>
-<pre tabindex="0">${body}</pre><p><a class="button" href="${view.link('webhooks/events')}" data-close>Close</a></p></div>`,
+      asked(
+        name,
+        html`<p class="soft">The body of a delivery, with made-up values.</p>
+<pre tabindex="0">${body}</pre><p><a class="button" href="${view.link('webhooks/events')}" data-close="Close">All events</a></p>`,
+      ),
     ),
   )
 }

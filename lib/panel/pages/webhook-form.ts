@@ -7,7 +7,21 @@ import { type PanelAnswer, page, seeOther } from '../entry/respond.ts'
 import { layout } from '../frame/layout.ts'
 import { onceField, sentBeforePage, wasSentBefore } from '../frame/once.ts'
 import { type Html, html } from '../look/html.ts'
-import { check, field, group, noProblems, note, option, type Problems, problemsOf, secret, summary, time } from '../look/parts.ts'
+import {
+  check,
+  field,
+  group,
+  news,
+  noProblems,
+  note,
+  option,
+  type Problems,
+  problemsOf,
+  search,
+  secret,
+  summary,
+  time,
+} from '../look/parts.ts'
 import type { Route, View } from '../route.ts'
 import { eventGroups, exampleLink, wordsOf } from './webhook-events.ts'
 import { ownEndpointOf } from './webhooks.ts'
@@ -41,15 +55,15 @@ function eventChoice(view: View, form: Form, problems: Problems): Html {
   const isChosen = form.get('which') === 'chosen'
   const groups = eventGroups().map(
     ([label, names]) =>
-      html`<h2>${label}</h2><div class="columns">${names.map(
+      html`<section data-group><h2>${label}</h2><div class="columns">${names.map(
         (name) =>
           html`<div data-item="${`${name} ${wordsOf(name)}`.toLowerCase()}">${check('checkbox', 'events', `${name}Hook`, name, chosen.has(`${name}Hook`))} ${exampleLink(view, name)}</div>`,
-      )}</div>`,
+      )}</div></section>`,
   )
   return group(
     { name: 'events', label: 'Events', problems },
     html`<p>${check('radio', 'which', 'every', 'Every event', !isChosen)}<br>${check('radio', 'which', 'chosen', 'The events chosen below', isChosen)}</p>
-<div class="field" hidden><label for="search">Search events</label><input id="search" type="search" data-filter autocomplete="off"></div>${groups}`,
+<div class="chosen">${search('Search events')}${groups}</div>`,
   )
 }
 
@@ -131,9 +145,9 @@ const credentialsPage = (
     view,
     title,
     html`<h1>${title}</h1><p class="mono">${url}</p>
-${note('warn', html`<p><strong>Copy them now.</strong> The receiver needs them, and the panel shows them this once.</p>`)}
-${key !== undefined && html`<h2>Key</h2>${secret('key', key)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>`}
-${signing !== undefined && html`<h2>Signing secret</h2>${secret('secret', signing)}<p class="hint">Each delivery is signed with it.</p>`}
+${news('warn', html`<p><strong>Copy them now.</strong> The receiver needs them, and the panel shows them this once.</p>`)}
+${key !== undefined && html`<h2>Key</h2>${secret('key', 'The key', key)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>`}
+${signing !== undefined && html`<h2>Signing secret</h2>${secret('secret', 'The signing secret', signing)}<p class="hint">Each delivery is signed with it.</p>`}
 <p><a class="button" href="${view.link(`webhooks/${id}`)}">To the endpoint</a></p>`,
   )
 

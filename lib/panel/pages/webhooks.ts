@@ -8,7 +8,7 @@ import { askRelay, relayNote, stateBadge } from '../frame/ask-relay.ts'
 import { layout } from '../frame/layout.ts'
 import { barChart } from '../look/chart.ts'
 import { type Html, html } from '../look/html.ts'
-import { confirmation, empty, note, number, time } from '../look/parts.ts'
+import { confirmation, empty, news, note, number, table, time } from '../look/parts.ts'
 import { type EndpointHealth, mostOfEndpoint, type RelayStatus } from '../relay/relay-view.ts'
 import type { Route, View } from '../route.ts'
 
@@ -47,7 +47,7 @@ function lastDay({ hours }: EndpointHealth): Html {
   return html`<span class="keep">${rate} ${barChart({ title, bars, width: 128, height: 26, kind: 'spark' })}</span>`
 }
 
-const eventsOf = ({ events }: Endpoint): string => (events === null ? 'every event' : `${events.length} of its choice`)
+const eventsOf = ({ events }: Endpoint): string => (events === null ? 'Every event' : `${number(events.length)} chosen`)
 
 const healthIn = (status: RelayStatus | undefined, id: string): EndpointHealth | undefined =>
   status?.endpoints.find(({ endpoint_id }) => endpoint_id === id)
@@ -63,16 +63,16 @@ function row(view: View, endpoint: Endpoint, health: EndpointHealth | undefined)
 </tr>`
 }
 
-const news = new Map([
+const results = new Map([
   ['removed', 'The endpoint is deleted. Nothing more is sent to it.'],
   ['paused', 'The endpoint is paused. Its events wait until it is resumed.'],
   ['resumed', 'Events are sent to the endpoint again.'],
   ['saved', 'The changes are saved. They hold from the next delivery.'],
 ])
 
-const newsOf = ({ query }: View) => {
-  const text = news.get(query.get('done'))
-  return text !== undefined && note('good', html`<p>${text}</p>`)
+const resultOf = ({ query }: View) => {
+  const text = results.get(query.get('done'))
+  return text !== undefined && news('good', html`<p>${text}</p>`)
 }
 
 async function list(view: View): Promise<PanelAnswer> {
@@ -83,17 +83,16 @@ async function list(view: View): Promise<PanelAnswer> {
     html`<a class="button primary" href="${view.link('webhooks/new')}">Add an endpoint</a>`
   const rows = endpoints.map((each) => row(view, each, status.there ? healthIn(status.value, each.id) : undefined))
   const isDown = status.there && !status.value.running
-  const table = html`<div class="scroll" role="region" aria-label="Webhook endpoints" tabindex="0" data-refresh="15" data-part="endpoints"><table class="cards">
-<thead><tr><th scope="col">Endpoint</th><th scope="col">State</th><th scope="col">Events</th><th scope="col">Waiting</th>
-<th scope="col">Oldest waiting</th><th scope="col">Last day</th></tr></thead><tbody>${rows}</tbody></table></div>`
+  const columns = ['Endpoint', 'State', 'Events', 'Waiting', 'Oldest waiting', 'Last day']
+  const list = html`<div data-refresh="15" data-part="endpoints">${table({ label: 'Webhook endpoints', columns, rows })}</div>`
   return page(
     layout(
       view,
       'Webhooks',
       html`<div class="head"><h1>Webhooks</h1><div class="end">${endpoints.length > 0 && add}</div></div>
 <p class="soft">Each event of this network is posted to the endpoints that want it. <a href="${view.link('webhooks/events')}">All events</a></p>
-${newsOf(view)}${relayNote(status)}${isDown && note('warn', html`<p>No relay runs now. Events wait.</p>`)}
-${endpoints.length > 0 ? table : empty('No endpoint yet', 'Add the address of a program that receives events.', add)}`,
+${resultOf(view)}${relayNote(status)}${isDown && note('warn', html`<p>No relay runs now. Events wait.</p>`)}
+${endpoints.length > 0 ? list : empty('No endpoint yet', 'Add the address of a program that receives events.', add)}`,
     ),
   )
 }
@@ -125,16 +124,16 @@ async function show(view: View): Promise<PanelAnswer> {
       view,
       nameOf(endpoint),
       html`<div class="head"><h1>${nameOf(endpoint)}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
-<p class="mono">${endpoint.url}</p>${newsOf(view)}${relayNote(status)}
+<p class="mono">${endpoint.url}</p>${resultOf(view)}${relayNote(status)}
 ${isHosts(endpoint) && note('calm', html`<p>This is the host application’s own endpoint. It is changed in its code.</p>`)}
 ${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
 ${
   health &&
   html`<div class="grid" data-refresh="10" data-part="health">
-<div class="card"><div class="soft">Waiting</div><div class="big">${waiting(health)}</div><div class="small">oldest ${time(health.oldest_pending_at)}</div></div>
-<div class="card"><div class="soft">Last day</div>${lastDay(health)}<div class="small">last success ${time(health.last_success_at)}</div></div>
+<div class="card"><div class="soft">Waiting</div><div class="big">${waiting(health)}</div>${health.oldest_pending_at && html`<div class="small">oldest ${time(health.oldest_pending_at)}</div>`}</div>
+<div class="card"><div class="soft">Last day</div>${lastDay(health)}<div class="small">last success ${time(health.last_success_at, 'never')}</div></div>
 <div class="card"><div class="soft">Last error</div><div>${health.last_error ?? 'none'}</div>
-<div class="small">${health.next_probe_at ? html`next probe ${time(health.next_probe_at)}` : html`next attempt ${time(health.next_attempt_at)}`}</div></div></div>`
+<div class="small">${health.next_probe_at ? html`next probe ${time(health.next_probe_at)}` : health.next_attempt_at && html`next attempt ${time(health.next_attempt_at)}`}</div></div></div>`
 }
 <h2>Settings</h2>
 <dl><dt>Events</dt><dd>${endpoint.events === null ? 'Every event' : endpoint.events.map((name) => name.replace(/Hook$/, '')).join(', ')}</dd>
@@ -158,7 +157,7 @@ async function test(view: View): Promise<PanelAnswer> {
   const unknown = sent.there && note('warn', html`<p>The relay has not heard of this endpoint yet. Try again in a moment.</p>`)
   const result =
     answer &&
-    html`${answer.outcome === 'delivered' ? note('good', html`<p>The endpoint accepted the event.</p>`) : note('bad', html`<p>The endpoint did not accept the event.</p>`)}
+    html`${answer.outcome === 'delivered' ? news('good', html`<p>The endpoint accepted the event.</p>`) : news('bad', html`<p>The endpoint did not accept the event.</p>`)}
 <dl><dt>Outcome</dt><dd>${answer.outcome}</dd><dt>Status</dt><dd>${answer.status ?? 'no answer'}</dd>
 <dt>Duration</dt><dd>${number(answer.milliseconds)} ms</dd><dt>Reason</dt><dd>${answer.reason}</dd></dl>
 ${answer.answer && html`<h2>Answer</h2><pre tabindex="0">${answer.answer}</pre>`}`

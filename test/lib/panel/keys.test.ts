@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createPanel } from '../../../lib/panel/index.ts'
 import { admin, createTestPanel } from './support.ts'
 
-const tokenIn = (text: string): string => /<code id="token">(fmt_\w+)<\/code>/.exec(text)?.[1] ?? ''
+const tokenIn = (text: string): string => /id="token"[^>]* value="(fmt_\w+)"/.exec(text)?.[1] ?? ''
 
 test('a key made by a form is shown once, works, and stops at once when it is revoked', async () => {
   const { get, post, sendAs, community } = await createTestPanel()
