@@ -1,9 +1,19 @@
 /** A JSON text as a tree that unfolds without JavaScript. Masked fields are dots, at every depth. */
 import { type Html, html } from './html.ts'
+import { number } from './parts.ts'
 
 /** At most so many values and levels are drawn: the rest is named. */
 const maxValues = 3000
 const maxLevels = 40
+/** Of a longer text or name the beginning is shown: a body may be one text of many megabytes. */
+const maxText = 5000
+const maxName = 200
+
+const clipped = (text: string, most: number, shown: (part: string) => string): string =>
+  text.length <= most ? shown(text) : `${shown(text.slice(0, most))} … ${number(text.length - most)} more characters`
+
+const leafText = (value: unknown): string =>
+  typeof value === 'string' ? clipped(value, maxText, (part) => JSON.stringify(part)) : JSON.stringify(value)
 
 const entriesOf = (value: object): readonly (readonly [string, unknown])[] => Object.entries(value)
 
@@ -15,10 +25,10 @@ export function jsonView(text: string, masked: ReadonlySet<string>): Html {
   let left = maxValues
   const draw = (name: string | undefined, value: unknown, level: number): Html => {
     left -= 1
-    const label = name !== undefined && html`<span class="key">${name}</span>: `
+    const label = name !== undefined && html`<span class="key">${clipped(name, maxName, (part) => part)}</span>: `
     if (name !== undefined && masked.has(name.toLowerCase()))
       return html`<div class="leaf">${label}<span class="dots" title="not shown">••••••</span></div>`
-    if (typeof value !== 'object' || value === null) return html`<div class="leaf">${label}${JSON.stringify(value)}</div>`
+    if (typeof value !== 'object' || value === null) return html`<div class="leaf">${label}${leafText(value)}</div>`
     const entries = entriesOf(value)
     const size = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`
     if (entries.length === 0 || level >= maxLevels) return html`<div class="leaf">${label}${size}</div>`

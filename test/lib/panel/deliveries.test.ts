@@ -79,6 +79,15 @@ test('a body that is deep or long is drawn in part', async () => {
   expect(text).toContain('17001 more')
 })
 
+test('of a text or a name of many megabytes the beginning is drawn', async () => {
+  const body = JSON.stringify({ ['n'.repeat(1_000_000)]: 1, title: 'Hello', text: '<'.repeat(15_000_000) })
+  const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [deliveryOf('huge', { body })] }) })
+  const { text } = await get('1/deliveries/huge?body=1')
+  expect(text.length).toBeLessThan(100_000)
+  for (const shown of ['&quot;Hello&quot;', '… 999,800 more characters', '… 14,995,000 more characters'])
+    expect(text).toContain(shown)
+})
+
 test("another network's delivery is not found, and cannot be resent", async () => {
   const relay = relayOf({ 1: [], 2: [failed] })
   const { get, post } = await createTestPanel({ ...admin, networks: ['1'] }, { relay })
