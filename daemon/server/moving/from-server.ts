@@ -31,3 +31,10 @@ export function fromServer(option: string, address: string, network: string, tok
   const base = (url.origin + url.pathname).replace(apiPath, '').replace(/\/+$/, '')
   return { name: `${base} network ${network}`, base, options: { baseUrl: base, network, token } }
 }
+
+/**
+ * The message of a request that failed, for a command line: without a full stop at its end.
+ * @param option the option with the address of the server, in place of the client's own
+ */
+export const sentenceOf = ({ message }: Error, option: string): string =>
+  message.replace(/\.+$/, '').replace('Set `baseUrl` to', `Set ${option} to`)

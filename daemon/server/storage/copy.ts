@@ -24,9 +24,9 @@ export async function copy({ from, to, json = false }: CopyFlags, out: Output, d
   for (const address of [from, to])
     if (address.startsWith('memory:')) throw new UsageError('memory: begins and ends empty: there is nothing to copy')
   if (from === to) throw new UsageError('--from and --to are the same storage')
-  const source = await openStorage(from, undefined, out.warn, 'refuse')
+  const source = await openStorage(from, undefined, out.warn, 'refuse', '--from')
   try {
-    const target = await openStorage(to, undefined, out.warn)
+    const target = await openStorage(to, undefined, out.warn, 'create', '--to')
     try {
       const line = progressLine({ out, draw })
       const counts = await copyTables(source.storage, target.storage, withoutPassword(from), (now) =>

@@ -21,6 +21,7 @@ export interface OpenStorage {
  * @param warn called with messages for the operator
  * @param missing what to do about a missing storage: a command that only reads or changes one must not create one from a
  * mistyped name
+ * @param option the option that has the address, for messages
  * @throws UsageError when the address has no known form, or the storage is missing
  * @throws StorageError when the storage refuses to open: `locked`, `damaged`, `newer`, `full`
  */
@@ -29,6 +30,7 @@ export async function openStorage(
   outboxDirectory: string | undefined,
   warn: (sentence: string) => void,
   missing: 'create' | 'refuse' = 'create',
+  option = '--storage',
 ): Promise<OpenStorage> {
   const [kind, path] = [address.slice(0, address.indexOf(':')), address.slice(address.indexOf(':') + 1)]
   const migrate = missing === 'create'
@@ -55,12 +57,12 @@ export async function openStorage(
     }
   }
   const sql = (kind === 'sqlite' && file !== undefined) || isPostgresAddress(address)
-  if (!sql) throw new UsageError(`--storage must be ${storageForms}, got ${JSON.stringify(withoutPassword(address))}`)
+  if (!sql) throw new UsageError(`${option} must be ${storageForms}, got ${JSON.stringify(withoutPassword(address))}`)
   // Events are in a table there, so that they commit with the rows.
   if (outboxDirectory !== undefined)
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
   if (kind === 'sqlite') {
-    if (path === ':memory:') throw new UsageError('--storage sqlite: needs a file; memory: keeps everything in memory')
+    if (path === ':memory:') throw new UsageError(`${option} sqlite: needs a file; memory: keeps everything in memory`)
     const { sqliteStorage } = await import('../../../adapters/storage/sqlite.ts')
     return { storage: await sqliteStorage({ path, migrate }), outbox: `sqlite:${resolve(path)}` }
   }

@@ -6,7 +6,7 @@ import { table } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
 import { progressLine } from '../../progress.ts'
 import { tokenOf } from '../../token.ts'
-import { fromServer } from '../from-server.ts'
+import { fromServer, sentenceOf } from '../from-server.ts'
 import { type MovingHost, showWaits } from '../progress.ts'
 import { sideOf } from './ask.ts'
 import { type Comparison, compareServers } from './compare-servers.ts'
@@ -55,7 +55,7 @@ export async function diff(flags: DiffFlags, host: MovingHost): Promise<void> {
     if (comparison.total > 0) host.failed()
   } catch (error) {
     line.clear()
-    throw isClientError(error) ? new UsageError(error.message) : error
+    throw isClientError(error) ? new UsageError(sentenceOf(error, '--a or --b')) : error
   }
 }
 

@@ -6,7 +6,7 @@ import { progressLine } from '../../progress.ts'
 import { openStorage } from '../../storage/open.ts'
 import { tokenOf } from '../../token.ts'
 import { columnsOfTable } from '../columns-of-table.ts'
-import { fromServer } from '../from-server.ts'
+import { fromServer, sentenceOf } from '../from-server.ts'
 import { namedGroups } from '../groups.ts'
 import { pacedClient } from '../paced-client.ts'
 import { type MovingHost, type Progress, showStage, showWaits } from '../progress.ts'
@@ -38,7 +38,7 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
   const source = fromServer('--from', from, network, tokenOf('--token', flags.token, flags.tokenFile))
   const line = progressLine(host)
   const paced = pacedClient(source.options, showWaits(line, 'the server'))
-  const { storage } = await openStorage(to, outbox, out.warn)
+  const { storage } = await openStorage(to, outbox, out.warn, 'create', '--to')
   try {
     const warn = (sentence: string): void => {
       line.clear()
@@ -52,7 +52,7 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
   } catch (error) {
     line.clear()
     if (!isClientError(error)) throw error
-    throw new UsageError(`${error.message}. What came so far is in the target: the same command goes on from there`)
+    throw new UsageError(`${sentenceOf(error, '--from')}. What came so far is in the target: the same command goes on from there`)
   } finally {
     await storage.close()
   }

@@ -10,7 +10,7 @@ import { progressLine } from '../../progress.ts'
 import { fileOfStorage, openStorage } from '../../storage/open.ts'
 import { tokenOf } from '../../token.ts'
 import { fewRetries, memberOfToken } from '../first-requests.ts'
-import { fromServer, type Server } from '../from-server.ts'
+import { fromServer, type Server, sentenceOf } from '../from-server.ts'
 import { type Given, isGiven, textOf } from '../given.ts'
 import { namedGroups } from '../groups.ts'
 import { type Paced, pacedClient } from '../paced-client.ts'
@@ -47,7 +47,7 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
   const server = fromServer('--to', to, toNetwork, tokenOf('--token', flags.token, flags.tokenFile))
   const line = progressLine(host)
   const target = pacedClient(server.options, showWaits(line, 'the server'))
-  const { storage } = await openStorage(from, flags.outbox, out.warn, 'refuse')
+  const { storage } = await openStorage(from, flags.outbox, out.warn, 'refuse', '--from')
   try {
     const network = await networkIn(storage, name)
     const there = await begin(target, server)
@@ -67,7 +67,7 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
   } catch (error) {
     line.clear()
     if (!isClientError(error)) throw error
-    throw new UsageError(`${error.message}. What went so far is noted: the same command goes on from there`)
+    throw new UsageError(`${sentenceOf(error, '--to')}. What went so far is noted: the same command goes on from there`)
   } finally {
     await storage.close()
   }

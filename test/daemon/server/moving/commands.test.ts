@@ -138,6 +138,30 @@ test('wrong options name themselves and the remedy', async () => {
   expect(nobody.code).toBe(2)
 })
 
+test('messages name the options of the command, and end without two full stops', async () => {
+  const answers: Readonly<Record<string, [number, Record<string, string>, string]>> = {
+    moved: [302, { location: 'https://new.example/x' }, ''],
+    wrong: [401, {}, '{"error":"unauthorized","message":"This is not an API token.","status":401}'],
+  }
+  const server = createServer((request, response) => {
+    const [status, headers, body] = answers[request.url?.split('/')[4] ?? ''] ?? [404, {}, '']
+    response.writeHead(status, headers).end(body)
+  })
+  const url = await listening(server)
+  onTestFinished(() => void server.close())
+  const at = (network: string) => ['--network', network, '--token', 'fmt_wrong']
+  const target = ['--to', `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`]
+  const pulled = async (...args: readonly string[]) => (await folkmoot('pull', '--from', url, ...args)).refused
+  expect(await pulled(...at('moved'), ...target)).toContain(
+    'redirects to https://new.example. Set --from to the address that answers. ',
+  )
+  expect(await pulled(...at('wrong'), ...target)).toContain('401 This is not an API token. What came so far')
+  expect(await pulled(...at('wrong'), '--to', 'mysql://db/x')).toMatch(/^--to must be lowdb:PATH/)
+  expect((await folkmoot('push', '--from', 'mysql://db/x', '--to', url, ...at('wrong'))).refused).toMatch(
+    /^--from must be lowdb:PATH/,
+  )
+})
+
 /** An address at which nobody listens. */
 async function closedPort(): Promise<string> {
   const server = createServer()
