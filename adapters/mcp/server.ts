@@ -24,7 +24,7 @@ export function serverOf(tools: readonly Tool[], client: Client): Server {
     if (!tool)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `there is no tool ${JSON.stringify(params.name.slice(0, 60))}: it may write, and writing is off for its group`,
+        `there is no tool ${JSON.stringify(params.name.slice(0, 60))}. The method tools/list shows all; tools that write are there for groups that may write`,
       )
     return callTool(client, tool, params.arguments, mcpReq.signal)
   })

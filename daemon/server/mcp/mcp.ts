@@ -28,6 +28,10 @@ function asUsage<T>(work: () => T): T {
   }
 }
 
+/** A message that is no JSON-RPC, in one line: the library needs fifty, and repeats what was sent. */
+const problemIn = (error: Error): string =>
+  /ZodError$/.test(error.name) ? 'a message is no JSON-RPC 2.0, and has no answer' : `fault: ${fault(error)}`
+
 /**
  * Serves the protocol on standard input and output until the input ends. Standard output carries the protocol alone.
  * @throws UsageError that names the flag and the remedy
@@ -39,7 +43,7 @@ export function serveMcp({ url, network, token, tokenFile, write, only }: McpFla
   const tools = asUsage(() => toolsOf(operations, { write, only }, (option) => `--${option}`))
   const client = asUsage(() => createClient({ baseUrl: url, network, token: given, maxRetryWait: 30_000 }))
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint).length
-  const handle = serveStdio(() => serverOf(tools, client), { onerror: (error) => out.warn(`fault: ${fault(error)}`) })
+  const handle = serveStdio(() => serverOf(tools, client), { onerror: (error) => out.warn(problemIn(error)) })
   out.warn(`${tools.length} tools for network ${network} of ${new URL(url).origin}, ${writing} of them write.`)
   return { url: '', close: () => handle.close() }
 }

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished, test } from 'vitest'
@@ -39,6 +42,26 @@ test('an agent starts folkmoot mcp, reads and writes a network of a server, and 
   expect(warned).toMatch(/^\d+ tools for network 1 of http:\/\/127\.0\.0\.1:\d+, \d+ of them write\.\n$/)
   // Anything on standard output that is not the protocol would be an error of the transport.
   expect(strays).toEqual([])
+})
+
+test('messages that are no JSON-RPC are named in one line each, and the next ones are answered', async () => {
+  const args = [program('folkmoot'), 'mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token', 'secret-token']
+  const agent = spawn(process.execPath, args, { env: environment() })
+  onTestFinished(() => void agent.kill())
+  const [answers, warned] = [createInterface(agent.stdout), text(agent.stderr)]
+  const lines = [
+    'garbage',
+    '[]',
+    'null',
+    '{"jsonrpc":"1.0","id":1,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":2,"method":"nothing"}',
+  ]
+  agent.stdin.write(`${lines.join('\n')}\n`)
+  const { value } = await answers[Symbol.asyncIterator]().next()
+  expect(JSON.parse(String(value))).toMatchObject({ id: 2, error: { code: -32601 } })
+  agent.stdin.end()
+  const [, ...problems] = (await warned).trimEnd().split('\n')
+  expect(problems).toEqual(Array.from({ length: 3 }, () => 'a message is no JSON-RPC 2.0, and has no answer'))
 })
 
 const valid = ['--url', 'https://api.example.org', '--network', '1']
