@@ -1,5 +1,5 @@
 /** Hono, on any runtime: no module of Node is loaded here. */
-import { fromRequest, responseParts } from '../../lib/http/exchange.ts'
+import { type Answer, fromRequest, responseParts } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 import { requireFunction } from './request-id.ts'
 
@@ -8,7 +8,9 @@ export interface HonoContext {
   readonly req: { readonly raw: Request; arrayBuffer(): Promise<ArrayBuffer> }
   /** Variables of the request. The middleware `requestId()` of Hono sets `requestId`. */
   readonly var: { readonly requestId?: unknown }
-  newResponse(body: Uint8Array<ArrayBuffer> | null, init: object): Response
+  /** The runtime's own objects. `@hono/node-server` puts Node's request and response here. */
+  readonly env: unknown
+  newResponse(body: string | Uint8Array<ArrayBuffer> | null, init: object): Response
 }
 
 /** Options of the middleware. */
@@ -31,14 +33,43 @@ export function communityMiddleware(
   requireFunction(requestId)
   return async (context, next) => {
     const { raw } = context.req
-    if (!community.owns(new URL(raw.url).pathname)) {
+    const url = new URL(raw.url)
+    if (!community.owns(url.pathname)) {
       await next()
       return undefined
     }
     // Hono keeps a body that somebody has read.
     const request = raw.bodyUsed ? new Request(raw, { body: await context.req.arrayBuffer() }) : raw
-    const answer = await community.serve(fromRequest(request, () => requestId(context)))
-    const { body, headers } = responseParts(answer, raw.method)
-    return context.newResponse(body, { status: answer.status, headers })
+    const answer = await community.serve(fromRequest(request, () => requestId(context), url))
+    if (isOnNode(context.env)) await turnOver()
+    return toResponse(context, answer)
   }
+}
+
+const isOnNode = (env: unknown): boolean => typeof env === 'object' && env !== null && 'outgoing' in env
+
+let turn: Promise<void> | undefined
+
+// The answers of one turn of the event loop leave straight after each other. `node.ts` describes why.
+function turnOver(): Promise<void> {
+  turn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turn = undefined
+      resolve()
+    })
+  })
+  return turn
+}
+
+/**
+ * An answer with the headers that earlier middleware has set. Hono copies headers into `Headers` twice, and its server for Node
+ * takes them out again. That server writes plain headers as they are.
+ */
+function toResponse(context: HonoContext, answer: Answer): Response {
+  const { status } = answer
+  const { body, headers } = responseParts(answer, context.req.raw.method)
+  const earlier = context.newResponse(null, { status }).headers
+  // Several cookies have one name each time.
+  if (earlier.has('set-cookie')) return context.newResponse(body, { status, headers })
+  return new Response(body, { status, headers: { ...Object.fromEntries(earlier), ...headers } })
 }

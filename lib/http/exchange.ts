@@ -3,6 +3,7 @@
  * directly. A `Request` and a `Response` in between would cost more than the rest of a read.
  */
 
+import { utf8Length } from '../base/utf8.ts'
 import { ApiError } from '../errors.ts'
 
 /** A request, as a server adapter hands it over. */
@@ -68,9 +69,9 @@ export function jsonAnswer(
 /**
  * A `Request` as the kernel takes it.
  * @param requestId see `Incoming`
+ * @param url its address, where it is parsed already
  */
-export function fromRequest(request: Request, requestId?: Incoming['requestId']): Incoming {
-  const url = new URL(request.url)
+export function fromRequest(request: Request, requestId?: Incoming['requestId'], url = new URL(request.url)): Incoming {
   return {
     method: request.method,
     path: url.pathname,
@@ -87,14 +88,18 @@ export function fromRequest(request: Request, requestId?: Incoming['requestId'])
 
 const encoder = new TextEncoder()
 
+/** A text of up to this many characters stays text: a server may send it together with the headers, as one piece. */
+const shortLength = 4_096
+
 /**
  * The parts of a `Response`. Its body is whole and its length is told, so that no server sends it in chunks. An answer to HEAD
  * has the headers of the body, and no body.
  */
 export function responseParts({ headers, body }: Answer, method: string) {
   if (body === null) return { body, headers: { ...headers } }
-  const bytes = typeof body === 'string' ? encoder.encode(body) : body
-  return { body: method === 'HEAD' ? null : bytes, headers: { ...headers, 'content-length': String(bytes.length) } }
+  const whole = typeof body === 'string' && body.length > shortLength ? encoder.encode(body) : body
+  const length = typeof whole === 'string' ? utf8Length(whole) : whole.length
+  return { body: method === 'HEAD' ? null : whole, headers: { ...headers, 'content-length': String(length) } }
 }
 
 /** An answer as a `Response`. */

@@ -1,0 +1,88 @@
+/** The answers of the API under Hono, on its server for Node and without a server. */
+import type { RequestListener } from 'node:http'
+import { Hono } from 'hono'
+import { expect, test } from 'vitest'
+import { communityMiddleware } from '../../../adapters/http/hono.ts'
+import { untyped } from '../../../bench/http/untyped.ts'
+import { createTestCommunity } from '../../support/community.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
+
+const { getRequestListener } = await untyped<{ getRequestListener(fetch: unknown): RequestListener }>('@hono/node-server')
+
+type Ask = (path: string, init?: { readonly method?: string; readonly body?: string }) => Promise<Response>
+
+/** An application with middleware before the API, and two ways to ask it. */
+async function application(before: (app: Hono) => void = () => {}) {
+  const { community, token } = await createTestCommunity({ allowHttp: true })
+  const app = new Hono()
+  before(app)
+  app.use(communityMiddleware(community))
+  const origin = await onLoopback(getRequestListener(app.fetch))
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const at = (path: string): string => `/admin/v1/networks/1${path}`
+  const onNode: Ask = (path, init) => fetch(origin + at(path), { ...init, headers })
+  const alone: Ask = async (path, init) => app.request(at(path), { ...init, headers })
+  return [onNode, alone] as const
+}
+
+test('an answer has the headers that earlier middleware has set, and every cookie', async () => {
+  for (const cookies of [[], ['a=1; Path=/', 'b=2; Path=/']])
+    for (const ask of await application((app) => {
+      app.use(async (context, next) => {
+        context.header('x-request-id', 'ours-1')
+        for (const cookie of cookies) context.header('set-cookie', cookie, { append: true })
+        await next()
+      })
+    })) {
+      const answer = await ask('/tags')
+      expect(answer.status).toBe(200)
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'x-request-id': 'ours-1',
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-store',
+      })
+      expect(answer.headers.getSetCookie()).toEqual(cookies)
+    }
+})
+
+test('middleware around the API reads its status, and sets headers afterwards', async () => {
+  const statuses: number[] = []
+  for (const ask of await application((app) => {
+    app.use(async (context, next) => {
+      context.status(418)
+      await next()
+      statuses.push(context.res.status)
+      context.header('x-later', 'yes')
+    })
+  })) {
+    const answer = await ask('/nowhere')
+    expect([answer.status, answer.headers.get('x-later')]).toEqual([404, 'yes'])
+    expect(await answer.json()).toMatchObject({ error: expect.stringContaining('There is no path') })
+  }
+  expect(statuses).toEqual([404, 404])
+})
+
+test('short and long answers have the length of their bytes, and those to HEAD have no body', async () => {
+  for (const title of ['Café 🌱', 'ü'.repeat(250)])
+    for (const ask of await application()) {
+      for (let count = 0; count < 20; count++) {
+        const created = await ask('/tags', { method: 'POST', body: JSON.stringify({ title: `${title}${count}` }) })
+        expect(created.status).toBe(201)
+        expect(Number(created.headers.get('content-length'))).toBe((await created.arrayBuffer()).byteLength)
+      }
+      const list = await ask('/tags')
+      const length = (await list.arrayBuffer()).byteLength
+      expect(Number(list.headers.get('content-length'))).toBe(length)
+      const head = await ask('/tags', { method: 'HEAD' })
+      expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, String(length), ''])
+    }
+})
+
+test('many requests at once are all answered', async () => {
+  for (const ask of await application()) {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask('/me')))
+    const names = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { readonly name: string }).name))
+    expect(new Set(names).size).toBe(1)
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  }
+})
