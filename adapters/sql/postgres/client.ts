@@ -28,13 +28,27 @@ export function sendScript(client: PgClient, text: string): Promise<PgResult> {
 /** Milliseconds, 24 days: `pg` has no other way to say that a statement has no limit. */
 const noLimit = 2 ** 31 - 1
 
+/** The class of queries, where `pg` made the connection. */
+type QueryClass = new (config: object) => { query_timeout?: number }
+
 /**
  * Runs a statement that may take as long as it needs, such as building an index. The limit that PostgreSQL itself keeps,
  * `statement_timeout`, is the caller's to lift.
  */
 export function sendLong(client: PgClient, text: string, values: readonly unknown[] = []): Promise<PgResult> {
   sendWaiting(client)
-  return client.query({ text, values: [...values], rowMode: 'array', types, query_timeout: noLimit })
+  const config = { text, values: [...values], rowMode: 'array' as const, types }
+  const { Query } = client.constructor as { readonly Query?: QueryClass }
+  if (!Query) return client.query({ ...config, query_timeout: noLimit })
+  // `pg` before 8.13 takes the limit of one query only from an object of this class.
+  return new Promise((resolve, reject) => {
+    const query = new Query({
+      ...config,
+      callback: (error: unknown, result: PgResult) => (error ? reject(error) : resolve(result)),
+    })
+    query.query_timeout = noLimit
+    ;(client as { query(query: object): unknown }).query(query)
+  })
 }
 
 const sendAlone = (client: PgClient, text: string, values: readonly unknown[], name?: string): Promise<PgResult> =>
