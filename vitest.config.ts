@@ -20,6 +20,9 @@ const generated = [
 /** Those whose requests a client can send too. */
 const throughClient = ['access', 'answers', 'bodies', 'paging', 'unchanged'].map((name) => `test/contract/${name}.test.ts`)
 
+/** Those of which the databases and the client run a part in `npm test`: `reaching` in `test/contract/support.ts` decides. */
+const inPart = ['access', 'bodies', 'paths'].map((name) => `test/contract/${name}.test.ts`)
+
 /** The tests of every relay, whatever its store. */
 const everyRelay = [
   'host-notices',
@@ -54,6 +57,8 @@ const beside: readonly (readonly [name: string, env: Readonly<Record<string, str
   ...['lowdb', 'sqlite', 'postgres'].map((name) => [name, { FOLKMOOT_TEST_STORAGE: name, ...inFull }] as const),
   ['client', { FOLKMOOT_TEST_CLIENT: 'yes', ...inFull }],
 ]
+
+const filesOf = (name: string): readonly string[] => (name === 'client' ? throughClient : generated)
 
 /** The longest files of a project begin first, so that no worker is left alone with one at the end. */
 const long =
@@ -98,10 +103,18 @@ export default defineConfig({
       // Every test file once; those that a project below runs on a database run in memory here.
       project('main', ['test/**/*.test.ts']),
       // Those of every operation once more, on each database and through the client.
-      ...beside.map(([name, env]) => project(name, name === 'client' ? throughClient : generated, env)),
+      ...beside.map(([name, env]) => project(name, filesOf(name), env)),
       project('relay-postgres', everyRelay, { FOLKMOOT_TEST_RELAY: 'postgres' }),
       ...(withSoak ? [project('soak', soak, inFull)] : []),
-      ...(soakAlone ? beside.map(([name, env]) => project(`soak-${name}`, ['test/contract/bodies.test.ts'], env)) : []),
+      ...(soakAlone
+        ? beside.map(([name, env]) =>
+            project(
+              `soak-${name}`,
+              inPart.filter((file) => filesOf(name).includes(file)),
+              env,
+            ),
+          )
+        : []),
       ...[1, 2, 3].map((part) => project(`interleavings-${part}`, [interleavings], { FOLKMOOT_TEST_PART: `${part}/3` })),
     ],
   },

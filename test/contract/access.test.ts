@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { newToken } from '../../lib/base/token.ts'
 import { operations } from '../../lib/operations.ts'
 import { createSeededCommunity } from '../support/seed.ts'
-import { exampleOf, routeIds, sendExample } from './support.ts'
+import { exampleOf, reaching, routeIds, sendExample } from './support.ts'
 
 // Refused requests change nothing, so one network does for all of them.
 const network = await createSeededCommunity()
@@ -39,7 +39,8 @@ const unauthorized: readonly (readonly [string, Readonly<Record<string, string>>
   ['a key of another interface', { authorization: `Bearer ${token.replace('fmt_', 'fmg_')}` }],
 ]
 
-test.each(routeIds)('%s is 401 `unauthorized` without a good token', async (id) => {
+// The client sends its own token alone.
+test.each(reaching('storage', routeIds))('%s is 401 `unauthorized` without a good token', async (id) => {
   for (const [what, headers] of unauthorized) {
     const answer = await sendExample(network, id, { headers })
     expect({ what, status: answer.status, body: answer.body }).toEqual({

@@ -7,7 +7,7 @@ import { at, type JsonSchema, problemsOf, resolve } from '../support/json-schema
 import { rounds } from '../support/rounds.ts'
 import { createSeededCommunity } from '../support/seed.ts'
 import { isThroughClient } from '../support/through-client.ts'
-import { document, exampleOf, routeIds, routesWhere, sendExample } from './support.ts'
+import { document, exampleOf, reaching, routeIds, routesWhere, sendExample } from './support.ts'
 
 const withBody = routesWhere(({ body }) => body !== undefined)
 const bodySchema = (id: string): JsonSchema => requestSchemas(document, exampleOf(id).route).body ?? {}
@@ -50,7 +50,7 @@ const wrongValues = ({ enum: values, format, minLength, maxLength, minimum, maxi
     : []),
 ]
 
-test.each(withBody)('%s names each required field that is missing or null', async (id) => {
+test.each(reaching('client', withBody))('%s names each required field that is missing or null', async (id) => {
   const network = await createSeededCommunity()
   for (const name of requiredOf(id))
     for (const body of [without(exampleOf(id).body, name), { ...exampleOf(id).body, [name]: null }]) {
@@ -64,7 +64,7 @@ test.each(withBody)('%s names each required field that is missing or null', asyn
   expect(network.faults).toEqual([])
 })
 
-test.each(withBody)('%s refuses wrong types and values that its schema forbids', async (id) => {
+test.each(reaching('client', withBody))('%s refuses wrong types and values that its schema forbids', async (id) => {
   const network = await createSeededCommunity()
   for (const [name, field] of fieldsOf(id))
     for (const value of [...wrongTypes(field), ...wrongValues(field)]) {
@@ -79,7 +79,7 @@ test.each(withBody)('%s refuses wrong types and values that its schema forbids',
   expect(network.faults).toEqual([])
 })
 
-test.each(withBody)('%s ignores unknown fields', async (id) => {
+test.each(reaching('storage', withBody))('%s ignores unknown fields', async (id) => {
   const network = await createSeededCommunity()
   const known = JSON.stringify(exampleOf(id).body).slice(1, -1)
   const strange = '"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}, "unknown": "x", "network_id": "2"'
@@ -101,7 +101,7 @@ test.each(withBody)('%s refuses lone surrogates and NUL in texts, or keeps them 
   expect(network.faults).toEqual([])
 })
 
-test.each(withBody)('%s refuses a body that is nested without end, with a key and without', async (id) => {
+test.each(reaching('neither', withBody))('%s refuses a body that is nested without end, with a key and without', async (id) => {
   const network = await createSeededCommunity()
   const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}${fieldsBehind(exampleOf(id).body)}}`
   for (const headers of [{}, { 'idempotency-key': 'deep' }]) {
@@ -130,7 +130,7 @@ const broken = [
   ['a number', '7', 422],
 ] as const
 
-test.each(withBody)('%s describes the problem of a body that is no JSON object', async (id) => {
+test.each(reaching('neither', withBody))('%s describes the problem of a body that is no JSON object', async (id) => {
   const network = await createSeededCommunity()
   for (const [what, rawBody, status] of broken) {
     const answer = await sendExample(network, id, { rawBody })
@@ -155,7 +155,7 @@ test.each(withBody)('%s describes the problem of a body that is no JSON object',
   expect(network.faults).toEqual([])
 })
 
-test.each(withBody)('%s takes no body at all for an empty one', async (id) => {
+test.each(reaching('storage', withBody))('%s takes no body at all for an empty one', async (id) => {
   const network = await createSeededCommunity()
   const none = await sendExample(network, id, { rawBody: '' })
   const empty = await sendExample(await createSeededCommunity(), id, { rawBody: '{}' })
@@ -166,21 +166,24 @@ test.each(withBody)('%s takes no body at all for an empty one', async (id) => {
 
 const withoutBody = routesWhere(({ route, body }) => route.method !== 'GET' && body === undefined)
 
-test.each(withoutBody)('%s, which takes no body, does not mind one, nor a Content-Type without one', async (id) => {
-  const { status } = exampleOf(id).route.operation
-  for (const body of [undefined, '', '{}', '{"unknown": 1}'])
-    expect(
-      (
-        await sendExample(await createSeededCommunity(), id, {
-          ...(body === undefined ? {} : { rawBody: body }),
-          headers: { 'content-type': 'application/json' },
-        })
-      ).status,
-    ).toBe(status)
-  const network = await createSeededCommunity()
-  await sendExample(network, id, { rawBody: '{"broken' })
-  expect(network.faults).toEqual([])
-})
+test.each(reaching('storage', withoutBody))(
+  '%s, which takes no body, does not mind one, nor a Content-Type without one',
+  async (id) => {
+    const { status } = exampleOf(id).route.operation
+    for (const body of [undefined, '', '{}', '{"unknown": 1}'])
+      expect(
+        (
+          await sendExample(await createSeededCommunity(), id, {
+            ...(body === undefined ? {} : { rawBody: body }),
+            headers: { 'content-type': 'application/json' },
+          })
+        ).status,
+      ).toBe(status)
+    const network = await createSeededCommunity()
+    await sendExample(network, id, { rawBody: '{"broken' })
+    expect(network.faults).toEqual([])
+  },
+)
 
 /** Random bodies and queries: many in memory, and elsewhere fewer of them, because most are refused before a storage is asked. */
 const runs = { seed: 20_261_120, numRuns: engine === 'memory' && !isThroughClient ? 40 : rounds(10, 40) } as const
@@ -212,7 +215,7 @@ const anything = fc.oneof(
   ),
 )
 
-test.each(withBody)('%s answers any JSON with a documented status and never with a fault', async (id) => {
+test.each(reaching('storage', withBody))('%s answers any JSON with a documented status and never with a fault', async (id) => {
   const network = await createSeededCommunity()
   const { described } = requestSchemas(document, exampleOf(id).route)
   const examples = exampleOf(id).body ?? {}

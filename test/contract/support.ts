@@ -5,8 +5,10 @@ import type { Method } from '../../lib/operation.ts'
 import { routesOf } from '../../lib/operation.ts'
 import { operations } from '../../lib/operations.ts'
 import { request, type Seen, type TestCommunity } from '../support/community.ts'
+import { engine } from '../support/engines.ts'
 import { type Example, examplesOf, requestSchemas } from '../support/examples.ts'
 import { at } from '../support/json-schema.ts'
+import { soaking } from '../support/rounds.ts'
 import { createSeededCommunity } from '../support/seed.ts'
 import { canPass, isThroughClient, throughClient } from '../support/through-client.ts'
 
@@ -16,6 +18,16 @@ export const routeIds: readonly string[] = routesOf(operations).map(({ id }) => 
 /** The routes that a predicate picks, by id. */
 export const routesWhere = (holds: (example: Example) => boolean): readonly string[] =>
   [...examples.values()].filter(holds).map(({ route }) => route.id)
+
+/** The part that differs between the projects of the generated tests. */
+const differs = engine !== 'memory' ? 'storage' : isThroughClient ? 'client' : undefined
+
+/**
+ * The routes of a test, where it can tell something new. Every test runs in memory, and in the soak on every engine.
+ * @param part what its requests reach. One that is refused before a storage is asked is the same on each
+ */
+export const reaching = (part: 'storage' | 'client' | 'neither', ids: readonly string[]): readonly string[] =>
+  soaking || differs === undefined || differs === part ? ids : []
 
 const { community } = await createSeededCommunity()
 /** The document of the API, as a community with the default options publishes it. */

@@ -74,13 +74,18 @@ function telling(storage: Storage, outbox: OutboxWriter): Storage {
   }
 }
 
-/** An empty storage of the engine under test. */
+/** An empty storage of the engine under test. On PostgreSQL tests take turns with it: its tables cost more than most tests. */
 export async function testStorage(outbox: OutboxWriter): Promise<Storage> {
   if (engine === 'lowdb') return closing(await lowdbStorage({ path: join(newDirectory(), 'db.json'), outbox }))
   if (engine === 'sqlite') return telling(closing(await sqliteStorage({ path: join(newDirectory(), 'db.sqlite') })), outbox)
-  if (engine === 'postgres') return telling(closing(await postgresStorage({ ...(await server()), schema: newSchema() })), outbox)
+  if (engine === 'postgres') {
+    empty ??= copiesOf(async () => {})
+    return (await empty)(outbox)
+  }
   return memoryStorage({ outbox })
 }
+
+let empty: Promise<Copies> | undefined
 
 const newSchema = () => `engine_${process.pid}_${++count}`
 
@@ -193,6 +198,7 @@ function usedAgain(make: () => Promise<Used>): Copies {
     const refreshed = free.pop() ?? (await another())
     const storage = await refreshed()
     withTest(() => free.push(refreshed))
-    return telling(storage, outbox)
+    // A test may close its community. The storage is for the next one, too.
+    return telling({ ...storage, close: async () => {} }, outbox)
   }
 }
