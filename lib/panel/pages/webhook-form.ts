@@ -1,6 +1,7 @@
 /** The forms of a webhook endpoint: add, edit, rotate. */
 import { fail, invalid } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoints.ts'
+import type { AttributeChanges } from '../../outbox/endpoint.ts'
 import { orders } from '../../outbox/values.ts'
 import { type Form, formOf } from '../entry/form.ts'
 import { type PanelAnswer, page, seeOther } from '../entry/respond.ts'
@@ -28,7 +29,10 @@ import { ownEndpointOf } from './webhooks.ts'
 
 const fields = ['url', 'name', 'events', 'order', 'rate_per_second', 'key', 'secrets', 'secret', 'keepOldSeconds']
 
-/** The attributes that both forms have. */
+/** The attributes that the forms leave out: another page pauses an endpoint, and every endpoint of the panel is an integration's. */
+type Elsewhere = 'audience' | 'enabled'
+
+/** The attributes that both forms have. The compiler asks for a new one. */
 function valuesOf({ form }: View) {
   const [name, rate, order] = [form.get('name').trim(), form.get('rate_per_second').trim(), form.get('order')]
   if (form.get('which') === 'chosen' && form.all('events').length === 0)
@@ -39,7 +43,7 @@ function valuesOf({ form }: View) {
     events: form.get('which') === 'chosen' ? form.all('events') : null,
     order: orders.find((each) => each === order) ?? 'none',
     rate_per_second: rate === '' ? null : Number(rate),
-  }
+  } satisfies Record<Exclude<keyof AttributeChanges, Elsewhere>, unknown>
 }
 
 /** The attributes of an endpoint as its form has them. */
