@@ -5,6 +5,7 @@ import { answer } from './node.ts'
 import { boundsOf, type TransferBounds } from './node-bounds.ts'
 import { address } from './node-request.ts'
 import { requireFunction } from './request-id.ts'
+import { requireCommunity } from './require-community.ts'
 
 type Done = (error?: Error) => void
 
@@ -38,12 +39,13 @@ export interface FastifyOptions extends TransferBounds {
  * the community that `basePath`.
  * @param community what answers
  * @param options how long bodies and answers may be on their way, and the host's ids of requests
- * @throws TypeError when an option cannot be used
+ * @throws TypeError for what is no community, and when an option cannot be used
  */
 export function communityPlugin(
   community: Pick<Community, 'serve' | 'owns'>,
   { requestId = ({ id }) => id, ...given }: FastifyOptions = {},
 ): (app: FastifyApp, options: unknown, done: Done) => void {
+  requireCommunity(community, 'communityPlugin')
   requireFunction(requestId)
   const bounds = boundsOf(given)
   const plugin = (app: FastifyApp, _options: unknown, done: Done): void => {

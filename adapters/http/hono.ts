@@ -2,6 +2,7 @@
 import { type Answer, fromRequest, responseParts } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 import { requireFunction } from './request-id.ts'
+import { requireCommunity } from './require-community.ts'
 
 /** As much of Hono's context as is used. */
 export interface HonoContext {
@@ -24,12 +25,13 @@ export interface HonoOptions {
  * that earlier middleware has set, such as a request id, leave with the answer, and a body that it has read is used. Mounted
  * below a path, give the community that `basePath`.
  * @param community what answers
- * @throws TypeError when `requestId` is no function
+ * @throws TypeError for what is no community, and when `requestId` is no function
  */
 export function communityMiddleware(
   community: Pick<Community, 'serve' | 'owns'>,
   { requestId = (context) => context.var.requestId }: HonoOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
+  requireCommunity(community, 'communityMiddleware')
   requireFunction(requestId)
   return async (context, next) => {
     const { raw } = context.req

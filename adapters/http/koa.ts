@@ -5,6 +5,7 @@ import { answer } from './node.ts'
 import { boundsOf, type TransferBounds } from './node-bounds.ts'
 import { address } from './node-request.ts'
 import { requireFunction } from './request-id.ts'
+import { requireCommunity } from './require-community.ts'
 
 /** As much of Koa's context as is used. */
 export interface KoaContext {
@@ -29,12 +30,13 @@ export interface KoaOptions extends TransferBounds {
  * @param community what answers
  * @param options how long bodies and answers may be on their way, and the host's ids of requests
  * @returns middleware that is done when the answer has left, so that a log around it has its status and duration
- * @throws TypeError when an option cannot be used
+ * @throws TypeError for what is no community, and when an option cannot be used
  */
 export function communityMiddleware(
   community: Pick<Community, 'serve' | 'owns'>,
   { requestId, ...given }: KoaOptions = {},
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<void> {
+  requireCommunity(community, 'communityMiddleware')
   requireFunction(requestId)
   const bounds = boundsOf(given)
   return async (context, next) => {

@@ -11,10 +11,13 @@ type Handler = (request: Request) => Promise<Response | undefined>
  * A middleware that answers the panel's requests, and leaves every other to the next one. A form that the host has parsed is
  * taken as it is.
  * @param panel made by `createPanel`; its `authorize` gets every header of the request
+ * @throws TypeError for what is no panel
  */
 export function panelMiddleware(
   panel: Handler,
 ): (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void {
+  if (typeof panel !== 'function')
+    throw new TypeError('panelMiddleware: the first argument must be a panel, as createPanel returns it')
   return (message, response, next) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())

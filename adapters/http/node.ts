@@ -9,6 +9,7 @@ import { type Bounds, boundsOf, type TransferBounds } from './node-bounds.ts'
 import { address, toIncoming } from './node-request.ts'
 import { takeTurn } from './node-turns.ts'
 import { requireFunction } from './request-id.ts'
+import { requireCommunity } from './require-community.ts'
 
 /** Continues with the host's next handler. */
 export type Next = (error?: unknown) => void
@@ -31,12 +32,13 @@ export interface NodeOptions extends TransferBounds {
  * A listener for `http.createServer` and `https.createServer` that answers every request.
  * @param community what answers
  * @param options how long bodies and answers may be on their way, and the host's ids of requests
- * @throws TypeError when an option cannot be used
+ * @throws TypeError for what is no community, and when an option cannot be used
  */
 export function toNodeListener(
   community: Pick<Community, 'serve'>,
   options?: NodeOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  requireCommunity(community, 'toNodeListener')
   const { bounds, idOf } = nodeOptions(options)
   return (request, response) => answer(community, bounds, request, response, idOf(request, response))
 }
@@ -46,12 +48,13 @@ export function toNodeListener(
  * to the next handler. Mount it before or after a body parser. Mounted below a path, give the community that `basePath`.
  * @param community what answers
  * @param options how long bodies and answers may be on their way, and the host's ids of requests
- * @throws TypeError when an option cannot be used
+ * @throws TypeError for what is no community, and when an option cannot be used
  */
 export function communityMiddleware(
   community: Pick<Community, 'serve' | 'owns'>,
   options?: NodeOptions,
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
+  requireCommunity(community, 'communityMiddleware')
   const { bounds, idOf } = nodeOptions(options)
   return (request: HostRequest, response, next) => {
     if (community.owns(address(request.originalUrl ?? request.url).path))

@@ -31,9 +31,14 @@ const maxQuery = 8192
  * @param community its networks, keys and endpoints
  * @param options who may enter, and where the panel is
  * @returns a function of requests, for every host that the API works in
- * @throws TypeError that lists every problem of the options
+ * @throws TypeError for what is no community; one that lists every problem of the options
  */
 export function createPanel(community: Community, options: PanelOptions): Panel {
+  const { by } = (community ?? {}) as { readonly by?: unknown }
+  if (typeof by !== 'function')
+    throw new TypeError(
+      'createPanel: the first argument must be a community, as createCommunity returns it. If it is a Promise, await it first',
+    )
   const settings = panelSettings(options)
   const { basePath, brand } = settings
   let made: Promise<Assets> | undefined

@@ -169,6 +169,14 @@ test('a mistake of the host in authorize closes the panel', async () => {
   expect(faults.join()).toContain("`access` must be 'all', 'read' or a list of keys.create")
 })
 
+test('anything but a community is refused when the panel is made', async () => {
+  const { community } = await createTestPanel()
+  for (const given of [undefined, {}, Promise.resolve(community)])
+    expect(() => createPanel(given as never, { authorize: () => null })).toThrow(
+      'createPanel: the first argument must be a community, as createCommunity returns it. If it is a Promise, await it first',
+    )
+})
+
 test('wrong options are named, each with its remedy', async () => {
   const { community } = await createTestPanel()
   expect(() => createPanel(community, { basePath: 'panel/', brand: { accent: 'red' } } as never)).toThrow(
