@@ -80,7 +80,9 @@ export function fromRequest(request: Request, requestId?: Incoming['requestId'],
     requestId,
     header: (name) => (name === 'host' ? (request.headers.get('host') ?? url.host) : request.headers.get(name)),
     read: async (limit, arrived) => {
-      if (request.bodyUsed || request.body?.locked) throw hostReadBody()
+      if (request.bodyUsed) throw hostReadBody()
+      if (hasShortBody(request, limit)) return readShort(request, limit, arrived)
+      if (request.body?.locked) throw hostReadBody()
       return readStream(request, limit, arrived)
     },
   }
@@ -106,6 +108,32 @@ export function responseParts({ headers, body }: Answer, method: string) {
 export function toResponse(answer: Answer, method: string): Response {
   const { body, headers } = responseParts(answer, method)
   return new Response(body, { status: answer.status, headers })
+}
+
+/** A body of up to this many bytes is read as a whole. A stream holds as much unread, and costs more than the rest of a write. */
+const shortBody = 65_536
+
+// Only if its length is announced, and nothing overrides that.
+function hasShortBody({ headers }: Request, limit: number): boolean {
+  const length = headers.get('content-length')
+  return length !== null && Number(length) <= Math.min(limit, shortBody) && !headers.has('transfer-encoding')
+}
+
+async function readShort(
+  request: Request,
+  limit: number,
+  arrived: ((bytes: number) => void) | undefined,
+): Promise<Uint8Array | undefined> {
+  let bytes: Uint8Array
+  try {
+    bytes = new Uint8Array(await request.arrayBuffer())
+  } catch {
+    // A body that breaks off counts as used; one that a host only holds does not.
+    throw !request.bodyUsed && request.body?.locked ? hostReadBody() : bodyCut()
+  }
+  if (bytes.length > limit) return undefined
+  arrived?.(bytes.length)
+  return bytes
 }
 
 async function readStream(
