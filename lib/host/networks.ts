@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isoTime } from '../base/clock.ts'
 import { kind } from '../base/given.ts'
 import { fail, found, invalid } from '../errors.ts'
-import { BoolInput, Email, LongText, oneOf, optional, ShortText, Title } from '../fields.ts'
+import { BoolInput, Email, IdInput, LongText, oneOf, optional, ShortText, Title } from '../fields.ts'
 import { refusingTrouble } from '../kernel/trouble.ts'
 import { emailKey, lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
@@ -48,6 +48,20 @@ export interface NewNetwork extends NetworkChanges {
   readonly owner_id?: Id | number
 }
 
+/** A page of networks to be listed. */
+export interface NetworkQuery {
+  /** At most so many, from 1 to 100: 25 by default. */
+  readonly limit?: number
+  /** The `next` of the page before. */
+  readonly after?: Id
+}
+
+export interface NetworkPage {
+  readonly items: readonly NetworkRow[]
+  /** Given as `after` it yields the next page; null on the last. */
+  readonly next: Id | null
+}
+
 /** The calls about networks. A network is named by its id or its subdomain. */
 export interface Networks {
   /**
@@ -57,6 +71,11 @@ export interface Networks {
   create(network: NewNetwork): Promise<{ readonly network: NetworkRow; readonly owner: MemberRow }>
   /** Every network, in ascending order of their ids. */
   list(): Promise<readonly NetworkRow[]>
+  /**
+   * A page of the networks, in ascending order of their ids.
+   * @throws ApiError 422 when a value is refused
+   */
+  page(query?: NetworkQuery): Promise<NetworkPage>
   /** The network, or `undefined` if it does not exist. */
   find(network: Id | number): Promise<NetworkRow | undefined>
   /**
@@ -90,6 +109,12 @@ const Network = shape({
   owner: shape({ email: Email, first_name: Title, last_name: ShortText, commercial_email_consent: optional(BoolInput) }),
   id: optional(NewId),
   owner_id: optional(NewId),
+})
+
+const pageRule = 'must be a whole number from 1 to 100'
+const NetworkQuery = shape({
+  limit: optional(v.pipe(v.number('must be a number'), v.integer(pageRule), v.minValue(1, pageRule), v.maxValue(100, pageRule))),
+  after: optional(IdInput),
 })
 
 export function networksOf({ storage, clock, limits, newMembersConsent }: Settings, { change, newId }: Changes): Networks {
@@ -133,6 +158,13 @@ export function networksOf({ storage, clock, limits, newMembersConsent }: Settin
       })
     },
     list: () => refusingTrouble(() => storage.transaction((tx) => tx.find(networks, {}), { readOnly: true })),
+    async page(given = {}) {
+      const { limit = 25, after } = checkArgument('networks.page', NetworkQuery, given, limits)
+      const query = { limit: limit + 1, ...(after === undefined ? {} : { after }) }
+      const read = await refusingTrouble(() => storage.transaction((tx) => tx.find(networks, query), { readOnly: true }))
+      const items = read.slice(0, limit)
+      return { items, next: read.length > limit ? (items.at(-1)?.id ?? null) : null }
+    },
     find,
     show,
     async update(name, given) {

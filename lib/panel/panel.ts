@@ -1,7 +1,9 @@
 /** The panel as a function of requests: policy, forgery, access and routes, in this order. */
 import { systemChance } from '../base/chance.ts'
+import { isStorableId } from '../base/ids.ts'
 import type { Community } from '../community.ts'
 import { isApiError } from '../errors.ts'
+import type { NetworkPage } from '../host/networks.ts'
 import type { NetworkRow } from '../storage/tables/administration.ts'
 import { checkedVisitor, may, type Visitor } from './entry/access.ts'
 import { actingAs, actorOf, auditedRelay } from './entry/acting.ts'
@@ -20,7 +22,8 @@ import { matching, relative, type View } from './route.ts'
 /** Answers a request for the panel; `undefined` for any other, whose body is then untouched. It never rejects. */
 export type Panel = (request: Request) => Promise<Response | undefined>
 
-/** The most networks that the first page lists. */
+/** The most networks that one page lists, and the most of a visitor with a list. */
+const networksOfPage = 100
 const maxNetworks = 500
 /** The longest query of an address, in characters. */
 const maxQuery = 8192
@@ -48,10 +51,10 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
   }
 
   /** The networks that a visitor sees, in the order in which the host lists them. */
-  async function networksOf({ networks }: Visitor): Promise<readonly NetworkRow[]> {
-    if (networks === 'all') return (await community.networks.list()).slice(0, maxNetworks)
+  async function networksOf({ networks }: Visitor, after: string): Promise<NetworkPage> {
+    if (networks === 'all') return community.networks.page({ limit: networksOfPage, ...(after === '' ? {} : { after }) })
     const rows = await Promise.all(networks.slice(0, maxNetworks).map((name) => community.networks.find(name)))
-    return rows.filter((row) => row !== undefined)
+    return { items: rows.filter((row) => row !== undefined), next: null }
   }
 
   /** The network of a path, if the visitor sees it: for any other the answer is the same as for one that does not exist. */
@@ -88,7 +91,11 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     const segments = here.split('/').filter((segment) => segment !== '')
     const [name, ...rest] = segments
     const wrongMethod = (allow: string) => message(405, 'Not possible', 'This page does not accept that method.', { allow })
-    if (name === undefined) return isSafe ? firstPage(visitor, here, look) : wrongMethod('GET, HEAD')
+    if (name === undefined) {
+      const after = searchParams.get('after') ?? ''
+      if (after !== '' && !isStorableId(after)) return message(422, 'Not possible', 'This page of the list does not exist.')
+      return isSafe ? firstPage(visitor, after, here, look) : wrongMethod('GET, HEAD')
+    }
     const network = await networkOf(visitor, name)
     if (!network) return message(404, 'Not found', 'There is no such network, or you have no access to it.')
     if (rest.length === 0) return isSafe ? seeOther(relative(here, `${network.id}/keys`)) : wrongMethod('GET, HEAD')
@@ -127,14 +134,15 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
 
   const lookOf = (here: string, { css, js }: Assets): Look => ({ brand, css: relative(here, css), js: relative(here, js) })
 
-  async function firstPage(visitor: Visitor, here: string, look: Look): Promise<PanelAnswer> {
-    const networks = await networksOf(visitor)
-    const [only] = networks
-    if (only && networks.length === 1) return seeOther(`./${only.id}/keys`)
-    const list = html`<ul class="list">${networks.map(({ id, title }) => html`<li><a href="./${id}/keys">${title}</a></li>`)}</ul>`
+  async function firstPage(visitor: Visitor, after: string, here: string, look: Look): Promise<PanelAnswer> {
+    const { items, next } = await networksOf(visitor, after)
+    const [only] = items
+    if (only && items.length === 1 && after === '') return seeOther(`./${only.id}/keys`)
+    const list = html`<ul class="list">${items.map(({ id, title }) => html`<li><a href="./${id}/keys">${title}</a></li>`)}</ul>
+<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="./">First</a>`}${next !== null && html`<a href="./?after=${next}">More</a>`}</nav>`
     const none = html`<p>There is no network that you have access to.</p>`
     const end = signOutForm(settings.signOut, (path) => relative(here, path))
-    return page(bare({ title: 'Networks', ...look, end }, html`<h1>Networks</h1>${networks.length > 0 ? list : none}`))
+    return page(bare({ title: 'Networks', ...look, end }, html`<h1>Networks</h1>${items.length > 0 ? list : none}`))
   }
 
   async function respond(request: Request, url: URL): Promise<Response> {

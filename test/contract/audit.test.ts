@@ -53,6 +53,7 @@ const ofEndpoint = (action: string, { endpoint }: SetUp, details: object, name =
 /** Each call that the groups have: what it does, and the lines that it leaves. A new call fails the test below until it is here. */
 const calls: Readonly<Record<string, Act | 'reads'>> = {
   'networks.list': 'reads',
+  'networks.page': 'reads',
   'networks.find': 'reads',
   'networks.show': 'reads',
   'networks.create': {

@@ -110,6 +110,17 @@ test('one network opens at once, several are a list', async () => {
   expect({ status, links: text.match(/\.\/\d+\/keys/g) }).toEqual({ status: 200, links: ['./1/keys', './2/keys'] })
 })
 
+test('many networks are a list in pages, and a page that cannot be is refused', async () => {
+  const { get, community } = await createTestPanel()
+  const owner = { email: 'owner@example.org', first_name: 'Bob', last_name: 'Host' }
+  for (let id = 3; id <= 101; id++)
+    await community.networks.create({ id, subdomain: `network-${id}`, title: `Network ${id}`, owner })
+  const [first, second] = [(await get('')).text, (await get('?after=100')).text]
+  expect([first.match(/\.\/\d+\/keys/g)?.length, first.includes('href="./?after=100"')]).toEqual([100, true])
+  expect(second.match(/\.\/\d+\/keys/g)).toEqual(['./101/keys'])
+  expect((await get('?after=x')).status).toBe(422)
+})
+
 test('hostile names are shown as text', async () => {
   const { get, post } = await createTestPanel()
   const name = `"><script>alert(1)</script><img src=x onerror='alert(2)'>`
