@@ -21,7 +21,7 @@ export type {
 export type { FirstUse } from './host/first-use.ts'
 export type { AcceptInvite } from './host/invites.ts'
 export type { KeyListing, KeyPage, KeyQuery, Keys, NewKey } from './host/keys.ts'
-export type { NetworkChanges, Networks, NewNetwork } from './host/networks.ts'
+export type { NetworkChanges, NetworkPage, NetworkQuery, Networks, NewNetwork } from './host/networks.ts'
 export type { HostNotification, NotificationInput } from './host/notification.ts'
 export type { Notify } from './host/notify.ts'
 export type { Publication, Publish } from './host/publish.ts'

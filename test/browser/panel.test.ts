@@ -14,6 +14,7 @@ if (!isInstalled)
 if (isInstalled && !isScalarThere)
   console.warn('LEFT OUT: the test of Scalar, because its file is not there. `npx node test/browser/scalar.ts` downloads it.')
 
+const axe = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 const hostile = `"><script>document.title='owned'</script><img src=x onerror="document.title='owned'">`
 
 describe.skipIf(!isInstalled)('the panel in Chromium', () => {
@@ -122,6 +123,11 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     })
     await page.goto(`${site.panel}/1/reference`)
     await page.getByRole('link', { name: 'Try operations in the browser' }).click()
+    await page.getByRole('button', { name: 'Test Request' }).first().waitFor()
+    await page.evaluate(axe)
+    // Two buttons of Scalar that copy have no name.
+    const found = `axe.run({ rules: { 'button-name': { enabled: false } } }).then(({ violations }) => violations.map(({ id }) => id))`
+    expect(await page.evaluate(found)).toEqual([])
     await page.getByRole('button', { name: 'Test Request' }).first().click()
     const [answer] = await Promise.all([
       page.waitForResponse(/\/admin\/v1\/networks\/paint-pals\//),
@@ -162,7 +168,6 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     )
   })
 
-  const axe = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
   const paths = ['', '1/overview', '1/keys', '1/keys/new', '1/webhooks', '1/webhooks/new', '1/webhooks/events/PostCreated']
   // Without the page of Scalar: its marks are not ours.
   const more = [

@@ -24,12 +24,14 @@ interface Frame {
   readonly css: string
   readonly js: string
   readonly top: unknown
+  /** `div` where the content brings its main part. */
+  readonly main?: 'main' | 'div'
 }
 
 // A bundler would rewrite a tagged template that contains this, by a helper from another package.
 const scriptEnd = raw('</script>')
 
-const framed = ({ title, brand, css, js, top }: Frame, content: unknown): Html => html`<html lang="en">
+const framed = ({ title, brand, css, js, top, main = 'main' }: Frame, content: unknown): Html => html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -42,7 +44,7 @@ const framed = ({ title, brand, css, js, top }: Frame, content: unknown): Html =
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="in">${top}</div></header>
-<main id="main" class="in" tabindex="-1">${content}</main>
+<${main} id="main" class="in" tabindex="-1">${content}</${main}>
 </body>
 </html>`
 
@@ -55,7 +57,7 @@ export const signOutForm = (to: string | undefined, root: (path: string) => stri
     : html` <form method="post" action="${to.startsWith('/') ? to : root(to)}"><button class="plain">Sign out</button></form>`
 
 /** A page of a network. */
-export function layout(view: View, title: string, content: unknown): Html {
+export function layout(view: View, title: string, content: unknown, main: Frame['main'] = 'main'): Html {
   const { brand } = view.settings
   const top = html`
 <div class="who">${brandOf(brand)}<span>${view.network.title}</span>
@@ -66,7 +68,7 @@ export function layout(view: View, title: string, content: unknown): Html {
     ([path, name]) =>
       html`<li><a href="${view.link(path)}" ${view.section === path && html`aria-current="page"`}>${name}</a></li>`,
   )}</ul></nav>`
-  return framed({ title, brand, css: view.root(view.assets.css), js: view.root(view.assets.js), top }, content)
+  return framed({ title, brand, css: view.root(view.assets.css), js: view.root(view.assets.js), top, main }, content)
 }
 
 /** A page without a network: the list of networks, and refusals. @param end what stands at the end of the first line */

@@ -14,7 +14,7 @@ html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--bg);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;overflow-wrap:break-word}
 .mono,pre,code,dd,.url{overflow-wrap:anywhere}.url{font-weight:400}
 a{color:var(--accent)}
-:focus-visible,input[type^=date]:focus-within{outline:2px solid var(--accent);outline-offset:2px;border-radius:2px}:is(main,.note,h1,fieldset):focus-visible{outline-width:1px;outline-offset:4px}
+:focus-visible,input[type^=date]:focus-within{outline:2px solid var(--accent);outline-offset:2px;border-radius:2px}:is(#main,.note,h1,fieldset):focus-visible{outline-width:1px;outline-offset:4px}
 .skip{position:absolute;left:-999rem}.skip:focus{left:1rem;top:.5rem;background:var(--card);padding:.5rem 1rem;z-index:2}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .top{background:var(--card);border-bottom:1px solid var(--line);border-top:3px solid var(--brand)}
@@ -25,7 +25,7 @@ nav.main ul{display:flex;flex-wrap:wrap;gap:0 .25rem;list-style:none;margin:.25r
 nav.main a{display:block;padding:.5rem .6rem;color:var(--soft);text-decoration:none;white-space:nowrap;border-bottom:2px solid transparent}
 nav.main a:hover{color:var(--text)}
 nav.main a[aria-current]{color:var(--text);border-color:var(--brand);font-weight:600}
-main.in{padding-top:1.5rem;padding-bottom:3rem}
+#main{padding-top:1.5rem;padding-bottom:3rem}
 h1{font-size:1.45rem;line-height:1.25;margin:0 0 .6rem;letter-spacing:-.01em}.head h1{margin:0}
 h2{font-size:1.1rem;margin:2rem 0 .6rem}h3{font-size:1rem;margin:1.25rem 0 .4rem}
 p{margin:.4rem 0 .8rem;max-width:44rem}
@@ -46,8 +46,8 @@ td time,td .keep{white-space:nowrap}tr.off td,tr.off th{color:var(--soft)}
 .badge.good{color:var(--good);background:var(--good-bg)}.badge.bad{color:var(--bad);background:var(--bad-bg)}.badge.warn{color:var(--warn);background:var(--warn-bg)}
 .note{border:1px solid var(--line);border-left:4px solid var(--calm);background:var(--card);border-radius:var(--round);padding:.7rem 1rem;margin:.8rem 0}
 .note.good{border-left-color:var(--good)}.note.bad{border-left-color:var(--bad)}.note.warn{border-left-color:var(--warn)}.note>:last-child{margin-bottom:0}.note>:first-child{margin-top:0}
-button,.button{font:inherit;display:inline-block;padding:.4rem .85rem;border-radius:var(--round);border:1px solid var(--line);background:var(--card);color:var(--text);cursor:pointer;text-decoration:none;line-height:1.4}
-button:hover,.button:hover{border-color:var(--soft)}
+:where(button:not(#api-reference *)),.button{font:inherit;display:inline-block;padding:.4rem .85rem;border-radius:var(--round);border:1px solid var(--line);background:var(--card);color:var(--text);cursor:pointer;text-decoration:none;line-height:1.4}
+:where(button:not(#api-reference *):hover),.button:hover{border-color:var(--soft)}
 .primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent);font-weight:600}
 .danger{color:var(--bad);border-color:currentColor}
 .plain{border:0;background:none;padding:0;color:var(--accent);text-decoration:underline}

@@ -22,9 +22,17 @@ const policy = [
 ].join('; ')
 
 /** Everything that would ask another origin is off: fonts, telemetry, the proxy, the agent, and links into Scalar's own client. */
+// Its colours have too little contrast, and so have ours in their place.
+const customCss = `.light-mode{--scalar-color-1:#1d2024;--scalar-color-2:#4b5158;--scalar-color-3:#565c64;
+--scalar-color-blue:#1f5f8b;--scalar-color-green:#1b6b3a;--scalar-color-orange:#8a4b00;--scalar-color-red:#a3261e;
+--scalar-color-yellow:#7a5200;--scalar-color-purple:#6b3fa0}
+.dark-mode{--scalar-color-1:#e8e9eb;--scalar-color-2:#bcc2ca;--scalar-color-3:#a3a9b2}`
+
 const configuration = {
   ...{ url: './openapi.json', withDefaultFonts: false, telemetry: false, proxyUrl: '', persistAuth: false },
   ...{ hideClientButton: true, showDeveloperTools: 'never', agent: { disabled: true }, mcp: { disabled: true } },
+  customCss,
+  authentication: { preferredSecurityScheme: 'apiToken' },
 }
 
 const scriptEnd = raw('</script>')
@@ -36,9 +44,10 @@ async function show(view: View): Promise<PanelAnswer> {
     layout(
       view,
       'Try the API',
-      html`<p><a href="${view.link('reference')}">API reference without “try it”</a></p>
+      html`<nav aria-label="Other pages"><a href="${view.link('reference')}">API reference without “try it”</a></nav>
 <div id="api-reference" data-configuration="${JSON.stringify(configuration)}"></div>
 <script src="${view.root(await scalar.path())}">${scriptEnd}`,
+      'div',
     ),
   )
   return { ...answer, headers: { ...answer.headers, 'content-security-policy': policy } }
