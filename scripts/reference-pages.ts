@@ -95,7 +95,7 @@ const optionSources: readonly OptionSource[] = [
   {
     title: 'createCommunity: limits of texts',
     use: 'Also in option `limits`.',
-    file: 'lib/fields.ts',
+    file: 'lib/fields/requests.ts',
     name: 'TextLimits',
     defaults: defaultTextLimits,
   },
