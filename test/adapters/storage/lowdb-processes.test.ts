@@ -11,7 +11,7 @@ import { openLowdb, thingIds } from './lowdb-support.ts'
 import { recordingOutbox } from './recording-outbox.ts'
 
 const patience = { timeout: 180_000 }
-const rounds = roundsOf(5, 12)
+const rounds = roundsOf(2, 12)
 
 describe('lowdb and processes', () => {
   test('kill -9 at any moment loses nothing acknowledged, row or event, and leaves a whole file', patience, async () => {

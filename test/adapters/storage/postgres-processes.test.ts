@@ -9,7 +9,7 @@ import { insertAndTell, things } from './things.ts'
 
 const server = await testPostgres()
 const client = await server.client()
-const rounds = roundsOf(5, 15)
+const rounds = roundsOf(2, 15)
 
 test('kill -9 at any moment loses nothing acknowledged, row or event, and leaves no lock behind', {
   timeout: 180_000,

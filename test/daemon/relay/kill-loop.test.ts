@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../support/directory.ts'
 import { rounds as roundsOf } from '../../support/rounds.ts'
 import { endpoint, receiver, until } from './support.ts'
 
-const rounds = roundsOf(6, 20)
+const rounds = roundsOf(3, 20)
 const maxInFlightPerEndpoint = 8
 
 const between = (least: number, most: number): number => least + Math.floor(Math.random() * (most - least + 1))

@@ -13,7 +13,7 @@ import { rounds as roundsOf } from '../../support/rounds.ts'
 const server = await testPostgres()
 const client = await server.client()
 
-const rounds = roundsOf(3, 8)
+const rounds = roundsOf(2, 8)
 /** Requests under way at once. */
 const clients = 6
 const wait = { timeout: 300_000 }

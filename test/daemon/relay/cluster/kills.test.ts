@@ -10,8 +10,8 @@ import { type Cluster, cluster, clusterServer, type RelayProcess, times, untilSh
 
 const server = await clusterServer(await testPostgres())
 
-const rounds = roundsOf(3, 6)
-const deaths = Math.ceil(rounds / 2)
+const rounds = roundsOf(2, 6)
+const deaths = Math.max(2, Math.ceil(rounds / 2))
 const maxInFlightPerEndpoint = 8
 
 const below = (limit: number): number => Math.floor(Math.random() * limit)

@@ -13,7 +13,7 @@ test('a writer that is stopped keeps nobody waiting, and continues where it was'
   stopped.child.kill('SIGSTOP')
   const before = stopped.ids.length
   // In the soak a whole minute, in which nothing of the others may wait for the one that is stopped.
-  for (let round = 0; round < rounds(10, 60); round++) {
+  for (let round = 0; round < rounds(4, 60); round++) {
     const others = events(`other-${round}-`, 50)
     await all.append(...others)
     await until(() => others.every(({ event_id }) => hook.received.some(({ id }) => id === event_id)), 'the others are delivered')
