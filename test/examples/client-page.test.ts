@@ -2,22 +2,20 @@
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { temporaryDirectory } from '../support/directory.ts'
+import { shared } from '../support/shared.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
-const source = (path: string): string => `'${pathToFileURL(join(root, path))}'`
 
 /** The server of the examples: a network with its owner, and a place for files. */
-const server = (): string => `
+const server = `
 import { createServer } from 'node:http'
-import { createCommunity as create } from ${source('lib/index.ts')}
-import { toNodeListener } from ${source('adapters/http/node.ts')}
-import { ports } from ${source('adapters/ports/index.ts')}
-import { memoryStorage as memory } from ${source('adapters/storage/memory.ts')}
+import { createCommunity as create } from 'folkmoot'
+import { toNodeListener } from 'folkmoot/node'
+import { ports } from 'folkmoot/ports'
+import { memoryStorage as memory } from 'folkmoot/storage/memory'
 
 const files = new Map()
 const http = createServer((request, response) => {
@@ -46,17 +44,12 @@ const { token } = await hosting.keys.create({ network_id: ours.id, name: 'Connec
 
 test('the examples of docs/client.md print the documented lines', async () => {
   const page = await readFile(join(root, 'docs', 'client.md'), 'utf8')
-  const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) =>
-    code.replace(/'folkmoot(\/[\w/-]+)?'/g, (_, below = '') =>
-      source(exports[`.${below}`].default.replace('./dist/', '').replace(/\.js$/, '.ts')),
-    ),
-  )
+  const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code)
   const printed = [...page.matchAll(/^This prints (.*?)\.(?:\s|$)/gms)].flatMap(([, sentence = '']) =>
     [...sentence.matchAll(/`([^`]+)`/g)].map(([, text]) => text),
   )
-  const file = join(temporaryDirectory(), 'client-page.ts')
-  await writeFile(file, `// @ts-nocheck\n${server()}\n${blocks.join('\n')}\nprocess.exit(0)\n`)
+  const file = join(await shared('package'), 'client-page.mjs')
+  await writeFile(file, `${server}\n${blocks.join('\n')}\nprocess.exit(0)\n`)
   const { stdout } = await run(process.execPath, [file])
   expect(stdout.trim().split('\n')).toEqual(printed)
   expect(printed.length).toBeGreaterThanOrEqual(blocks.length)

@@ -1,30 +1,22 @@
 /** The examples of docs/testing.md, each run unchanged by the runner that it is for, and what they print. */
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { testCommunity } from '../../adapters/testing/index.ts'
-import { temporaryDirectory } from '../support/directory.ts'
+import { shared } from '../support/shared.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
-const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 const page = await readFile(join(root, 'docs', 'testing.md'), 'utf8')
+const [withVitest = '', withNode = '', ...others] = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code)
 
-/** The blocks of the page, with the sources of this checkout in place of the package. */
-const [withVitest = '', withNode = '', ...others] = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) =>
-  code.replace(/'folkmoot(\/[\w/-]+)?'/g, (_, below = '') => {
-    const source = exports[`.${below}`].default.replace('./dist/', '').replace(/\.js$/, '.ts')
-    return `'${pathToFileURL(join(root, source))}'`
-  }),
-)
+const project = await shared('package')
 
 async function fileOf(name: string, code: string): Promise<{ readonly directory: string; readonly file: string }> {
-  const directory = temporaryDirectory()
-  await mkdir(directory, { recursive: true })
-  await symlink(join(root, 'node_modules'), join(directory, 'node_modules'), 'junction')
+  const directory = await mkdtemp(join(project, 'example-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }')
   const file = join(directory, name)
   await writeFile(file, code)
@@ -55,7 +47,7 @@ test('the example for the test runner of Node passes under it', async () => {
 test('the other examples print the documented lines', async () => {
   const printed = await Promise.all(
     others.map(async (code, place) => {
-      const { file } = await fileOf(`block-${place}.ts`, `// @ts-nocheck\n${code}\nprocess.exit(0)\n`)
+      const { file } = await fileOf(`block-${place}.js`, `${code}\nprocess.exit(0)\n`)
       return (await run(process.execPath, [file])).stdout
     }),
   )

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { launchShared } from '../browser/browser.ts'
+import { buildPackage } from './built-package.ts'
 import { startPostgres } from './postgres-server.ts'
 import { buildPrograms } from './programs.ts'
 
@@ -46,10 +47,12 @@ async function share(): Promise<Shared> {
   // The files that run at once have pools of many connections between them.
   const postgres = once(() => startPostgres({ flags: ['-c', 'max_connections=600'] }))
   const programs = once(buildPrograms)
+  const built = once(() => buildPackage(directory))
   const browser = once(launchShared)
   const answers: Readonly<Record<string, () => Promise<string>>> = {
     '/postgres': async () => (await postgres.get()).url,
     '/programs': async () => (await programs.get()).directory,
+    '/package': () => built.get(),
     '/browser': async () => (await browser.get()).wsEndpoint(),
   }
   const server = createServer((request, response) => {

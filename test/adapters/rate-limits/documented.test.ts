@@ -2,28 +2,26 @@
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openStorage } from '../../../daemon/server/storage/open.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
+import { shared } from '../../support/shared.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..', '..')
 const server = await testPostgres()
 
-/** The example that defines this community, with the entries of the package as they are in the sources. */
+const project = await shared('package')
+
+/** The example that defines this community. */
 async function exampleOf(name: string): Promise<string> {
   const page = await readFile(join(root, 'docs', 'embedding.md'), 'utf8')
   const blocks = [...page.matchAll(/```[jt]s\n(.*?)```/gs)].map(([, code = '']) => code)
   const example = blocks.find((code) => code.includes(`const ${name} = `)) ?? ''
-  const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  return `import { createCommunity } from 'folkmoot'\n${example}`.replace(/'folkmoot(\/[\w/-]+)?'/g, (_, below = '') => {
-    const built: string = exports[`.${below}`].default
-    return `'${pathToFileURL(join(root, built.replace('./dist/', '').replace(/\.js$/, '.ts')))}'`
-  })
+  return `import { createCommunity } from 'folkmoot'\n${example}`
 }
 
 /** The work of each process: 60 requests, one after another. It ends when the community is closed. */
@@ -62,9 +60,10 @@ describe.each([
     const { token } = await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })
     await community.close()
 
-    await writeFile(join(directory, 'example.mjs'), (await exampleOf(name)) + requests(name))
+    const example = join(project, `${name}.mjs`)
+    await writeFile(example, (await exampleOf(name)) + requests(name))
     const start = () =>
-      run(process.execPath, ['example.mjs'], { cwd: directory, env: { ...process.env, DATABASE_URL: address, TOKEN: token } })
+      run(process.execPath, [example], { cwd: directory, env: { ...process.env, DATABASE_URL: address, TOKEN: token } })
     const outputs = await Promise.all([start(), start()])
     const answers = outputs.flatMap(({ stdout }) => JSON.parse(stdout) as [number, number][])
     const passed = answers.filter(([status]) => status === 200).map(([, remaining]) => remaining)

@@ -1,10 +1,11 @@
 /** An application as a user has it: the examples, the package with its dependencies, and a network with a key. */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
 import { createCommunity } from '../../../../lib/index.ts'
-import { bundle } from '../../../../scripts/bundle.ts'
+import { linkPackages } from '../../../support/built-package.ts'
+import { shared } from '../../../support/shared.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..', '..')
 
@@ -23,11 +24,9 @@ export async function application(): Promise<Application> {
   const directory = mkdtempSync(join(inject('directory'), 'hosts-'))
   cpSync(join(root, 'docs', 'examples'), directory, { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }')
-  linkPackages(join(root, 'node_modules'), join(directory, 'node_modules'))
-  const folkmoot = join(directory, 'node_modules', 'folkmoot')
-  mkdirSync(folkmoot)
-  cpSync(join(root, 'package.json'), join(folkmoot, 'package.json'))
-  await bundle(join(folkmoot, 'dist'))
+  const packages = join(directory, 'node_modules')
+  linkPackages(join(root, 'node_modules'), packages)
+  cpSync(join(await shared('package'), 'node_modules', 'folkmoot'), join(packages, 'folkmoot'), { recursive: true })
   const token = await prepare(join(directory, 'prepared'))
   return {
     directory,
@@ -39,12 +38,6 @@ export async function application(): Promise<Application> {
     },
     write: (name, text) => writeFileSync(join(directory, name), text),
   }
-}
-
-/** Links every package of a directory into another one. */
-function linkPackages(from: string, to: string): void {
-  mkdirSync(to)
-  for (const name of readdirSync(from)) if (!name.startsWith('.')) symlinkSync(join(from, name), join(to, name))
 }
 
 async function prepare(directory: string): Promise<string> {
