@@ -251,7 +251,6 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
         return { result: shown(row), audit: [deletedEndpoint(row)] }
       })
     },
-    // Neither changes anything that a person configures, so the audit keeps nothing of them.
     republish: (name) =>
       change(name, async (tx) => {
         const rows = await tx.find(webhookEndpoints, {})
@@ -260,7 +259,9 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
           if (JSON.stringify(sealed[place]) !== JSON.stringify(rows[place]))
             await tx.update(webhookEndpoints, id, { key, secrets, old_keys, old_secrets })
         if (sealed.length > 0) await tx.append(sealed.map((row) => upsertOf(row, clock.now())))
-        return { result: undefined, audit: [] }
+        const subject = { type: 'network', id: tx.network_id, name: null } as const
+        const line = { action: 'endpoints.republished', subject, details: { endpoints: sealed.length } } as const
+        return { result: undefined, audit: sealed.length > 0 ? [line] : [] }
       }),
     async forgetOld(name) {
       const { id } = await networks.show(name)

@@ -4,6 +4,8 @@
 export const auditActions = [
   'network.created',
   'network.updated',
+  'network.pulled',
+  'network.pushed',
   'key.created',
   'key.revoked',
   'endpoint.added',
@@ -14,14 +16,19 @@ export const auditActions = [
   'endpoint.key_rotated',
   'endpoint.secret_rotated',
   'endpoint.tested',
+  'endpoint.circuit_closed',
+  'endpoints.republished',
+  'members.consent',
   'deliveries.resent',
   'deliveries.resend_stopped',
   'deliveries.skipped',
+  'work.asked',
+  'work.failed',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]
 
 /** The kinds of subject of an entry of the audit. */
-export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery'] as const
+export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member'] as const
 
 export type AuditSubjectType = (typeof auditSubjectTypes)[number]

@@ -134,8 +134,13 @@ const calls: Readonly<Record<string, Act | 'reads'>> = {
     run: ({ endpoints }, { endpoint }) => endpoints.remove('1', endpoint.id),
     leaves: (t) => [ofEndpoint('endpoint.deleted', t, { url: 'https://example.org/hook?…' })],
   },
-  // Neither changes anything that a person configures.
-  'endpoints.republish': { run: ({ endpoints }) => endpoints.republish('1'), leaves: () => [] },
+  'endpoints.republish': {
+    run: ({ endpoints }) => endpoints.republish('1'),
+    leaves: () => [
+      { action: 'endpoints.republished', subject: { type: 'network', id: '1', name: null }, details: { endpoints: 1 } },
+    ],
+  },
+  // It changes nothing that a person configures.
   'endpoints.forgetOld': { run: ({ endpoints }) => endpoints.forgetOld('1'), leaves: () => [] },
   'audit.list': 'reads',
   'audit.record': {
@@ -337,6 +342,30 @@ test('a list is the newest first, page by page, and takes a filter of each field
   expect(await count({ from: minute(3) })).toBe(4)
   expect(await count({ to: minute(1) })).toBe(all.length - 6)
   expect(await count({ actor: 'carol' })).toBe(0)
+})
+
+test('a line of earlier work is added once, and stands at its time', async () => {
+  const { community, clock, fresh } = await setUp()
+  const at = new Date(clock.now()).toISOString()
+  clock.advance(3_600_000)
+  const { audit } = community.by(ada)
+  const line = { network: '1', action: 'deliveries.skipped', subject: { type: 'network', id: '1' }, work_id: 'w1', at } as const
+  for (const work_id of ['w1', 'w2', 'w1', 'w2']) await audit.record({ ...line, work_id })
+  await audit.record({ ...line, action: 'work.failed' })
+  expect((await fresh()).map((entry) => [entry.at, entry.action, entry.details])).toEqual(
+    expect.arrayContaining([
+      [at, 'deliveries.skipped', { work_id: 'w1' }],
+      [at, 'deliveries.skipped', { work_id: 'w2' }],
+      [at, 'work.failed', { work_id: 'w1' }],
+    ]),
+  )
+  expect(await fresh()).toHaveLength(3)
+  const then = { from: at, to: new Date(Date.parse(at) + 1).toISOString(), actor: ada.actor }
+  expect(await everything(community, then)).toHaveLength(3)
+  await expect(audit.record({ ...line, work_id: undefined as never })).rejects.toMatchObject({ status: 422 })
+  // Nobody writes the future.
+  await audit.record({ ...line, work_id: 'w3', at: '2999-01-01T00:00:00.000Z' })
+  expect((await fresh()).at(-1)).toMatchObject({ at: new Date(clock.now()).toISOString() })
 })
 
 test('a clock that goes back moves no line out of its time', async () => {

@@ -1,11 +1,13 @@
 /** The audit: changes of keys, endpoints and networks, who made them, when, and from which address. Lines are added only. */
 import * as v from 'valibot'
 import { isoTime } from '../../base/clock.ts'
-import { compareIds, idAt, isStorableId } from '../../base/ids.ts'
+import { compareIds, idAt, idGenerator, isStorableId } from '../../base/ids.ts'
+import { fail, invalid } from '../../errors.ts'
 import { integerBetween, oneOf, optional, TimestampInput } from '../../fields.ts'
 import type { Settings } from '../../settings.ts'
 import { type AuditAction, type AuditSubjectType, auditActions, auditSubjectTypes } from '../../storage/audit-actions.ts'
 import type { Where } from '../../storage/contract.ts'
+import { rowsOf } from '../../storage/rows-of.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
 import { type AuditRow, audit } from '../../storage/tables/administration.ts'
@@ -15,15 +17,24 @@ import type { Changes } from './changes.ts'
 import type { Details } from './details.ts'
 import { type Actor, type AuditEntry, actorText, entryOf, mostActorCharacters, subjectIdText } from './line.ts'
 
-/** The actions that happen at a relay, of which only their callers can tell. */
-const relayActions = [
+/** Work outside of a transaction of the storage, such as a relay's. Only its callers can tell of it. */
+const workActions = [
   'endpoint.tested',
+  'endpoint.circuit_closed',
   'endpoint.enabled',
   'endpoint.disabled',
   'deliveries.resent',
   'deliveries.resend_stopped',
   'deliveries.skipped',
+  'members.consent',
+  'network.pulled',
+  'network.pushed',
 ] as const satisfies readonly AuditAction[]
+
+/** Before work its intent, and after work its failure. */
+const stages = ['work.asked', 'work.failed'] as const satisfies readonly AuditAction[]
+
+export type WorkAction = (typeof workActions)[number]
 
 /** The entries to list. All conditions must hold. */
 export interface AuditQuery {
@@ -51,14 +62,22 @@ export interface AuditPage {
   readonly next: string | null
 }
 
-/** Work of a relay that somebody asked for. */
+/** Work that somebody asked for, and that is no change of a key, an endpoint or a network: mostly a relay's. */
 export interface RelayRecord {
   /** The network, by id or subdomain. */
   readonly network: Id | number
-  readonly action: (typeof relayActions)[number]
+  /** `work.asked` before the work, `work.failed` after it if nothing or only a part was done. */
+  readonly action: WorkAction | (typeof stages)[number]
   readonly subject: { readonly type: AuditSubjectType; readonly id: string; readonly name?: string }
   /** More about it, without secrets: at most 8,000 characters of JSON are kept. */
   readonly details?: Details
+  /** The same for every line of the same work: 1 to 100 characters. It is `work_id` of the details. */
+  readonly work_id?: string
+  /**
+   * The moment of the line, ISO 8601, if it is past. It goes with `work_id`: a line of the same work with the same action is added
+   * once.
+   */
+  readonly at?: string
 }
 
 /** The calls about the audit. Nothing changes or removes an entry. */
@@ -70,7 +89,7 @@ export interface Audit {
   list(query: AuditQuery): Promise<AuditPage>
   /**
    * Adds an entry about a resend, a test or another work of a relay. Changes of keys, endpoints and networks add theirs by
-   * themselves.
+   * themselves. Work that must not go unseen gets an entry `work.asked` before it begins.
    * @throws ApiError 404 when there is no such network, 422 when a value is refused
    */
   record(entry: RelayRecord): Promise<void>
@@ -95,9 +114,11 @@ const Query = shape({
 })
 const Entry = shape({
   network: NetworkName,
-  action: oneOf(...relayActions),
+  action: oneOf(...workActions, ...stages),
   subject: shape({ ...subject, name: optional(v.string('must be a text')) }),
   details: optional(v.record(v.string(), v.unknown(), 'must be an object')),
+  work_id: optional(name(100)),
+  at: optional(TimestampInput),
 })
 const By = shape({ actor: name(mostActorCharacters), address: optional(v.string('must be a text')) })
 
@@ -115,7 +136,7 @@ const mostLooked = 10_000
 /** If the clock goes back, new ids are ahead of their time by as much. */
 const slackMs = 60_000
 
-export function auditOf({ clock, limits }: Settings, changes: Changes, networks: Networks): Audit {
+export function auditOf({ clock, limits, chance }: Settings, changes: Changes, networks: Networks): Audit {
   return {
     async list(given) {
       const { network, ...query } = checkArgument('audit.list', Query, given, limits)
@@ -123,12 +144,33 @@ export function auditOf({ clock, limits }: Settings, changes: Changes, networks:
       return changes.read(id, (tx) => pageOf(tx, query))
     },
     async record(given) {
-      const { network, action, subject, details } = checkArgument('audit.record', Entry, given, limits)
+      const { network, action, subject, details, work_id, at } = checkArgument('audit.record', Entry, given, limits)
+      if (at !== undefined && work_id === undefined) fail(invalid('work_id'), 'work_id is required with at')
       const { id } = await networks.show(network)
-      const line = { action, subject: { ...subject, name: subject.name ?? null }, ...(details ? { details } : {}) }
-      await changes.change(id, isoTime(clock.now()), async () => ({ result: undefined, audit: [line] }))
+      const now = isoTime(clock.now())
+      const whole = { ...details, ...(work_id === undefined ? {} : { work_id }) }
+      const line = { action, subject: { ...subject, name: subject.name ?? null }, details: whole }
+      // A line of the future would come before all others for as long.
+      const moment = at === undefined || at > now ? now : at
+      const isLate = moment !== now
+      const work = async (tx: ScopedTx) => {
+        const isThere = isLate && (await hasLine(tx, action, moment, work_id))
+        return { result: undefined, audit: isThere ? [] : [line] }
+      }
+      const ofThen = idGenerator({ now: () => Date.parse(moment) }, chance)
+      await changes.change(id, moment, work, isLate ? ofThen : undefined)
     },
   }
+}
+
+/** Whether there is a line of this work at this moment. */
+async function hasLine(tx: ScopedTx, action: AuditAction, at: string, work_id: string | undefined): Promise<boolean> {
+  const last = idAt(Date.parse(at) + slackMs)
+  for await (const row of rowsOf(tx, audit, { action }, { after: String(Number(idAt(Date.parse(at))) - 1) })) {
+    if (compareIds(row.id, last) > 0) return false
+    if (row.created_at === at && row.details['work_id'] === work_id) return true
+  }
+  return false
 }
 
 /** Ids ascend with time, so a list of a time is a list of ids, and the index of the conditions has them in order. */

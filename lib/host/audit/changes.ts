@@ -20,9 +20,10 @@ export interface Changed<T> {
 export interface Changes {
   /**
    * Runs a change in a transaction of a network, with its lines of the audit.
+   * @param lineId makes the ids of lines that are not of this moment
    * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
    */
-  change<T>(network_id: Id, now: string, work: (tx: ScopedTx) => Promise<Changed<T>>): Promise<T>
+  change<T>(network_id: Id, now: string, work: (tx: ScopedTx) => Promise<Changed<T>>, lineId?: () => Id): Promise<T>
   readonly read: Transactions['read']
   readonly newId: Transactions['newId']
 }
@@ -37,10 +38,10 @@ export const lineIds = (clock: Clock, chance: Chance): (() => Id) => idGenerator
 export const changesOf = ({ write, read, newId }: Transactions, newLineId: () => Id, by: Actor): Changes => ({
   read,
   newId,
-  change: (network_id, now, work) =>
+  change: (network_id, now, work, lineId = newLineId) =>
     write(network_id, now, async (tx) => {
       const { result, audit } = await work(tx)
-      for (const line of audit) await addLine(tx, newLineId(), now, by, line)
+      for (const line of audit) await addLine(tx, lineId(), now, by, line)
       return result
     }),
 })

@@ -1,6 +1,11 @@
 /** Changes as a visitor makes them: the one place through which each change of the panel passes, for the audit. */
+import { systemChance } from '../../base/chance.ts'
 import type { Community, HostCalls } from '../../community.ts'
+import { ApiError, isApiError } from '../../errors.ts'
+import type { RelayRecord } from '../../host/audit/audit.ts'
+import type { Details } from '../../host/audit/details.ts'
 import type { AuditSubject } from '../../host/audit/line.ts'
+import { type Work, withLines } from '../../host/audit/work.ts'
 import type { Id } from '../../storage/table.ts'
 import type { Actor, RelayView, ReplaySelection } from '../relay/relay-view.ts'
 import type { Visitor } from './access.ts'
@@ -17,18 +22,30 @@ export const actingAs = (community: Pick<Community, 'by'>, by: Actor): ActingCal
 type Subject = Pick<AuditSubject, 'type' | 'id'> & { readonly name?: string }
 
 /**
- * The relay on behalf of a visitor. It adds a line to the audit when the relay has done or begun what was asked. A relay shares
- * no transaction with the storage, so a failure in between leaves the work without its line, and is reported.
+ * The relay on behalf of a visitor. A relay shares no transaction with the storage. So the audit gets a line before the work,
+ * without which nothing is done, and one when the relay has done or begun it.
  */
 export function auditedRelay(relay: RelayView, { audit, endpoints }: ActingCalls): RelayView {
   async function subjectOf(network: Id, endpoint: Id): Promise<Subject> {
     const found = await endpoints.find(network, endpoint)
     return { type: 'endpoint', id: endpoint, ...(found ? { name: found.name ?? new URL(found.url).host } : {}) }
   }
-  const switched = async (network: Id, endpoint: Id, action: 'endpoint.enabled' | 'endpoint.disabled', done: boolean) => {
+  // A fault of the storage must not look like one of the relay.
+  const record = (entry: RelayRecord): Promise<void> =>
+    audit.record(entry).catch((error: unknown) => {
+      if (isApiError(error)) throw error
+      throw Object.assign(new ApiError(503, { error: 'The audit cannot be written.' }), { cause: error })
+    })
+  const lined = <T>(work: Work, run: () => Promise<T>, done: (result: T) => Details | undefined): Promise<T> =>
+    withLines([work], { record, chance: systemChance, run, done })
+  async function switched(network: Id, endpoint: Id, wanted: 'enable' | 'disable'): Promise<boolean> {
     const subject = await subjectOf(network, endpoint)
-    if (done) await audit.record({ network, action, subject, details: { at: 'relay' } })
-    return done
+    const work = { network, action: `endpoint.${wanted}d`, subject, details: { at: 'relay' } } as const
+    return lined(
+      work,
+      () => relay[wanted](network, endpoint),
+      (done) => (done ? {} : undefined),
+    )
   }
   return {
     status: (network) => relay.status(network),
@@ -38,30 +55,32 @@ export function auditedRelay(relay: RelayView, { audit, endpoints }: ActingCalls
     delivery: (network, id) => relay.delivery(network, id),
     replayed: (network, id) => relay.replayed(network, id),
     async replay(network, selection, options) {
-      const started = await relay.replay(network, selection, options)
       const subject = await resentSubject(network, selection, subjectOf)
-      const details = { ...selection, matched: started.of.count, per_second: options.perSecond, resend: started.id }
-      await audit.record({ network, action: 'deliveries.resent', subject, details })
-      return started
+      const details = { ...selection, per_second: options.perSecond }
+      return lined(
+        { network, action: 'deliveries.resent', subject, details },
+        () => relay.replay(network, selection, options),
+        ({ id, of }) => ({ matched: of.count, resend: id }),
+      )
     },
-    async stopReplay(network, id) {
-      const stopped = await relay.stopReplay(network, id)
-      const details = { resend: id, resent: stopped?.done ?? null }
-      if (stopped)
-        await audit.record({ network, action: 'deliveries.resend_stopped', subject: { type: 'network', id: network }, details })
-      return stopped
+    stopReplay(network, id) {
+      const subject = { type: 'network', id: network } as const
+      return lined(
+        { network, action: 'deliveries.resend_stopped', subject, details: { resend: id } },
+        () => relay.stopReplay(network, id),
+        (stopped) => stopped && { resent: stopped.done },
+      )
     },
     async test(network, endpoint) {
-      const answer = await relay.test(network, endpoint)
-      if (!answer) return undefined
-      const { outcome, status } = answer
       const subject = await subjectOf(network, endpoint)
-      await audit.record({ network, action: 'endpoint.tested', subject, details: { outcome, status } })
-      return answer
+      return lined(
+        { network, action: 'endpoint.tested', subject },
+        () => relay.test(network, endpoint),
+        (answer) => answer && { outcome: answer.outcome, status: answer.status },
+      )
     },
-    enable: async (network, endpoint) => switched(network, endpoint, 'endpoint.enabled', await relay.enable(network, endpoint)),
-    disable: async (network, endpoint) =>
-      switched(network, endpoint, 'endpoint.disabled', await relay.disable(network, endpoint)),
+    enable: (network, endpoint) => switched(network, endpoint, 'enable'),
+    disable: (network, endpoint) => switched(network, endpoint, 'disable'),
   }
 }
 

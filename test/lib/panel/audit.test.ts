@@ -1,6 +1,7 @@
 /** The audit in the panel: its page, its export, and the lines that the panel itself leaves. */
 import { expect, test } from 'vitest'
-import type { Visitor } from '../../../lib/panel/index.ts'
+import { ApiError } from '../../../lib/errors.ts'
+import { createPanel, type Visitor } from '../../../lib/panel/index.ts'
 import { deliveryOf, relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
 
@@ -56,21 +57,23 @@ test('the relay is asked in the name of the visitor, and its work leaves a line 
   await post('1/deliveries/resends/r3/stop')
   const endpoint = { type: 'endpoint', id, name: 'hooks.example.org' }
   const network = { type: 'network', id: '1', name: null }
+  /** Each work has a line before it, and one after it. */
+  const pair = (action: string, subject: object, asked: object, done: object) => [
+    { action: 'work.asked', subject, details: { work: action, ...asked, work_id: expect.any(String) } },
+    { action, subject, details: { ...asked, ...done, work_id: expect.any(String) } },
+  ]
+  const one = { type: 'delivery', id: '5', name: null }
+  const selected = { ids: ['5', '6'], per_second: 100 }
+  const all = { filter: { endpoint_id: id, state: 'dead' }, per_second: 1 }
   const expected = [
-    { action: 'endpoint.tested', subject: endpoint, details: { outcome: 'delivered', status: 204 } },
-    {
-      ...{ action: 'deliveries.resent', subject: { type: 'delivery', id: '5', name: null } },
-      details: { ids: ['5'], matched: 10, per_second: 1, resend: 'r1' },
-    },
-    { action: 'deliveries.resent', subject: network, details: { ids: ['5', '6'], matched: 10, per_second: 100, resend: 'r2' } },
-    {
-      ...{ action: 'deliveries.resent', subject: endpoint },
-      details: { filter: { endpoint_id: id, state: 'dead' }, matched: 10, per_second: 1, resend: 'r3' },
-    },
-    { action: 'deliveries.resend_stopped', subject: network, details: { resend: 'r3', resent: 3 } },
+    ...pair('endpoint.tested', endpoint, {}, { outcome: 'delivered', status: 204 }),
+    ...pair('deliveries.resent', one, { ids: ['5'], per_second: 1 }, { matched: 10, resend: 'r1' }),
+    ...pair('deliveries.resent', network, selected, { matched: 10, resend: 'r2' }),
+    ...pair('deliveries.resent', endpoint, all, { matched: 10, resend: 'r3' }),
+    ...pair('deliveries.resend_stopped', network, { resend: 'r3' }, { resent: 3 }),
   ]
   expect(await told()).toEqual(expected)
-  // Nothing was done: another network's resend, an endpoint that the relay does not have, a relay that is away.
+  // Nothing is done: another network's resend, an endpoint that the relay does not have, a relay that is away.
   await post('2/deliveries/resends/r3/stop')
   relay.testAnswer = undefined
   await post(`1/webhooks/${id}/test`)
@@ -78,7 +81,30 @@ test('the relay is asked in the name of the visitor, and its work leaves a line 
     throw new Error('away')
   }
   expect((await post('1/deliveries/5/resend')).status).toBe(502)
-  expect(await told()).toEqual(expected)
+  const later = (await told()).slice(expected.length)
+  expect(later.map(({ action, details }) => [action, details['work']])).toEqual([
+    ...['work.asked', 'work.failed'].map((action) => [action, 'endpoint.tested']),
+    ...['work.asked', 'work.failed'].map((action) => [action, 'deliveries.resent']),
+  ])
+})
+
+test.each([
+  ['in trouble', new ApiError(503, { error: 'no room' })],
+  ['broken', new Error('no such table')],
+])('while the audit is %s, nothing is asked of the relay, and the page names the storage', async (_name, error) => {
+  const relay = relayOf({ '1': [deliveryOf('5')] })
+  const { community } = await createTestPanel(ada, { relay })
+  const refusing = { ...community.audit, record: () => Promise.reject(error) }
+  const by: typeof community.by = (actor) => ({ ...community.by(actor), audit: refusing })
+  let asked = 0
+  relay.replay = async () => {
+    asked++
+    throw new Error('must not be asked')
+  }
+  const panel = createPanel({ ...community, by }, { authorize: () => ada, relay: relay.view, onError: () => {} })
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  const answer = await panel(new Request('https://panel.test/admin/panel/1/deliveries/5/resend', { method: 'POST', headers }))
+  expect([answer?.status, (await answer?.text())?.includes('The storage is busy'), asked]).toEqual([503, true, 0])
 })
 
 test('the page is the newest first, with its filters in the address, and its export the oldest first', async () => {
