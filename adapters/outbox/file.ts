@@ -7,5 +7,6 @@
 
 import '../node-version.ts'
 
+export { type TakenLines, takeAuditLines } from './audit-inbox.ts'
 export { type OutboxDirectoryOptions, outboxDirectory } from './reader.ts'
 export { type OutboxOptions, openOutbox } from './writer.ts'

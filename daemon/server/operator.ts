@@ -5,14 +5,15 @@ import { realPath } from '../../adapters/files/process-lock.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
 import type { NetworkRow } from '../../lib/storage/tables/administration.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'
-import type { Output } from '../output.ts'
+import { fault, type Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
 import { UsageError } from '../usage.ts'
+import { commandActor } from '../user.ts'
 import { serverAt } from './control/ask-control.ts'
 import type { Operator, ServerOperator } from './control/calls.ts'
 import { controlFileOf } from './control/place.ts'
+import { auditInbox, refusedText } from './operate/audit-inbox.ts'
 import { fileOfStorage, openStorage } from './storage/open.ts'
-import { commandActor } from './user.ts'
 
 export interface StorageFlags extends EncryptionFlags {
   readonly storage: string
@@ -62,7 +63,9 @@ async function openCommunity(flags: StorageFlags, out: Output, missing: 'create'
   const { storage } = opened
   const { createCommunity } = await import('../../lib/index.ts')
   const community = createCommunity({ storage, encryptionKeys })
-  const calls = community.by({ actor: commandActor() })
+  const told = (error: unknown) => out.warn(`the audit's inbox cannot be read: ${fault(error)}`)
+  const inbox = auditInbox(community, opened.outbox, (files) => out.warn(refusedText(files)), told)
+  const calls = inbox.over(community).by({ actor: commandActor() })
   return { operator: { ...calls, outbox: async () => opened.outbox }, close: () => community.close() }
 }
 

@@ -21,6 +21,7 @@ import type { ServeFlags } from './flags.ts'
 import { assetsPath, withAssets } from './http/assets.ts'
 import { createFront, type Front } from './http/front.ts'
 import { listen } from './http/listen.ts'
+import { auditInbox, refusedText } from './operate/audit-inbox.ts'
 import { createLog, type Log } from './operate/log.ts'
 import { startMaintenance } from './operate/maintenance.ts'
 import type { Metrics } from './operate/metrics.ts'
@@ -87,8 +88,17 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       metrics?.fault()
       log.fault('in the API', error, about as Readonly<Record<string, unknown>>)
     }
-    const community = communityOf({ storage, rateLimiter, assets, encryptionKeys, onError }, flags)
-    opened.push(() => community.close(), startMaintenance(community, log))
+    const own = communityOf({ storage, rateLimiter, assets, encryptionKeys, onError }, flags)
+    opened.push(() => own.close())
+    const inbox = auditInbox(
+      own,
+      outbox,
+      (files) => log.warn(refusedText(files)),
+      (error) => log.fault('in the audit', error),
+    )
+    const community = inbox.over(own)
+    await inbox.take()
+    opened.push(startMaintenance(community, inbox, log))
     await warnOfUnreadable(storage, encryptionKeys, log.warn)
 
     const demo = flags.demo
@@ -99,8 +109,9 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     if (flags.relay) {
       const relay = await relayOf(outbox, flags, encryptionKeys, log)
       opened.push(() => relay.close(grace))
-      const own = (await import('../relay/operate/view/of-relay.ts')).relayViewOf(relay, outbox)
-      view = { view: own, close: () => own.close() }
+      const { relayViewOf } = await import('../relay/operate/view/of-relay.ts')
+      const ofRelay = relayViewOf(relay, outbox)
+      view = { view: ofRelay, close: () => ofRelay.close() }
     } else view = await separateRelay(outbox, flags)
     opened.push(async () => view?.close())
     const panel = mountPanel(

@@ -1,4 +1,6 @@
 /** `folkmoot members …` */
+import { systemChance } from '../../../lib/base/chance.ts'
+import { withLines } from '../../../lib/host/audit/work.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
@@ -32,10 +34,24 @@ export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
   await withOperator(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     let members = 0
-    for await (const member_id of idsOf(operator, network.id, flags)) {
-      await operator.notify.emailConsent({ network: network.id, member_id, consent: given })
-      members++
-    }
+    const subject =
+      flags.member === undefined
+        ? ({ type: 'network', id: network.id } as const)
+        : ({ type: 'member', id: flags.member } as const)
+    const details = { consent: given, ...(flags.email === undefined ? {} : { email: flags.email }) }
+    const count = () => ({ members })
+    await withLines([{ network: network.id, action: 'members.consent', subject, details }], {
+      record: (entry) => operator.audit.record(entry),
+      chance: systemChance,
+      async run() {
+        for await (const member_id of idsOf(operator, network.id, flags)) {
+          await operator.notify.emailConsent({ network: network.id, member_id, consent: given })
+          members++
+        }
+      },
+      done: count,
+      before: count,
+    })
     const whose = `${members} member${members === 1 ? '' : 's'} of ${network.subdomain}`
     out.line(
       flags.json

@@ -1,9 +1,9 @@
 /** `folkmoot panel-link`. */
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
+import { localUser } from '../../user.ts'
 import { type NetworkFlags, networkOf, runningServer } from '../operator.ts'
 import { longestLinkSeconds } from '../panel/logins.ts'
-import { localUser } from '../user.ts'
 import { showOne } from './show.ts'
 
 export interface PanelLinkFlags extends NetworkFlags {

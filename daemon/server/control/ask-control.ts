@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { UsageError } from '../../usage.ts'
-import { commandActor } from '../user.ts'
+import { commandActor } from '../../user.ts'
 import { actorHeader, operatorOver, type ServerOperator } from './calls.ts'
 import { type ControlFile, controlHost, readControlFile, socketAddress } from './place.ts'
 

@@ -40,6 +40,7 @@ export const callNames: ReadonlySet<string> = new Set([
   'endpoints.remove',
   'endpoints.republish',
   'audit.list',
+  'audit.record',
   'notify.emailConsent',
   'publish',
   'outbox',

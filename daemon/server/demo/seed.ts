@@ -1,3 +1,7 @@
+import { systemChance } from '../../../lib/base/chance.ts'
+import { isoTime, systemClock } from '../../../lib/base/clock.ts'
+import { lineIds } from '../../../lib/host/audit/changes.ts'
+import { addLine } from '../../../lib/host/audit/line.ts'
 import type { Community } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { scoped } from '../../../lib/storage/scoped.ts'
@@ -7,7 +11,7 @@ import { demoNetwork, ownerId } from './made.ts'
 import { seedPayments } from './payments.ts'
 import { seedPeople } from './people.ts'
 
-/** By this name the key of an earlier start is found again. */
+/** By this name the key of an earlier start is found again. It is the actor for the audit, too. */
 const keyName = 'folkmoot serve --demo'
 
 /**
@@ -24,6 +28,10 @@ export async function seedDemo(community: Pick<Community, 'networks' | 'keys'>, 
       await seedFields(tx)
       await seedContent(tx)
       await seedPayments(tx)
+      const subject = { type: 'network', id: demoNetwork.id, name: demoNetwork.subdomain } as const
+      const line = { action: 'network.created', subject, details: { subdomain: demoNetwork.subdomain, seeded: true } } as const
+      const id = lineIds(systemClock, systemChance)()
+      await addLine(tx, id, isoTime(systemClock.now()), { actor: keyName }, line)
     })
   // One that works at a time: a key for everything is not left behind at each start.
   for (const { id, name, status } of await community.keys.list(demoNetwork.id))

@@ -1,6 +1,6 @@
 /** The panel below its path, loaded with its first request, and links to it. */
 import type { RequestListener } from 'node:http'
-import { localUser } from '../user.ts'
+import { localUser } from '../../user.ts'
 import { createLogins, linkSeconds, longestLinkSeconds } from './logins.ts'
 import type { PanelParts } from './panel.ts'
 import { panelPath } from './path.ts'

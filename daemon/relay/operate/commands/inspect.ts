@@ -1,11 +1,11 @@
-/** `folkmoot-relay status`, `deliveries`, `dead` and `replay`: they work beside a running relay, and without one. */
+/** `folkmoot-relay status`, `deliveries` and `dead`: they work beside a running relay, and without one. */
 import { jsonLines } from '../../../json.ts'
 import { type Column, plain, table, time } from '../../../table.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
 import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator/operator-store.ts'
 import { outboxOf } from '../config.ts'
-import { checkKnown, type ReplayFlags, replayOf, type SelectionFlags, selectionOf } from '../selection.ts'
+import { checkKnown, type SelectionFlags, selectionOf } from '../selection.ts'
 
 export interface InspectFlags {
   readonly outbox?: string
@@ -14,9 +14,9 @@ export interface InspectFlags {
 }
 
 /** The flags that select deliveries. */
-const choosing = <F extends InspectFlags>({ outbox: _outbox, json: _json, wide: _wide, ...rest }: F) => rest
+export const choosing = <F extends InspectFlags>({ outbox: _outbox, json: _json, wide: _wide, ...rest }: F) => rest
 
-async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore) => Promise<T>): Promise<T> {
+export async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore) => Promise<T>): Promise<T> {
   const store = await openOperatorStore(outboxOf(flags.outbox))
   try {
     return await work(store)
@@ -115,20 +115,4 @@ export async function deliveries(flags: InspectFlags & SelectionFlags): Promise<
 /** Dead deliveries with each of their failed attempts, the newest first. */
 export async function dead(flags: InspectFlags & SelectionFlags): Promise<string> {
   return deliveries({ ...flags, status: 'dead' })
-}
-
-/**
- * Makes dead deliveries (or others, with `--status`) due again. A running relay notices within a second.
- * @param progress told how many of how many are done, after each part
- */
-export async function replay(flags: InspectFlags & ReplayFlags, progress: (done: number, of: number) => void): Promise<string> {
-  const { selection, perSecond } = replayOf(choosing(flags), '--')
-  return withStore(flags, async (store) => {
-    await checkKnown(store, selection)
-    const whole = Math.min(await store.count(selection), selection.limit)
-    const count = await store.replay(selection, systemClock.now(), { perSecond, progress: (done) => progress(done, whole) })
-    return flags.json
-      ? jsonLines([{ replayed: count }])
-      : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} due again\n`
-  })
 }

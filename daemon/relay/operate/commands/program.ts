@@ -72,7 +72,7 @@ export function createProgram(host: Host): Command {
     .option('--status <state>', 'dead (the default), skipped or delivered')
     .option('--rate <count>', 'maximum per second, instead of all at once')
     .option('--all', 'all of them')
-    .action(async (flags: InspectFlags & ReplayFlags) => print((await inspect()).replay(flags, host.progress)))
+    .action(async (flags: InspectFlags & ReplayFlags) => print((await import('./replay.ts')).replay(flags, host.progress)))
   command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')
     .option('--endpoint <id>', 'of this endpoint')
     .option('--network <id>', 'its network, if several have an endpoint with this id')

@@ -11,6 +11,7 @@ import type { OperatorStore } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
 import { announcedControl } from '../control-port.ts'
 import { type FoundEndpoint, findEndpoint } from '../on-endpoint.ts'
+import { audited, subjectOf } from '../trail.ts'
 import type { Checked } from './check.ts'
 import { userAgentOf } from './run.ts'
 
@@ -44,7 +45,13 @@ export async function testEndpoint(flags: TestFlags, version: string): Promise<C
   try {
     const found = await findEndpoint(store, id, network)
     const running = (await store.relays()).length > 0
-    const tested = (running ? await testByRelay(outbox, found) : undefined) ?? (await testFromHere(store, found, flags, version))
+    const { endpoint } = found
+    const work = { network: endpoint.network_id, action: 'endpoint.tested', subject: subjectOf(endpoint) } as const
+    const tested = await audited(outbox, [work], {
+      run: async () =>
+        (running ? await testByRelay(outbox, found) : undefined) ?? (await testFromHere(store, found, flags, version)),
+      done: ({ outcome, status, closed_circuit }) => ({ outcome, status, ...(closed_circuit ? { closed_circuit } : {}) }),
+    })
     const ok = tested.outcome === 'delivered'
     return { ok, text: flags.json ? jsonLines([tested]) : `${sentence(tested, running)}\n` }
   } finally {

@@ -65,6 +65,8 @@ export interface Selection {
 export interface ReplayPace {
   readonly perSecond?: number | undefined
   readonly progress?: ((replayed: number) => void) | undefined
+  /** Is given the ref of the endpoint of each delivery that became due. */
+  readonly due?: (endpoints: readonly number[]) => void
 }
 
 /** Which deliveries of one network; every condition that is given must hold. */

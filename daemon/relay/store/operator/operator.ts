@@ -52,7 +52,7 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
     },
     end: async () => number((await query('SELECT coalesce(max(id), 0) + 1 AS n FROM $schema.deliveries'))[0] ?? {}, 'n'),
     slots: (network, since, length, newest) => database.read(() => slotsOf(database, network, since, length, newest)),
-    makeDue: (deliveries) => database.transaction(() => makeDue(database, deliveries), true),
+    makeDue: async (deliveries) => (await database.transaction(() => makeDue(database, deliveries), true)).length,
     async notices(limit) {
       const found = await query('SELECT * FROM $schema.notices ORDER BY seq DESC LIMIT ?1', [limit])
       return found.map((each) => ({
@@ -90,8 +90,8 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
 
 const endpointsOf = (deliveries: Rows): readonly number[] => [...new Set(deliveries.map((each) => number(each, 'endpoint')))]
 
-/** @returns how many were not due before */
-function* makeDue(database: RelayDatabase, deliveries: readonly Due[]): Plan<number> {
+/** @returns the endpoint of each that was not due before */
+function* makeDue(database: RelayDatabase, deliveries: readonly Due[]): Plan<readonly number[]> {
   const version = yield* nextVersion()
   const again = yield* rows(
     `UPDATE $schema.deliveries AS d SET state = 'pending', due = g.due, attempts = 0, interruptions = 0, ${laneAgain}
@@ -100,20 +100,22 @@ function* makeDue(database: RelayDatabase, deliveries: readonly Due[]): Plan<num
     [JSON.stringify(deliveries.map(({ delivery, due }) => [delivery, due]))],
   )
   yield* database.touch(endpointsOf(again), version)
-  return again.length
+  return again.map((each) => number(each, 'endpoint'))
 }
 
 async function replay(
   database: RelayDatabase,
   selection: Selection,
   now: number,
-  { perSecond, progress }: ReplayPace = {},
+  { perSecond, progress, due }: ReplayPace = {},
 ): Promise<number> {
   const dueOf = (place: number): number => Math.floor(now + (perSecond === undefined ? 0 : (place / perSecond) * 1000))
   let replayed = 0
   for await (const some of partsOf(database, selection)) {
     const deliveries = some.map((each, place) => ({ delivery: number(each, 'id'), due: dueOf(replayed + place) }))
-    replayed += await database.transaction(() => makeDue(database, deliveries), true)
+    const again = await database.transaction(() => makeDue(database, deliveries), true)
+    replayed += again.length
+    due?.(again)
     progress?.(replayed)
   }
   return replayed

@@ -31,6 +31,8 @@ export interface PullOptions {
   readonly tell?: (progress: Progress) => void
   /** Is given sentences about what is not as usual. */
   readonly warn?: (sentence: string) => void
+  /** Runs the pull of a network that is there now, with its lines of the audit. */
+  readonly audited?: (network_id: string, run: () => Promise<PullReport>) => Promise<PullReport>
 }
 
 export interface PulledList extends Counts {
@@ -63,8 +65,16 @@ export async function pullNetwork({
   since,
   tell = () => {},
   warn = () => {},
+  audited = (_, run) => run(),
 }: PullOptions): Promise<PullReport> {
-  const { network, ids, me } = await begin(source, storage, from)
+  const begun = await begin(source, storage, from)
+  return audited(begun.network.id, () => pullLists(begun, { source, storage, only, since, tell, warn }))
+}
+
+type Begun = Awaited<ReturnType<typeof begin>>
+type Lists = Pick<PullOptions, 'source' | 'storage' | 'only' | 'since'> & Required<Pick<PullOptions, 'tell' | 'warn'>>
+
+async function pullLists({ network, ids, me }: Begun, { source, storage, only, since, tell, warn }: Lists): Promise<PullReport> {
   const wanted = stagesOf(only)
   const asked = JSON.stringify({ only: wanted.map(({ name }) => name), since: since ?? null })
   const before = await stateIn(storage, network.id)

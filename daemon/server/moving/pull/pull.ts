@@ -1,5 +1,6 @@
 /** `folkmoot pull`: a network of any server of this API, into a storage. */
 import { isClientError } from '../../../../lib/client/index.ts'
+import { withLines } from '../../../../lib/host/audit/work.ts'
 import { table } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
 import { progressLine } from '../../progress.ts'
@@ -8,6 +9,7 @@ import { tokenOf } from '../../token.ts'
 import { columnsOfTable } from '../columns-of-table.ts'
 import { fromServer, sentenceOf } from '../from-server.ts'
 import { namedGroups } from '../groups.ts'
+import { linesIn } from '../lines.ts'
 import { pacedClient } from '../paced-client.ts'
 import { type MovingHost, type Progress, showStage, showWaits } from '../progress.ts'
 import { type PulledList, type PullReport, pullNetwork } from './pull-network.ts'
@@ -45,7 +47,12 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
       out.warn(sentence)
     }
     const tell = (now: Progress): void => showStage(line, now)
-    const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, tell, warn })
+    const audited = (network: string, run: () => Promise<PullReport>) => {
+      const details = { from: source.name, only: flags.only ?? null, since: since ?? null }
+      const work = { network, action: 'network.pulled', subject: { type: 'network', id: network }, details } as const
+      return withLines([work], { ...linesIn(storage), run, done: changesOf })
+    }
+    const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, tell, warn, audited })
     line.clear()
     out.line(json ? JSON.stringify(report) : written(report))
     if (report.lists.some(({ unread }) => unread !== null)) host.failed()
@@ -56,6 +63,12 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
   } finally {
     await storage.close()
   }
+}
+
+/** The sums of all lists. */
+function changesOf({ lists }: PullReport) {
+  const sum = (name: 'added' | 'changed' | 'removed') => lists.reduce((all, list) => all + list[name], 0)
+  return { added: sum('added'), changed: sum('changed'), removed: sum('removed') }
 }
 
 function timeOf(since: string | undefined): string | undefined {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isClientError } from '../../../../lib/client/index.ts'
+import { withLines } from '../../../../lib/host/audit/work.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import { type NetworkRow, networks } from '../../../../lib/storage/tables/administration.ts'
 import { UsageError } from '../../../usage.ts'
@@ -13,10 +14,11 @@ import { fewRetries, memberOfToken } from '../first-requests.ts'
 import { fromServer, type Server, sentenceOf } from '../from-server.ts'
 import { type Given, isGiven, textOf } from '../given.ts'
 import { namedGroups } from '../groups.ts'
+import { linesIn } from '../lines.ts'
 import { type Paced, pacedClient } from '../paced-client.ts'
 import { type MovingHost, type Progress, showStage, showWaits } from '../progress.ts'
 import { type Journal, memoryJournal, openJournal } from './journal.ts'
-import { pushNetwork } from './push-network.ts'
+import { type PushReport, pushNetwork } from './push-network.ts'
 import { written } from './report.ts'
 import { groups } from './stages/all.ts'
 
@@ -55,7 +57,11 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
     const journal = await journalOf(state, `network ${network.id} (${network.subdomain})`, there.name, isDry)
     try {
       const tell = (now: Progress) => showStage(line, now)
-      const report = await pushNetwork({ storage, network, target, journal, me: there.me, only, isDry, tell })
+      const run = () => pushNetwork({ storage, network, target, journal, me: there.me, only, isDry, tell })
+      const details = { to: there.name, only: flags.only ?? null }
+      const subject = { type: 'network', id: network.id, name: network.title } as const
+      const work = { network: network.id, action: 'network.pushed', subject, details } as const
+      const report = isDry ? await run() : await withLines([work], { ...linesIn(storage), run, done: changesOf })
       line.clear()
       const whole = { network: { id: network.id, subdomain: network.subdomain, id_there: there.id }, state, ...report }
       out.line(json ? JSON.stringify(whole) : written(whole))
@@ -72,6 +78,9 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
     await storage.close()
   }
 }
+
+/** The sum of all lists. */
+const changesOf = ({ lists }: PushReport) => ({ sent: lists.reduce((all, { sent }) => all + sent, 0) })
 
 /** `--dry-run`, or `--dry-run yes`. */
 function isDryRun(given: boolean | string | undefined): boolean {

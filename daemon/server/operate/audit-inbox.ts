@@ -1,0 +1,53 @@
+/** Lines that commands of a relay have left beside an outbox directory. They move into the audit before it is read, and now and then. */
+import { type TakenLines, takeAuditLines } from '../../../adapters/outbox/audit-inbox.ts'
+import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
+import type { HostCalls } from '../../../lib/index.ts'
+
+type Calls = Pick<HostCalls, 'audit' | 'by'>
+
+export interface AuditInbox {
+  /** Moves all that waits. It never rejects: what goes wrong is told, and tried again. */
+  take(): Promise<void>
+  /** The same calls, whose `audit.list` has every line that was left before. */
+  over<C extends Calls>(calls: C): C
+}
+
+/** An outbox in a database: commands write into the storage itself. */
+const isDirectory = (outbox: string): boolean => !isPostgresAddress(outbox) && !outbox.startsWith('sqlite:')
+
+/**
+ * @param outbox the one of the storage
+ * @param onRefused is given the files that hold no line of a network here
+ */
+export function auditInbox(
+  community: Calls,
+  outbox: string,
+  onRefused: (files: TakenLines['refused']) => void,
+  onError: (error: unknown) => void,
+): AuditInbox {
+  let taking: Promise<void> | undefined
+  const take = async (): Promise<void> => {
+    if (!isDirectory(outbox)) return
+    // One at a time: two would add a line twice.
+    taking ??= takeAuditLines(community, outbox)
+      .then(({ refused }) => refused.length > 0 && onRefused(refused))
+      .then(() => undefined, onError)
+      .finally(() => {
+        taking = undefined
+      })
+    await taking
+  }
+  function over<C extends Calls>(calls: C): C {
+    const { audit, by } = calls
+    const list: typeof audit.list = async (query) => {
+      await take()
+      return audit.list(query)
+    }
+    return { ...calls, audit: { ...audit, list }, by: (actor: Parameters<typeof by>[0]) => over(by(actor)) }
+  }
+  return { take, over }
+}
+
+/** The sentence about files that were refused, for the operator. */
+export const refusedText = (files: readonly string[]): string =>
+  `the audit refuses ${files.length} line${files.length === 1 ? '' : 's'} of the relay's commands: ${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}. Look into them, and remove them`
