@@ -27,10 +27,13 @@ const values = optionsOf('npm run bench', 'Measures the API over each engine, be
   only: { default: '', means: 'requests to measure, as byId,list,post; all of them if empty' },
   seconds: { default: '2', means: 'seconds of each measurement' },
   rounds: { default: '3', means: 'rounds; medians are shown' },
+  warm: { default: '5', means: 'most seconds in which a server warms up for each request, before the first round' },
   postgres: { default: '', means: 'URL of a database to use, in schemas that are dropped; else PostgreSQL comes from npm' },
   json: { default: '', means: 'a file that gets all figures as JSON' },
 })
-const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
+const [seconds, rounds, warm] = [Number(values.seconds), Number(values.rounds), Number(values.warm)]
+/** After so many requests of a kind V8 compiles little more. */
+const warmRequests = 15_000
 const sizes = values.members.split(',').map(Number)
 const listed = (names: string): readonly string[] => names.split(',').filter((name) => name !== '')
 const [engines, peers, only] = [listed(values.engines), listed(values.peers), listed(values.only)]
@@ -163,8 +166,7 @@ try {
       for (const server of all)
         for (const { name, request } of group) {
           tell(`round ${round + 1} of ${rounds}: ${name}, ${server.name} ${server.members || ''}`)
-          // Code is warm before the first round counts.
-          if (round === 0) await load.ask(server, request, Math.min(1, seconds))
+          if (round === 0) await warmUp(load, server, request)
           figures
             .get(name)
             ?.get(server)
@@ -175,6 +177,15 @@ try {
   report(figures, bare, await besideWrites(load, groups.flat()))
 } finally {
   for (const close of closing.reverse()) await close()
+}
+
+/** Asks until code is compiled. The threads that compile it share the core of the server, so a cold round shows them as well. */
+async function warmUp(load: Load, server: Server, request: Scenario['request']): Promise<void> {
+  const end = performance.now() + warm * 1000
+  for (let answered = 0; answered < warmRequests && performance.now() < end; ) {
+    const part = Math.min(0.5, warm)
+    answered += (await load.ask(server, request, part)).perSecond * part
+  }
 }
 
 /** How much writes that never pause slow down the slowest hundredth of reads: their p99 beside them ÷ their p99 alone. */
