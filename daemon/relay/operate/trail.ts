@@ -1,5 +1,9 @@
 /** The audit for the commands of a relay: in the storage where it is the outbox, else by the inbox beside the outbox. */
+import { resolve } from 'node:path'
 import { leaveLine } from '../../../adapters/outbox/audit-inbox.ts'
+import { hasTable } from '../../../adapters/sql/postgres/has-table.ts'
+import { sqliteDialect } from '../../../adapters/sql/sqlite/dialect.ts'
+import { hasTable as fileHasTable } from '../../../adapters/sql/sqlite/read-only.ts'
 import { systemChance } from '../../../lib/base/chance.ts'
 import { isApiError } from '../../../lib/errors.ts'
 import type { Details } from '../../../lib/host/audit/details.ts'
@@ -80,6 +84,8 @@ async function openTrail(place: Place): Promise<{ readonly record: Recorder; clo
     }
     return { record, close: async () => undefined }
   }
+  // An outbox alone, without the storage of a community, has no audit.
+  if (!(await hasAudit(place))) return { record: async () => undefined, close: async () => undefined }
   const storage = await openStorage(place)
   const { createCommunity } = await import('../../../lib/index.ts')
   const community = createCommunity({ storage })
@@ -91,6 +97,11 @@ async function openTrail(place: Place): Promise<{ readonly record: Recorder; clo
     })
   return { record, close: () => community.close() }
 }
+
+const hasAudit = async (place: Exclude<Place, { readonly kind: 'directory' }>): Promise<boolean> =>
+  place.kind === 'sqlite'
+    ? fileHasTable(resolve(place.path), `${sqliteDialect.prefix}audit`)
+    : hasTable(place.url, `"${place.schema}"."audit"`)
 
 async function openStorage(place: Exclude<Place, { readonly kind: 'directory' }>): Promise<Storage> {
   if (place.kind === 'sqlite') {
