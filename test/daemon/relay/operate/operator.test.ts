@@ -310,6 +310,10 @@ describe('the control', () => {
     expect(await ask('POST', '/networks/1/endpoints/7/enable')).toEqual({ status: 200, body: { enabled: true } })
     await until(() => hook.received.at(-1)?.id === 'a', 'what waited is delivered')
     expect((await ask('POST', '/replay')).status).toBe(422)
+    await until(
+      async () => /^relay_outbox_pending_events 0$/m.test(String((await ask('GET', '/metrics')).body)),
+      'it is recorded',
+    )
     expect(await ask('POST', '/replay', { event: 'a', status: 'delivered' })).toEqual({ status: 200, body: { replayed: 1 } })
     await until(() => hook.received.filter(({ id }) => id === 'a').length === 3, 'it is delivered again')
     // A receiver that sorts by it must not treat the test in another way.
