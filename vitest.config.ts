@@ -42,7 +42,7 @@ const everyRelay = [
 const interleavings = 'test/contract/interleavings.test.ts'
 
 /** Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`). */
-const soak = ['kills', 'kill-loop', 'lowdb-processes', 'postgres-processes', 'stopped-writer', 'large'].map(
+const soak = ['kills', 'kill-loop', 'lowdb-processes', 'postgres-processes', 'stopped-writer', 'large', 'browser/tasks'].map(
   (name) => `test/**/${name}.test.ts`,
 )
 
@@ -62,7 +62,7 @@ const filesOf = (name: string): readonly string[] => (name === 'client' ? throug
 
 /** The longest files of a project begin first, so that no worker is left alone with one at the end. */
 const long =
-  /(?:kills|serve|listen-command|package|kill-loop|operator|two-servers|bodies|files|network|leases|large-commits)\.test\.ts$/
+  /(?:kills|tasks|serve|listen-command|package|kill-loop|operator|two-servers|bodies|files|network|leases|large-commits)\.test\.ts$/
 /** Those that mostly wait go before those that need the processor. */
 const order = (project: string): number =>
   ['soak', 'interleavings', 'relay', 'postgres', 'sqlite', 'lowdb', ''].findIndex((name) => project.startsWith(name))
@@ -115,7 +115,12 @@ export default defineConfig({
             ),
           )
         : []),
-      ...[1, 2, 3].map((part) => project(`interleavings-${part}`, [interleavings], { FOLKMOOT_TEST_PART: `${part}/3` })),
+      ...[1, 2, 3].map((part) =>
+        project(`${soakAlone ? 'soak-' : ''}interleavings-${part}`, [interleavings], {
+          ...inFull,
+          FOLKMOOT_TEST_PART: `${part}/3`,
+        }),
+      ),
     ],
   },
 })
