@@ -192,7 +192,9 @@ test.each(acts)(
         },
       }),
     })
-    const community = createCommunity({ storage, clock: t.clock, hooks: { onError() {} } })
+    // A second later: at the same moment it would draw ids that are taken.
+    const clock = { now: () => t.clock.now() + 1_000 }
+    const community = createCommunity({ storage, clock, hooks: { onError() {} } })
     const whole = async () => [
       ...(await t.community.networks.list()),
       ...(await t.community.keys.list('1')),
