@@ -3,7 +3,7 @@
  * `npm run build` is started, as users have it. Node alone, with an empty program, is the measure. Rounds go over everything.
  */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -25,17 +25,21 @@ if (!existsSync(built)) throw new Error('there is no dist/: run `npm run build` 
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-start-'))
 const environment = { ...process.env, NODE_COMPILE_CACHE: join(directory, 'compiled') }
 const program = (name: string): string => join(built, 'daemon', 'bin', `${name}.js`)
-const importing = (path: string): readonly string[] => [
+const importing = (file: string): readonly string[] => [
   '--input-type=module',
   '-e',
-  `await import(${JSON.stringify(pathToFileURL(join(built, path)).href)})`,
+  `await import(${JSON.stringify(pathToFileURL(file).href)})`,
 ]
+/** Node's own part of an import. */
+const empty = join(directory, 'empty.js')
+writeFileSync(empty, 'export {}')
 
 /** A program to start, and the output that proves its start; without one its end does. */
 const starts: readonly { readonly name: string; readonly args: readonly string[]; readonly ready?: string }[] = [
   { name: 'Node alone', args: ['-e', '0'] },
-  { name: "import 'folkmoot'", args: importing('lib/index.js') },
-  { name: "import 'folkmoot/node'", args: importing('adapters/http/node.js') },
+  { name: 'import of an empty file', args: importing(empty) },
+  { name: "import 'folkmoot'", args: importing(join(built, 'lib/index.js')) },
+  { name: "import 'folkmoot/node'", args: importing(join(built, 'adapters/http/node.js')) },
   { name: 'folkmoot --help', args: [program('folkmoot'), '--help'] },
   { name: 'folkmoot --version', args: [program('folkmoot'), '--version'] },
   { name: 'folkmoot-relay --help', args: [program('folkmoot-relay'), '--help'] },
