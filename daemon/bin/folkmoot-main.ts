@@ -17,13 +17,14 @@ const out: Output = {
 /** One line of the terminal, written over and over. */
 const redraw = (line: string): void => void process.stderr.write(`\r\x1b[K${line}`)
 
-/** Ends the server on SIGTERM and SIGINT; a second signal ends it at once. */
-function endOnSignal(running: Running): void {
+/** Ends a server on SIGTERM and SIGINT, once it has started; a second signal ends it at once. */
+function endOnSignal(starting: Promise<Running>): void {
   let ending = false
   const end = () => {
     if (ending) process.exit(1)
     ending = true
-    running.close().then(() => process.exit(0), exit)
+    // A start that fails is reported by the command.
+    starting.then((running) => running.close().then(() => process.exit(0), exit)).catch(() => {})
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
@@ -66,7 +67,7 @@ await createProgram({
   failed: () => {
     process.exitCode = 1
   },
-  started: endOnSignal,
+  starting: endOnSignal,
   version: packageVersion(),
   encryptionKeys: process.env[encryptionKeysVariable],
 })

@@ -34,8 +34,8 @@ export interface Host {
   readonly version: string
   /** The content of the variable of the encryption keys. */
   readonly encryptionKeys?: string | undefined
-  /** Is given the server or listener that runs, and ends it with the process. */
-  readonly started: (running: Running) => void
+  /** Is given the server or listener as soon as it begins to start, and ends it with the process. */
+  readonly starting: (running: Promise<Running>) => void
 }
 
 /** The program; `parseAsync` runs it. */
@@ -45,7 +45,7 @@ export function createProgram({
   draw,
   keys = () => () => {},
   failed,
-  started,
+  starting,
   version,
   encryptionKeys,
 }: Host): Command {
@@ -60,7 +60,7 @@ export function createProgram({
     })
 
   handOverKeys(program, encryptionKeys)
-  serveCommand(program, out, started)
+  serveCommand(program, out, starting)
 
   networkCommands(program, out)
   memberCommands(program, out)
@@ -69,8 +69,8 @@ export function createProgram({
   auditCommands(program, out, draw)
   triggerCommand(program, out)
   panelLinkCommand(program, out)
-  listenCommand(program, { out, keys }, started)
-  mcpCommand(program, out, started)
+  listenCommand(program, { out, keys }, starting)
+  mcpCommand(program, out, starting)
 
   program
     .command('migrate')

@@ -4,12 +4,14 @@ import { type ServeFlags, withServeFlags } from './flags.ts'
 import { withStorage } from './options.ts'
 import type { Running } from './serve.ts'
 
-/** @param started is given the server that runs */
-export function serveCommand(program: Command, out: Output, started: (running: Running) => void): void {
+/** @param starting is given the server that starts: a signal may come before it has */
+export function serveCommand(program: Command, out: Output, starting: (running: Promise<Running>) => void): void {
   withServeFlags(withStorage(program.command('serve')))
     .description('serve the API')
     .action(async (flags: ServeFlags) => {
       const { serve } = await import('./serve.ts')
-      started(await serve(flags, out))
+      const running = serve(flags, out)
+      starting(running)
+      await running
     })
 }

@@ -8,7 +8,7 @@ import { ended } from '../support/program.ts'
 const nothing = (): void => {}
 const host = { json: false, version: '0.0.0', encryptionKeys: undefined, failed: nothing }
 const programs = {
-  folkmoot: createProgram({ ...host, out: { line: nothing, warn: nothing }, started: nothing }),
+  folkmoot: createProgram({ ...host, out: { line: nothing, warn: nothing }, starting: nothing }),
   'folkmoot-relay': createRelay({
     ...host,
     output: { write: nothing },

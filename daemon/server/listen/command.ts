@@ -5,8 +5,8 @@ import type { Running } from '../serve.ts'
 import type { ListenFlags } from './flags.ts'
 import type { Terminal } from './listen.ts'
 
-/** @param started is given what runs, to end it with the process */
-export function listenCommand(program: Command, terminal: Terminal, started: (running: Running) => void): void {
+/** @param starting is given what runs, to end it with the process */
+export function listenCommand(program: Command, terminal: Terminal, starting: (running: Promise<Running>) => void): void {
   onNetwork(program.command('listen'))
     .description('receive the webhooks of a network while you develop; the endpoint is removed at the end')
     .option('--forward-to <url>', 'your receiver, such as http://localhost:3000/webhooks; without it deliveries are only shown')
@@ -24,13 +24,11 @@ export function listenCommand(program: Command, terminal: Terminal, started: (ru
       const { listen } = await import('./listen.ts')
       const ending = new AbortController()
       const finished = listen(flags, terminal, ending.signal)
-      started({
-        url: '',
-        async close() {
-          ending.abort()
-          await finished
-        },
-      })
+      const close = async () => {
+        ending.abort()
+        await finished
+      }
+      starting(Promise.resolve({ url: '', close }))
       await finished
     })
 }

@@ -42,7 +42,7 @@ test('the unit of the server names options that exist, and leaves a wrong config
     json: false,
     version: '0',
     failed: () => undefined,
-    started: () => undefined,
+    starting: () => undefined,
   }).commands.find((each) => each.name() === 'serve')
   const known = serve?.options.map(({ long }) => long)
   const used = /^ExecStart=.* serve (.*)$/m.exec(unit)?.[1]?.match(/--[a-z-]+/g) ?? []

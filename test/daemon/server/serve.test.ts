@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -34,6 +34,16 @@ test('serve --json prints one line with all that a program needs, and ends clean
   expect(await server.ended).toBe(0)
   expect(server.out.stdout.split('\n')).toHaveLength(2)
   expect(server.out.stderr).toBe('')
+})
+
+test('a signal while the server starts gives back what it has taken', async () => {
+  const directory = temporaryDirectory()
+  const server = run('folkmoot', ...demo, '--relay', '--storage', `lowdb:${join(directory, 'db.json')}`)
+  const held = async () => (await readdir(directory)).filter((name) => name.includes('.lock'))
+  await expect.poll(held, { interval: 1 }).not.toEqual([])
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toBe(0)
+  expect(await held()).toEqual([])
 })
 
 test('a second start changes nothing in the demo network and only makes a fresh token', async () => {
