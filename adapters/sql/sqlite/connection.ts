@@ -1,10 +1,11 @@
 /** One connection to a SQLite file: its settings, its prepared statements, its errors. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
 import type { Statement } from '../statements.ts'
 import type { TableShape } from '../values.ts'
 import { storageErrorOf, uniqueViolationOf } from './errors.ts'
+import { makeFile } from './file.ts'
 import { DatabaseSync } from './module.ts'
 
 /** Prepared statements that a connection keeps; the API has some hundreds. */
@@ -96,7 +97,7 @@ export function openConnection(
   try {
     if (!readOnly) {
       mkdirSync(dirname(path), { recursive: true })
-      closeSync(openSync(path, 'a', 0o600))
+      makeFile(path)
     }
     database = new DatabaseSync(path, { timeout: briefly, readOnly })
     // FULL: a commit is on the disk when it returns. WAL: readers are not blocked by a writer.

@@ -1,11 +1,12 @@
 /** The SQLite file of a relay's store. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
 import { isRecordsFault } from '../../../../adapters/sql/faults.ts'
 import { refuseNewer } from '../../../../adapters/sql/migrations.ts'
 import { sqliteDialectOf } from '../../../../adapters/sql/sqlite/dialect.ts'
 import { faultOf, storageErrorOf } from '../../../../adapters/sql/sqlite/errors.ts'
+import { makeFile } from '../../../../adapters/sql/sqlite/file.ts'
 import { existingIn, migrateFile, requireMigratedFile } from '../../../../adapters/sql/sqlite/migrate.ts'
 import { DatabaseSync } from '../../../../adapters/sql/sqlite/module.ts'
 import { openReadOnly } from '../../../../adapters/sql/sqlite/read-only.ts'
@@ -34,7 +35,7 @@ export async function openDatabase(path: string): Promise<SqliteDatabase> {
   let connection: DatabaseSync | undefined
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    closeSync(openSync(path, 'a', 0o600))
+    makeFile(path)
     connection = new DatabaseSync(path, { timeout: timeoutMs })
     refuseNewer(schema, existingIn(connection, dialect), `the relay's store ${path}`)
     // It counts for a file that has no tables yet, and changes no other.

@@ -1,0 +1,13 @@
+/** Making a SQLite file, before SQLite opens it. */
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
+
+/**
+ * Creates a file with mode 0600 if it is missing. One that is there is not opened, because closing it would drop all locks of
+ * the process on it. SQLite has such locks for other connections. Without them another process may delete the log in use.
+ *
+ * @throws an error of the file system, also if the file may not be written
+ */
+export function makeFile(path: string): void {
+  if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK)
+  else closeSync(openSync(path, 'a', 0o600))
+}
