@@ -3,6 +3,7 @@ import { sha256 } from '../base/sha256.ts'
 import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import { hostReadBody, type Incoming } from './exchange.ts'
+import { maxFields, parseMultipart, tooManyFields } from './multipart.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -92,8 +93,7 @@ export async function readForm(incoming: Incoming, limits: Limits): Promise<unkn
   // A parser keeps no files, or keeps them where nobody but the host finds them.
   if (incoming.parsedBody !== undefined) throw hostReadBody()
   const bytes = await readBytes(incoming, limits.assetBytes + limits.bodyBytes)
-  if (hasTooManyParts(bytes, type)) fail(tooManyFields)
-  return nested((await parseForm(bytes, type)).entries())
+  return nested((await parseMultipart(bytes, type)).entries())
 }
 
 async function readUrlEncoded(incoming: Incoming, limit: number): Promise<unknown> {
@@ -127,41 +127,6 @@ function nested(form: Iterable<[string, unknown]>): Record<string, unknown> {
     fields.set(outer, members)
   }
   return Object.fromEntries(fields)
-}
-
-/** A form may have so many fields. */
-const maxFields = 1000
-const tooManyFields = tooLarge(`The form has more than ${maxFields} fields`)
-
-/** Whether a form has more parts than it may have, found out before any of them is made a field. */
-function hasTooManyParts(bytes: Uint8Array, type: string): boolean {
-  const [, quoted, plain] = /boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type) ?? []
-  const boundary = new TextEncoder().encode(`--${quoted ?? plain ?? ''}`)
-  let parts = 0
-  for (let at = bytes.indexOf(dash); at !== -1; at = bytes.indexOf(dash, at + 1)) {
-    if (!boundary.every((byte, index) => bytes[at + index] === byte)) continue
-    if (++parts > maxFields + 1) return true
-    at += boundary.length - 1
-  }
-  return false
-}
-const dash = 0x2d
-
-/** A `Response` copies bytes that it is given, but not those that it reads: a large form is in memory once less. */
-const streamOf = (bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> =>
-  new ReadableStream({
-    start(controller) {
-      if (bytes.length > 0) controller.enqueue(bytes as Uint8Array<ArrayBuffer>)
-      controller.close()
-    },
-  })
-
-async function parseForm(bytes: Uint8Array, type: string): Promise<FormData> {
-  try {
-    return await new Response(streamOf(bytes), { headers: { 'content-type': type } }).formData()
-  } catch {
-    fail(badRequest('The body is not a valid multipart/form-data form'))
-  }
 }
 
 /** The text that equal forms share, for any boundary between their parts: each file by its name and digest. */
