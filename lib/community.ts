@@ -173,7 +173,7 @@ export function communityOf(options: Options, chance: Chance): Community {
   }
 
   const respond = async (request: Request, requestId?: () => unknown) =>
-    toResponse(await serve(fromRequest(request, requestId)), request.method)
+    toResponse(await serve(fromRequest(request, { requestId })), request.method)
 
   const calls = hostCalls(settings, transactions, newLineId)
 

@@ -42,13 +42,21 @@ export function communityMiddleware(
     }
     // Hono keeps a body that somebody has read.
     const request = raw.bodyUsed ? new Request(raw, { body: await context.req.arrayBuffer() }) : raw
-    const answer = await community.serve(fromRequest(request, () => requestId(context), url))
+    const facts = { requestId: () => requestId(context), url, endsAtLength: isOfNode(request, context.env) }
+    const answer = await community.serve(fromRequest(request, facts))
     if (isOnNode(context.env)) await turnOver()
     return toResponse(context, answer)
   }
 }
 
 const isOnNode = (env: unknown): boolean => typeof env === 'object' && env !== null && 'outgoing' in env
+
+/** Whether a request stands directly on that of Node, which ends a body at its announced length. */
+const isOfNode = (request: Request, env: unknown): boolean =>
+  typeof env === 'object' &&
+  env !== null &&
+  'incoming' in env &&
+  Object.getOwnPropertySymbols(request).some((key) => Reflect.get(request, key) === env.incoming)
 
 let turn: Promise<void> | undefined
 

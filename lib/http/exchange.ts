@@ -66,12 +66,19 @@ export function jsonAnswer(
   return { status, headers: { ...json, ...headers }, body }
 }
 
-/**
- * A `Request` as the kernel takes it.
- * @param requestId see `Incoming`
- * @param url its address, where it is parsed already
- */
-export function fromRequest(request: Request, requestId?: Incoming['requestId'], url = new URL(request.url)): Incoming {
+/** What a host knows of a `Request`. */
+export interface RequestFacts {
+  /** See `Incoming`. */
+  readonly requestId?: Incoming['requestId']
+  /** Its address, where it is parsed already. */
+  readonly url?: URL
+  /** Whether the server ends the body at its announced length. */
+  readonly endsAtLength?: boolean
+}
+
+/** A `Request` as the kernel takes it. */
+export function fromRequest(request: Request, facts: RequestFacts = {}): Incoming {
+  const { requestId, url = new URL(request.url), endsAtLength = false } = facts
   return {
     method: request.method,
     path: url.pathname,
@@ -81,7 +88,7 @@ export function fromRequest(request: Request, requestId?: Incoming['requestId'],
     header: (name) => (name === 'host' ? (request.headers.get('host') ?? url.host) : request.headers.get(name)),
     read: async (limit, arrived) => {
       if (request.bodyUsed) throw hostReadBody()
-      if (hasShortBody(request, limit)) return readShort(request, limit, arrived)
+      if (endsAtLength && hasShortBody(request, limit)) return readShort(request, limit, arrived)
       if (request.body?.locked) throw hostReadBody()
       return readStream(request, limit, arrived)
     },
@@ -110,10 +117,13 @@ export function toResponse(answer: Answer, method: string): Response {
   return new Response(body, { status: answer.status, headers })
 }
 
-/** A body of up to this many bytes is read as a whole. A stream holds as much unread, and costs more than the rest of a write. */
+/**
+ * A body of up to this many bytes may be read as a whole, which has no bound but the announced length. On Node, a stream holds
+ * as much unread, and costs more than the rest of a write.
+ */
 const shortBody = 65_536
 
-// Only if its length is announced, and nothing overrides that.
+// A transfer encoding overrides the announced length.
 function hasShortBody({ headers }: Request, limit: number): boolean {
   const length = headers.get('content-length')
   return length !== null && Number(length) <= Math.min(limit, shortBody) && !headers.has('transfer-encoding')

@@ -1,5 +1,6 @@
 /** The answers of the API under Hono, on its server for Node and without a server. */
 import type { RequestListener } from 'node:http'
+import { inspect } from 'node:util'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { communityMiddleware } from '../../../adapters/http/hono.ts'
@@ -85,4 +86,23 @@ test('many requests at once are all answered', async () => {
     expect(new Set(names).size).toBe(1)
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
   }
+})
+
+test('a short body is read straight from the request of Node, unless middleware has put another in its place', async () => {
+  const seen: string[] = []
+  const answers = []
+  for (const isReplaced of [false, true]) {
+    const [onNode] = await application((app) => {
+      app.use(async ({ req }, next) => {
+        const asked = req.raw
+        // As a middleware does that unpacks bodies, and leaves the announced length.
+        if (isReplaced) req.raw = new Request(asked, { body: new Uint8Array(40 * 1024 * 1024).fill(0x20) })
+        await next()
+        seen.push(inspect(asked, { depth: 1 }))
+      })
+    })
+    answers.push(await onNode('/tags', { method: 'POST', body: '{"title":"short"}' }))
+  }
+  expect(answers.map(({ status }) => status)).toEqual([201, 413])
+  expect(seen[0]).toContain('nativeRequest: undefined')
 })

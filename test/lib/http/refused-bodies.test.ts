@@ -17,9 +17,9 @@ function bodyThat(goesOn: (controller: ReadableStreamDefaultController<Uint8Arra
   })
 }
 
-const post = (body: ReadableStream<Uint8Array>) => ({
+const post = (body: ReadableStream<Uint8Array>, headers: Readonly<Record<string, string>> = {}) => ({
   method: 'POST',
-  headers: { 'content-type': 'application/json' },
+  headers: { 'content-type': 'application/json', ...headers },
   body,
   duplex: 'half' as const,
 })
@@ -35,7 +35,10 @@ test('a body that is too long is read to its end before the answer: its client s
   expect([...events, answer.status]).toEqual(['read to its end', 413])
 })
 
-test('a body that is too long and does not end is cut off after 5 seconds', async () => {
+test.each([
+  ['no length', {}],
+  ['a length that is too small', { 'content-length': '20' }],
+])('a body with %s, too long and without an end, is cut off after 5 seconds', async (_, headers) => {
   const { request } = await testCommunity()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const events: string[] = []
@@ -44,7 +47,7 @@ test('a body that is too long and does not end is cut off after 5 seconds', asyn
     stalled.resolve()
     return new Promise(() => {})
   }
-  const answered = request('/tags', post(bodyThat(stalls, () => events.push('cut off'))))
+  const answered = request('/tags', post(bodyThat(stalls, () => events.push('cut off')), headers))
   await stalled.promise
   expect(events).toEqual([])
   await vi.advanceTimersByTimeAsync(5_000)
