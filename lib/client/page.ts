@@ -1,5 +1,6 @@
 /** Pages of lists, in each envelope that servers of this API send. */
 import { InvalidAnswer } from './errors.ts'
+import { linkIn, maxLinkHeader } from './link-header.ts'
 import type { Received } from './send.ts'
 
 /** One page of a list. */
@@ -41,27 +42,23 @@ function nextByNumber(url: string, count: number): string | null {
   return next.href
 }
 
-/** The link to the next page in a `Link` header. */
-const linkIn = (headers: Headers): string | null =>
-  /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec((headers.get('link') ?? '').slice(0, 8192))?.[1] ?? null
-
 /**
  * Reads a page: `{ items, links }`, or the records alone.
  * @param url the address that was asked
- * @throws InvalidAnswer if it is neither, and for a link that is no address
+ * @throws InvalidAnswer if it is neither, and for a link that is no address or stands in too long a header
  */
 export function readPage<Item>(url: string, { status, headers, requestId, body }: Received): ReadPage<Item> {
   const items = Array.isArray(body) ? body : isObject(body) ? (body['items'] ?? body['data']) : undefined
-  if (!Array.isArray(items))
-    throw new InvalidAnswer(`GET ${new URL(url).pathname}: the answer is no list of records`, {
+  const invalid = (sentence: string): InvalidAnswer =>
+    new InvalidAnswer(`GET ${new URL(url).pathname}: ${sentence}`, {
       ...{ code: 'invalid_answer', status, headers, requestId, body },
     })
+  if (!Array.isArray(items)) throw invalid('the answer is no list of records')
   const links = isObject(body) && isObject(body['links']) ? body['links'] : undefined
-  const given = links ? textOrNull(links['next']) : linkIn(headers)
-  if (given !== null && !URL.canParse(given, url))
-    throw new InvalidAnswer(`GET ${new URL(url).pathname}: the link to the next page is no address`, {
-      ...{ code: 'invalid_answer', status, headers, requestId, body },
-    })
+  const header = links ? '' : (headers.get('link') ?? '')
+  if (header.length > maxLinkHeader) throw invalid(`the header Link is longer than ${maxLinkHeader} characters`)
+  const given = links ? textOrNull(links['next']) : linkIn(header, 'next')
+  if (given !== null && !URL.canParse(given, url)) throw invalid('the link to the next page is no address')
   const guess = links || given !== null ? null : nextByNumber(url, items.length)
   const page = { items, links: { self: textOrNull(links?.['self']) ?? url, next: given ?? guess }, status, headers, requestId }
   return { page, isGuess: guess !== null }

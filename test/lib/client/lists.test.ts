@@ -125,11 +125,38 @@ test('an array of records is a list too: the next page has the next number', asy
   expect(searches(requests)).toEqual(['?per_page=2', '?per_page=2&page=2', '?per_page=2&page=3'])
 })
 
-test('an array of records may have its next link in a header', async () => {
-  const link = { link: '<https://api.test/tags?page=1>; rel="prev", </tags?page=3&x=1>; rel="next"' }
-  const { client, requests } = scripted([bare([1], link), bare([2])])
+const nextLink = '</tags?page=3&x=1>'
+test.each([
+  `<https://api.test/tags?page=1>; rel="prev", ${nextLink}; rel="next"`,
+  `${nextLink}; title="one, two; three"; rel="next"`,
+  `${nextLink}; title="says \\"rel=prev\\", <x>"; rel="next"`,
+  `${nextLink}; title=one two; rel=next`,
+  `${nextLink};rel=next;title="more"`,
+  `${nextLink} ; REL = "last NEXT"`,
+  `${nextLink}; rel="next"; rel="prev"`,
+  `</tags?page=1>; title="<a>; rel=\\"next\\", <b>"; rel="prev", ${nextLink}; rel=next`,
+  `</tags?page=9>; rel="next-archive", </tags?page=8>; title="x"; rev="next", ${nextLink}; rel="next"`,
+  `${'</other>; rel="item", '.repeat(600)}${nextLink}; rel="next"`,
+])('an array of records may have its next link in a header: %s', async (link) => {
+  const { client, requests } = scripted([bare([1], { link }), bare([2])])
   expect(await idsOf(client.tags.list())).toEqual([1, 2])
   expect(searches(requests)[1]).toBe('?page=3&x=1')
+})
+
+test.each(['', 'rel="next"', `${nextLink}`, `${nextLink}; rel="prev"; rel="next"`, `${nextLink}; title="; rel=next`, '<<>;;=,"'])(
+  'a list whose header names no next page ends there: %s',
+  async (link) => {
+    const { client, requests } = scripted([bare([1], { link })])
+    expect(await idsOf(client.tags.list())).toEqual([1])
+    expect(requests.length).toBe(1)
+  },
+)
+
+test('a header of links that is too long is an invalid answer, and never the end of the list', async () => {
+  const link = `${'</other>; rel="item", '.repeat(4000)}${nextLink}; rel="next"`
+  await expect(idsOf(scripted([bare([1], { link }), bare([2])]).client.tags.list())).rejects.toMatchObject({
+    ...{ code: 'invalid_answer', message: expect.stringContaining('the header Link is longer than 65536 characters') },
+  })
 })
 
 test('a server that always sends the whole list is not asked for ever', async () => {

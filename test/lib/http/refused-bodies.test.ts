@@ -47,7 +47,13 @@ test.each([
     stalled.resolve()
     return new Promise(() => {})
   }
-  const answered = request('/tags', post(bodyThat(stalls, () => events.push('cut off')), headers))
+  const answered = request(
+    '/tags',
+    post(
+      bodyThat(stalls, () => events.push('cut off')),
+      headers,
+    ),
+  )
   await stalled.promise
   expect(events).toEqual([])
   await vi.advanceTimersByTimeAsync(5_000)
