@@ -45,7 +45,7 @@ function nextByNumber(url: string, count: number): string | null {
 /**
  * Reads a page: `{ items, links }`, or the records alone.
  * @param url the address that was asked
- * @throws InvalidAnswer if it is neither, and for a link that is no address or stands in too long a header
+ * @throws InvalidAnswer if it is neither, for a link that is no address, and for a header of links that is too long
  */
 export function readPage<Item>(url: string, { status, headers, requestId, body }: Received): ReadPage<Item> {
   const items = Array.isArray(body) ? body : isObject(body) ? (body['items'] ?? body['data']) : undefined

@@ -66,7 +66,7 @@ export function jsonAnswer(
   return { status, headers: { ...json, ...headers }, body }
 }
 
-/** What a host knows of a `Request`. */
+/** Facts of a `Request` that its host has. */
 export interface RequestFacts {
   /** See `Incoming`. */
   readonly requestId?: Incoming['requestId']
