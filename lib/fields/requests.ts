@@ -141,6 +141,8 @@ export const HttpUrl = publish(
     v.string('must be an http or https URL'),
     v.maxLength(maxUrlLength, `must be an http or https URL of at most ${maxUrlLength} characters`),
     wellFormed,
+    // A URL parser drops line breaks, and a host may put the text into the header of a redirect.
+    v.check(isOneLine, oneLine),
     v.check(isHttpUrl, 'must be an http or https URL'),
   ),
   { type: 'string', format: 'uri', maxLength: maxUrlLength },

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { UsageError } from '../../usage.ts'
 import { readCertificate } from './certificate.ts'
 import { refusePlainHttp } from './plain-http.ts'
+import { refuseInJson, requireHost } from './refusals.ts'
 
 export interface ListenOptions {
   readonly port: number
@@ -56,13 +57,16 @@ export async function listen(
   { timeout, maxConnections, ...bounds }: ServerBounds = serverBounds,
 ): Promise<Listening> {
   if (Boolean(tlsCert) !== Boolean(tlsKey)) throw new UsageError('--tls-cert and --tls-key belong together')
+  const options = { ...bounds, requireHostHeader: false }
+  const answers = requireHost(listener)
   const server: Server =
     tlsCert && tlsKey
       ? refusePlainHttp(
-          createHttpsServer({ ...(await readCertificate({ tlsCert, tlsKey })), ...bounds }, listener),
+          createHttpsServer({ ...(await readCertificate({ tlsCert, tlsKey })), ...options }, answers),
           bounds.headersTimeout,
         )
-      : createHttpServer(bounds, listener)
+      : createHttpServer(options, answers)
+  refuseInJson(server)
   server.timeout = timeout
   server.maxConnections = maxConnections
   // Node lists only connections on which a request has begun.

@@ -97,11 +97,48 @@ const quick: Partial<ServerBounds> = { headersTimeout: 200, requestTimeout: 400,
 test('connections that say nothing, half a header or half a body are closed', async () => {
   for (const tls of [false, true]) {
     const { port } = await started(tls, quick)
-    expect(['', 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n']).toContain(await closed(port))
+    expect(await closed(port)).toMatch(/^$|^HTTP\/1.1 408 Request Timeout\r\n/)
   }
   const { port } = await started(false, { ...quick, timeout: 10_000 })
   expect(await closed(port, 'GET / HTTP/1.1\r\nHost:')).toContain('408 Request Timeout')
   expect(await closed(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nx')).toContain('408 Request Timeout')
+})
+
+const get = 'GET / HTTP/1.1\r\nHost: x\r\n'
+const post = 'POST / HTTP/1.1\r\nHost: x\r\n'
+
+test.each([
+  ['no HTTP', 'GARBAGE\r\n\r\n', '400 Bad Request', 'The request is not valid HTTP'],
+  ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', '400 Bad Request', 'The request is not valid HTTP'],
+  ['a broken chunk', `${post}Transfer-Encoding: chunked\r\n\r\nZ\r\n`, '400 Bad Request', 'The request is not valid HTTP'],
+  [
+    'long headers',
+    `${get}X: ${'x'.repeat(20_000)}\r\n\r\n`,
+    '431 Request Header Fields Too Large',
+    'The address and the headers are larger than 16384 bytes',
+  ],
+  ['a foreign Expect', `${get}Expect: 200-ok\r\n\r\n`, '417 Expectation Failed', 'Expect must be 100-continue, got 200-ok'],
+  ['no Host', 'GET / HTTP/1.1\r\n\r\n', '400 Bad Request', 'A request must have a Host header'],
+  ['half a header', 'GET / HTTP/1.1\r\nHost:', '408 Request Timeout', 'The request did not arrive in time. Send it again'],
+])('a request with %s is refused with a body of JSON', async (_, sent, status, error) => {
+  const { port } = await started(false, { ...quick, timeout: 10_000 })
+  const [head = '', body] = (await closed(port, sent)).split('\r\n\r\n')
+  expect(head.split('\r\n')).toEqual(
+    expect.arrayContaining([`HTTP/1.1 ${status}`, 'content-type: application/json; charset=utf-8', 'cache-control: no-store']),
+  )
+  expect(body).toBe(JSON.stringify({ error }))
+})
+
+test('a refusal never takes the place of an answer to an earlier request', async () => {
+  let answerFirst = () => {}
+  const first = new Promise<void>((begun) => {
+    answerFirst = begun
+  })
+  const listening = await listen((_, response) => void first.then(() => response.end('first')), { port: 0, host: '127.0.0.1' })
+  onTestFinished(() => listening.close(0))
+  const port = Number(new URL(listening.url).port)
+  expect(await closed(port, `${get}\r\nGARBAGE\r\n\r\n`)).toBe('')
+  answerFirst()
 })
 
 test('a server that ends waits for no connection on which nothing was asked', async () => {
