@@ -106,6 +106,12 @@ const fields: Readonly<Record<string, Pairs>> = {
     bad: ['', 'example.org', '/a', 'javascript:alert(1)', 'data:text/plain,x', 'ftp://example.org', 'https://', ...notTexts],
     says: 'must be an http or https URL',
   },
+  'HttpUrl, lines': {
+    field: HttpUrl,
+    good: [['https://example.org/my picture.png']],
+    bad: ['https://example.org/\r\nSet-Cookie: a=b', '\thttps://example.org', 'https://example.org/\u2028'],
+    says: 'must be one line, without control characters',
+  },
   DateInput: {
     field: DateInput,
     good: [['2026-11-20'], ['2024-02-29'], ['0001-01-01']],
