@@ -53,18 +53,20 @@ export function writeAnswer(
 
 function writeSlices(response: ServerResponse, text: string | Uint8Array, watching: Watch): void {
   let offset = 0
+  let isWaiting = false
   const step = () => {
     watching.moved()
     while (offset < text.length) {
       const end = sliceEnd(text, offset)
       const slice = typeof text === 'string' ? text.slice(offset, end) : text.subarray(offset, end)
       offset = end
-      if (!response.write(slice)) {
-        response.once('drain', step)
-        return
-      }
+      if (response.write(slice)) continue
+      // Once for the whole answer: the middleware `compression` never removes a listener for `drain`.
+      if (!isWaiting) response.on('drain', step)
+      isWaiting = true
+      return
     }
-    response.end()
+    if (!response.writableEnded) response.end()
   }
   step()
 }

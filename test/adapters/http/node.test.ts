@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
-import express from 'express'
+import { createGzip, type Gzip } from 'node:zlib'
+import express, { type RequestHandler } from 'express'
 import { expect, test } from 'vitest'
 import { communityMiddleware, toNodeListener } from '../../../adapters/http/node.ts'
 import type { Options } from '../../../lib/index.ts'
@@ -143,4 +144,39 @@ test('Express, below a path: links carry the path, and a form that a parser took
     body: 'title=x',
   })
   expect(form.status).toBe(415)
+})
+
+/** As the middleware `compression` does it: the answer passes through a stream, and listeners for `drain` wait on that stream. */
+const compressing =
+  (kept: (gzip: Gzip) => void): RequestHandler =>
+  (_request, response, next) => {
+    const gzip = createGzip()
+    kept(gzip)
+    const [on, write, end, writeHead] = [response.on, response.write, response.end, response.writeHead]
+    gzip.on('data', (part) => write.call(response, part, 'utf8'))
+    gzip.on('end', () => end.call(response, undefined, 'utf8'))
+    Object.assign(response, {
+      on: (name: string, listener: () => void) =>
+        name === 'drain' ? void gzip.on(name, listener) : on.call(response, name, listener),
+      write: (part: string) => gzip.write(part),
+      end: (part?: string) => gzip.end(part),
+      writeHead: (status: number, headers: Record<string, string>) =>
+        writeHead.call(response, status, { ...headers, 'content-encoding': 'gzip', 'content-length': [] as never }),
+    })
+    next()
+  }
+
+test('a long answer passes through middleware that compresses, with one listener for its pauses', async () => {
+  const { community, headers } = await hosted()
+  const description = '🌱'.repeat(50_000)
+  for (const title of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
+    await community.call('tags.create', { network: '1', body: { title, description } })
+  const gzips: Gzip[] = []
+  const app = express()
+  app.use(compressing((gzip) => gzips.push(gzip)))
+  app.use(communityMiddleware(community))
+  const url = await onLoopback(app)
+  const listed = await fetch(url + tags, { headers })
+  expect(await listed.json()).toMatchObject({ items: Array.from({ length: 8 }, () => ({ description })) })
+  expect(gzips.map((gzip) => gzip.listenerCount('drain'))).toEqual([1])
 })
