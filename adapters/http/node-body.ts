@@ -66,6 +66,8 @@ export async function readBody(
   const handed = handedOver(request, kept)
   if (handed?.kind === 'bytes') return handed.bytes.length > limit ? undefined : handed.bytes
   if (hasNoBody(request)) return new Uint8Array()
+  // A request begins with its headers, and a small body is there as soon as Node has read on.
+  if (!request.complete) await undefined
   // A client that left during the token's look-up has had its `close` already: no event would end the wait.
   if (request.destroyed && !request.complete) throw bodyCut()
   if (!isUnread(request)) throw hostReadBody()
@@ -74,9 +76,13 @@ export async function readBody(
   return hasArrived(request, limit) ? readArrived(request, arrived) : readStream(request, limit, bounds, arrived)
 }
 
-// A small body has mostly arrived with its headers, before anybody asks for it. HTTP/2 keeps it elsewhere.
+// A small body has mostly arrived before anybody asks for it. HTTP/2 keeps it elsewhere.
 const hasArrived = (request: IncomingMessage, limit: number): boolean =>
-  request.complete && request.httpVersionMajor < 2 && request.readableLength > 0 && request.readableLength <= limit
+  request.httpVersionMajor < 2 && request.readableLength > 0 && request.readableLength <= limit && isWhole(request)
+
+// Node notes that a message is complete after it has handed on the body's last byte.
+const isWhole = ({ complete, readableLength, headers }: IncomingMessage): boolean =>
+  complete || (headers['transfer-encoding'] === undefined && Number(headers['content-length']) === readableLength)
 
 function readArrived(request: IncomingMessage, arrived: (bytes: number) => void): Uint8Array {
   const bytes: Buffer = request.read()

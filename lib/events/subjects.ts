@@ -10,18 +10,24 @@ import type { EventName } from './catalogue.ts'
 type Rule = (payload: unknown) => string | undefined
 
 /** A field of a payload by its path, as text; ids may be written as numbers. */
-function at(payload: unknown, path: string): string | undefined {
+function at(payload: unknown, path: readonly string[]): string | undefined {
   let value = payload
-  for (const name of path.split('.')) value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name]
+  for (const name of path) value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name]
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-const about =
-  (kind: string, ...paths: readonly string[]): Rule =>
-  (payload) => {
-    const parts = paths.map((path) => at(payload, path))
-    return parts.includes(undefined) ? undefined : [kind, ...parts].join(':')
+function about(kind: string, ...fields: readonly string[]): Rule {
+  const paths = fields.map((field) => field.split('.'))
+  return (payload) => {
+    let subject = kind
+    for (const path of paths) {
+      const part = at(payload, path)
+      if (part === undefined) return undefined
+      subject += `:${part}`
+    }
+    return subject
   }
+}
 const either =
   (...rules: readonly Rule[]): Rule =>
   (payload) => {
@@ -97,7 +103,12 @@ const rules: Readonly<Record<EventName, Rule>> = {
   CustomFieldNotificationRequested: about('custom_field', 'custom_field.id'),
 }
 
-const ruleOf: ReadonlyMap<string, Rule> = new Map(Object.entries(rules))
+const ruleOf: ReadonlyMap<string, Rule> = new Map(
+  Object.entries(rules).flatMap(([name, rule]) => [
+    [name, rule],
+    [`${name}Hook`, rule],
+  ]),
+)
 
 /**
  * The subject of an event, or undefined when its payload does not name one.
@@ -105,6 +116,6 @@ const ruleOf: ReadonlyMap<string, Rule> = new Map(Object.entries(rules))
  * @param payload as it goes over the wire
  */
 export function subjectOf(event_type: string, payload: unknown): string | undefined {
-  const subject = ruleOf.get(event_type.replace(/Hook$/, ''))?.(payload)
+  const subject = ruleOf.get(event_type)?.(payload)
   return subject !== undefined && subject.length <= 200 ? subject : undefined
 }

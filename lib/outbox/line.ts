@@ -51,17 +51,56 @@ export function partOf(line: Uint8Array): LinePart | undefined {
 
 /** The lines of one commit, newlines included, each made when it is asked for. */
 export function* encodeCommit(records: readonly OutboxRecord[]): Generator<Uint8Array, void> {
+  for (const { records: some, part } of linesOf(records)) yield encodeLine(some, part)
+}
+
+/**
+ * The lines of small commits, newlines included, one straight behind the other in few pieces. They cost less than one by one.
+ * @throws RangeError when one of them comes to more than `maxLineBytes`
+ */
+export function encodeCommits(commits: readonly (readonly OutboxRecord[])[]): Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  let end = 0
+  const cut = () => {
+    if (end > 0) pieces.push(scratch.slice(0, end))
+    end = 0
+  }
+  for (const commit of commits)
+    for (const { records, part } of linesOf(commit)) {
+      const text = textOf(records, part)
+      let written = writeLine(text, end)
+      if (written === undefined) {
+        cut()
+        written = writeLine(text, 0)
+      }
+      if (written === undefined) pieces.push(longLine(text))
+      else end += written
+    }
+  cut()
+  return pieces
+}
+
+interface LineContent {
+  readonly records: readonly OutboxRecord[]
+  readonly part?: LinePart | undefined
+}
+
+function linesOf(records: readonly OutboxRecord[]): Iterable<LineContent> {
+  return records.length === 1 ? [{ records }] : linesOfParts(records)
+}
+
+function* linesOfParts(records: readonly OutboxRecord[]): Generator<LineContent, void> {
   let commit = ''
   let before: readonly OutboxRecord[] | undefined
   let number = 0
   for (const part of partsOf(records)) {
     if (before) {
       commit ||= crypto.randomUUID()
-      yield encodeLine(before, { commit, last: false, number: number++ })
+      yield { records: before, part: { commit, last: false, number: number++ } }
     }
     before = part
   }
-  if (before) yield encodeLine(before, number === 0 ? undefined : { commit, last: true, number })
+  if (before) yield { records: before, part: number === 0 ? undefined : { commit, last: true, number } }
 }
 
 /** The maximum size of a record: an escaped character has six bytes, and the other members are short. */
@@ -81,20 +120,49 @@ export function fitsLine(record: OutboxRecord): boolean {
  * @throws RangeError when they come to more than `maxLineBytes`
  */
 export function encodeLine(records: readonly OutboxRecord[], part?: LinePart): Uint8Array {
-  const line = encode(`${opening}00000000",${part ? partText(part) : ''}"records":${JSON.stringify(records)}}\n`)
-  if (line.length > maxLineBytes) throw new RangeError(`a line of ${line.length} bytes is over the limit of ${maxLineBytes}`)
-  const crc = crc32(line.subarray(headLength, -1)).toString(16).padStart(8, '0')
-  encoder.encodeInto(crc, line.subarray(opening.length))
+  const text = textOf(records, part)
+  const written = writeLine(text, 0)
+  return written === undefined ? longLine(text) : scratch.slice(0, written)
+}
+
+/** The text of a line behind its checksum, without the bracket and the newline that end it. */
+const textOf = (records: readonly OutboxRecord[], part: LinePart | undefined): string =>
+  part ? `${partText(part)}"records":${JSON.stringify(records)}` : `"records":${JSON.stringify(records)}`
+
+const head = encoder.encode(`${opening}00000000",`)
+const ending = encoder.encode('}\n')
+
+/** Room for most groups of lines. Memory for each line would cost as much as encoding it. */
+const scratch = new Uint8Array(256 * 1024)
+
+/** Writes a line into `scratch` and returns its bytes, or `undefined` if it does not fit. */
+function writeLine(text: string, at: number): number | undefined {
+  const begin = at + headLength
+  if (begin + text.length + ending.length > scratch.length) return undefined
+  const { read, written } = encoder.encodeInto(text, scratch.subarray(begin, scratch.length - ending.length))
+  if (read < text.length) return undefined
+  const length = headLength + written + ending.length
+  finish(scratch.subarray(at, at + length))
+  return length
+}
+
+/** @throws RangeError */
+function longLine(text: string): Uint8Array {
+  const bytes = encoder.encode(text)
+  const length = headLength + bytes.length + ending.length
+  if (length > maxLineBytes) throw new RangeError(`a line of ${length} bytes is over the limit of ${maxLineBytes}`)
+  const line = new Uint8Array(length)
+  line.set(bytes, headLength)
+  finish(line)
   return line
 }
 
-/** Room for most lines: a text is encoded into it and copied at a fraction of the cost of `encode`. */
-const scratch = new Uint8Array(64 * 1024)
-
-function encode(text: string): Uint8Array {
-  if (text.length > scratch.length) return encoder.encode(text)
-  const { read, written } = encoder.encodeInto(text, scratch)
-  return read === text.length ? scratch.slice(0, written) : encoder.encode(text)
+/** Puts the parts around the text of a line: its head with the checksum, and its end. */
+function finish(line: Uint8Array): void {
+  line.set(ending, line.length - ending.length)
+  line.set(head)
+  const crc = crc32(line.subarray(headLength, -1)).toString(16).padStart(8, '0')
+  for (let digit = 0; digit < crc.length; digit++) line[opening.length + digit] = crc.charCodeAt(digit)
 }
 
 /**

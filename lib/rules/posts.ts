@@ -7,12 +7,21 @@ const summaryLength = 280
 
 /** The first words of a description, without its markup. */
 export function summaryOf(description: string | null | undefined): string {
-  const words = (description ?? '')
+  const text = description ?? ''
+  // Most are plain text, of which the first words are enough.
+  const begin = text.slice(0, 2 * summaryLength)
+  const words = begin.includes('<') ? '' : wordsOf(begin)
+  return shortened(words.length > summaryLength ? words : wordsOf(text))
+}
+
+const wordsOf = (text: string): string =>
+  text
     .replace(/<[^<>]*>/g, ' ')
     .replace(/\s\s+|[^\S ]/g, ' ')
     .trim()
-  return words.length > summaryLength ? `${words.slice(0, summaryLength - 1).toWellFormed()}…` : words
-}
+
+const shortened = (words: string): string =>
+  words.length > summaryLength ? `${words.slice(0, summaryLength - 1).toWellFormed()}…` : words
 
 /**
  * Asks the host to tell the network's members about a post: it has the mailer.

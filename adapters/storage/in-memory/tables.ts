@@ -57,70 +57,84 @@ export interface Session {
  * @param readOnly whether it refuses to write
  */
 export function openSession(tables: TablesInMemory, readOnly: boolean): Session {
-  const changes: Change[] = []
-  const records: OutboxRecord[] = []
-  let lastCommit = 0
-  let ended = false
+  return new SessionInMemory(tables, readOnly)
+}
 
-  /** A call that was not awaited could otherwise write in the middle of somebody else's transaction. */
-  function table(shape: TableShape): TableInMemory {
-    if (ended) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
-    const used = tables.of(shape)
-    lastCommit = Math.max(lastCommit, used.lastCommit)
+// A class, not an object of closures: one is made for every transaction.
+class SessionInMemory implements Session {
+  readonly changes: Change[] = []
+  readonly records: OutboxRecord[] = []
+  readonly tx: Tx
+  lastCommit = 0
+  readonly #tables: TablesInMemory
+  readonly #readOnly: boolean
+  #ended = false
+
+  constructor(tables: TablesInMemory, readOnly: boolean) {
+    this.#tables = tables
+    this.#readOnly = readOnly
+    // Rows are kept without their types, by table name; what comes out of a table is what its own type let in.
+    this.tx = txOver(this) as unknown as Tx
+  }
+
+  table(shape: TableShape): TableInMemory {
+    this.requireOpen()
+    const used = this.#tables.of(shape)
+    if (used.lastCommit > this.lastCommit) this.lastCommit = used.lastCommit
     return used
   }
 
-  function writable(shape: TableShape): TableInMemory {
-    refuseIfReadOnly()
-    return table(shape)
+  writable(shape: TableShape): TableInMemory {
+    this.refuseIfReadOnly()
+    return this.table(shape)
   }
 
-  function refuseIfReadOnly() {
-    if (readOnly) throw new TypeError('a transaction with `readOnly: true` cannot write; leave the option out')
+  /** A call that was not awaited could otherwise write in the middle of somebody else's transaction. */
+  requireOpen(): void {
+    if (this.#ended)
+      throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
   }
 
-  function log(change: Change): Change
-  function log(change: Change | undefined): Change | undefined
-  function log(change: Change | undefined): Change | undefined {
-    if (change) changes.push(change)
+  refuseIfReadOnly(): void {
+    if (this.#readOnly) throw new TypeError('a transaction with `readOnly: true` cannot write; leave the option out')
+  }
+
+  log(change: Change): Change
+  log(change: Change | undefined): Change | undefined
+  log(change: Change | undefined): Change | undefined {
+    if (change) this.changes.push(change)
     return change
   }
 
-  // Rows are kept without their types, by table name; what comes out of a table is what its own type let in.
-  const tx = {
-    get: async (shape: TableShape, id: string) => table(shape).rows.get(id),
-    find: async (shape: TableShape, query: RowQuery) => table(shape).find(query),
-    count: async (shape: TableShape, where: RowQuery['where']) => table(shape).count(where ?? {}),
-    insert: async (shape: TableShape, row: StoredRow) => log(writable(shape).insert(row)).after,
-    update: async (shape: TableShape, id: string, patch: Partial<StoredRow>, guard: RowQuery['where']) =>
-      log(writable(shape).update(id, patch, guard ?? {}))?.after,
-    increment: async (shape: TableShape, id: string, by: Partial<StoredRow>, guard: RowQuery['where']) =>
-      log(writable(shape).increment(id, by, guard ?? {}))?.after,
-    remove: async (shape: TableShape, id: string, guard: RowQuery['where']) =>
-      log(writable(shape).remove(id, guard ?? {}))?.before,
-    lock: async (shape: TableShape, id: string) => writable(shape).rows.get(id),
-    async append(added: readonly OutboxRecord[]) {
-      refuseIfReadOnly()
-      if (ended) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
-      for (const record of added) records.push(frozenCopy(record))
-    },
+  checkRecords(): void {
+    for (const record of this.records)
+      if (!fitsLine(record)) throw new RangeError(`a record is longer than ${maxLineBytes} bytes`)
   }
 
-  return {
-    tx: tx as unknown as Tx,
-    changes,
-    records,
-    get lastCommit() {
-      return lastCommit
-    },
-    checkRecords() {
-      for (const record of records) if (!fitsLine(record)) throw new RangeError(`a record is longer than ${maxLineBytes} bytes`)
-    },
-    end() {
-      ended = true
-    },
+  end(): void {
+    this.#ended = true
   }
 }
+
+/** An object of functions, as `Tx` is for every storage: hosts that wrap one copy its members. */
+const txOver = (session: SessionInMemory) => ({
+  get: async (shape: TableShape, id: string) => session.table(shape).rows.get(id),
+  find: async (shape: TableShape, query: RowQuery) => session.table(shape).find(query),
+  count: async (shape: TableShape, where: RowQuery['where']) => session.table(shape).count(where ?? {}),
+  insert: async (shape: TableShape, row: StoredRow) => session.log(session.writable(shape).insert(row)).after,
+  update: async (shape: TableShape, id: string, patch: Partial<StoredRow>, guard: RowQuery['where']) =>
+    session.log(session.writable(shape).update(id, patch, guard ?? {}))?.after,
+  increment: async (shape: TableShape, id: string, by: Partial<StoredRow>, guard: RowQuery['where']) =>
+    session.log(session.writable(shape).increment(id, by, guard ?? {}))?.after,
+  remove: async (shape: TableShape, id: string, guard: RowQuery['where']) =>
+    session.log(session.writable(shape).remove(id, guard ?? {}))?.before,
+  lock: async (shape: TableShape, id: string) => session.writable(shape).rows.get(id),
+  async append(added: readonly OutboxRecord[]) {
+    session.refuseIfReadOnly()
+    session.requireOpen()
+    for (const record of added) session.records.push(frozenCopy(record))
+  },
+})
 
 /**
  * Takes changes back, the latest first.

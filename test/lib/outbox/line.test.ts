@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { crc32 } from '../../../lib/base/crc32.ts'
-import { decodeLine, encodeLine, isDamaged } from '../../../lib/outbox/line.ts'
+import { decodeLine, encodeCommits, encodeLine, isDamaged } from '../../../lib/outbox/line.ts'
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 
 const event = (body: string): EventRecord => ({
@@ -13,13 +13,13 @@ const event = (body: string): EventRecord => ({
   body,
 })
 
-// Around 64 KiB, in characters and in bytes, the text goes another way to its bytes.
+// Around 256 KiB, in characters and in bytes, the text goes another way to its bytes.
 test.each([
   ['short', 'a "quoted" text'],
   ['wide', 'Straße – 日本 – 👩‍🚀'],
-  ['long', 'x'.repeat(70_000)],
-  ['short in characters and long in bytes', '–'.repeat(40_000)],
-  ['long and wide', '👩‍🚀'.repeat(30_000)],
+  ['long', 'x'.repeat(270_000)],
+  ['short in characters and long in bytes', '–'.repeat(140_000)],
+  ['long and wide', '👩‍🚀'.repeat(90_000)],
 ])('a line comes back as it was written: %s', (_, body) => {
   const line = encodeLine([event(body)])
   expect(line.at(-1)).toBe(0x0a)
@@ -35,4 +35,31 @@ test('a line is not changed by the next one', () => {
   const kept = first.slice()
   encodeLine([event('second')])
   expect(first).toEqual(kept)
+})
+
+test('the lines of commits together are the bytes of each line, one behind the other', () => {
+  const texts = ['first', '–'.repeat(60_000), 'Straße', 'x'.repeat(100_000), '–'.repeat(140_000), 'x'.repeat(270_000), 'last']
+  const commits = texts.map((text) => [event(text)])
+  const pieces = encodeCommits(commits)
+  const kept = pieces.map((piece) => piece.slice())
+  encodeCommits([[event('another')]])
+  expect(pieces).toEqual(kept)
+  expect(pieces.length).toBeLessThan(texts.length)
+  expect(Buffer.concat(pieces).equals(Buffer.concat(commits.map((records) => encodeLine(records))))).toBe(true)
+})
+
+test('several records of one commit share a line, and a large commit has several', () => {
+  const few = [event('one'), event('two')]
+  expect(Buffer.concat(encodeCommits([few])).equals(encodeLine(few))).toBe(true)
+  const many = Array.from({ length: 4 }, () => event('x'.repeat(100_000)))
+  const lines = Buffer.concat(encodeCommits([many]))
+    .toString()
+    .trimEnd()
+    .split('\n')
+  expect(lines.map((line) => JSON.parse(line).part.last)).toEqual([false, true])
+  expect(lines.flatMap((line) => JSON.parse(line).records)).toEqual(many)
+})
+
+test('a line beyond 16 MiB is refused', () => {
+  expect(() => encodeCommits([[event('x'.repeat(16 * 1024 * 1024))]])).toThrow(RangeError)
 })
