@@ -8,7 +8,10 @@ export const jsonLines = (records: readonly object[]): string => records.map((re
 
 /** Why a program ended, for standard error: a sentence for people, an object for programs. */
 export const errorLine = (program: string, message: string, json: boolean): string =>
-  json ? jsonLines([{ error: message }]) : `${program}: ${message}\n`
+  json ? jsonLines([{ error: message }]) : `${program}: ${message.split('\n').map(plain).join('\n')}\n`
+
+/** Text from outside without what a terminal obeys: it must not move the cursor, change colours or turn the direction. */
+export const plain = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '?')
 
 /** Whether the command line asks for JSON; errors of the command line itself need to know it too. */
 export const wantsJson = (args: readonly string[]): boolean => args.includes('--json')

@@ -1,5 +1,6 @@
 /** Tables of both programs, for people: they fit a terminal, and say times as people do. */
 import Table from 'cli-table3'
+import { plain } from './json.ts'
 
 /** The content of a cell; a Date is shown as the time from now, null as a dash. */
 export type Cell = string | number | Date | null
@@ -84,15 +85,11 @@ function narrowed<Each extends Written>(columns: readonly Each[], width: number)
   return columns.map((column, index) => ({ ...column, width: widths[index] ?? 0 }))
 }
 
-/** A cell as text. Text from outside must not move the cursor, change colours or turn the direction of somebody's terminal. */
 function writtenCell(cell: Cell, now: number, wide: boolean): string {
   if (cell === null) return '–'
   if (cell instanceof Date) return wide ? cell.toISOString() : relativeTime(cell.getTime(), now)
   return plain(String(cell))
 }
-
-/** Text from outside without what a terminal obeys. */
-export const plain = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '?')
 
 /** A time that may be missing, as a cell. */
 export const time = (iso: string | null): Date | null => (iso === null ? null : new Date(iso))

@@ -12,6 +12,9 @@ export interface Failed {
   readonly cause?: unknown
 }
 
+/** A message has sentences of the server. A terminal and a log must not obey what is in them. */
+const inOneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ')
+
 const brand = Symbol.for('folkmoot.ClientError')
 
 /**
@@ -39,7 +42,7 @@ export class ClientError extends Error {
   readonly body: unknown
 
   constructor(message: string, { status, code, requestId, headers, body, cause }: Failed) {
-    super(message, cause === undefined ? {} : { cause })
+    super(inOneLine(message), cause === undefined ? {} : { cause })
     this.status = status
     this.code = code
     this.requestId = requestId

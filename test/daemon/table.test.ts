@@ -97,5 +97,6 @@ test('JSON is one object per line, and an error is one object', () => {
   expect(jsonLines([{ a: 1 }, { b: '\n' }])).toBe('{"a":1}\n{"b":"\\n"}\n')
   expect(errorLine('folkmoot', 'no such file', true)).toBe('{"error":"no such file"}\n')
   expect(errorLine('folkmoot', 'no such file', false)).toBe('folkmoot: no such file\n')
+  expect(errorLine('folkmoot', 'gone\u001b[31m\u009b2J\u202e\nat a line', false)).toBe('folkmoot: gone?[31m?2J?\nat a line\n')
   expect(usageLine('folkmoot', "error: unknown option '--x'\n", true)).toBe('{"error":"unknown option \'--x\'"}\n')
 })

@@ -1,6 +1,7 @@
 /** The output of `folkmoot listen`: lines for people, or one object per line for programs. */
+
+import { plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
-import { plain } from '../../table.ts'
 import type { ListenFlags } from './flags.ts'
 import type { Incoming } from './listener.ts'
 

@@ -47,6 +47,13 @@ test.each(statuses)('%i is its own class', async (status, kind, code) => {
   expect(error.stack).toMatch(new RegExp(`^${error.name}: GET `))
 })
 
+test('a sentence of the server cannot steer a terminal, nor begin a line in a log; the body keeps it', async () => {
+  const sentence = 'gone\u001b]0;title\u0007\u009b31m\r\n2026-11-20 INFO all is well\u2028\u202e'
+  const error = await failureOf(scripted([json({ error: sentence }, 404)]).client.me.show())
+  expect(error.message).toBe('GET /admin/v1/networks/1/me: 404 gone ]0;title  31m  2026-11-20 INFO all is well  ')
+  expect(error.body).toEqual({ error: sentence })
+})
+
 test('the code of an access error and the request id of a fault are those of the server', async () => {
   const expired = json({ error: 'token_expired', message: 'The API token was revoked.', status: 401 }, 401)
   expect(await failureOf(scripted([expired]).client.me.show())).toMatchObject({

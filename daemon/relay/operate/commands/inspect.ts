@@ -1,6 +1,6 @@
 /** `folkmoot-relay status`, `deliveries` and `dead`: they work beside a running relay, and without one. */
-import { jsonLines } from '../../../json.ts'
-import { type Column, plain, table, time } from '../../../table.ts'
+import { jsonLines, plain } from '../../../json.ts'
+import { type Column, table, time } from '../../../table.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
 import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator/operator-store.ts'

@@ -1,8 +1,7 @@
 /** `folkmoot-relay endpoints test`: one delivery to see whether an endpoint can be reached. */
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
-import { jsonLines } from '../../../json.ts'
+import { jsonLines, plain } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
-import { plain } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
