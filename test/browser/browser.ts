@@ -19,6 +19,7 @@ export interface Page {
   goto(url: string): Promise<{ status(): number } | null>
   url(): string
   reload(): Promise<unknown>
+  emulateMedia(options: { readonly colorScheme: 'light' | 'dark' }): Promise<void>
   goBack(): Promise<unknown>
   title(): Promise<string>
   locator(selector: string): Locator
@@ -45,6 +46,7 @@ export interface ContextOptions {
   readonly bypassCSP?: boolean
   readonly ignoreHTTPSErrors?: boolean
   readonly colorScheme?: 'light' | 'dark'
+  readonly reducedMotion?: 'reduce'
   readonly viewport?: { readonly width: number; readonly height: number }
   readonly timezoneId?: string
   readonly locale?: string
@@ -53,6 +55,8 @@ export interface ContextOptions {
 export interface Context {
   newPage(): Promise<Page>
   cookies(): Promise<readonly object[]>
+  /** Milliseconds that a page may take to load, and an element to appear. */
+  setDefaultTimeout(timeout: number): void
   close(): Promise<void>
 }
 
@@ -100,4 +104,15 @@ export const launch = async (): Promise<Browser> => (await playwright()).chromiu
 export const launchShared = async (): Promise<BrowserServer> => (await playwright()).chromium.launchServer(options)
 
 /** The browser of the run. Its contexts are the caller's own; closing it closes those alone. */
-export const connect = async (address: string): Promise<Browser> => (await playwright()).chromium.connect(address)
+export async function connect(address: string): Promise<Browser> {
+  const browser = await (await playwright()).chromium.connect(address)
+  return {
+    async newContext(options) {
+      const context = await browser.newContext(options)
+      // A busy machine may take long to draw a page of many scripts.
+      context.setDefaultTimeout(120_000)
+      return context
+    },
+    close: () => browser.close(),
+  }
+}
