@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { relayHome } from '../../../daemon/relay/ingest/outbox-address.ts'
 import { startRelay } from '../../../daemon/relay/relay.ts'
-import { run } from '../../support/command.ts'
+import { begun } from '../../support/begun.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { testPostgres } from '../../support/postgres.ts'
@@ -105,7 +105,7 @@ describe.each(engines)('of an outbox in %s', (name, place) => {
     if (name === 'a directory') {
       // They wait for whoever holds the storage: here a running server.
       expect(readdirSync(join(at.outbox, 'audit')).length).toBe(10)
-      const api = run('folkmoot', 'serve', '--json', '--port', '0', '--allow-http', '--storage', at.storage)
+      const api = begun('serve', '--json', '--port', '0', '--allow-http', '--storage', at.storage)
       await api.firstLine()
     }
     const lines = (await told(first.id)).slice(before[0])
@@ -149,7 +149,7 @@ test('a command of the relay that cannot write its line does nothing, and names 
 test('commands that do more than change a row leave two lines, and one that fails claims nothing', async () => {
   const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   const { ran, told } = commandsOn(storage, '')
-  const api = run('folkmoot', 'serve', '--demo', '--json', '--port', '0', '--allow-http', '--storage', storage)
+  const api = begun('serve', '--demo', '--json', '--port', '0', '--allow-http', '--storage', storage)
   const facts = JSON.parse(await api.firstLine())
   const start = (await told('1')).length
   const fresh = async () =>

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import { audit } from '../../../lib/storage/tables/administration.ts'
+import { begun } from '../../support/begun.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
@@ -68,7 +69,7 @@ test('every command leaves its lines under the name of its user, in its own proc
 
 test('commands through the control of a server leave the same lines under the name of their user', async () => {
   const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
-  const server = run('folkmoot', 'serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', storage)
+  const server = begun('serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', storage)
   await server.firstLine()
   const commands = commandsOn(storage)
   const secrets = await changeEverything(commands, '1')
@@ -77,8 +78,7 @@ test('commands through the control of a server leave the same lines under the na
   const exported = await folkmoot('audit', 'export', '--to', '-', '--storage', storage)
   expect(linesOf(exported.lines)).toEqual((await commands.ran('audit', 'list')).toReversed())
   for (const secret of secrets) expect(exported.lines.join()).not.toContain(secret)
-  server.child.kill('SIGTERM')
-  await server.ended
+  await server.stop()
 })
 
 test.each([
@@ -87,7 +87,7 @@ test.each([
 ])('the address of a visitor of the panel %s, and its export is the audit', async (_name, flags, address) => {
   const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
   const serving = ['serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', storage]
-  const server = run('folkmoot', ...serving, ...flags)
+  const server = begun(...serving, ...flags)
   const facts = JSON.parse(await server.firstLine()) as Json
   const { one, ran } = commandsOn(storage)
   const key = await one('keys', 'create', '--name', 'Connector', '--scope', '*:read')
@@ -102,8 +102,7 @@ test.each([
   const exported = await panel('audit/export', 'GET')
   expect(exported.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
   expect(linesOf([await exported.text()])).toEqual(lines.toReversed())
-  server.child.kill('SIGTERM')
-  await server.ended
+  await server.stop()
 })
 
 test('two processes at once leave the lines of both', async () => {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { run } from '../../support/command.ts'
+import { environment, program, run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { ended, folkmoot } from '../../support/program.ts'
@@ -156,11 +156,11 @@ test('a mistake of an endpoint is told in the words of its option', async () => 
 
 test('a key comes by standard input, too, once', async () => {
   const { storage, refusal, one } = await storageWithNetwork()
-  const bin = join(import.meta.dirname, '..', '..', '..', 'daemon', 'bin', 'folkmoot.ts')
   const add = ['endpoints', 'add', '--url', 'https://example.org/hook']
-  const added = spawnSync(process.execPath, [bin, ...add, '--key-file', '-', ...storage], {
+  const added = spawnSync(process.execPath, [program('folkmoot'), ...add, '--key-file', '-', ...storage], {
     input: 'hook-key\n',
     encoding: 'utf8',
+    env: environment(),
   })
   expect([added.status, added.stderr]).toEqual([0, ''])
   const { id } = await one('endpoints', 'list')

@@ -10,6 +10,7 @@ import { serverAt } from '../../../daemon/server/control/ask-control.ts'
 import { writeControlFile } from '../../../daemon/server/control/place.ts'
 import { startControl } from '../../../daemon/server/control/serve-control.ts'
 import { createCommunity } from '../../../lib/index.ts'
+import { begun } from '../../support/begun.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
@@ -18,7 +19,7 @@ import { folkmoot } from '../../support/program.ts'
 const serveDemo = ['serve', '--demo', '--allow-http', '--json', '--port', '0'] as const
 
 async function startServer(...flags: readonly string[]) {
-  const server = run('folkmoot', ...serveDemo, ...flags)
+  const server = begun(...serveDemo, ...flags)
   const facts = JSON.parse(await server.firstLine()) as Json
   const me = async (token: string) =>
     (await fetch(`${facts.url}/admin/v1/networks/demo/me`, { headers: { authorization: `Bearer ${token}` } })).status
@@ -38,7 +39,7 @@ async function ran(...args: readonly string[]): Promise<Json[]> {
 
 test('beside a running server on lowdb keys, endpoints and networks are managed as beside any other storage', async () => {
   const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
-  const { me, facts, child, ended, out } = await startServer('--storage', storage)
+  const { me, facts, stop, out } = await startServer('--storage', storage)
   const [key] = await ran('keys', 'create', '--storage', storage, '--name', 'Connector', '--scope', 'me:read')
   expect(await me(key.token)).toBe(200)
   const hook = ['--url', 'https://example.org/hook', '--key', 'k']
@@ -67,8 +68,7 @@ test('beside a running server on lowdb keys, endpoints and networks are managed 
   )
   expect(await me(facts.token)).toBe(200)
 
-  child.kill('SIGTERM')
-  await ended
+  await stop()
   await expect(stat(facts.control)).rejects.toThrow('ENOENT')
   expect(out.stderr).toBe('')
   // The same commands, now on the file.
@@ -81,16 +81,16 @@ test('a server on memory is reached by its control file; a killed one is no obst
   const inMemory = await startServer('--storage', 'memory:')
   const [key] = await ran('keys', 'create', '--server', inMemory.facts.control, '--name', 'x', '--scope', '*')
   expect(await inMemory.me(key.token)).toBe(200)
-  inMemory.child.kill('SIGTERM')
-  await inMemory.ended
+  await inMemory.stop()
   expect((await folkmoot('keys', 'list', '--server', inMemory.facts.control)).refused).toMatch(/^no server runs at /)
   expect((await folkmoot('keys', 'list', '--storage', 'memory:')).refused).toMatch(/^memory: begins and ends empty: .*--server/)
 
   const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
-  const killed = await startServer('--storage', storage)
+  const killed = run('folkmoot', ...serveDemo, '--storage', storage)
+  const { control } = JSON.parse(await killed.firstLine()) as Json
   killed.child.kill('SIGKILL')
   await killed.ended
-  expect((await stat(killed.facts.control)).isFile()).toBe(true)
+  expect((await stat(control)).isFile()).toBe(true)
   expect((await ran('keys', 'list', '--storage', storage)).flat()).toHaveLength(1)
 })
 

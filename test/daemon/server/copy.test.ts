@@ -9,6 +9,7 @@ import type { Storage } from '../../../lib/storage/contract.ts'
 import type { Row, Table } from '../../../lib/storage/table.ts'
 import { tables } from '../../../lib/storage/tables.ts'
 import { recordsOf } from '../../adapters/storage/records-of.ts'
+import { begun } from '../../support/begun.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
@@ -89,10 +90,9 @@ test('folkmoot copy takes a lowdb file into PostgreSQL, and the relay there lear
   const from = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   const schema = server.newSchema()
   const to = `${server.url}?schema=${schema}`
-  const api = run('folkmoot', 'serve', '--storage', from, '--demo', '--allow-http', '--json', '--port', '0')
+  const api = begun('serve', '--storage', from, '--demo', '--allow-http', '--json', '--port', '0')
   await api.firstLine()
-  api.child.kill('SIGTERM')
-  await api.ended
+  await api.stop()
   const endpoint = ['--network', 'demo', '--url', 'https://hooks.example.org/in', '--key', 'k']
   expect((await ended('folkmoot', 'endpoints', 'add', '--storage', from, ...endpoint)).code).toBe(0)
 
@@ -104,7 +104,7 @@ test('folkmoot copy takes a lowdb file into PostgreSQL, and the relay there lear
   const records = await recordsOf(await postgresOutbox({ url: server.url, schema }))
   expect(records).toEqual([expect.objectContaining({ kind: 'endpoint', url: 'https://hooks.example.org/in' })])
 
-  const second = run('folkmoot', 'copy', '--from', from, '--to', to)
-  expect(await second.ended).toBe(2)
-  expect(second.out.stderr).toMatch(/^folkmoot: the target is not empty/)
+  const second = await ended('folkmoot', 'copy', '--from', from, '--to', to)
+  expect(second.code).toBe(2)
+  expect(second.stderr).toMatch(/^folkmoot: the target is not empty/)
 })

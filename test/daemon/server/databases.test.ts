@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { relayHome } from '../../../daemon/relay/ingest/outbox-address.ts'
+import { begun } from '../../support/begun.ts'
 import { type Command, run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
@@ -27,7 +28,7 @@ describe.each([
     const storage = await address()
     const hook = await receiver()
     const flags = ['--storage', storage, '--port', '0', '--json', '--allow-http', '--demo']
-    const api = run('folkmoot', 'serve', ...flags, '--webhook-url', hook.url, '--webhook-key', 'hook-key')
+    const api = begun('serve', ...flags, '--webhook-url', hook.url, '--webhook-key', 'hook-key')
     const facts = JSON.parse(await api.firstLine())
     // A supervisor keeps what is printed: the password goes to the relay by its environment.
     expect(facts.outbox).toBe(storage.replace('postgres:postgres@', 'postgres@'))
@@ -55,8 +56,7 @@ describe.each([
     expect(hook.received.every(({ headers }) => headers.authorization === 'Bearer hook-key')).toBe(true)
     second.child.kill('SIGTERM')
     expect(await second.ended).toBe(0)
-    api.child.kill('SIGTERM')
-    expect(await api.ended).toBe(0)
+    expect(await api.stop()).toBe(0)
     for (const { out } of [first, second]) expect(out.stdout + out.stderr).not.toContain('postgres:postgres')
     expect(api.out.stderr).toBe('')
   })

@@ -6,7 +6,7 @@ import { startRelay } from '../../../daemon/relay/relay.ts'
 import { openStorage } from '../../../daemon/server/storage/open.ts'
 import { createCommunity, type Endpoints } from '../../../lib/index.ts'
 import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
-import { run } from '../../support/command.ts'
+import { begun } from '../../support/begun.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { folkmoot } from '../../support/program.ts'
@@ -164,7 +164,7 @@ test('a server without the key serves, and names the unreadable endpoint with th
   const [endpoint] = await community.endpoints.list(network.id)
   await community.close()
 
-  const serve = run('folkmoot', 'serve', '--storage', place.address, '--port', '0', '--allow-http', '--relay', '--json')
+  const serve = begun('serve', '--storage', place.address, '--port', '0', '--allow-http', '--relay', '--json')
   await serve.firstLine()
   await until(() => serve.out.stderr.includes('nothing is sent'), 'its relay says it too')
   expect(serve.out.stderr).toMatch(
@@ -172,12 +172,11 @@ test('a server without the key serves, and names the unreadable endpoint with th
   )
   const rotated = await folkmoot('endpoints', 'rotate', '--storage', place.address, endpoint?.id ?? '')
   expect(rotated.refused).toMatch(/^the key of endpoint \d+ of network \d+ is encrypted with .*, which is missing/)
-  serve.child.kill('SIGTERM')
-  await serve.ended
+  await serve.stop()
 
   const file = join(temporaryDirectory(), 'encryption-keys')
   writeFileSync(file, first)
-  const keyed = run('folkmoot', 'serve', '--storage', place.address, '--port', '0', '--allow-http', '--encryption-key-file', file)
+  const keyed = begun('serve', '--storage', place.address, '--port', '0', '--allow-http', '--encryption-key-file', file)
   await keyed.firstLine()
   expect((await folkmoot('endpoints', 'rotate', '--storage', place.address, endpoint?.id ?? '')).refused).toBeUndefined()
   expect(await place.kept()).not.toContain('whsec_')

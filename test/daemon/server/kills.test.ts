@@ -139,7 +139,7 @@ describe.each(Object.keys(engines))('%s', (engine) => {
         await enough.promise
         api.child.kill('SIGKILL')
         await Promise.all([api.ended, ...asking])
-        await expect.poll(() => place.isHeld(), { timeout: 20_000 }).toBe(false)
+        await expect.poll(() => place.isHeld()).toBe(false)
         everybody.push(...asked)
         before = asked
       }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createFront } from '../../../daemon/server/http/front.ts'
 import { createLog } from '../../../daemon/server/operate/log.ts'
+import { begun } from '../../support/begun.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
@@ -49,7 +50,7 @@ test('a server that starts answers 503, is alive and not ready; when its databas
 test('health, figures and one line for each request: never a token, a query or a body', async () => {
   const metricsPort = await freePort()
   const flags = ['--access-log', '--metrics-port', String(metricsPort), '--ids', 'number']
-  const server = run('folkmoot', 'serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:', ...flags)
+  const server = begun('serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:', ...flags)
   const { url, token } = JSON.parse(await server.firstLine())
   const authorization = `Bearer ${token}`
   for (const path of ['/livez', '/readyz']) expect((await fetch(url + path)).status).toBe(200)
@@ -79,7 +80,7 @@ test('health, figures and one line for each request: never a token, a query or a
 
 test('behind a proxy a missing --public-url is reported at the start; a new member consents if the operator sets it', async () => {
   const flags = ['--trust-proxy', '--email-consent', '--storage', 'memory:', '--port', '0', '--demo', '--json']
-  const server = run('folkmoot', 'serve', ...flags)
+  const server = begun('serve', ...flags)
   const { url, token } = JSON.parse(await server.firstLine())
   await vi.waitFor(() => expect(server.out.stderr).toContain('\n'), { timeout: 60_000, interval: 20 })
   expect(JSON.parse(server.out.stderr)).toMatchObject({
@@ -95,10 +96,9 @@ test('behind a proxy a missing --public-url is reported at the start; a new memb
 test('the demo has one key that works, however often it starts', async () => {
   const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   for (let start = 0; start < 2; start++) {
-    const server = run('folkmoot', 'serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', storage)
+    const server = begun('serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', storage)
     await server.firstLine()
-    server.child.kill('SIGTERM')
-    await server.ended
+    await server.stop()
   }
   const { lines } = await folkmoot('keys', 'list', '--storage', storage, '--json')
   const states = lines

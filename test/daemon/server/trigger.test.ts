@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { catalogue } from '../../../lib/events/catalogue.ts'
 import { type ReceivedEvent, receive } from '../../../lib/receiver/index.ts'
-import { run } from '../../support/command.ts'
+import { begun } from '../../support/begun.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { onLoopback } from '../../support/on-loopback.ts'
@@ -33,7 +33,7 @@ async function startReceiver() {
 
 async function startServer() {
   const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
-  const server = run('folkmoot', 'serve', '--demo', '--relay', '--allow-http', '--json', '--port', '0', '--storage', storage)
+  const server = begun('serve', '--demo', '--relay', '--allow-http', '--json', '--port', '0', '--storage', storage)
   const facts = JSON.parse(await server.firstLine()) as Json
   const receiver = await startReceiver()
   const { refused } = await folkmoot('endpoints', 'add', '--storage', storage, '--url', receiver.url, '--key', key)

@@ -6,7 +6,7 @@ import { planOf } from '../../../../daemon/server/faults/plan.ts'
 import { listen } from '../../../../daemon/server/http/listen.ts'
 import { createClient } from '../../../../lib/client/index.ts'
 import { systemTiming } from '../../../../lib/client/timing.ts'
-import { run } from '../../../support/command.ts'
+import { begun } from '../../../support/begun.ts'
 
 /** A server of a community with these faults, and a client that waits for nothing. */
 async function served(fault: readonly string[], seed = '7', maxRetries = 0) {
@@ -95,7 +95,7 @@ test('the n-th request of equal seeds gets the same fault', async () => {
 
 test('serve names its faults at the start, and its health has none', async () => {
   const flags = ['--fault', '503:1', '--latency', '1-2', '--seed', '7']
-  const server = run('folkmoot', 'serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:', ...flags)
+  const server = begun('serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:', ...flags)
   const { url, faults } = JSON.parse(await server.firstLine())
   expect(faults).toEqual({ faults: [{ kind: '503', probability: 1 }], latency: { from: 1, to: 2 }, seed: '7' })
   const statuses = await Promise.all(

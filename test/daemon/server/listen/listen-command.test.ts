@@ -1,10 +1,11 @@
-/** `folkmoot listen`, as a process beside a real server with a relay, in front of an application over real HTTP. */
+/** `folkmoot listen` beside a real server with a relay, in front of an application over real HTTP. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { receive } from '../../../../lib/receiver/index.ts'
+import { begun } from '../../../support/begun.ts'
 import { environment, program, run, watched } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import type { Json } from '../../../support/json.ts'
@@ -31,16 +32,27 @@ async function startApplication(...statuses: readonly number[]) {
   return { url: `${origin.replace('127.0.0.1', 'localhost')}/webhooks`, taken }
 }
 
+const serving = ['serve', '--demo', '--relay', '--json', '--port', '0', '--storage'] as const
+
+const newStorage = (): string => `lowdb:${join(temporaryDirectory(), 'db.json')}`
+
 async function startServer(...flags: readonly string[]) {
-  const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
-  const server = run('folkmoot', 'serve', '--demo', '--relay', '--json', '--port', '0', '--storage', storage, ...flags)
-  return { ...server, storage, facts: JSON.parse(await server.firstLine()) as Json }
+  const storage = newStorage()
+  const server = begun(...serving, storage, ...flags)
+  await server.firstLine()
+  return { ...server, storage }
 }
 
-/** A listener with a pipe for its keys. */
-function startListener(storage: string, ...flags: readonly string[]) {
-  const args = ['listen', '--storage', storage, '--key', key, '--secret', secret, ...flags]
-  const child = spawn(process.execPath, [program('folkmoot'), ...args], { stdio: 'pipe', env: environment() })
+const listening = (storage: string): readonly string[] => ['listen', '--storage', storage, '--key', key, '--secret', secret]
+
+const startListener = (storage: string, ...flags: readonly string[]) => begun(...listening(storage), ...flags)
+
+/** A listener as a process, with a pipe for its keys. */
+function listenerProcess(storage: string, ...flags: readonly string[]) {
+  const child = spawn(process.execPath, [program('folkmoot'), ...listening(storage), ...flags], {
+    stdio: 'pipe',
+    env: environment(),
+  })
   return { ...watched('folkmoot', child as never), press: (text: string) => child.stdin.write(text) }
 }
 
@@ -60,7 +72,7 @@ const trigger = async (event: string, storage: string) => {
 test('deliveries are shown and forwarded with their signatures; a key press sends the last one again; the end leaves nothing', async () => {
   const { storage } = await startServer('--allow-http')
   const application = await startApplication(204)
-  const listener = startListener(
+  const listener = listenerProcess(
     storage,
     '--forward-to',
     application.url,
@@ -127,7 +139,7 @@ test('without --forward-to deliveries are acknowledged; --print-json prints thei
 })
 
 test('an application that is away is shown, and its delivery is not acknowledged; a server on memory is named by its control', async () => {
-  const server = run('folkmoot', 'serve', '--demo', '--relay', '--allow-http', '--json', '--port', '0', '--storage', 'memory:')
+  const server = begun(...serving, 'memory:', '--allow-http')
   const { control } = JSON.parse(await server.firstLine()) as Json
   const listener = startListener('memory:', '--server', control, '--forward-to', '127.0.0.1:1')
   await listener.written('Connected')
@@ -147,33 +159,33 @@ test('an application that answers 410 ends the listener, because the relay disab
   expect(listener.out.stderr).toContain('folkmoot: the relay has disabled endpoint')
 })
 
-test.each([
-  [
-    'a removed endpoint',
-    async (storage: string, id: string) => void (await folkmoot('endpoints', 'remove', id, '--storage', storage)),
-    /was removed: nothing more will come/,
-  ],
-  [
-    'a disabled endpoint',
-    async (storage: string, id: string) => void (await folkmoot('endpoints', 'disable', id, '--storage', storage)),
-    /was disabled: nothing more will come/,
-  ],
-  [
-    'a server that is killed',
-    async (_: string, __: string, server: { kill(signal: 'SIGKILL'): void }) => server.kill('SIGKILL'),
-    /^folkmoot: the server cannot be reached any more/m,
-  ],
-])('%s ends the listener with an error', async (_, spoil, sentence) => {
-  const { storage, child } = await startServer('--allow-http')
+/** Spoils the connection of a listener, which ends with an error. */
+async function endsListener(storage: string, spoil: (endpoint: string) => unknown, sentence: RegExp): Promise<void> {
   const listener = startListener(storage, '--json')
   await listener.written('"kind":"connected"')
   const { endpoint_id } = JSON.parse(await listener.firstLine()) as Json
-  await spoil(storage, endpoint_id, child)
+  await spoil(endpoint_id)
   expect(await listener.ended).toBe(1)
   const { error } = JSON.parse(listener.out.stderr.trim().split('\n').at(-1) ?? '') as Json
   expect(`folkmoot: ${error}`).toMatch(sentence)
-  // On the file itself where the server is gone.
   expect(await urlsIn(storage)).toEqual([])
+}
+
+test.each([
+  ['removed', 'remove'],
+  ['disabled', 'disable'],
+])('a %s endpoint ends the listener with an error', async (how, command) => {
+  const { storage } = await startServer('--allow-http')
+  const spoil = (id: string) => folkmoot('endpoints', command, id, '--storage', storage)
+  await endsListener(storage, spoil, new RegExp(`was ${how}: nothing more will come`))
+})
+
+test('a server that is killed ends the listener with an error, and the endpoint is removed from the file itself', async () => {
+  const storage = newStorage()
+  const server = run('folkmoot', ...serving, storage, '--allow-http')
+  await server.firstLine()
+  const kill = () => server.child.kill('SIGKILL')
+  await endsListener(storage, kill, /^folkmoot: the server cannot be reached any more/m)
 })
 
 test('a relay that may not reach this machine is no connection, and the remedy is named', async () => {

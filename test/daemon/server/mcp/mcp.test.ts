@@ -6,13 +6,14 @@ import { text } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished, test } from 'vitest'
-import { environment, program, run } from '../../../support/command.ts'
+import { begun } from '../../../support/begun.ts'
+import { environment, program } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { call } from '../../../support/mcp.ts'
 import { folkmoot } from '../../../support/program.ts'
 
 test('an agent starts folkmoot mcp, reads and writes a network of a server, and ends it', async () => {
-  const server = run('folkmoot', 'serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:')
+  const server = begun('serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:')
   const { url, token } = JSON.parse(await server.firstLine())
   const file = join(temporaryDirectory(), 'token')
   await writeFile(file, `${token}\n`)

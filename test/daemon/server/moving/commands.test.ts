@@ -1,4 +1,4 @@
-/** `folkmoot pull` and `folkmoot diff` as processes, between servers that really listen. */
+/** `folkmoot pull` and `folkmoot diff` between servers that really listen, and as processes that are killed. */
 
 import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -10,14 +10,16 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
 import { scoped } from '../../../../lib/storage/scoped.ts'
 import { members } from '../../../../lib/storage/tables/members.ts'
+import { begun } from '../../../support/begun.ts'
 import { run } from '../../../support/command.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { ended, folkmoot } from '../../../support/program.ts'
+import { soaking } from '../../../support/rounds.ts'
 import { everything } from './support.ts'
 
 async function demo(): Promise<{ url: string; token: string }> {
-  const api = run('folkmoot', 'serve', '--storage', 'memory:', '--demo', '--allow-http', '--json', '--port', '0')
+  const api = begun('serve', '--storage', 'memory:', '--demo', '--allow-http', '--json', '--port', '0')
   return JSON.parse(await api.firstLine())
 }
 
@@ -36,7 +38,7 @@ async function serve(storage: string): Promise<{ url: string; token: string }> {
     '*',
     '--json',
   )
-  const api = run('folkmoot', 'serve', '--storage', storage, '--allow-http', '--json', '--port', '0')
+  const api = begun('serve', '--storage', storage, '--allow-http', '--json', '--port', '0')
   const { url } = JSON.parse(await api.firstLine())
   return { url, token: JSON.parse(made.lines.join('')).token }
 }
@@ -62,10 +64,9 @@ test('a demo network that was pulled and served again does not differ, until som
   // A server that cannot be asked is neither a difference nor none.
   const nowhere = await closedPort()
   const token = (which: 'a' | 'b') => [`--${which}-token`, 'fmt_unknown']
-  for (const wrong of [['--b', nowhere], ['--a', nowhere], token('a'), token('b'), ['--b-network', 'nobody']]) {
-    const asked = run('folkmoot', 'diff', ...sides, ...wrong)
-    expect([await asked.ended, asked.out.stdout]).toEqual([2, ''])
-  }
+  const wrong = [['--b', nowhere], ['--a', nowhere], token('a'), token('b'), ['--b-network', 'nobody']]
+  const asked = await Promise.all(wrong.map((side) => ended('folkmoot', 'diff', ...sides, ...side)))
+  for (const [place, { code, stdout }] of asked.entries()) expect([wrong[place], code, stdout]).toEqual([wrong[place], 2, ''])
 
   const renamed = await fetch(`${copy.url}/admin/v1/networks/demo/members/${await firstMember(copy)}`, {
     method: 'PATCH',
@@ -175,9 +176,10 @@ const listening = (server: Server): Promise<string> =>
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
   })
 
-const count = 10_000
+/** The soak pulls as many as a large community has. */
+const count = soaking ? 10_000 : 3_000
 
-test('10,000 members arrive whole through 429s, 503s and lost connections, with the pull killed on the way', async () => {
+test(`${count} members arrive whole through 429s, 503s and lost connections, with the pull killed on the way`, async () => {
   const source = await createTestCommunity({ storage: memoryStorage(), allowHttp: true })
   await source.storage.transaction(async (tx) => {
     const here = scoped(tx, '1')
@@ -208,9 +210,9 @@ test('10,000 members arrive whole through 429s, 503s and lost connections, with 
   const pull = () =>
     run('folkmoot', 'pull', '--from', url, '--network', '1', '--token', source.token, '--to', `sqlite:${path}`, '--json')
   // Chance decides where; each run gets further, because every page that was written counts.
-  for (const upTo of [30, 70]) {
+  for (const pages of [count / 300, count / 150]) {
     const killed = pull()
-    const at = requests + 5 + Math.floor(Math.random() * upTo)
+    const at = requests + 5 + Math.floor(Math.random() * pages)
     onRequest = () => void (requests === at && killed.child.kill('SIGKILL'))
     expect(await killed.ended).toBe(null)
   }
