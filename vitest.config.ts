@@ -42,9 +42,17 @@ const everyRelay = [
 const interleavings = 'test/contract/interleavings.test.ts'
 
 /** Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`). */
-const soak = ['kills', 'kill-loop', 'lowdb-processes', 'postgres-processes', 'stopped-writer', 'large', 'browser/tasks'].map(
-  (name) => `test/**/${name}.test.ts`,
-)
+const soak = [
+  'browser/tasks',
+  'cluster/network',
+  'kill-loop',
+  'kills',
+  'large',
+  'lowdb-processes',
+  'moving/commands',
+  'postgres-processes',
+  'stopped-writer',
+].map((name) => `test/**/${name}.test.ts`)
 
 /** Whether `npm run test:soak` asks for them by name. */
 const soakAlone = process.argv.some((word) => /^(--project=)?soak/.test(word))

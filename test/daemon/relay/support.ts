@@ -132,7 +132,8 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
     if (await met) return
     const waited = performance.now() - begin
     if (waited > seconds * 1000) throw new Error(`waited ${seconds} s in vain until ${what}`)
-    await new Promise<void>((done) => void setTimeout(done, typeof met === 'boolean' || waited < 100 ? 5 : 20))
+    const pause = typeof met === 'boolean' ? Math.min(20, waited / 50) : Math.min(100, waited / 10)
+    await new Promise<void>((done) => void setTimeout(done, Math.max(5, pause)))
   }
 }
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { testPostgres } from '../../../support/postgres.ts'
 import { proxyTo } from '../../../support/proxy.ts'
+import { rounds } from '../../../support/rounds.ts'
 import { endpoint, events, pass, until } from '../support.ts'
 import { type Cluster, cluster, clusterServer, times, untilShared, type Watched, watched } from './support.ts'
 
@@ -49,7 +50,7 @@ test('connections that are cut at random lose nothing, and no event is sent by t
     }),
   )
   const sent: string[] = []
-  for (let batch = 0; cuts < 60; batch++) {
+  for (let batch = 0; cuts < rounds(15, 60); batch++) {
     const some = events(`b${batch}-`, 5)
     await group.append(...some)
     sent.push(...some.map(({ event_id }) => event_id))
