@@ -161,8 +161,12 @@ function longLine(text: string): Uint8Array {
 function finish(line: Uint8Array): void {
   line.set(ending, line.length - ending.length)
   line.set(head)
-  const crc = crc32(line.subarray(headLength, -1)).toString(16).padStart(8, '0')
-  for (let digit = 0; digit < crc.length; digit++) line[opening.length + digit] = crc.charCodeAt(digit)
+  let crc = crc32(line.subarray(headLength, -1))
+  // Not by `toString(16)`: of a number beyond 31 bits it costs as much as the checksum itself.
+  for (let place = opening.length + 7; place >= opening.length; place--) {
+    line[place] = '0123456789abcdef'.charCodeAt(crc & 15)
+    crc >>>= 4
+  }
 }
 
 /**
