@@ -14,6 +14,8 @@ export interface Statement {
   readonly single?: boolean
   /** The text that asks for a list of ids instead of one, and where an answer has the id. */
   readonly several?: Several
+  /** The table of which it reads rows, where it only reads. */
+  readonly reads?: string
   /** The table of which it changes rows. A lock changes none. */
   readonly writes?: string
 }
@@ -181,7 +183,7 @@ export function statementsOf(dialect: Dialect) {
     const { values, add } = parameters()
     const branches = branchesOf(table, query)
     const sql = branches.length === 0 ? selection(table, query, add) : union(table, query, branches, add)
-    return { sql: `${sql}${bounds(query, add)}`, values }
+    return { sql: `${sql}${bounds(query, add)}`, values, reads: table.name }
   }
 
   /**
@@ -203,7 +205,7 @@ export function statementsOf(dialect: Dialect) {
     // With its order, so that the same index serves it. `EXISTS` would forget the order.
     const next = () => `${selection(table, { where, order }, add, quoted(by), beyondLast)} LIMIT 1`
     const more = query.limit === undefined ? 'FALSE' : `(${next()}) IS NOT NULL`
-    return { sql: `SELECT ${record}, ${place}, ${last}, ${more} FROM (${page}) AS page`, values }
+    return { sql: `SELECT ${record}, ${place}, ${last}, ${more} FROM (${page}) AS page`, values, reads: table.name }
   }
 
   /** A query whose text depends on little: single values and nulls, no list, and nothing that no row can have. */
@@ -231,7 +233,7 @@ export function statementsOf(dialect: Dialect) {
     if (after !== undefined) values.push(placeIn(table, order?.by ?? 'id', after))
     if (limit !== undefined) values.push(limit)
     if (offset > 0) values.push(offset)
-    return { sql, values, single: limit === 1 }
+    return { sql, values, single: limit === 1, reads: table.name }
   }
 
   /**
@@ -259,7 +261,7 @@ export function statementsOf(dialect: Dialect) {
     const wanted = encodeWanted(dialect, 'id', id)
     if (wanted === undefined) return written(table, { where: { id } })
     const { get, getSeveral } = preparedOf(table)
-    return { sql: get, values: [wanted], single: true, several: getSeveral }
+    return { sql: get, values: [wanted], single: true, several: getSeveral, reads: table.name }
   }
 
   return {
@@ -277,7 +279,8 @@ export function statementsOf(dialect: Dialect) {
 
     count(table: TableShape, where: AnyRow): Statement {
       const { values, add } = parameters()
-      return { sql: `SELECT count(*) FROM ${dialect.table(table.name)}${clause(conditions(table, where, add))}`, values }
+      const sql = `SELECT count(*) FROM ${dialect.table(table.name)}${clause(conditions(table, where, add))}`
+      return { sql, values, reads: table.name }
     },
 
     /** Changes nothing when a key is taken: no error that would end a transaction. */

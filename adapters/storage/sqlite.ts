@@ -22,7 +22,9 @@ import { inSession, type Writer } from './sql/session.ts'
 import { type Snapshot, sharedSnapshots } from './sql/snapshots.ts'
 import { nestedStorage, runningWork, sqlStorage } from './sql/storage.ts'
 import { groupCommits } from './sqlite/group-commits.ts'
+import { type LogFile, logOver, openLogFile } from './sqlite/log.ts'
 import { type Readers, readersWith } from './sqlite/readers.ts'
+import { type Unsynced, unsyncedTables } from './sqlite/unsynced.ts'
 import { versionOf } from './sqlite/version.ts'
 
 export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
@@ -41,6 +43,8 @@ export interface SqliteOptions {
   readonly tables?: readonly TableShape[]
   /** Called with every statement, for tests. */
   readonly onStatement?: (statement: Statement) => void
+  /** Opens the file's write-ahead log to sync it, for tests. */
+  readonly openLog?: typeof openLogFile
 }
 
 export interface SqliteStorage extends Storage {
@@ -113,7 +117,7 @@ class Changed {
 }
 
 /** The committed state at one moment, as one connection keeps seeing it. */
-function snapshotOn(connection: Connection, readers: Readers): Snapshot {
+function snapshotOn(connection: Connection, readers: Readers, unsynced: Unsynced): Snapshot {
   try {
     connection.run('BEGIN')
   } catch (error) {
@@ -124,6 +128,7 @@ function snapshotOn(connection: Connection, readers: Readers): Snapshot {
   return {
     query,
     native,
+    unsynced: unsynced.of,
     end() {
       // SQLite ends a transaction by itself when it must give it up.
       if (connection.database.isTransaction) connection.run('COMMIT')
@@ -139,6 +144,7 @@ const rules = {
   busyTimeoutMs: v.optional(positive, 5_000),
   tables: v.optional(anything<readonly TableShape[]>(), allTables),
   onStatement: v.optional(callable<NonNullable<SqliteOptions['onStatement']>>()),
+  openLog: v.optional(callable<NonNullable<SqliteOptions['openLog']>>(), () => openLogFile),
 } satisfies RulesOf<SqliteOptions>
 
 /**
@@ -150,25 +156,46 @@ const rules = {
  */
 export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
   const checked = checkOptions('sqliteStorage', rules, options, "{ path: './data/db.sqlite' }")
-  const { migrate, busyTimeoutMs, tables, onStatement: watch } = checked
+  const { migrate, busyTimeoutMs, tables, onStatement: watch, openLog } = checked
   const path = fileOf(options)
   const connection = openConnection(path, { watch })
+  let logFile: LogFile | undefined
   try {
     const prepare = migrate ? migrateFile : requireMigratedFile
     await prepare(connection.database, sqliteDialect, storageSchema(sqliteDialect, tables), path)
+    logFile = await openLog(path)
+    if (logFile) connection.run('PRAGMA synchronous = NORMAL')
   } catch (error) {
     connection.close()
     throw storageErrorOf(error, path)
   }
-  const groups = groupCommits(connection, path, busyTimeoutMs)
-  const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
+  const log = logOver(logFile, path)
+  const unsynced = unsyncedTables()
   const version = versionOf(connection)
-  const open = async () => snapshotOn(await readers.take(), readers)
+  /** The tables that the open group has changed. */
+  let grouped = new Changed()
+  const groups = groupCommits({
+    ...{ connection, path, log, busyTimeoutMs },
+    sync() {
+      const { tables } = grouped
+      grouped = new Changed()
+      // It may have seen a commit that is not on the disk: of another group, or of another process.
+      if (tables !== 'any' && tables.size === 0) return version.hasOthers() ? log.synced() : log.pending()
+      const synced = log.synced()
+      unsynced.committed(tables, synced)
+      return synced
+    },
+  })
+  const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
+  const open = async () => snapshotOn(await readers.take(), readers, unsynced)
   const nesting = nestingIn()
   const snapshots = sharedSnapshots({ open, maxReads, statements, nesting })
   /** The tables that the transaction changes which runs now: they run one at a time. */
   let changed = new Changed()
-  const writer = writerOn(connection, (table) => changed.add(table))
+  const writer = writerOn(connection, (table) => {
+    changed.add(table)
+    grouped.add(table)
+  })
   const work = runningWork()
   const inExclusive = nestingIn(
     'a write inside `exclusive` would wait for itself. Write through `using`, or begin it after `exclusive` ends',
@@ -196,6 +223,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
       async end() {
         readers.close()
         version.close()
+        await log.close()
         connection.close()
       },
     }),

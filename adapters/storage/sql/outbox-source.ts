@@ -29,6 +29,8 @@ export interface OutboxTable {
   /** The rows of a statement, which is one transaction. @throws StorageError */
   run(sql: string, values: readonly Parameter[]): Promise<readonly (readonly unknown[])[]>
   watch(changed: () => void): () => void
+  /** Resolves when rows that were read are on the disk, where they may be seen earlier. @throws StorageError */
+  durable?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,7 +38,7 @@ export interface OutboxTable {
 const maxRows = 500
 
 /** A source over a table. */
-export function outboxSource({ dialect, run, watch, close }: OutboxTable): OutboxSource {
+export function outboxSource({ dialect, run, watch, durable, close }: OutboxTable): OutboxSource {
   const outbox = dialect.table('outbox')
   const these = dialect.among('"seq"', 'integer', dialect.parameter(1))
   const limited = (sql: string) => `${sql} LIMIT ${dialect.bound(dialect.parameter(2))}`
@@ -61,6 +63,7 @@ export function outboxSource({ dialect, run, watch, close }: OutboxTable): Outbo
       const position = positions[stream] ?? 0
       forgetAfter(position)
       const found = await run(reading, [dialect.list([...readings.values()].flat()), rowsAtOnce])
+      if (found.length > 0) await durable?.()
       const rows = found.map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
       const full = rows.length === rowsAtOnce
       const some = upTo(rows, limit)

@@ -13,6 +13,11 @@ export interface Reader {
   /** @throws StorageError in the terms of the contract */
   query(statement: Statement): Rows | Promise<Rows>
   readonly native: unknown
+  /**
+   * The syncs before which nobody may hear of rows of a table that are read now; `undefined` for none. It never rejects.
+   * @param table `undefined` for any
+   */
+  unsynced?(table: string | undefined): Promise<unknown> | undefined
 }
 
 /** Runs the statements of a transaction that writes. */

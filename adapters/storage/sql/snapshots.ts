@@ -102,16 +102,55 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
       const shared = sharedOfTurn()
       shared.reads++
       const mark = { running: true }
+      let seen: SeenBy | undefined
       try {
         const reader = await shared.reader
+        seen = reader.unsynced && seenBy(reader, reader.unsynced)
         // After the wait this is the caller's own turn again, so the work runs in the caller's asynchronous context.
-        return await inSession(reader, undefined, statements, (tx) => nesting.enter(mark, work, tx))
+        return await inSession(seen?.reader ?? reader, undefined, statements, (tx) => nesting.enter(mark, work, tx))
       } finally {
         mark.running = false
         shared.leave()
+        const syncs = seen?.syncs()
+        if (syncs) await syncs
       }
     },
     settled: () => Promise.all(used),
+  }
+}
+
+/** The commits that one read may have seen before they were on the disk. */
+interface SeenBy {
+  /** The same reader, for this read alone. */
+  readonly reader: Reader
+  /** The syncs that the answer waits for; `undefined` for none. */
+  syncs(): Promise<unknown> | undefined
+}
+
+function seenBy(reader: Reader, unsynced: NonNullable<Reader['unsynced']>): SeenBy {
+  const syncs: Promise<unknown>[] = []
+  let isAny = false
+  const note = (table: string | undefined) => {
+    const sync = unsynced(table)
+    if (sync) syncs.push(sync)
+  }
+  return {
+    reader: {
+      get native() {
+        isAny = true
+        return reader.native
+      },
+      query(statement) {
+        const rows = reader.query(statement)
+        note(statement.reads)
+        return rows
+      },
+    },
+    syncs() {
+      // The host's own statements may have come at any time until now.
+      if (isAny) note(undefined)
+      return syncs.length === 0 ? undefined : Promise.all(syncs)
+    },
   }
 }
 
@@ -130,6 +169,7 @@ function remembering(snapshot: Snapshot): Reader {
     get native() {
       return snapshot.native
     },
+    ...(snapshot.unsynced ? { unsynced: snapshot.unsynced } : {}),
     query(statement: Statement) {
       const { sql, values, single } = statement
       if (!single) return query(statement)

@@ -3,7 +3,8 @@
  *
  * Terms
  * - **Group**: transactions that share one BEGIN and one COMMIT, because the sync of a commit costs as much as a dozen of
- *   them. Each is a savepoint, so one that throws is undone without the others. Nobody hears of theirs before the COMMIT.
+ *   them. Each is a savepoint, so one that throws is undone without the others. Nobody hears of theirs before the log is synced.
+ *   Meanwhile the next group works on.
  * - **Turn** of the event loop: a group stays open for some, so that requests which have arrived get into it.
  */
 import { setImmediate } from 'node:timers/promises'
@@ -11,11 +12,13 @@ import { isStorageError, StorageError } from '../../../lib/storage/contract.ts'
 import { whileBusy } from '../../sql/sqlite/busy.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { faultOf, storageErrorOf } from '../../sql/sqlite/errors.ts'
+import type { Log } from './log.ts'
 
 /** More than these do not wait for each other. */
 const maxInGroup = 128
 /** A commit holds up the whole process. Reads that arrived beside a group begin in its first turn, and are answered in the second. */
 const fewestTurns = 3
+const sqliteBusy = 5
 
 export interface GroupCommits {
   /** Runs work in a separate transaction; resolves when that is durable. @throws the error of `work`, StorageError */
@@ -37,14 +40,23 @@ interface Ended {
   readonly tell: () => void
 }
 
-/**
- * @param connection the writer's own
- * @param busyTimeoutMs milliseconds to wait for another process that writes
- */
-export function groupCommits(connection: Connection, path: string, busyTimeoutMs: number): GroupCommits {
+export interface GroupCommitOptions {
+  /** The writer's own. Its commits do not sync the log. */
+  readonly connection: Connection
+  readonly path: string
+  readonly log: Log
+  /** Milliseconds to wait for another process that writes. */
+  readonly busyTimeoutMs: number
+  /** Called right after each commit: what is waited for before it is told. By default a sync of the log. */
+  readonly sync?: () => Promise<void> | undefined
+}
+
+export function groupCommits({ connection, path, log, busyTimeoutMs, sync = log.synced }: GroupCommitOptions): GroupCommits {
   const { database } = connection
   const queue: Job[] = []
   let running = false
+  /** Ends the wait of an open group for another job. */
+  let wake = () => {}
 
   function add<T>(work: () => Promise<T>, exclusive: boolean): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -57,8 +69,17 @@ export function groupCommits(connection: Connection, path: string, busyTimeoutMs
       }
     }
     queue.push({ exclusive, run, reject })
+    wake()
     if (!running) void runAll()
     return promise
+  }
+
+  /** Waits for another job until then. @returns whether there is one */
+  async function joinedUntil(over: Promise<unknown>): Promise<boolean> {
+    const { promise: woken, resolve } = Promise.withResolvers<void>()
+    wake = resolve
+    await Promise.race([over, woken])
+    return queue[0] !== undefined
   }
 
   async function runAll(): Promise<void> {
@@ -72,7 +93,7 @@ export function groupCommits(connection: Connection, path: string, busyTimeoutMs
 
   async function runGroup(): Promise<void> {
     try {
-      await whileBusy(busyTimeoutMs, () => connection.run('BEGIN IMMEDIATE'))
+      await whileBusy(busyTimeoutMs, begin)
     } catch (error) {
       // Waiting work has waited as long; later work tries again.
       for (const job of queue.splice(0)) job.reject(storageErrorOf(error, path))
@@ -80,16 +101,20 @@ export function groupCommits(connection: Connection, path: string, busyTimeoutMs
     }
     const jobs: Job[] = []
     const ends: Ended[] = []
-    let turns = 0
+    // The sync of the groups before. Later ones, after commits of other processes, do not keep this group open.
+    const before = log.pending()?.catch(() => undefined)
     try {
-      do {
+      for (let turns = 1; ; turns++) {
         for (let job = next(jobs.length); job; job = next(jobs.length)) {
           jobs.push(job)
           ends.push(await runOne(job))
         }
         await setImmediate()
-        turns += 1
-      } while (jobs.length < maxInGroup && !queue[0]?.exclusive && (queue[0] || turns < fewestTurns))
+        if (jobs.length >= maxInGroup || queue[0]?.exclusive) break
+        if (queue[0] || turns < fewestTurns) continue
+        // The sync of this group cannot begin earlier than that one ends. Until then others join it.
+        if (!before || !(await joinedUntil(before))) break
+      }
       commit()
     } catch (error) {
       if (database.isTransaction) connection.run('ROLLBACK')
@@ -100,7 +125,29 @@ export function groupCommits(connection: Connection, path: string, busyTimeoutMs
       for (const job of jobs) job.reject(reason)
       return
     }
-    for (const { tell } of ends) tell()
+    void tellWhenSynced(jobs, ends)
+  }
+
+  /** Never rejects. */
+  async function tellWhenSynced(jobs: readonly Job[], ends: readonly Ended[]): Promise<void> {
+    try {
+      await sync()
+      for (const { tell } of ends) tell()
+    } catch (error) {
+      const reason = storageErrorOf(error, path)
+      for (const job of jobs) job.reject(reason)
+    }
+  }
+
+  /** @throws an error of SQLite, `busy` while another connection holds the file */
+  function begin(): void {
+    // A second sync does not write pages again that a failed one has dropped. So the log goes into the database file first.
+    if (log.isDoubtful()) {
+      const [[isBusy] = [1]] = connection.query({ sql: 'PRAGMA wal_checkpoint(TRUNCATE)', values: [] })
+      if (isBusy !== 0) throw Object.assign(new Error('the log cannot be emptied while somebody reads'), { errcode: sqliteBusy })
+      log.begunAnew()
+    }
+    connection.run('BEGIN IMMEDIATE')
   }
 
   /** @throws StorageError `unknown` after an error of the disk: the log may hold the commit, and a crash would bring it back */

@@ -6,8 +6,10 @@ import { StorageError } from '../../../lib/storage/contract.ts'
 import { whileBusy } from '../../sql/sqlite/busy.ts'
 import { connectionOver, openConnection } from '../../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../../sql/sqlite/dialect.ts'
+import { storageErrorOf } from '../../sql/sqlite/errors.ts'
 import { openReadOnly } from '../../sql/sqlite/read-only.ts'
 import { outboxSource } from '../sql/outbox-source.ts'
+import { openLogFile } from './log.ts'
 import { migrateSqlite } from './migrate.ts'
 
 /** Milliseconds to wait for the API server, which writes to the same file. */
@@ -18,12 +20,14 @@ const busyTimeoutMs = 5_000
  *
  * @param path the file, as `--storage sqlite:` names it; it is created if it is missing, so that either may start first
  * @param looking only to look: nothing is made or changed, and the file must be there
+ * @param openLog opens the file's write-ahead log to sync it, for tests
  * @throws StorageError `damaged`, `newer`, `full`, `unavailable`
  */
-export async function sqliteOutbox(path: string, looking = false): Promise<OutboxSource> {
+export async function sqliteOutbox(path: string, looking = false, openLog = openLogFile): Promise<OutboxSource> {
   const file = resolve(path)
   if (!looking) await migrateSqlite({ path: file, tables: [] })
   const connection = looking ? connectionOver(openReadOnly(file), file) : openConnection(file)
+  const log = looking ? undefined : await openLog(file)
   const watchers = new Set<FSWatcher>()
   const inode = statSync(file).ino
   const isThere = (): boolean => statSync(file, { throwIfNoEntry: false })?.ino === inode
@@ -50,8 +54,18 @@ export async function sqliteOutbox(path: string, looking = false): Promise<Outbo
       }
     },
 
+    // The API server syncs its commits after it has made them. An event of a commit that is lost must not go out.
+    async durable() {
+      try {
+        await log?.datasync()
+      } catch (error) {
+        throw storageErrorOf(error, file)
+      }
+    },
+
     async close() {
       for (const watcher of watchers) watcher.close()
+      await log?.close()
       connection.close()
     },
   })

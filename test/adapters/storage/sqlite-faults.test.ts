@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Connection, openConnection } from '../../../adapters/sql/sqlite/connection.ts'
 import { groupCommits } from '../../../adapters/storage/sqlite/group-commits.ts'
+import { logOver, openLogFile } from '../../../adapters/storage/sqlite/log.ts'
 import { type SqliteOptions, type SqliteStorage, sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { isUniqueViolation } from '../../../lib/storage/contract.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
@@ -85,6 +86,8 @@ test('a disk that fails in the commit leaves it open whether that came through, 
   const connection = openConnection(path)
   onTestFinished(() => connection.close())
   connection.run('CREATE TABLE notes (text)')
+  const log = logOver(await openLogFile(path), path)
+  onTestFinished(() => log.close())
   const failing = (errcode: number): Connection => ({
     ...connection,
     run(sql) {
@@ -93,7 +96,9 @@ test('a disk that fails in the commit leaves it open whether that came through, 
     },
   })
   const commit = (over: Connection) =>
-    groupCommits(over, path, 100).transaction(async () => connection.run("INSERT INTO notes VALUES ('x')"))
+    groupCommits({ connection: over, path, log, busyTimeoutMs: 100 }).transaction(async () =>
+      connection.run("INSERT INTO notes VALUES ('x')"),
+    )
   // SQLITE_IOERR_FSYNC, SQLITE_FULL.
   await expect(commit(failing(1034))).rejects.toMatchObject({ code: 'unknown' })
   await expect(commit(failing(13))).rejects.toMatchObject({ code: 'full' })
