@@ -18,11 +18,13 @@ export interface BannerFacts {
   readonly control: string | null
   /** A link that lets one person into the panel, once. */
   readonly panel: string | null
+  /** The sentence about that link, if it opens only at another origin. */
+  readonly panelHint: string | null
 }
 
 /** The readable greeting of `folkmoot serve`. */
 export function banner(facts: BannerFacts): string {
-  const { url, network_id, token, storage, outbox, secured, receiver, faults, metrics, control, panel } = facts
+  const { url, network_id, token, storage, outbox, secured, receiver, faults, metrics, control, panel, panelHint } = facts
   const lines = [
     '',
     `  folkmoot listens on ${url}`,
@@ -34,6 +36,7 @@ export function banner(facts: BannerFacts): string {
   ]
   if (metrics) lines.push(`  Metrics    ${metrics}`)
   if (panel) lines.push(`  Panel      ${panel}`, '             (works once, for an hour; then `folkmoot panel-link`)')
+  if (panel && panelHint) lines.push(`             ${panelHint}`)
   if (control && !storage.startsWith('lowdb:')) lines.push(`  Commands   reach it with --server ${control}`)
   if (!secured)
     lines.push(

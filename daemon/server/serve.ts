@@ -27,6 +27,7 @@ import { startMaintenance } from './operate/maintenance.ts'
 import type { Metrics } from './operate/metrics.ts'
 import { warnOfUnreadable } from './operate/unreadable.ts'
 import { watcherOf } from './operate/watcher.ts'
+import { panelAddress } from './panel/address.ts'
 import { type LinkWishes, mountPanel } from './panel/mount.ts'
 import { checkRelayFlags, type SeparateRelay, separateRelay } from './panel/separate-relay.ts'
 import { secretsOf } from './secrets.ts'
@@ -114,6 +115,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       view = { view: ofRelay, close: () => ofRelay.close() }
     } else view = await separateRelay(outbox, flags)
     opened.push(async () => view?.close())
+    const address = panelAddress(flags, listening.url)
     const panel = mountPanel(
       {
         community,
@@ -123,7 +125,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
         ...httpsOf(flags),
         onError,
       },
-      flags.publicUrl ?? listening.url,
+      address,
       toNodeListener(community, { bodyTimeoutMs: 120_000 }),
     )
     const operator = { ...community, outbox: async () => outbox, panelLink: async (wishes: LinkWishes) => panel.link(wishes) }
@@ -143,7 +145,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       outbox: withPasswordLeftOut(outbox),
       control: control?.file ?? null,
       // Others read standard output, too: without the demo, programs ask for a link over the control.
-      panel: demo || !flags.json ? panel.link().url : null,
+      panel: (demo || !flags.json) && address.closed === undefined ? panel.link().url : null,
     }
     out.line(
       flags.json
@@ -152,6 +154,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
             ...facts,
             storage: withoutPassword(flags.storage),
             outbox: withoutPassword(outbox),
+            panelHint: address.hint ?? null,
             secured: Boolean(flags.tlsCert || flags.allowHttp || flags.trustProxy),
             receiver: demo?.receiver?.url ?? null,
             faults: faults ? describePlan(faults) : null,

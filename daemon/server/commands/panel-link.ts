@@ -27,4 +27,5 @@ export async function panelLink({ readOnly, expires, network, ...flags }: PanelL
   })
   showOne(out, flags, link, link.url)
   if (!flags.json) out.warn(`The link works once, until ${link.expires_at}.`)
+  if (link.hint !== undefined) out.warn(link.hint)
 }

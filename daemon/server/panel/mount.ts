@@ -1,6 +1,8 @@
 /** The panel below its path, loaded with its first request, and links to it. */
 import type { RequestListener } from 'node:http'
+import { fail, refused } from '../../../lib/errors.ts'
 import { localUser } from '../../user.ts'
+import type { PanelAddress } from './address.ts'
 import { createLogins, linkSeconds, longestLinkSeconds } from './logins.ts'
 import type { PanelParts } from './panel.ts'
 import { panelPath } from './path.ts'
@@ -19,18 +21,24 @@ export interface LinkWishes {
 export interface PanelLink {
   readonly url: string
   readonly expires_at: string
+  /** The sentence to show with it, if it opens only at another origin. */
+  readonly hint?: string
 }
 
 /** The panel of a server. */
 export interface MountedPanel {
   /** Answers the panel's paths, and leaves every other request to the next listener. */
   readonly listener: RequestListener
-  /** Makes a link that lets one person in, once. */
+  /**
+   * Makes a link that lets one person in, once.
+   * @throws ApiError 403 if no link would open
+   */
   link(wishes?: LinkWishes): PanelLink
 }
 
-/** @param url the address of the server as people open it */
-export function mountPanel(parts: Omit<PanelParts, 'logins'>, url: string, next: RequestListener): MountedPanel {
+/** @param address where links lead */
+export function mountPanel(parts: Omit<PanelParts, 'logins'>, address: PanelAddress, next: RequestListener): MountedPanel {
+  const { url, closed, hint } = address
   const logins = createLogins(() => Date.now())
   let loaded: Promise<RequestListener> | undefined
   const load = () => {
@@ -50,13 +58,15 @@ export function mountPanel(parts: Omit<PanelParts, 'logins'>, url: string, next:
       )
     },
     link({ network_id, read_only = false, expires = linkSeconds, actor = localUser() } = {}) {
+      if (closed !== undefined) fail(refused(closed))
       const rights = {
         actor,
         networks: network_id === undefined ? 'all' : [network_id],
         access: read_only ? 'read' : 'all',
       } as const
       const { code, expiresAt } = logins.link(rights, Math.min(Math.max(expires, 1), longestLinkSeconds) * 1000)
-      return { url: `${url}${panelPath}/login?code=${code}`, expires_at: new Date(expiresAt).toISOString() }
+      const link = { url: `${url}${panelPath}/login?code=${code}`, expires_at: new Date(expiresAt).toISOString() }
+      return { ...link, ...(hint === undefined ? {} : { hint }) }
     },
   }
 }

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { ServeFlags } from '../../../daemon/server/flags.ts'
 import { createLogins, sessionMs } from '../../../daemon/server/panel/logins.ts'
 import { type Running, serve } from '../../../daemon/server/serve.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
@@ -13,13 +14,19 @@ import { folkmoot } from '../../support/program.ts'
 let server: Running & { readonly facts: Json }
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-panel-'))
 
-beforeAll(async () => {
+/** Starts a server, and returns the first text that it prints. */
+async function started(flags: Partial<ServeFlags>): Promise<Running & { readonly text: string }> {
   const lines: string[] = []
   const out = { line: (text: string) => void lines.push(text), warn: () => {} }
   const lists = { webhookUrl: [], webhookKey: [], webhookKeyFile: [], fault: [] }
-  const flags = { demo: true, allowHttp: true, trustProxy: true, json: true, port: 0, host: '127.0.0.1' }
-  const running = await serve({ ...flags, ...lists, storage: `sqlite:${join(directory, 'db.sqlite')}` }, out)
-  server = { ...running, facts: JSON.parse(lines[0] ?? '') }
+  const running = await serve({ ...{ storage: 'memory:', port: 0, host: '127.0.0.1' }, ...lists, ...flags }, out)
+  return { ...running, text: lines[0] ?? '' }
+}
+
+beforeAll(async () => {
+  const storage = `sqlite:${join(directory, 'db.sqlite')}`
+  const running = await started({ demo: true, allowHttp: true, trustProxy: true, json: true, storage })
+  server = { ...running, facts: JSON.parse(running.text) }
 })
 afterAll(async () => {
   await server.close()
@@ -144,6 +151,40 @@ test('panel-link names what is wrong: a network that does not exist, a time with
   expect((await folkmoot('panel-link', ...control, '--expires', '8d')).refused).toContain('from 1s to 7d')
   const nowhere = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   expect((await folkmoot('panel-link', '--storage', nowhere)).refused).toContain('start `folkmoot serve`')
+})
+
+/** The link of a start, those of the command, and what a browser is answered that opens the first one as it stands. */
+async function linksOf(flags: Partial<ServeFlags>) {
+  const [shown, running] = [await started(flags), await started({ ...flags, demo: true, json: true })]
+  onTestFinished(() => Promise.all([shown.close(), running.close()]).then(() => undefined))
+  const facts: Json = JSON.parse(running.text)
+  const command = await folkmoot('panel-link', '--server', facts.control)
+  const opened = facts.panel?.startsWith(running.url) ? (await get(facts.panel)).status : null
+  return { banner: shown.text, link: facts.panel, opened, command }
+}
+
+test('a server that accepts no request gives no link to its panel, and the command names the remedy', async () => {
+  for (const publicUrl of [undefined, 'https://api.example.org']) {
+    const { banner, link, command } = await linksOf(publicUrl === undefined ? {} : { publicUrl })
+    expect(link).toBeNull()
+    expect(banner).not.toContain('Panel')
+    expect(banner).toContain('Plain HTTP is refused with 403. Give --tls-cert')
+    expect([command.lines, command.refused]).toEqual([[], expect.stringContaining('Start it with --tls-cert and --tls-key')])
+  }
+})
+
+test('a link behind a proxy has the public address, or the hint that it needs one', async () => {
+  const hint = 'The link opens at the https origin of the proxy alone: give that as --public-url.'
+  const unnamed = await linksOf({ trustProxy: true })
+  expect(unnamed.opened).toBe(403)
+  expect(unnamed.banner).toContain(hint)
+  expect(unnamed.command.warnings).toContain(hint)
+  const named = await linksOf({ trustProxy: true, publicUrl: 'https://api.example.org' })
+  expect(named.link).toMatch(/^https:\/\/api\.example\.org\/admin\/panel\/login\?code=/)
+  for (const text of [named.banner, ...named.command.warnings]) expect(text).not.toContain(hint)
+  const plain = await linksOf({ allowHttp: true })
+  expect(plain.opened).toBe(303)
+  expect(plain.banner).not.toContain(hint)
 })
 
 test('links and sessions end by themselves, and the oldest makes room', () => {
