@@ -70,7 +70,7 @@ export function createProgram({
   triggerCommand(program, out)
   panelLinkCommand(program, out)
   listenCommand(program, { out, keys }, starting)
-  mcpCommand(program, out, starting)
+  mcpCommand(program, { out, failed }, starting)
 
   program
     .command('migrate')

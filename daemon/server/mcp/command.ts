@@ -6,8 +6,14 @@ import type { Running } from '../serve.ts'
 import { withToken } from '../token-options.ts'
 import type { McpFlags } from './mcp.ts'
 
+/** The parts of the process that the command uses. */
+interface Host {
+  readonly out: Output
+  readonly failed: () => void
+}
+
 /** @param starting is given what runs, to end it with the process */
-export function mcpCommand(program: Command, out: Output, starting: (running: Promise<Running>) => void): void {
+export function mcpCommand(program: Command, { out, failed }: Host, starting: (running: Promise<Running>) => void): void {
   const command = program
     .command('mcp')
     .description('the operations of a server as tools of the Model Context Protocol, on standard input and output')
@@ -18,6 +24,6 @@ export function mcpCommand(program: Command, out: Output, starting: (running: Pr
     .option('--only <groups...>', 'groups that there are tools for; every group by default', list, [])
     .action(async (flags: McpFlags) => {
       const { serveMcp } = await import('./mcp.ts')
-      starting(Promise.resolve(serveMcp(flags, out)))
+      starting(Promise.resolve(serveMcp(flags, out, failed)))
     })
 }

@@ -1,5 +1,5 @@
 /** `folkmoot mcp`: a server of this API, anywhere, as tools for an agent that starts this process. */
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { serverOf } from '../../../adapters/mcp/server.ts'
 import { toolsOf } from '../../../adapters/mcp/tools.ts'
 import { createClient } from '../../../lib/client/index.ts'
@@ -28,22 +28,37 @@ function asUsage<T>(work: () => T): T {
   }
 }
 
-/** A message that is no JSON-RPC, in one line: the library needs fifty, and repeats what was sent. */
-const problemIn = (error: Error): string =>
-  /ZodError$/.test(error.name) ? 'a message is no JSON-RPC 2.0, and has no answer' : `fault: ${fault(error)}`
+/** A larger message ends the connection, in MiB. */
+const maxMessage = 10
+
+const isTooLarge = (error: Error): boolean => error.message.startsWith('ReadBuffer exceeded maximum size')
+
+/** An error of the library in one line: of what is no JSON-RPC, it needs fifty, and repeats what was sent. */
+function problemIn(error: Error): string {
+  if (/ZodError$/.test(error.name)) return 'a message is no JSON-RPC 2.0, and has no answer'
+  return isTooLarge(error)
+    ? `a message is larger than ${maxMessage} MiB, and ends the connection: a file goes by its address, in source_url`
+    : `fault: ${fault(error)}`
+}
 
 /**
  * Serves the protocol on standard input and output until the input ends. Standard output carries the protocol alone.
+ * @param failed is called if it ends before the input does
  * @throws UsageError that names the flag and the remedy
  */
-export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, out: Output): Running {
+export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, out: Output, failed: () => void): Running {
   const given = tokenOf('--token', token, tokenFile, 'the protocol')
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError(`--url must be like https://api.example.org, got ${JSON.stringify(url.slice(0, 200))}`)
   const tools = asUsage(() => toolsOf(operations, { write, only }, (option) => `--${option}`))
   const client = asUsage(() => createClient({ baseUrl: url, network, token: given, maxRetryWait: 30_000 }))
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint).length
-  const handle = serveStdio(() => serverOf(tools, client), { onerror: (error) => out.warn(problemIn(error)) })
+  const transport = new StdioServerTransport(undefined, undefined, { maxBufferSize: maxMessage * 1024 * 1024 })
+  const onerror = (error: Error): void => {
+    out.warn(problemIn(error))
+    if (isTooLarge(error)) failed()
+  }
+  const handle = serveStdio(() => serverOf(tools, client), { transport, onerror })
   out.warn(`${tools.length} tools for network ${network} of ${new URL(url).origin}, ${writing} of them write.`)
   return { url: '', close: () => handle.close() }
 }

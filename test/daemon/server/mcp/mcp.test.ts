@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -63,6 +64,19 @@ test('messages that are no JSON-RPC are named in one line each, and the next one
   agent.stdin.end()
   const [, ...problems] = (await warned).trimEnd().split('\n')
   expect(problems).toEqual(Array.from({ length: 3 }, () => 'a message is no JSON-RPC 2.0, and has no answer'))
+})
+
+test('a message of more than 10 MiB ends the command with a sentence and the exit code 1', async () => {
+  const args = [program('folkmoot'), 'mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token', 'secret-token']
+  const agent = spawn(process.execPath, args, { env: environment() })
+  onTestFinished(() => void agent.kill())
+  const warned = text(agent.stderr)
+  // The command stops reading in the middle of it.
+  agent.stdin.on('error', () => {})
+  agent.stdin.write(`{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(11 * 1024 * 1024)}"}\n`)
+  const [code] = await once(agent, 'close')
+  const [, ...problems] = (await warned).trimEnd().split('\n')
+  expect([code, problems]).toEqual([1, [expect.stringContaining('a message is larger than 10 MiB, and ends the connection')]])
 })
 
 const valid = ['--url', 'https://api.example.org', '--network', '1']
