@@ -1,6 +1,6 @@
 /**
  * Runs the tests of operations and kernel on another engine than memory:
- * `node scripts/test-on.ts lowdb|sqlite|postgres [vitest's arguments]`.
+ * `npx node scripts/test-on.ts lowdb|sqlite|postgres [vitest's arguments]`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
