@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { compareIds } from '../base/ids.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import {
   BoolInput,
@@ -20,15 +19,14 @@ import { type Emitter, operation } from '../operation.ts'
 import { Answer, presentAnswer } from '../records/answer.ts'
 import { presentMember } from '../records/member.ts'
 import { noValue, readAnswer, textOfAnswer, unsupported } from '../rules/answers.ts'
-import { choicesOf, updateCategories } from '../rules/categories.ts'
+import { choicesOf } from '../rules/categories.ts'
+import { choicesIn, choose, maxChoices, sameChoices } from '../rules/choices.ts'
 import { activeMember, lockMember } from '../rules/members.ts'
-import { addOption, fieldOf, isDropdown, lockField, optionTitled } from '../rules/options.ts'
-import { giveSegment, takeSegment } from '../rules/segments.ts'
+import { fieldOf, isDropdown, lockField } from '../rules/options.ts'
 import { differs } from '../storage/changes.ts'
-import { type AnswerRow, answers, type CustomFieldRow, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
+import { type AnswerRow, answers, type CustomFieldRow, type SegmentRow } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 
-const maxChoices = 100
 const maxLocations = 100
 
 const between = (least: number, most: number) => {
@@ -61,7 +59,6 @@ const AnswerUpsert = request('CustomFieldAnswerRequest', {
   longitude: optionalOrNull(Longitude),
   locations: optionalOrNull(listUpTo(Location, maxLocations, 'places')),
 })
-type AnswerInput = v.InferOutput<typeof AnswerUpsert>
 
 const base = '/custom_fields/:custom_field_id/members/:member_id/answers'
 const notAllowed = refused('This answer is the member’s own or for hosts only: act as the member or as a host of the network')
@@ -164,9 +161,6 @@ export const deleteAnswer = operation({
   },
 })
 
-const sameChoices = (some: readonly SegmentRow[], others: readonly SegmentRow[]): boolean =>
-  some.length === others.length && some.every(({ id }) => others.some((other) => other.id === id))
-
 interface Parties {
   readonly field: CustomFieldRow
   readonly member: MemberRow
@@ -215,57 +209,6 @@ async function permit({ tx, principal }: Pick<AnswerCall, 'tx' | 'principal'>, {
 async function lastAnswer({ tx }: Pick<AnswerCall, 'tx'>, { field, member }: Parties): Promise<Given | undefined> {
   const row = await tx.first(answers, { custom_field_id: field.id, member_id: member.id })
   return row && { row, chosen: await choicesOf(tx, field.id, member.id) }
-}
-
-/**
- * The options that a request chooses; a text becomes a new option if the field allows it.
- * @throws ApiError 422 when they are not options of the field, or more than it takes
- */
-async function choicesIn(
-  call: Pick<AnswerCall, 'tx' | 'stamp' | 'limits'>,
-  { field, member }: Parties,
-  { segment_ids, text }: AnswerInput,
-): Promise<SegmentRow[]> {
-  if (segment_ids === undefined && text === undefined)
-    fail(invalid('segment_ids'), `segment_ids is required for a ${field.response_type} field; an empty list clears the answer`)
-  const ids = [...new Set(segment_ids ?? [])]
-  const known = (await call.tx.find(segments, { where: { id: ids } })).filter((option) => option.custom_field_id === field.id)
-  const stranger = ids.find((id) => !known.some((option) => option.id === id))
-  if (stranger) fail(invalid('segment_ids'), `segment_ids: ${stranger} is not an option of this field`)
-  const title = text?.trim() ?? ''
-  const own = title === '' ? undefined : await adHocOption(call, field, member, title)
-  const choices = own && !known.some((option) => option.id === own.id) ? [...known, own] : known
-  const most = field.response_type === 'dropdown_single_select' ? 1 : (field.max_responses ?? maxChoices)
-  if (choices.length > most) fail(invalid('segment_ids'), `segment_ids must have at most ${most} of the field’s options`)
-  return choices
-}
-
-/** @throws ApiError 422 when the field takes no options but its own, or the text is too long for one */
-async function adHocOption(
-  call: Pick<AnswerCall, 'tx' | 'stamp' | 'limits'>,
-  field: CustomFieldRow,
-  member: MemberRow,
-  title: string,
-): Promise<SegmentRow> {
-  if (!field.allow_ad_hoc) fail(invalid('text'), 'text: this field accepts only its existing options; name them in segment_ids')
-  const most = call.limits.titleCharacters
-  if (title.length > most) fail(invalid('text'), `text must have at most ${most} characters as an option`)
-  const known = await optionTitled(call, field, title)
-  return known ?? addOption(call, field, { title, is_ad_hoc: true, creator_id: member.id })
-}
-
-/** Assigns these options of a field to a member and no others. */
-async function choose(
-  call: Pick<AnswerCall, 'tx' | 'stamp'>,
-  { field, member }: Parties,
-  former: readonly SegmentRow[],
-  choices: readonly SegmentRow[],
-): Promise<void> {
-  // Taken and given in one order: others leave with the same options, or change between them.
-  for (const option of [...former, ...choices].sort((a, b) => compareIds(a.id, b.id)))
-    if (choices.some(({ id }) => id === option.id)) await giveSegment(call, member.id, option)
-    else await takeSegment(call, member.id, option.id)
-  if (field.primary) await updateCategories(call.tx, member.id)
 }
 
 async function removeAnswer(call: AnswerCall, parties: Parties, { row, chosen }: Given): Promise<void> {
