@@ -20,7 +20,8 @@ import type { Traffic } from './http/traffic.ts'
 import { pipeline } from './kernel/pipeline.ts'
 import { type Transactions, transactionsOf } from './kernel/transactions.ts'
 import { apiRoot } from './kernel/wire.ts'
-import { apiDocument, webhooksDocument } from './openapi/document.ts'
+import { apiDocument } from './openapi/document.ts'
+import { webhooksDocument } from './openapi/webhooks.ts'
 import type { AnyOperation } from './operation.ts'
 import { type OperationId, type OperationInput, type OperationResult, operations } from './operations.ts'
 import { type Options, settings as settingsOf } from './options.ts'
@@ -152,10 +153,7 @@ export function communityOf(options: Options, chance: Chance): Community {
   const transactions = transactionsOf(settings, newId)
 
   const texts = new Map<string, string>()
-  const document = (part: 'api' | 'webhooks') => {
-    const make = part === 'api' ? apiDocument : webhooksDocument
-    return make(operations, settings)
-  }
+  const document = (part: 'api' | 'webhooks') => (part === 'api' ? apiDocument(operations, settings) : webhooksDocument(settings))
   const documentText = (part: 'api' | 'webhooks') => () => {
     const text = texts.get(part) ?? JSON.stringify(document(part))
     texts.set(part, text)

@@ -1,21 +1,12 @@
-/** The OpenAPI 3.1 documents, made from the declarations, so that they cannot differ from the served API. */
+/** The OpenAPI 3.1 document of the API, made from the declarations, so that it cannot differ from the served API. */
 import type * as v from 'valibot'
 import { catalogue } from '../events/catalogue.ts'
-import type { JsonSchema } from '../fields.ts'
-import { isPaged } from '../fields.ts'
+import { isPaged, type JsonSchema } from '../fields.ts'
 import { below } from '../kernel/wire.ts'
-import type { AnyOperation } from '../operation.ts'
-import { routesOf } from '../operation.ts'
+import { type AnyOperation, routesOf } from '../operation.ts'
 import type { Settings } from '../settings.ts'
+import { type Document, info, json } from './parts.ts'
 import { idParameter, isOptional, type SchemaSettings, type SchemaWriter, schemaWriter } from './schema.ts'
-
-export type Document = Readonly<Record<string, unknown>>
-
-const info = {
-  title: 'Community Network Admin API',
-  version: '1.0.0',
-  license: { name: 'MIT', identifier: 'MIT' },
-}
 
 /** The answers that any operation may give, by status. */
 const reasons: Readonly<Record<number, string>> = {
@@ -30,7 +21,6 @@ const reasons: Readonly<Record<number, string>> = {
   429: 'Too many requests in this minute.',
 }
 
-const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
 const errorRef = { $ref: '#/components/schemas/ErrorResponse' }
 const accessErrorRef = { $ref: '#/components/schemas/AuthErrorResponse' }
 
@@ -68,34 +58,6 @@ export function apiDocument(
         apiToken: { type: 'http', scheme: 'bearer', description: 'An API token of the network. Roles are its scopes.' },
       },
       schemas: { ...writer.components, ...sharedSchemas },
-    },
-  }
-}
-
-/** The document of the webhooks: every event that a receiver may get. */
-export function webhooksDocument(_operations: readonly AnyOperation[], settings: SchemaSettings): Document {
-  const writer = schemaWriter(settings)
-  const webhooks = Object.fromEntries(
-    Object.entries(catalogue).map(([name, payload]) => [
-      `${name}Hook`,
-      { post: describeWebhook(`${name}Hook`, writer.of(payload)) },
-    ]),
-  )
-  return {
-    openapi: '3.1.1',
-    info: {
-      ...info,
-      title: 'Community Network Webhooks',
-      description: 'The requests that a webhook endpoint of a community network receives.',
-    },
-    servers: [{ url: '/' }],
-    tags: [{ name: 'webhooks', description: 'Deliveries, at least once; any 2xx acknowledges.' }],
-    webhooks,
-    components: {
-      securitySchemes: {
-        webhookKey: { type: 'http', scheme: 'bearer', description: 'The key of the endpoint, as registered.' },
-      },
-      schemas: writer.components,
     },
   }
 }
@@ -243,31 +205,6 @@ const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
     },
   },
 }
-
-const describeWebhook = (event_type: string, payload: JsonSchema) => ({
-  operationId: event_type,
-  summary: `Delivers ${event_type}.`,
-  tags: ['webhooks'],
-  security: [{ webhookKey: [] }],
-  requestBody: {
-    required: true,
-    content: json({
-      type: 'object',
-      required: ['event_id', 'event_timestamp', 'event_type', 'payload'],
-      properties: {
-        event_id: { type: 'string', format: 'uuid', description: 'The same on every attempt.' },
-        event_timestamp: { type: 'string', format: 'date-time' },
-        event_type: { type: 'string', const: event_type },
-        payload,
-      },
-    }),
-  },
-  responses: {
-    '2XX': { description: 'Delivered.' },
-    '4XX': { description: 'Not delivered; retried later, except for 410, which disables the endpoint.' },
-    '5XX': { description: 'Not delivered; retried later.' },
-  },
-})
 
 function serverUrl({ basePath, publicUrl }: Pick<Settings, 'basePath'> & Partial<Pick<Settings, 'publicUrl'>>): string {
   if (!publicUrl) return basePath || '/'

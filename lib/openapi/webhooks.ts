@@ -1,0 +1,58 @@
+/** The OpenAPI 3.1 document of the webhooks, made from the catalogue of events. */
+import { catalogue } from '../events/catalogue.ts'
+import type { JsonSchema } from '../fields.ts'
+import { type Document, info, json } from './parts.ts'
+import { type SchemaSettings, schemaWriter } from './schema.ts'
+
+/** Every event that a receiver may get. */
+export function webhooksDocument(settings: SchemaSettings): Document {
+  const writer = schemaWriter(settings)
+  const webhooks = Object.fromEntries(
+    Object.entries(catalogue).map(([name, payload]) => [
+      `${name}Hook`,
+      { post: describeWebhook(`${name}Hook`, writer.of(payload)) },
+    ]),
+  )
+  return {
+    openapi: '3.1.1',
+    info: {
+      ...info,
+      title: 'Community Network Webhooks',
+      description: 'The requests that a webhook endpoint of a community network receives.',
+    },
+    servers: [{ url: '/' }],
+    tags: [{ name: 'webhooks', description: 'Deliveries, at least once; any 2xx acknowledges.' }],
+    webhooks,
+    components: {
+      securitySchemes: {
+        webhookKey: { type: 'http', scheme: 'bearer', description: 'The key of the endpoint, as registered.' },
+      },
+      schemas: writer.components,
+    },
+  }
+}
+
+const describeWebhook = (event_type: string, payload: JsonSchema) => ({
+  operationId: event_type,
+  summary: `Delivers ${event_type}.`,
+  tags: ['webhooks'],
+  security: [{ webhookKey: [] }],
+  requestBody: {
+    required: true,
+    content: json({
+      type: 'object',
+      required: ['event_id', 'event_timestamp', 'event_type', 'payload'],
+      properties: {
+        event_id: { type: 'string', format: 'uuid', description: 'The same on every attempt.' },
+        event_timestamp: { type: 'string', format: 'date-time' },
+        event_type: { type: 'string', const: event_type },
+        payload,
+      },
+    }),
+  },
+  responses: {
+    '2XX': { description: 'Delivered.' },
+    '4XX': { description: 'Not delivered; retried later, except for 410, which disables the endpoint.' },
+    '5XX': { description: 'Not delivered; retried later.' },
+  },
+})
