@@ -13,11 +13,11 @@ export type {
   Endpoint,
   EndpointChanges,
   EndpointRotation,
-  Endpoints,
   NewEndpoint,
   RegisteredEndpoint,
   RotatedEndpoint,
-} from './host/endpoints.ts'
+} from './host/endpoint.ts'
+export type { Endpoints } from './host/endpoints.ts'
 export type { FirstUse } from './host/first-use.ts'
 export type { AcceptInvite } from './host/invites.ts'
 export type { KeyListing, KeyPage, KeyQuery, Keys, NewKey } from './host/keys.ts'

@@ -1,8 +1,5 @@
-import type { Chance } from '../base/chance.ts'
 import { isoTime } from '../base/clock.ts'
 import { fail, found, invalid } from '../errors.ts'
-import { EncryptionError, hasEncrypted, howGiven } from '../outbox/encryption.ts'
-import { type AttributeChanges, attributeDefaults, type CredentialName } from '../outbox/endpoint.ts'
 import { lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
 import type { Patch } from '../storage/contract.ts'
@@ -19,58 +16,11 @@ import {
   switchedEndpoint,
   updatedEndpoint,
 } from './audit/endpoint-lines.ts'
-import { EndpointUpdate, eventTypes, type Given, newEndpointKey, newSecret, Rotation, Upsert } from './endpoint-fields.ts'
+import type { Endpoint, EndpointChanges, EndpointRotation, NewEndpoint, RegisteredEndpoint, RotatedEndpoint } from './endpoint.ts'
+import { EndpointUpdate, type Given, newEndpointKey, newSecret, Rotation, Upsert } from './endpoint-fields.ts'
 import { live, rotated, upsertOf } from './endpoint-rotation.ts'
+import { columnsOf, hasOver, keepApart, refuseUnencrypted, sealedColumns, show } from './endpoint-rows.ts'
 import type { Networks } from './networks.ts'
-
-/** The changes of a webhook endpoint (specification, section 6, setup). Omitted fields stay as they are. */
-export interface EndpointChanges extends AttributeChanges {
-  /** Sent as `Authorization: Bearer <key>`. `true`: made here, unless there is one. */
-  readonly key?: string | true
-  /** Signing secrets (`whsec_…`), newest first; null or none: unsigned. `true`: one is made here, unless there is one. */
-  readonly secrets?: readonly string[] | null | true
-  /** Event types that it wants, with or without `Hook`; null or none of them: every one. */
-  readonly events?: readonly string[] | null
-}
-
-/** A new webhook endpoint, or new values of the one with this URL. */
-export interface NewEndpoint extends EndpointChanges {
-  /** The network, by id or subdomain. */
-  readonly network_id: Id | number
-  readonly url: string
-}
-
-/** A webhook endpoint as it stands, without its key and secrets. */
-export interface Endpoint extends Omit<EndpointRow, CredentialName> {
-  readonly signed: boolean
-  /** The end of the replaced key's validity; null: no replaced key. */
-  readonly old_key_until: string | null
-  /** The end of the replaced secret's validity; null: no replaced secret. */
-  readonly old_secret_until: string | null
-}
-
-/** An endpoint with what its receiver must know. */
-export interface RegisteredEndpoint extends Endpoint {
-  readonly key: string
-  readonly secrets: readonly string[]
-}
-
-/** The parts to replace, and how long the old ones stay valid, in seconds. */
-export interface EndpointRotation {
-  /** The new key, or `true` for one that is made here. */
-  readonly key?: true | string
-  /** The new signing secret, or `true` for one that is made here. */
-  readonly secret?: true | string
-  /** How long the old ones hold, in seconds; 86,400 by default, 0 ends them at once, older ones included. */
-  readonly keepOldSeconds?: number
-}
-
-/** An endpoint after a rotation, with its new credentials; they are shown here once. */
-export interface RotatedEndpoint {
-  readonly endpoint: Endpoint
-  readonly key?: string
-  readonly secret?: string
-}
 
 /** The calls about webhook endpoints. A network is named by its id or subdomain. Relays learn of it by the outbox. */
 export interface Endpoints {
@@ -146,26 +96,12 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   }
 
   async function save(tx: ScopedTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
-    if (columns.key !== undefined || columns.secrets !== undefined) await refuseUnencrypted(tx)
+    if (columns.key !== undefined || columns.secrets !== undefined) await refuseUnencrypted(encryption, tx)
     const old = { old_keys: live(before.old_keys, clock.now()), old_secrets: live(before.old_secrets, clock.now()) }
-    const sealed = await sealedColumns(before, { ...old, ...columns })
+    const sealed = await sealedColumns(encryption, before, { ...old, ...columns })
     const row = found(await tx.update(webhookEndpoints, before.id, { ...sealed, updated_at: now() }), 'Endpoint')
     await tx.append([upsertOf(row, clock.now())])
     return row
-  }
-
-  /** A change of an endpoint with its credentials encrypted, those that stay included. */
-  async function sealedColumns(before: EndpointRow, columns: Patch<EndpointRow>): Promise<Patch<EndpointRow>> {
-    const { key = before.key, secrets = before.secrets, old_keys = before.old_keys, old_secrets = before.old_secrets } = columns
-    const { id, network_id } = before
-    const sealed = await encryption.seal({ id, network_id, key, secrets, old_keys, old_secrets })
-    return { ...columns, key: sealed.key, secrets: sealed.secrets, old_keys: sealed.old_keys, old_secrets: sealed.old_secrets }
-  }
-
-  /** Without an encryption key nothing new is written in plain text beside encrypted values: the key was forgotten. */
-  async function refuseUnencrypted(tx: ScopedTx): Promise<void> {
-    if (!encryption.isEmpty || !(await tx.find(webhookEndpoints, {})).some(hasEncrypted)) return
-    throw new EncryptionError(`endpoints of network ${tx.network_id} are encrypted: give the encryption keys in ${howGiven}`)
   }
 
   const changeOne = (
@@ -198,7 +134,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
         const { url = '', key, ...rest } = columnsOf(chance, fields)
         if (key === undefined)
           fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
-        await refuseUnencrypted(tx)
+        await refuseUnencrypted(encryption, tx)
         const { secrets = [] } = rest
         const stamp = { id: changes.newId(), created_at: now(), updated_at: now() }
         const sealed = await encryption.seal({ id: stamp.id, network_id: tx.network_id, key, secrets })
@@ -278,45 +214,5 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
         return { result: undefined, audit: [] }
       })
     },
-  }
-}
-
-/** @throws ApiError 422 when another endpoint has this URL */
-async function keepApart(tx: ScopedTx, url: string | undefined, id: Id): Promise<void> {
-  if (url === undefined) return
-  const holder = (await tx.find(webhookEndpoints, {})).find((row) => row.url === url && row.id !== id)
-  if (holder) fail(invalid('url'), `url has already been taken by endpoint ${holder.id}`)
-}
-
-/** Whether something that was replaced holds no more. */
-const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): boolean =>
-  [old_keys, old_secrets].some((old) => (old?.length ?? 0) > (live(old, now)?.length ?? 0))
-
-/** The columns that change. A key or secrets that are given outright end those before them. */
-function columnsOf(chance: Chance, { events, key, secrets, ...rest }: Given, before?: EndpointRow) {
-  const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
-  const wanted = events === undefined ? (before?.events ?? null) : events
-  const isSigned = before && before.secrets.length > 0
-  const newKey = key === true ? (before ? undefined : newEndpointKey(chance)) : key
-  const newSecrets = secrets === true ? (isSigned ? undefined : [newSecret(chance)]) : secrets === null ? [] : secrets
-  return {
-    ...rest,
-    events: eventTypes(wanted, audience),
-    ...(newKey === undefined ? {} : { key: newKey, old_keys: null }),
-    ...(newSecrets === undefined ? {} : { secrets: newSecrets, old_secrets: null }),
-  }
-}
-
-function show({ key: _key, secrets, old_keys, old_secrets, ...row }: EndpointRow, now: number): Endpoint {
-  const last = (old: EndpointRow['old_keys']): string | null =>
-    live(old, now)
-      ?.map(({ until }) => until)
-      .sort()
-      .at(-1) ?? null
-  return {
-    ...row,
-    signed: secrets.length > 0,
-    old_key_until: last(old_keys),
-    old_secret_until: last(old_secrets),
   }
 }

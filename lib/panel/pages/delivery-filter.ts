@@ -1,6 +1,6 @@
 /** The filter of deliveries: in the address, so that a link can be shared. */
 import { catalogue, hostCatalogue } from '../../events/catalogue.ts'
-import type { Endpoint } from '../../host/endpoints.ts'
+import type { Endpoint } from '../../host/endpoint.ts'
 import type { Form } from '../entry/form.ts'
 import { type Html, html } from '../look/html.ts'
 import { field, option, type Problems } from '../look/parts.ts'

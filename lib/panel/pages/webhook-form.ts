@@ -1,6 +1,6 @@
 /** The forms of a webhook endpoint: add, edit, rotate. */
 import { fail, invalid } from '../../errors.ts'
-import type { Endpoint } from '../../host/endpoints.ts'
+import type { Endpoint } from '../../host/endpoint.ts'
 import type { AttributeChanges } from '../../outbox/endpoint.ts'
 import { orders } from '../../outbox/values.ts'
 import { type Form, formOf } from '../entry/form.ts'

@@ -1,7 +1,7 @@
 /** Webhook endpoints: the list, one endpoint, and its changes that need no form (specification, section 6, setup). */
 import { isStorableId } from '../../base/ids.ts'
 import { found } from '../../errors.ts'
-import type { Endpoint } from '../../host/endpoints.ts'
+import type { Endpoint } from '../../host/endpoint.ts'
 import { may, type PanelAction } from '../entry/access.ts'
 import { type PanelAnswer, page, seeOther } from '../entry/respond.ts'
 import { askRelay, relayNote, stateBadge } from '../frame/ask-relay.ts'

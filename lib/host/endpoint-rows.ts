@@ -1,0 +1,71 @@
+/** The rows of webhook endpoints: the columns of a change, with the credentials encrypted, and what is shown of a row. */
+import type { Chance } from '../base/chance.ts'
+import { fail, invalid } from '../errors.ts'
+import { EncryptionError, hasEncrypted, howGiven, type KeyRing } from '../outbox/encryption.ts'
+import { attributeDefaults } from '../outbox/endpoint.ts'
+import type { Patch } from '../storage/contract.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import { type EndpointRow, webhookEndpoints } from '../storage/tables/administration.ts'
+import type { Endpoint } from './endpoint.ts'
+import { eventTypes, type Given, newEndpointKey, newSecret } from './endpoint-fields.ts'
+import { live } from './endpoint-rotation.ts'
+
+/** @throws ApiError 422 when another endpoint has this URL */
+export async function keepApart(tx: ScopedTx, url: string | undefined, id: Id): Promise<void> {
+  if (url === undefined) return
+  const holder = (await tx.find(webhookEndpoints, {})).find((row) => row.url === url && row.id !== id)
+  if (holder) fail(invalid('url'), `url has already been taken by endpoint ${holder.id}`)
+}
+
+/** Whether something that was replaced holds no more. */
+export const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): boolean =>
+  [old_keys, old_secrets].some((old) => (old?.length ?? 0) > (live(old, now)?.length ?? 0))
+
+/** The columns that change. A key or secrets that are given outright end those before them. */
+export function columnsOf(chance: Chance, { events, key, secrets, ...rest }: Given, before?: EndpointRow) {
+  const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
+  const wanted = events === undefined ? (before?.events ?? null) : events
+  const isSigned = before && before.secrets.length > 0
+  const newKey = key === true ? (before ? undefined : newEndpointKey(chance)) : key
+  const newSecrets = secrets === true ? (isSigned ? undefined : [newSecret(chance)]) : secrets === null ? [] : secrets
+  return {
+    ...rest,
+    events: eventTypes(wanted, audience),
+    ...(newKey === undefined ? {} : { key: newKey, old_keys: null }),
+    ...(newSecrets === undefined ? {} : { secrets: newSecrets, old_secrets: null }),
+  }
+}
+
+/** An endpoint without its credentials. */
+export function show({ key: _key, secrets, old_keys, old_secrets, ...row }: EndpointRow, now: number): Endpoint {
+  const last = (old: EndpointRow['old_keys']): string | null =>
+    live(old, now)
+      ?.map(({ until }) => until)
+      .sort()
+      .at(-1) ?? null
+  return {
+    ...row,
+    signed: secrets.length > 0,
+    old_key_until: last(old_keys),
+    old_secret_until: last(old_secrets),
+  }
+}
+
+/** A change of an endpoint with its credentials encrypted, those that stay included. */
+export async function sealedColumns(
+  encryption: KeyRing,
+  before: EndpointRow,
+  columns: Patch<EndpointRow>,
+): Promise<Patch<EndpointRow>> {
+  const { key = before.key, secrets = before.secrets, old_keys = before.old_keys, old_secrets = before.old_secrets } = columns
+  const { id, network_id } = before
+  const sealed = await encryption.seal({ id, network_id, key, secrets, old_keys, old_secrets })
+  return { ...columns, key: sealed.key, secrets: sealed.secrets, old_keys: sealed.old_keys, old_secrets: sealed.old_secrets }
+}
+
+/** Without an encryption key nothing new is written in plain text beside encrypted values: the key was forgotten. */
+export async function refuseUnencrypted(encryption: KeyRing, tx: ScopedTx): Promise<void> {
+  if (!encryption.isEmpty || !(await tx.find(webhookEndpoints, {})).some(hasEncrypted)) return
+  throw new EncryptionError(`endpoints of network ${tx.network_id} are encrypted: give the encryption keys in ${howGiven}`)
+}

@@ -1,0 +1,53 @@
+/** A webhook endpoint as the host gives it, and as it is shown. */
+import type { AttributeChanges, CredentialName } from '../outbox/endpoint.ts'
+import type { Id } from '../storage/table.ts'
+import type { EndpointRow } from '../storage/tables/administration.ts'
+
+/** The changes of a webhook endpoint (specification, section 6, setup). Omitted fields stay as they are. */
+export interface EndpointChanges extends AttributeChanges {
+  /** Sent as `Authorization: Bearer <key>`. `true`: made here, unless there is one. */
+  readonly key?: string | true
+  /** Signing secrets (`whsec_…`), newest first; null or none: unsigned. `true`: one is made here, unless there is one. */
+  readonly secrets?: readonly string[] | null | true
+  /** Event types that it wants, with or without `Hook`; null or none of them: every one. */
+  readonly events?: readonly string[] | null
+}
+
+/** A new webhook endpoint, or new values of the one with this URL. */
+export interface NewEndpoint extends EndpointChanges {
+  /** The network, by id or subdomain. */
+  readonly network_id: Id | number
+  readonly url: string
+}
+
+/** A webhook endpoint as it stands, without its key and secrets. */
+export interface Endpoint extends Omit<EndpointRow, CredentialName> {
+  readonly signed: boolean
+  /** The end of the replaced key's validity; null: no replaced key. */
+  readonly old_key_until: string | null
+  /** The end of the replaced secret's validity; null: no replaced secret. */
+  readonly old_secret_until: string | null
+}
+
+/** An endpoint with what its receiver must know. */
+export interface RegisteredEndpoint extends Endpoint {
+  readonly key: string
+  readonly secrets: readonly string[]
+}
+
+/** The parts to replace, and how long the old ones stay valid, in seconds. */
+export interface EndpointRotation {
+  /** The new key, or `true` for one that is made here. */
+  readonly key?: true | string
+  /** The new signing secret, or `true` for one that is made here. */
+  readonly secret?: true | string
+  /** How long the old ones hold, in seconds; 86,400 by default, 0 ends them at once, older ones included. */
+  readonly keepOldSeconds?: number
+}
+
+/** An endpoint after a rotation, with its new credentials; they are shown here once. */
+export interface RotatedEndpoint {
+  readonly endpoint: Endpoint
+  readonly key?: string
+  readonly secret?: string
+}
