@@ -5,7 +5,7 @@ import { send, sendLong } from './client.ts'
 import type { PgClient, PgPool } from './connection.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { storageErrorOf } from './errors.ts'
-import { committed, inTransaction } from './pool.ts'
+import { committed, inTransaction } from './transaction.ts'
 
 /** Milliseconds to wait for a connection. */
 const timeoutMs = 10_000

@@ -1,0 +1,179 @@
+/** Transactions: a connection within a time limit, and again where that helps, and their end. */
+import pRetry from 'p-retry'
+import { StorageError } from '../../../lib/storage/contract.ts'
+import { holdBack } from './batch.ts'
+import { type Batch, nextBatch, send, sendWaiting } from './client.ts'
+import { isPipelined, type PgClient, type PgPool, type PgResult } from './connection.ts'
+import { commitError, endsConnection, faultOf, isLost, unreachable } from './errors.ts'
+import { type Held, holdClient } from './hold.ts'
+
+/**
+ * A connection on which a transaction has begun.
+ *
+ * @param begin the statement that begins it
+ * @param connectTimeoutMs milliseconds, tries after a lost connection included
+ * @throws StorageError `unavailable` if none becomes free in time
+ */
+async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: number): Promise<Held> {
+  const attempt = async (): Promise<Held> => {
+    const held = await holdClient(pool, connectTimeoutMs)
+    try {
+      await send(held.client, begin)
+      return held
+    } catch (error) {
+      held.release(true)
+      throw error
+    }
+  }
+  try {
+    return await pRetry(attempt, {
+      retries: 6,
+      minTimeout: 50,
+      maxTimeout: 1000,
+      randomize: true,
+      maxRetryTime: connectTimeoutMs,
+      // Nothing has been done yet, so a connection of no use is safe to replace. A full pool is not tried again: it was waited for.
+      shouldRetry: ({ error }) => isOfNoUse(error),
+    })
+  } catch (error) {
+    throw unreachable(error)
+  }
+}
+
+/** Whether the failure of a BEGIN is the connection's: it is gone, or the transaction before has not ended. */
+const isOfNoUse = (error: unknown): boolean => isLost(error) || faultOf(error) === 'aborted'
+
+/** A transaction whose BEGIN may still be on its way. A statement that only reads may be sent after it at once. */
+export interface Beginning {
+  /** The connection to which the BEGIN was sent. */
+  readonly client: PgClient
+  /** The batch in which the BEGIN travels, where the connection sends ahead. */
+  readonly batch?: Batch
+  /**
+   * The connection on which the transaction has begun: another one if the first turned out to be gone.
+   * @throws StorageError `unavailable` if no other one becomes free in time
+   */
+  readonly begun: Promise<Held>
+  /**
+   * Gives the connection to the next one who waits for one, if anybody does. To be called when the end of the transaction is on its
+   * way: the next BEGIN leaves with it, and its answer comes first. If this transaction could not end, that BEGIN fails and
+   * takes another connection.
+   */
+  handOn(): void
+}
+
+/** The statement that begins a transaction. */
+export interface Begin {
+  readonly text: string
+  /** Names it as a prepared one. */
+  readonly name: string | undefined
+}
+
+/**
+ * As `beginOn`, but without waiting for the answer to the BEGIN, where the connection sends ahead.
+ *
+ * @throws StorageError `unavailable` if no connection becomes free in time
+ */
+export async function beginAhead(pool: PgPool, { text, name }: Begin, connectTimeoutMs: number): Promise<Beginning> {
+  const ahead = isPipelined(pool) ? await heldOrLost(pool, connectTimeoutMs) : undefined
+  // A `pg` before 8.23 takes the option and ignores it.
+  if (!ahead?.client.pipeline) {
+    ahead?.release()
+    const held = await beginOn(pool, text, connectTimeoutMs)
+    return { client: held.client, begun: Promise.resolve(held), handOn: () => undefined }
+  }
+  const batch = nextBatch(ahead.client)
+  const begun = send(ahead.client, text, [], name).then(
+    () => ahead,
+    (error: unknown) => {
+      ahead.release(true)
+      if (isOfNoUse(error)) return beginOn(pool, text, connectTimeoutMs)
+      throw unreachable(error)
+    },
+  )
+  let current: Held | undefined
+  begun.then(
+    (held) => (current = held),
+    // Every statement gets the error; without a statement nobody handles it.
+    () => undefined,
+  )
+  function handOn(): void {
+    if (!current?.client.pipeline || !pool.waitingCount) return
+    holdBack(current.client)
+    sendWaiting(current.client)
+    current.release()
+  }
+  return { client: ahead.client, begun, handOn, ...(batch ? { batch } : {}) }
+}
+
+const heldOrLost = (pool: PgPool, connectTimeoutMs: number): Promise<Held | undefined> =>
+  holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
+    if (isLost(error)) return undefined
+    throw unreachable(error)
+  })
+
+/**
+ * Runs work in a transaction, which the work commits. An error of it undoes the transaction.
+ *
+ * @param begin the statement that begins it
+ * @param connectTimeoutMs milliseconds, tries after a lost connection included
+ * @param lost is told when the connection is of no more use
+ * @throws StorageError `unavailable` when there is no connection in time; what `work` throws
+ */
+export async function inTransaction<T>(
+  pool: PgPool,
+  begin: string,
+  connectTimeoutMs: number,
+  work: (client: PgClient) => Promise<T>,
+  lost?: () => void,
+): Promise<T> {
+  const held = await beginOn(pool, begin, connectTimeoutMs)
+  return inBegun(Promise.resolve(held), () => work(held.client), lost)
+}
+
+/** As `inTransaction`, for work that sends its first reads together with the BEGIN. */
+export async function inTransactionAhead<T>(
+  pool: PgPool,
+  begin: Begin,
+  connectTimeoutMs: number,
+  work: (beginning: Beginning) => Promise<T>,
+): Promise<T> {
+  const beginning = await beginAhead(pool, begin, connectTimeoutMs)
+  return inBegun(beginning.begun, () => work(beginning))
+}
+
+async function inBegun<T>(begun: Promise<Held>, work: () => Promise<T>, lost?: () => void): Promise<T> {
+  let broken = false
+  try {
+    return await work()
+  } catch (error) {
+    // A connection in an unknown state is thrown away, and its transaction with it. One that was handed on is not ours any more.
+    const undo = ({ client, isReleased }: Held) => (isReleased ? undefined : send(client, 'ROLLBACK'))
+    broken = endsConnection(error) || (await fails(begun.then(undo)))
+    throw error
+  } finally {
+    if (broken) lost?.()
+    await begun.then(
+      ({ release }) => release(broken),
+      () => undefined,
+    )
+  }
+}
+
+const fails = (answer: Promise<unknown>): Promise<boolean> =>
+  answer.then(
+    () => false,
+    () => true,
+  )
+
+/**
+ * The answer to a COMMIT.
+ * @throws StorageError `unknown` when it may or may not have come through, `conflict`, `unavailable`
+ */
+export async function committed(answer: Promise<PgResult>): Promise<void> {
+  const { command } = await answer.catch((error: unknown) => {
+    throw commitError(error)
+  })
+  // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
+  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
+}
