@@ -12,9 +12,10 @@ import { lockRelay } from './store/lock.ts'
 import type { OperatorStore } from './store/operator/operator-store.ts'
 import { openPostgresOperator } from './store/postgres/operator.ts'
 import { openPostgresStore } from './store/postgres/store.ts'
+import type { SeparateStore } from './store/separate-store.ts'
 import { openSqliteOperator } from './store/sqlite/operator.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
-import type { RelayStore, SeparateStore } from './store/store.ts'
+import type { RelayStore } from './store/store.ts'
 
 /** The file in which the relay of a directory or of a SQLite file remembers. */
 export const storePath = (outbox: string): string => join(relayHome(outbox), 'relay.sqlite')

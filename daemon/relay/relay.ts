@@ -18,7 +18,8 @@ import type { Resolve } from './send/guard.ts'
 import { systemResolve } from './send/resolve.ts'
 import { createSender } from './send/sender.ts'
 import { checkSettings, type Settings } from './settings.ts'
-import type { Recovered, RelayStore, SeparateStore } from './store/store.ts'
+import type { SeparateStore } from './store/separate-store.ts'
+import type { Recovered, RelayStore } from './store/store.ts'
 
 export interface RelayOptions extends RelayEvents {
   /** The outbox: a directory, `sqlite:PATH` or `postgres://…`. */

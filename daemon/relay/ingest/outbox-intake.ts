@@ -2,7 +2,7 @@
 import type { OutboxSource, Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { Clock } from '../clock.ts'
 import type { Intake } from '../store/intake.ts'
-import type { SeparateStore } from '../store/store.ts'
+import type { SeparateStore } from '../store/separate-store.ts'
 import { piecesOf } from './pieces.ts'
 
 /** Bytes and deliveries ingested at once: a few milliseconds of this thread. */

@@ -12,8 +12,6 @@
  *
  * Times are milliseconds of the relay's timeline.
  */
-import type { EventRecord } from '../../../lib/outbox/record.ts'
-import type { Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { DeliveryState } from '../../../lib/panel/relay/relay-view.ts'
 import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint/endpoint.ts'
 
@@ -242,17 +240,4 @@ export interface RelayStore {
    */
   disable(ref: number, reason: string): Promise<Endpoint | undefined>
   close(): Promise<void>
-}
-
-/** A store beside an outbox that it is no part of. */
-export interface SeparateStore extends RelayStore {
-  positions(): Promise<Positions>
-  /** How many endpoints an event goes to, as they are now. */
-  fanOut(event: EventRecord): number
-  /** Takes a reading over: its records and its positions, in one transaction. */
-  ingest(reading: Reading, now: number, firstDelay: number): Promise<Ingested>
-  /** Makes everything so far durable, power failures included. The outbox may be cleared after that. */
-  sync(): Promise<void>
-  /** Forgets the positions of streams that are gone. */
-  forget(streams: readonly string[]): Promise<void>
 }

@@ -9,15 +9,15 @@ import type { Intake } from '../intake.ts'
 import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { createIngester } from '../plans/ingest.ts'
 import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
-import { eventColumns, isEnabled, outgoing, readingOf, waitingColumns } from '../plans/waiting.ts'
-import { laneNumber, number, numberOrNull, outgoingOf, waitingOf } from '../rows.ts'
+import { readingOf } from '../plans/waiting.ts'
+import { number, numberOrNull } from '../rows.ts'
 import { LeaseLost, type RelayStore, type StoreChanges } from '../store.ts'
-import { createBodies } from './bodies.ts'
 import { changesSince, sharedState } from './changes.ts'
 import { openDatabase, relaySchemaOf } from './database.ts'
 import { outboxTable } from './intake.ts'
 import { createLeases } from './leases.ts'
 import { arrange, arrangeAll, type Progress } from './order.ts'
+import { readingAhead } from './reading-ahead.ts'
 import { recordTurn } from './turn.ts'
 
 export interface PostgresStoreOptions {
@@ -52,15 +52,6 @@ const renewals = 6
 /** Endpoints that are nobody's are claimed at most this often, in milliseconds: another relay may be about to claim them. */
 const claimInterval = 250
 
-const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL
-    (SELECT ${waitingColumns}, endpoint FROM $schema.deliveries
-     WHERE endpoint = ref AND lane = $2 AND state = 'pending' AND id <> ALL($4::bigint[]) AND ${isEnabled('ref.ref')}
-     ORDER BY due, id LIMIT $3) AS d`
-const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
-/** First attempts are due at once, as a rule, so what is to be sent is read with them. */
-const peekingBodies = `${next('d.*, e.*')}
-  CROSS JOIN LATERAL (SELECT ${eventColumns} FROM $schema.events WHERE seq = d.event OFFSET 0) AS e ORDER BY endpoint, due, id`
-
 function* backlog(): Plan<Backlog> {
   const waiting = (yield* row(`SELECT count(*) AS n, min(id) AS oldest FROM $schema.deliveries WHERE state = 'pending'`)) ?? {}
   return { pending: number(waiting, 'n'), oldest: numberOrNull(waiting, 'oldest') }
@@ -81,7 +72,6 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   const listening = listenOn(url, [channelOf(database.schema), relayChannelOf(database.schema)], (channel) => {
     for (const hint of channel === channelOf(database.schema) ? outboxHints : storeHints) hint()
   })
-  const bodies = createBodies()
   const progress: Progress = new WeakMap()
   const alone = oneAtATime()
   let lost = false
@@ -144,6 +134,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
 
   const store: RelayStore = {
     ...readingOf(database),
+    ...readingAhead(database),
     recover: (now) =>
       alone(async () => {
         await leases.begin()
@@ -158,12 +149,6 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
         const time = Math.floor(clock.now() + leases.time.skew)
         return { endpoints: tended.gained, time, interrupted: tended.interrupted, notices: tended.notices }
       }),
-    async peek(endpoints, which, limit, except = []) {
-      const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit, except])
-      if (which === 'first') for (const row of rows) bodies.keep(outgoingOf(row, number(row, 'id')))
-      const byEndpoint = Map.groupBy(rows, (row) => number(row, 'endpoint'))
-      return new Map([...byEndpoint].map(([endpoint, some]) => [endpoint, some.map(waitingOf)]))
-    },
     arrange: (endpoints, inFlight) => arrange(database, leases.id, endpoints, inFlight).catch(loses),
     arrangeAll: (endpoints, inFlight) => arrangeAll(database, leases.id, endpoints, inFlight, progress).catch(loses),
     async commit(turn, now) {
@@ -173,14 +158,6 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       inFlight = turn.inFlight
       if (refs.length > 0) notifier.notify()
       return refs
-    },
-    async outgoing(deliveries) {
-      const found = new Map(
-        deliveries.flatMap(({ delivery }) => bodies.take(delivery) ?? []).map((each) => [each.delivery, each]),
-      )
-      const missing = deliveries.filter(({ delivery }) => !found.has(delivery))
-      if (missing.length === 0) return found
-      return new Map([...found, ...(await database.read(() => outgoing(database, missing)))])
     },
     poll: () =>
       alone(async () => {

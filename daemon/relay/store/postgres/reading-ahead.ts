@@ -1,0 +1,35 @@
+/** Waiting deliveries, read together with their contents. */
+import { eventColumns, isEnabled, outgoing, waitingColumns } from '../plans/waiting.ts'
+import { laneNumber, number, outgoingOf, waitingOf } from '../rows.ts'
+import type { RelayStore } from '../store.ts'
+import { createBodies } from './bodies.ts'
+import type { PostgresDatabase } from './database.ts'
+
+const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL
+    (SELECT ${waitingColumns}, endpoint FROM $schema.deliveries
+     WHERE endpoint = ref AND lane = $2 AND state = 'pending' AND id <> ALL($4::bigint[]) AND ${isEnabled('ref.ref')}
+     ORDER BY due, id LIMIT $3) AS d`
+const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
+/** First attempts are due at once, as a rule, so what is to be sent is read with them. */
+const peekingBodies = `${next('d.*, e.*')}
+  CROSS JOIN LATERAL (SELECT ${eventColumns} FROM $schema.events WHERE seq = d.event OFFSET 0) AS e ORDER BY endpoint, due, id`
+
+export function readingAhead(database: PostgresDatabase): Pick<RelayStore, 'peek' | 'outgoing'> {
+  const bodies = createBodies()
+  return {
+    async peek(endpoints, which, limit, except = []) {
+      const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit, except])
+      if (which === 'first') for (const row of rows) bodies.keep(outgoingOf(row, number(row, 'id')))
+      const byEndpoint = Map.groupBy(rows, (row) => number(row, 'endpoint'))
+      return new Map([...byEndpoint].map(([endpoint, some]) => [endpoint, some.map(waitingOf)]))
+    },
+    async outgoing(deliveries) {
+      const found = new Map(
+        deliveries.flatMap(({ delivery }) => bodies.take(delivery) ?? []).map((each) => [each.delivery, each]),
+      )
+      const missing = deliveries.filter(({ delivery }) => !found.has(delivery))
+      if (missing.length === 0) return found
+      return new Map([...found, ...(await database.read(() => outgoing(database, missing)))])
+    },
+  }
+}
