@@ -40,8 +40,8 @@ describe('time', () => {
     await append(endpoint(hook.url, { key: 'new', secrets: [fresh ?? ''], ...overlap }))
     const signed = () => String(hook.received.at(-1)?.headers['webhook-signature']).split(' ').length
     const send = async (id: string) => {
-      await append(event(id))
       const before = attempts.length
+      await append(event(id))
       await until(() => attempts.length > before, `the attempt for ${id} is over`)
       return { state: attempts.at(-1)?.state, signatures: signed() }
     }
