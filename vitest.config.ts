@@ -48,10 +48,10 @@ const soak = [
   'kill-loop',
   'kills',
   'large',
-  'lowdb-processes',
   'moving/commands',
-  'postgres-processes',
   'stopped-writer',
+  'storage/lowdb/processes',
+  'storage/postgres/processes',
 ].map((name) => `test/**/${name}.test.ts`)
 
 /** Whether `npm run test:soak` asks for them by name. */

@@ -1,4 +1,4 @@
 import { testStorage } from '../../../lib/testing/index.ts'
-import { lowdbInDirectory } from './lowdb-support.ts'
+import { lowdbInDirectory } from './lowdb/support.ts'
 
 testStorage('lowdb', () => lowdbInDirectory())

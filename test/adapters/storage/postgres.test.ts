@@ -1,6 +1,6 @@
 import { testStorage } from '../../../lib/testing/index.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { postgresSubject } from './postgres-support.ts'
+import { postgresSubject } from './postgres/support.ts'
 
 const postgres = await testPostgres()
 

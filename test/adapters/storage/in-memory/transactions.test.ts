@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { tablesInMemory } from '../../../../adapters/storage/in-memory/tables.ts'
 import { type Commit, transactionsInMemory } from '../../../../adapters/storage/in-memory/transactions.ts'
 import { type Storage, StorageError, type Tx } from '../../../../lib/storage/contract.ts'
-import { insert, insertAndTell, thing, thingIds, things, wordOf } from '../lowdb-support.ts'
+import { insert, insertAndTell, thing, thingIds, things, wordOf } from '../lowdb/support.ts'
 
 /** A storage whose groups become durable, or not, when the test decides it. */
 function held() {

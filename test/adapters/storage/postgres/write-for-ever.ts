@@ -4,9 +4,9 @@
  * in the first thing of all, so that the transactions wait for each other. Eight run at a time.
  */
 import { argv } from 'node:process'
-import { postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { print } from '../../support/print.ts'
-import { storeAndTell, things } from './things.ts'
+import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { print } from '../../../support/print.ts'
+import { storeAndTell, things } from '../things.ts'
 
 const [, , url = '', schema = '', first = ''] = argv
 const storage = await postgresStorage({ url, schema, tables: [things] })

@@ -2,13 +2,13 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { toNodeListener } from '../../../adapters/http/node.ts'
-import { type PostgresOptions, postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { createCommunity } from '../../../lib/index.ts'
-import { posts } from '../../../lib/storage/tables/content.ts'
-import type { Json } from '../../support/json.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { recordsOf } from './records-of.ts'
+import { toNodeListener } from '../../../../adapters/http/node.ts'
+import { type PostgresOptions, postgresOutbox, postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { createCommunity } from '../../../../lib/index.ts'
+import { posts } from '../../../../lib/storage/tables/content.ts'
+import type { Json } from '../../../support/json.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { recordsOf } from '../records-of.ts'
 
 const server = await testPostgres()
 const client = await server.client()

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
-import { temporaryDirectory } from '../../support/directory.ts'
-import { insertAndTell, thing, thingIds, things } from './things.ts'
+import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+import { insertAndTell, thing, thingIds, things } from '../things.ts'
 
 async function open() {
   const path = join(temporaryDirectory(), 'db.sqlite')

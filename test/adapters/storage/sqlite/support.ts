@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
-import type { StorageUnderTest, TableDefinition } from '../../../lib/testing/index.ts'
-import { recordsOf } from './records-of.ts'
+import { sqliteOutbox, sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import type { StorageUnderTest, TableDefinition } from '../../../../lib/testing/index.ts'
+import { recordsOf } from '../records-of.ts'
 
 /** A separate directory for one test. */
 export async function temporaryDirectory() {

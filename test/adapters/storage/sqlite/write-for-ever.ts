@@ -3,9 +3,9 @@
  * `node x PATH FIRST`. Each commit stores a thing and an event of the same name, counted from FIRST; four at a time.
  */
 import { argv } from 'node:process'
-import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
-import { print } from '../../support/print.ts'
-import { insertAndTell, things } from './things.ts'
+import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import { print } from '../../../support/print.ts'
+import { insertAndTell, things } from '../things.ts'
 
 const [, , path = '', first = ''] = argv
 const storage = await sqliteStorage({ path, tables: [things] })

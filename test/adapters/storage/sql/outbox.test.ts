@@ -2,14 +2,14 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { claimOutbox, postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
-import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import type { OutboxSource, Positions, Reading } from '../../../lib/outbox/source.ts'
-import type { Storage } from '../../../lib/storage/contract.ts'
-import { temporaryDirectory } from '../../support/directory.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { storeAndTell, thing, things, wordOf } from './things.ts'
+import { claimOutbox, postgresOutbox, postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { sqliteOutbox, sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
+import type { OutboxSource, Positions, Reading } from '../../../../lib/outbox/source.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { storeAndTell, thing, things, wordOf } from '../things.ts'
 
 const server = await testPostgres()
 const much = 1024 * 1024

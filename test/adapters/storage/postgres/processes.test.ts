@@ -1,11 +1,11 @@
 /** The rows of PostgreSQL when the process that wrote them is gone. */
 import { expect, test } from 'vitest'
-import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { rounds as roundsOf } from '../../support/rounds.ts'
-import { startChild } from '../child.ts'
-import { recordsOf } from './records-of.ts'
-import { insertAndTell, things } from './things.ts'
+import { postgresOutbox, postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { rounds as roundsOf } from '../../../support/rounds.ts'
+import { startChild } from '../../child.ts'
+import { recordsOf } from '../records-of.ts'
+import { insertAndTell, things } from '../things.ts'
 
 const server = await testPostgres()
 const client = await server.client()

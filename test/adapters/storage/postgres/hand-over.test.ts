@@ -1,9 +1,9 @@
 /** Transactions of one connection, where each begins before the COMMIT of the last one is answered. */
 import { expect, onTestFinished, test } from 'vitest'
-import { postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { proxyTo } from '../../support/proxy.ts'
-import { insertAndTell, thingIds, things } from './things.ts'
+import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { proxyTo } from '../../../support/proxy.ts'
+import { insertAndTell, thingIds, things } from '../things.ts'
 
 const server = await testPostgres()
 const admin = await server.client()

@@ -1,9 +1,9 @@
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { temporaryDirectory } from '../../support/directory.ts'
-import { insert, insertAndTell, openLowdb, thing, thingIds, wordOf } from './lowdb-support.ts'
-import { recordingOutbox } from './recording-outbox.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+import { recordingOutbox } from '../recording-outbox.ts'
+import { insert, insertAndTell, openLowdb, thing, thingIds, wordOf } from './support.ts'
 
 const pendingIn = (path: string) => (JSON.parse(readFileSync(path, 'utf8')) as { pending: unknown }).pending
 

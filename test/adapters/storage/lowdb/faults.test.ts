@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type FileSystem, nodeFileSystem } from '../../../adapters/files/file-system.ts'
-import type { Storage } from '../../../lib/storage/contract.ts'
-import { temporaryDirectory } from '../../support/directory.ts'
-import { noSmallDisk, smallDisk } from '../../support/small-disk.ts'
-import { failure, faulty } from '../outbox/support.ts'
-import { insert, insertAndTell, openLowdb, thing, thingIds } from './lowdb-support.ts'
-import { recordingOutbox } from './recording-outbox.ts'
+import { type FileSystem, nodeFileSystem } from '../../../../adapters/files/file-system.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+import { noSmallDisk, smallDisk } from '../../../support/small-disk.ts'
+import { failure, faulty } from '../../outbox/support.ts'
+import { recordingOutbox } from '../recording-outbox.ts'
+import { insert, insertAndTell, openLowdb, thing, thingIds } from './support.ts'
 
 const stored = (path: string) =>
   JSON.parse(readFileSync(path, 'utf8')) as { tables: { things: { id: string }[] }; pending: unknown[] }

@@ -1,7 +1,7 @@
-import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
-import type { StorageUnderTest, TableDefinition } from '../../../lib/testing/index.ts'
-import type { TestPostgres } from '../../support/postgres.ts'
-import { recordsOf } from './records-of.ts'
+import { postgresOutbox, postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import type { StorageUnderTest, TableDefinition } from '../../../../lib/testing/index.ts'
+import type { TestPostgres } from '../../../support/postgres.ts'
+import { recordsOf } from '../records-of.ts'
 
 /** A storage in a separate schema, which the suite may look into and open again. */
 export async function postgresSubject(

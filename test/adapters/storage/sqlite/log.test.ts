@@ -3,12 +3,12 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Statement } from '../../../adapters/sql/statements.ts'
-import { type LogFile, openLogFile } from '../../../adapters/storage/sqlite/log.ts'
-import { type SqliteOptions, sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
-import { table, text } from '../../../lib/storage/table.ts'
-import { temporaryDirectory } from '../../support/directory.ts'
-import { insertAndTell, thingIds, things } from './things.ts'
+import type { Statement } from '../../../../adapters/sql/statements.ts'
+import { type LogFile, openLogFile } from '../../../../adapters/storage/sqlite/log.ts'
+import { type SqliteOptions, sqliteOutbox, sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import { table, text } from '../../../../lib/storage/table.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+import { insertAndTell, thingIds, things } from '../things.ts'
 
 const others = table('others', { title: text() })
 const long = { timeout: 60_000 }

@@ -1,11 +1,11 @@
 /** Two API processes on one database, as two pools: what all of them do at once happens once each. */
 import { expect, onTestFinished, test } from 'vitest'
-import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { type Community, createCommunity } from '../../../lib/index.ts'
-import { segments } from '../../../lib/storage/tables/custom-fields.ts'
-import { request } from '../../support/community.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { recordsOf } from './records-of.ts'
+import { postgresOutbox, postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { type Community, createCommunity } from '../../../../lib/index.ts'
+import { segments } from '../../../../lib/storage/tables/custom-fields.ts'
+import { request } from '../../../support/community.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { recordsOf } from '../records-of.ts'
 
 const server = await testPostgres()
 

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { openLogFile } from '../../../adapters/storage/sqlite/log.ts'
-import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
-import { temporaryDirectory } from '../../support/directory.ts'
-import { thing, things, wordOf } from './things.ts'
+import { openLogFile } from '../../../../adapters/storage/sqlite/log.ts'
+import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+import { thing, things, wordOf } from '../things.ts'
 
 interface Disk {
   readonly file: Buffer

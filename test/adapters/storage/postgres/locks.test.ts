@@ -1,10 +1,10 @@
 /** Requests that only need their parent to stay run side by side, on a real PostgreSQL. */
 import { expect, onTestFinished, test } from 'vitest'
-import { postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { createCommunity } from '../../../lib/index.ts'
-import { spaces } from '../../../lib/storage/tables/members.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { wrappedStorage } from '../../support/storage.ts'
+import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { createCommunity } from '../../../../lib/index.ts'
+import { spaces } from '../../../../lib/storage/tables/members.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { wrappedStorage } from '../../../support/storage.ts'
 
 const server = await testPostgres()
 

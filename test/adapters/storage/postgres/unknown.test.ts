@@ -1,10 +1,10 @@
 /** A connection that breaks between COMMIT and its answer: the outcome is unknown. */
 import { expect, onTestFinished, test } from 'vitest'
-import { postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { createTestCommunity } from '../../support/community.ts'
-import { png, testPorts } from '../../support/ports.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { proxyTo } from '../../support/proxy.ts'
+import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { createTestCommunity } from '../../../support/community.ts'
+import { png, testPorts } from '../../../support/ports.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { proxyTo } from '../../../support/proxy.ts'
 
 const server = await testPostgres()
 const admin = await server.client()

@@ -5,10 +5,10 @@
  */
 import { join } from 'node:path'
 import { argv } from 'node:process'
-import { openOutbox } from '../../../adapters/outbox/file.ts'
-import { lowdbStorage } from '../../../adapters/storage/lowdb.ts'
-import { print } from '../../support/print.ts'
-import { insert, thing, things, wordOf } from './lowdb-support.ts'
+import { openOutbox } from '../../../../adapters/outbox/file.ts'
+import { lowdbStorage } from '../../../../adapters/storage/lowdb.ts'
+import { print } from '../../../support/print.ts'
+import { insert, thing, things, wordOf } from './support.ts'
 
 const [, , directory = '', first = ''] = argv
 const outbox = await openOutbox({ directory: join(directory, 'outbox') })

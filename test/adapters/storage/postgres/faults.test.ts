@@ -1,11 +1,11 @@
 /** Faults that only a server has: connections that break, pools that are empty, locks that collide. */
 import { expect, onTestFinished, test } from 'vitest'
-import { type PostgresOptions, type PostgresStorage, postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { createCommunity } from '../../../lib/index.ts'
-import { isUniqueViolation, type Tx } from '../../../lib/storage/contract.ts'
-import { elsewhere } from '../../support/elsewhere.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { insertAndTell, storeAndTell, thing, thingIds, things } from './things.ts'
+import { type PostgresOptions, type PostgresStorage, postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { createCommunity } from '../../../../lib/index.ts'
+import { isUniqueViolation, type Tx } from '../../../../lib/storage/contract.ts'
+import { elsewhere } from '../../../support/elsewhere.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { insertAndTell, storeAndTell, thing, thingIds, things } from '../things.ts'
 
 const server = await testPostgres()
 const admin = await server.client()

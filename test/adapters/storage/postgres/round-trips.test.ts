@@ -1,13 +1,13 @@
 /** How often a request goes to PostgreSQL, and with what: seen on the wire, where time does not matter. */
 import type pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { postgresStorage } from '../../../adapters/storage/postgres.ts'
-import type { Tx } from '../../../lib/storage/contract.ts'
-import { posts } from '../../../lib/storage/tables/content.ts'
-import { spaces } from '../../../lib/storage/tables/members.ts'
-import { createTestCommunity } from '../../support/community.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { proxyTo } from '../../support/proxy.ts'
+import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import type { Tx } from '../../../../lib/storage/contract.ts'
+import { posts } from '../../../../lib/storage/tables/content.ts'
+import { spaces } from '../../../../lib/storage/tables/members.ts'
+import { createTestCommunity } from '../../../support/community.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { proxyTo } from '../../../support/proxy.ts'
 
 const server = await testPostgres()
 

@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type LowdbOptions, lowdbStorage } from '../../../adapters/storage/lowdb.ts'
-import type { EventRecord } from '../../../lib/outbox/record.ts'
-import type { Storage } from '../../../lib/storage/contract.ts'
-import { integer, type RowIn, table, text } from '../../../lib/storage/table.ts'
-import type { StorageUnderTest } from '../../../lib/testing/index.ts'
-import { recordingOutbox } from './recording-outbox.ts'
+import { type LowdbOptions, lowdbStorage } from '../../../../adapters/storage/lowdb.ts'
+import type { EventRecord } from '../../../../lib/outbox/record.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import { integer, type RowIn, table, text } from '../../../../lib/storage/table.ts'
+import type { StorageUnderTest } from '../../../../lib/testing/index.ts'
+import { recordingOutbox } from '../recording-outbox.ts'
 
 /** A storage whose file and outbox the suite may look into and open again. */
 export async function lowdbInDirectory(): Promise<StorageUnderTest> {

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { defaultsTo, integer, nullable, table, text } from '../../../lib/storage/table.ts'
-import { temporaryDirectory } from '../../support/directory.ts'
-import { insert, openLowdb, thing, thingIds, things } from './lowdb-support.ts'
+import { defaultsTo, integer, nullable, table, text } from '../../../../lib/storage/table.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+import { insert, openLowdb, thing, thingIds, things } from './support.ts'
 
 /** A file with this content, in a separate directory. */
 function fileWith(content: string | Uint8Array): string {

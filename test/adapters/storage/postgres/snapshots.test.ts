@@ -1,10 +1,10 @@
 /** Reads that arrive together share one snapshot of a PostgreSQL database; none of them may notice. */
 import type pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { type PostgresOptions, postgresStorage } from '../../../adapters/storage/postgres.ts'
-import type { Storage, Tx } from '../../../lib/storage/contract.ts'
-import { testPostgres } from '../../support/postgres.ts'
-import { insertAndTell, thing, thingIds, things } from './things.ts'
+import { type PostgresOptions, postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
+import { testPostgres } from '../../../support/postgres.ts'
+import { insertAndTell, thing, thingIds, things } from '../things.ts'
 
 const server = await testPostgres()
 const admin = await server.client()
