@@ -46,7 +46,9 @@ export interface Keyboard {
   to(name: string | RegExp, key?: 'Tab' | 'Shift+Tab'): Promise<void>
   press(...keys: readonly string[]): Promise<void>
   type(text: string): Promise<void>
-  /** Tabs to a link or a button, presses Enter, and waits for a text of what follows. */
+  /** Presses Enter, and waits for a text of what follows. */
+  enter(text: string): Promise<void>
+  /** Tabs to a link or a button, and enters it. */
   follow(name: string | RegExp, text: string): Promise<void>
   /** Everything that was wrong on the way. */
   readonly problems: readonly string[]
@@ -80,15 +82,19 @@ export function keyboardOf(page: Page): Keyboard {
   const press = async (...keys: readonly string[]) => {
     for (const key of keys) await page.keyboard.press(key)
   }
+  async function enter(text: string): Promise<void> {
+    await press('Enter')
+    await page.getByText(text).first().waitFor()
+  }
   return {
     to,
     press,
     type: (text) => page.keyboard.type(text),
     here: async () => (await stop())?.name ?? '',
+    enter,
     async follow(name, text) {
       await to(name)
-      await press('Enter')
-      await page.getByText(text).first().waitFor()
+      await enter(text)
     },
     get problems() {
       return [...problems]
