@@ -1,7 +1,7 @@
 /** The package as it is installed, for examples that run as processes. They load it much quicker than its many sources. */
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { bundle } from '../../scripts/bundle.ts'
+import { bundle, programs } from '../../scripts/bundle.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -13,7 +13,7 @@ export async function buildPackage(within: string): Promise<string> {
   const own = join(packages, 'folkmoot')
   mkdirSync(own)
   copyFileSync(join(root, 'package.json'), join(own, 'package.json'))
-  await bundle(join(own, 'dist'))
+  await bundle(join(own, 'dist'), programs)
   return directory
 }
 

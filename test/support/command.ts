@@ -34,15 +34,32 @@ export interface Command {
 /**
  * Starts `folkmoot` or `folkmoot-relay` with these arguments; ended with the test, if it has not ended by itself.
  */
-export function run(name: 'folkmoot' | 'folkmoot-relay', ...args: readonly string[]): Command {
-  return watched(
-    name,
-    spawn(process.execPath, [...options, program(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment() }),
-  )
-}
+export const run = (name: 'folkmoot' | 'folkmoot-relay', ...args: readonly string[]): Command =>
+  watched(name, spawned(name, args))
+
+/** Starts a program for several tests. The caller ends it, by `end`. */
+export const runForAll = (name: 'folkmoot' | 'folkmoot-relay', ...args: readonly string[]): Command =>
+  read(name, spawned(name, args))
+
+const spawned = (name: string, args: readonly string[]) =>
+  spawn(process.execPath, [...options, program(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
 
 /** The output of a process, and its end; it is ended with the test, if it has not ended by itself. */
 export function watched(name: string, child: ChildProcessByStdio<null, Readable, Readable>): Command {
+  const command = read(name, child)
+  onTestFinished(() => end(command))
+  return command
+}
+
+/** Ends a process that has not ended by itself: politely first, so that it leaves nothing behind. */
+export async function end({ child, ended }: Command): Promise<void> {
+  child.kill('SIGTERM')
+  const cut = setTimeout(() => child.kill('SIGKILL'), 60_000)
+  await ended
+  clearTimeout(cut)
+}
+
+function read(name: string, child: ChildProcessByStdio<null, Readable, Readable>): Command {
   const out = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out.stdout += text
@@ -51,13 +68,6 @@ export function watched(name: string, child: ChildProcessByStdio<null, Readable,
     out.stderr += text
   })
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
-  onTestFinished(async () => {
-    // Politely first, so that it leaves nothing behind.
-    child.kill('SIGTERM')
-    const cut = setTimeout(() => child.kill('SIGKILL'), 60_000)
-    await ended
-    clearTimeout(cut)
-  })
   const written = (end: string) =>
     new Promise<string>((resolve, reject) => {
       const look = () => {

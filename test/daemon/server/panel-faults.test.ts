@@ -19,7 +19,7 @@ import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { proxyTo } from '../../support/proxy.ts'
 import { noSmallDisk, smallDisk } from '../../support/small-disk.ts'
-import { receiver, until } from '../relay/support.ts'
+import { pass, receiver, until } from '../relay/support.ts'
 
 const server = await testPostgres()
 
@@ -236,6 +236,7 @@ async function endWaiting(admin: pg.Client, database: string, work: Promise<unkn
       [database],
     )
     ended += rowCount ?? 0
+    await Promise.race([done, pass(5)])
   }
   await done
   return ended

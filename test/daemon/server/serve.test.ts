@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { begun } from '../../support/begun.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
@@ -51,15 +52,14 @@ test('a second start changes nothing in the demo network and only makes a fresh 
   const storage = `lowdb:${join(directory, 'db.json')}`
   const seen: Json[] = []
   for (let start = 0; start < 2; start++) {
-    const server = run('folkmoot', ...demo, '--storage', storage)
+    const server = begun(...demo, '--storage', storage)
     const facts = JSON.parse(await server.firstLine())
     const lists = ['members', 'posts', 'polls', 'events', 'tags', 'badges', 'plans', 'spaces', 'custom_fields'].map((name) =>
       get(`${facts.url}/admin/v1/networks/1/${name}?per_page=100`, facts.token),
     )
     const bodies = (await Promise.all(lists)).filter(({ status }) => status === 200).map(({ body }) => body.items)
     seen.push({ token: facts.token, bodies })
-    server.child.kill('SIGTERM')
-    expect(await server.ended).toBe(0)
+    expect(await server.stop()).toBe(0)
   }
   expect(seen[1].bodies).toEqual(seen[0].bodies)
   expect(seen[0].bodies[0]).toHaveLength(60)
@@ -69,8 +69,7 @@ test('a second start changes nothing in the demo network and only makes a fresh 
 
 test('the demo is the same on every machine, ids and times included', async () => {
   const texts = await Promise.all(
-    [1, 2].map(async () => {
-      const server = run('folkmoot', ...demo, '--storage', 'memory:')
+    [run('folkmoot', ...demo, '--storage', 'memory:'), begun(...demo, '--storage', 'memory:')].map(async (server) => {
       const facts = JSON.parse(await server.firstLine())
       const { body } = await get(`${facts.url}/admin/v1/networks/1/members?per_page=100`, facts.token)
       return JSON.stringify(body.items)
@@ -108,7 +107,7 @@ test('--webhook-url with --relay: an event arrives at the endpoint with its key'
   const keyFile = join(temporaryDirectory(), 'hook.key')
   await writeFile(keyFile, 'secret-key\n')
   const webhook = ['--webhook-url', hook, '--webhook-key-file', keyFile]
-  const server = run('folkmoot', ...demo, '--storage', 'memory:', '--relay', ...webhook, '--webhook-order', 'subject')
+  const server = begun(...demo, '--storage', 'memory:', '--relay', ...webhook, '--webhook-order', 'subject')
   const facts = JSON.parse(await server.firstLine())
   const listed = await folkmoot('endpoints', 'list', '--server', facts.control, '--json')
   expect(listed.lines.map((line) => JSON.parse(line))).toMatchObject([{ url: hook, order: 'subject' }])
@@ -135,15 +134,15 @@ test('--webhook-url with --relay: an event arrives at the endpoint with its key'
 test('wrong usage is one sentence on standard error and exit code 2', async () => {
   const wrong = [
     [...demo, '--storage', 'memory:', '--webhook-url', 'https://example.org'],
-    ['serve', '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-key', 'k'],
+    ['serve', '--port', '0', '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-key', 'k'],
     [...demo, '--storage', 'memory:', '--webhook-order', 'subject'],
     [...demo, '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-key', 'k', '--webhook-order', 'lifo'],
     [...demo, '--storage', 'papyrus:scroll'],
     ['serve', '--port', 'many'],
-    ['serve', '--storage', 'memory:', '--public-url', 'https://api.example.org/'],
-    ['serve', '--storage', 'sqlite::memory:'],
+    ['serve', '--port', '0', '--storage', 'memory:', '--public-url', 'https://api.example.org/'],
+    ['serve', '--port', '0', '--storage', 'sqlite::memory:'],
     ['keys', 'list', '--storage', 'sqlite::memory:'],
-    ['serve', '--storage', 'memory:', '--tls-cert', 'cert.pem'],
+    ['serve', '--port', '0', '--storage', 'memory:', '--tls-cert', 'cert.pem'],
     ['keys', 'create', '--storage', 'memory:', '--name', 'x', '--scope', '*', '--network', 'nowhere'],
     ['dance'],
   ]
@@ -209,12 +208,11 @@ test('a network and keys from the command line: made, listed, used, revoked', as
   expect(endpoint).toMatchObject({ events: ['PostCreatedHook'], url: 'https://example.org/hook' })
 
   const use = async () => {
-    const server = run('folkmoot', 'serve', '--allow-http', '--json', '--port', '0', ...storage)
+    const server = begun('serve', '--allow-http', '--json', '--port', '0', ...storage)
     const facts = JSON.parse(await server.firstLine())
     expect(facts).toMatchObject({ network_id: null, token: null })
     const answer = await get(`${facts.url}/admin/v1/networks/knitters/members`, key.token)
-    server.child.kill('SIGTERM')
-    await server.ended
+    await server.stop()
     return answer
   }
   expect(await use()).toMatchObject({ status: 200, body: { items: [{ first_name: 'Ada', last_name: 'Ash' }] } })
@@ -224,15 +222,15 @@ test('a network and keys from the command line: made, listed, used, revoked', as
 
 test('spec prints the documents', async () => {
   const api = run('folkmoot', 'spec')
-  const hooks = run('folkmoot', 'spec', '--webhooks')
-  expect([await api.ended, await hooks.ended]).toEqual([0, 0])
+  const hooks = await ended('folkmoot', 'spec', '--webhooks')
+  expect([await api.ended, hooks.code]).toEqual([0, 0])
   expect(JSON.parse(api.out.stdout)).toMatchObject({ openapi: '3.1.1', paths: { '/admin/v1/networks/{network_id}/me': {} } })
-  expect(Object.keys(JSON.parse(hooks.out.stdout).webhooks)).toHaveLength(47)
+  expect(Object.keys(JSON.parse(hooks.stdout).webhooks)).toHaveLength(47)
 })
 
 test('an upload is kept, and served again as what it is; nothing else of the disk is', async () => {
   const directory = temporaryDirectory()
-  const server = run('folkmoot', ...demo, '--storage', `lowdb:${join(directory, 'db.json')}`)
+  const server = begun(...demo, '--storage', `lowdb:${join(directory, 'db.json')}`)
   const { url, token } = JSON.parse(await server.firstLine())
   const png = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',

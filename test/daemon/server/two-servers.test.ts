@@ -1,11 +1,12 @@
 /** Two servers on one database, as separate processes, and the facts on which they have to agree. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openStorage } from '../../../daemon/server/storage/open.ts'
 import { createCommunity } from '../../../lib/index.ts'
-import { type Command, run } from '../../support/command.ts'
-import { temporaryDirectory } from '../../support/directory.ts'
+import { end, run, runForAll } from '../../support/command.ts'
 import { testPostgres } from '../../support/postgres.ts'
 
 const server = await testPostgres()
@@ -16,10 +17,12 @@ interface Database {
   counted(): Promise<number>
   /** Runs work while nobody can write to that table. */
   locked(work: () => Promise<void>): Promise<void>
+  remove(): void
 }
 
 async function sqlite(): Promise<Database> {
-  const path = join(temporaryDirectory(), 'db.sqlite')
+  const directory = mkdtempSync(join(tmpdir(), 'folkmoot-'))
+  const path = join(directory, 'db.sqlite')
   const open = () => new DatabaseSync(`${path}-rate-limits/counts.sqlite`, { timeout: 30_000 })
   return {
     address: `sqlite:${path}`,
@@ -34,6 +37,7 @@ async function sqlite(): Promise<Database> {
       database.exec('BEGIN IMMEDIATE')
       await work().finally(() => database.close())
     },
+    remove: () => rmSync(directory, { recursive: true, force: true }),
   }
 }
 
@@ -47,30 +51,57 @@ async function postgres(): Promise<Database> {
       await client.query(`BEGIN; LOCK TABLE "${schema}".rate_limits`)
       await work().finally(() => client.query('COMMIT'))
     },
+    // Its database goes with the last test.
+    remove: () => {},
   }
 }
 
-/** Two servers over a network on a plan with 100 requests a minute, and one on a plan without a limit. */
-async function twoServers({ address }: Database) {
+const serving = ['serve', '--port', '0', '--json', '--allow-http', '--storage'] as const
+
+/** Two servers for the tests of an engine. Each test has networks that no other one asks. */
+async function twoServers({ address, remove }: Database) {
+  const { storage } = await openStorage(address, undefined, () => {})
+  // The tables are there before two servers make them at once.
+  await storage.close()
+  const start = () => runForAll('folkmoot', ...serving, address)
+  const servers = [start(), start()] as const
+  const urls = await Promise.all(servers.map(async (each) => String(JSON.parse(await each.firstLine()).url)))
+  return {
+    address,
+    servers,
+    urls,
+    /** Everything that they have written on standard error. */
+    errors: () => servers.map(({ out }) => out.stderr).join(''),
+    async close() {
+      for (const server of servers) await end(server)
+      remove()
+    },
+  }
+}
+
+const plans = ['standard', 'unlimited'] as const
+type Plan = (typeof plans)[number]
+let made = 0
+
+/** A network on a plan with 100 requests a minute, and one on a plan without a limit. */
+async function twoNetworks({ address, urls }: Awaited<ReturnType<typeof twoServers>>) {
   const { storage } = await openStorage(address, undefined, () => {})
   const community = createCommunity({ storage })
   const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
+  const number = ++made
   const tokens = { standard: '', unlimited: '' }
-  for (const service_plan of ['standard', 'unlimited'] as const) {
-    const { network } = await community.networks.create({ subdomain: service_plan, title: 'Demo', service_plan, owner })
+  for (const service_plan of plans) {
+    const subdomain = `${service_plan}-${number}`
+    const { network } = await community.networks.create({ subdomain, title: 'Demo', service_plan, owner })
     tokens[service_plan] = (await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })).token
   }
   await community.close()
 
-  const start = () => run('folkmoot', 'serve', '--storage', address, '--port', '0', '--json', '--allow-http')
-  const servers = [start(), start()] as const
-  const urls = await Promise.all(servers.map(async (each) => String(JSON.parse(await each.firstLine()).url)))
-
-  /** The n-th request goes to the one or the other. */
-  async function send(n: number, network: keyof typeof tokens, init: { key?: string; title?: string } = {}) {
-    const answer = await fetch(`${urls[n % 2]}/admin/v1/networks/${network}/tags`, {
+  /** The n-th request goes to the one or the other server. */
+  return async function send(n: number, plan: Plan, init: { key?: string; title?: string } = {}) {
+    const answer = await fetch(`${urls[n % 2]}/admin/v1/networks/${plan}-${number}/tags`, {
       headers: {
-        authorization: `Bearer ${tokens[network]}`,
+        authorization: `Bearer ${tokens[plan]}`,
         ...(init.title === undefined ? {} : { 'content-type': 'application/json' }),
         ...(init.key === undefined ? {} : { 'idempotency-key': init.key }),
       },
@@ -78,18 +109,37 @@ async function twoServers({ address }: Database) {
     })
     return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) }
   }
-  return { servers, send }
 }
 
 const times = (number: number) => Array.from({ length: number }, (_, index) => index)
-const errorsOf = (servers: readonly Command[]) => servers.map(({ out }) => out.stderr).join('')
 
 describe.each([
   ['sqlite', sqlite],
   ['postgres', postgres],
 ])('%s', (_name, make) => {
+  let database: Database
+  let both: Awaited<ReturnType<typeof twoServers>>
+  beforeAll(async () => {
+    database = await make()
+    both = await twoServers(database)
+    return () => both.close()
+  })
+
+  // The first one: nothing is counted yet.
+  test('a network without a limit is not counted at all', async () => {
+    const send = await twoNetworks(both)
+    const answers = await Promise.all(times(20).map((n) => send(n, 'unlimited')))
+    expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get('ratelimit-limit')}`))).toEqual(
+      new Set(['200 null']),
+    )
+    expect(await database.counted()).toBe(0)
+    await send(0, 'standard')
+    expect(await database.counted()).toBe(1)
+  })
+
   test('they share one count: of 130 requests at once 100 pass, and then neither lets one through', async () => {
-    const { servers, send } = await twoServers(await make())
+    const before = both.errors()
+    const send = await twoNetworks(both)
     const answers = await Promise.all(times(130).map((n) => send(n, 'standard')))
     const passed = answers.filter(({ status }) => status === 200)
     const refused = answers.filter(({ status }) => status === 429)
@@ -103,43 +153,12 @@ describe.each([
       expect(headers.get('ratelimit-reset')).toMatch(/^([1-9]|[1-5]\d|60)$/)
       expect(headers.get('retry-after')).toBe(headers.get('ratelimit-reset'))
     }
-    expect(errorsOf(servers)).toBe('')
-  })
-
-  test('a server that is killed takes nothing of the count with it', async () => {
-    const { servers, send } = await twoServers(await make())
-    await Promise.all(times(40).map((n) => send(n, 'standard')))
-    servers[0].child.kill('SIGKILL')
-    await servers[0].ended
-    expect((await send(1, 'standard')).headers.get('ratelimit-remaining')).toBe('59')
-  })
-
-  test('a network without a limit is not counted at all', async () => {
-    const database = await make()
-    const { send } = await twoServers(database)
-    const answers = await Promise.all(times(20).map((n) => send(n, 'unlimited')))
-    expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get('ratelimit-limit')}`))).toEqual(
-      new Set(['200 null']),
-    )
-    expect(await database.counted()).toBe(0)
-    await send(0, 'standard')
-    expect(await database.counted()).toBe(1)
-  })
-
-  test('while the counts cannot be written, requests are answered, each server counts for itself, and reports it once', async () => {
-    const database = await make()
-    const { servers, send } = await twoServers(database)
-    await database.locked(async () => {
-      const answers = await Promise.all(times(120).map((n) => send(n, 'standard')))
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    })
-    for (const { out } of servers)
-      expect(out.stderr.match(/"message":"rate limits: each process counts alone for now: /g)).toHaveLength(1)
-    expect(errorsOf(servers)).not.toContain('postgres:postgres')
+    expect(both.errors()).toBe(before)
   })
 
   test('one Idempotency-Key, sent to both at once, makes one record, and everybody gets its answer', async () => {
-    const { servers, send } = await twoServers(await make())
+    const before = both.errors()
+    const send = await twoNetworks(both)
     const answers = await Promise.all(times(20).map((n) => send(n, 'unlimited', { key: 'once', title: 'Once' })))
     expect(new Set(answers.map(({ status, body }) => JSON.stringify({ status, body }))).size).toBe(1)
     expect(answers[0]).toMatchObject({ status: 201, body: { title: 'Once' } })
@@ -149,6 +168,28 @@ describe.each([
     // Used for another request it is refused, whichever server is asked.
     const others = await Promise.all(times(2).map((n) => send(n, 'unlimited', { key: 'once', title: 'Other' })))
     expect(others.map(({ status }) => status)).toEqual([422, 422])
-    expect(errorsOf(servers)).toBe('')
+    expect(both.errors()).toBe(before)
+  })
+
+  test('a server that is killed takes nothing of the count with it', async () => {
+    const third = run('folkmoot', ...serving, database.address)
+    const { url } = JSON.parse(await third.firstLine())
+    const send = await twoNetworks({ ...both, urls: [url, both.urls[1] ?? ''] })
+    await Promise.all(times(40).map((n) => send(n, 'standard')))
+    third.child.kill('SIGKILL')
+    await third.ended
+    expect((await send(1, 'standard')).headers.get('ratelimit-remaining')).toBe('59')
+  })
+
+  // The last one: afterwards the servers count alone for a while.
+  test('while the counts cannot be written, requests are answered, each server counts for itself, and reports it once', async () => {
+    const send = await twoNetworks(both)
+    await database.locked(async () => {
+      const answers = await Promise.all(times(120).map((n) => send(n, 'standard')))
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    })
+    for (const { out } of both.servers)
+      expect(out.stderr.match(/"message":"rate limits: each process counts alone for now: /g)).toHaveLength(1)
+    expect(both.errors()).not.toContain('postgres:postgres')
   })
 })
