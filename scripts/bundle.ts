@@ -17,32 +17,38 @@ export const programs: readonly string[] = Object.values(bin)
 /** The modules of the package, below the root of the checkout. */
 const modules = Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : entry.default))
 
-/** Parts that may run apart from each other: the library, and others that use some of its modules. */
-const parts: Readonly<Record<string, readonly string[]>> = {
+/**
+ * The files of the library. Each of its modules is in the first one that has an entry which loads it, and the rest in `library`.
+ * Entries of one file run apart from those of another, and load no later one.
+ */
+const files: Readonly<Record<string, readonly string[]>> = {
+  receiver: ['lib/receiver/index.ts', 'lib/client/index.ts'],
+  common: [
+    ...['adapters/http/node.ts', 'adapters/http/fastify.ts', 'adapters/http/koa.ts', 'adapters/http/hono.ts'],
+    ...['daemon/bin/folkmoot-main.ts', 'daemon/bin/folkmoot-relay-main.ts'],
+  ],
+  storages: [
+    ...['lib/storage/index.ts', 'adapters/storage/memory.ts', 'adapters/storage/sqlite.ts', 'adapters/storage/postgres.ts'],
+    'daemon/relay/relay.ts',
+  ],
   library: ['lib/index.ts'],
-  client: ['lib/client/index.ts'],
-  receiver: ['lib/receiver/index.ts'],
-  hosts: ['adapters/http/node.ts', 'adapters/http/fastify.ts', 'adapters/http/koa.ts', 'adapters/http/hono.ts'],
-  storages: ['lib/storage/index.ts', 'adapters/storage/memory.ts', 'adapters/storage/sqlite.ts', 'adapters/storage/postgres.ts'],
-  help: ['daemon/bin/folkmoot-main.ts', 'daemon/bin/folkmoot-relay-main.ts'],
-  relay: ['daemon/relay/relay.ts'],
 }
 
 /**
- * Puts the modules that the library loads into few files, one for each set of parts that load them. By itself rolldown would also
- * divide them by every command, to 39 files. Node needs about a millisecond for each.
+ * Puts the modules that the library loads into few files. By itself rolldown would divide them by every entry and command, to 39
+ * files. Node needs about a millisecond for each.
  */
-function byParts(): CodeSplittingNameFunction {
-  let loaded: readonly { readonly part: string; readonly modules: ReadonlySet<string> }[] | undefined
+function byFile(): CodeSplittingNameFunction {
+  let loaded: readonly { readonly name: string; readonly modules: ReadonlySet<string> }[] | undefined
   return (id, context) => {
     const loadedBy = (sources: readonly string[]): ReadonlySet<string> => {
       const modules = new Set(sources.map((source) => join(root, source)))
       for (const module of modules) for (const imported of context.getModuleInfo(module)?.importedIds ?? []) modules.add(imported)
       return modules
     }
-    loaded ??= Object.entries(parts).map(([part, sources]) => ({ part, modules: loadedBy(sources) }))
-    const names = loaded.flatMap(({ part, modules }) => (modules.has(id) ? [part] : []))
-    return names[0] === 'library' ? names.join('-') : null
+    loaded ??= Object.entries(files).map(([name, sources]) => ({ name, modules: loadedBy(sources) }))
+    if (!loaded.at(-1)?.modules.has(id)) return null
+    return loaded.find(({ modules }) => modules.has(id))?.name ?? null
   }
 }
 
@@ -74,8 +80,8 @@ export async function bundle(directory: string, more: readonly string[] = []): P
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    // The parts that load a module load its imports, too. So these are in its own file, or in one of more parts.
-    codeSplitting: { groups: [{ name: byParts(), debugName: 'by parts', includeDependenciesRecursively: false }] },
+    // An entry that loads a module loads its imports, too. So these are in the same file, or in one before.
+    codeSplitting: { groups: [{ name: byFile(), debugName: 'by file', includeDependenciesRecursively: false }] },
   })
   await build.close()
 }
