@@ -25,17 +25,25 @@ export function auditInbox(
   onRefused: (files: TakenLines['refused']) => void,
   onError: (error: unknown) => void,
 ): AuditInbox {
-  let taking: Promise<void> | undefined
-  const take = async (): Promise<void> => {
-    if (!isDirectory(outbox)) return
-    // One at a time: two would add a line twice.
-    taking ??= takeAuditLines(community, outbox)
+  let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
+  function begin(): Promise<void> {
+    next = undefined
+    running = takeAuditLines(community, outbox)
       .then(({ refused }) => refused.length > 0 && onRefused(refused))
       .then(() => undefined, onError)
       .finally(() => {
-        taking = undefined
+        running = undefined
       })
-    await taking
+    return running
+  }
+  const take = async (): Promise<void> => {
+    if (!isDirectory(outbox)) return
+    // One at a time: two would add a line twice.
+    if (!running) return begin()
+    // The one that runs may have looked before the last line was left.
+    next ??= running.then(begin)
+    await next
   }
   function over<C extends Calls>(calls: C): C {
     const { audit, by } = calls
