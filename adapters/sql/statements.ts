@@ -2,8 +2,8 @@
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { JsonFields } from '../../lib/storage/json.ts'
-import type { Dialect, Parameter, SqlValue } from './dialect.ts'
-import { quoted } from './dialect.ts'
+import { type Add, clausesOf } from './clauses.ts'
+import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
 import { joinedRecords, jsonExpression } from './json.ts'
 import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'
 
@@ -53,6 +53,7 @@ interface Prepared {
 export type Statements = ReturnType<typeof statementsOf>
 
 export function statementsOf(dialect: Dialect) {
+  const { parameters, conditions, clause, placeIn, beyond, ordering, bounds } = clausesOf(dialect)
   // By the table, not by its name: a host may have tables of other versions side by side.
   const known = new WeakMap<TableShape, Prepared>()
 
@@ -79,63 +80,6 @@ export function statementsOf(dialect: Dialect) {
 
   const columnsOf = (table: TableShape): string => preparedOf(table).list
 
-  /** Collects the parameters of one statement. */
-  function parameters() {
-    const values: Parameter[] = []
-    const add = (value: Parameter): string => {
-      values.push(value)
-      return dialect.parameter(values.length)
-    }
-    return { values, add }
-  }
-
-  type Add = (value: Parameter) => string
-
-  function condition(table: TableShape, name: string, wanted: unknown, add: Add): string {
-    const type = table.columns[name]?.type
-    if (type === undefined) throw new RangeError(`${table.name} has no column ${name}`)
-    const column = type === 'json' ? dialect.jsonText(quoted(name)) : quoted(name)
-    if (wanted === null) return `${column} IS NULL`
-    const all: readonly unknown[] = Array.isArray(wanted) && type !== 'json' ? [...new Set(wanted)] : [wanted]
-    const found = all.map((value) => encodeWanted(dialect, type, value)).filter((value): value is SqlValue => value !== undefined)
-    const [first] = found
-    const either = [
-      ...(first === undefined
-        ? []
-        : [found.length === 1 ? `${column} = ${add(first)}` : dialect.oneOf(column, type, found, add)]),
-      ...(all.includes(null) ? [`${column} IS NULL`] : []),
-    ]
-    if (either.length === 0) return 'FALSE'
-    return either.length === 1 ? either.join() : `(${either.join(' OR ')})`
-  }
-
-  const conditions = (table: TableShape, where: AnyRow, add: Add): string[] =>
-    Object.entries(where).map(([name, wanted]) => condition(table, name, wanted, add))
-
-  const clause = (all: readonly string[]): string => (all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '')
-
-  /** A position in a list as its column has it. A link returns it as text, for every column type. */
-  function placeIn(table: TableShape, by: string, after: string | number): SqlValue {
-    const type = table.columns[by]?.type
-    const isNumber = type === 'integer' || type === 'real'
-    const value = type && encodeWanted(dialect, type, isNumber ? Number(after) : String(after))
-    if (value === undefined) throw new RangeError(`\`after\` is not a ${type ?? 'column'} of ${table.name}.${by}`)
-    return value
-  }
-
-  /** The rows after a value. Null is before everything, so going down it comes last. */
-  function beyond(table: TableShape, by: string, direction: 'asc' | 'desc', after: string | number, add: Add): string {
-    const further = `${quoted(by)} ${direction === 'asc' ? '>' : '<'} ${add(placeIn(table, by, after))}`
-    return direction === 'desc' && table.columns[by]?.nullable ? `(${further} OR ${quoted(by)} IS NULL)` : further
-  }
-
-  function ordering(table: TableShape, by: string, direction: 'asc' | 'desc'): string {
-    const word = direction === 'asc' ? 'ASC' : 'DESC'
-    if (by === 'id') return ` ORDER BY "id" ${word}`
-    const nulls = table.columns[by]?.nullable ? dialect.nulls(direction) : ''
-    return ` ORDER BY ${quoted(by)} ${word}${nulls}, "id" ${word}`
-  }
-
   /** Everything of a SELECT but its limits. */
   function selection(
     table: TableShape,
@@ -148,11 +92,6 @@ export function statementsOf(dialect: Dialect) {
     const all = [...conditions(table, where, add), ...further]
     if (after !== undefined) all.push(beyond(table, by, direction, after, add))
     return `SELECT ${columns} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
-  }
-
-  function bounds({ limit, offset = 0 }: RowQuery, add: Add): string {
-    const most = limit === undefined ? (offset > 0 ? dialect.noLimit : '') : ` LIMIT ${dialect.bound(add(limit))}`
-    return offset > 0 ? `${most} OFFSET ${dialect.bound(add(offset))}` : most
   }
 
   /**
