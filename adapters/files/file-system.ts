@@ -4,7 +4,8 @@
  */
 import { constants, fstatSync, watch } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
+import { open, readdir, rename, unlink } from 'node:fs/promises'
+import { makeDirectory } from './directory.ts'
 
 export interface OpenFile {
   /** Writes at a byte offset and returns the number of bytes written; that may be fewer. */
@@ -58,7 +59,7 @@ function openFile(handle: FileHandle): OpenFile {
 /** The file system of this machine. */
 export const nodeFileSystem: FileSystem = {
   async makeDirectory(path) {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    makeDirectory(path, 0o700)
   },
   async create(path) {
     return openFile(await open(path, 'wx', 0o600))

@@ -31,7 +31,7 @@ const groups = v.optional(v.array(v.string(), must('be a list of groups')))
 const rules = {
   network: v.optional(v.union([v.string(), v.number()], must('be the id or subdomain of a network'))),
   // Its value is never shown.
-  token: v.optional(v.string('must be an API token')),
+  token: v.optional(v.pipe(v.string('must be an API token'), v.nonEmpty('must be an API token'))),
   write: groups,
   only: groups,
 }

@@ -3,10 +3,11 @@
  * is a file in `audit/` of the outbox, until the process that holds the storage moves it.
  */
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isApiError } from '../../lib/errors.ts'
 import type { Actor, Community, RelayRecord } from '../../lib/index.ts'
+import { makeDirectory } from '../files/directory.ts'
 import { errorCode, fileError } from '../files/errors.ts'
 
 /** A line as its file has it. */
@@ -31,7 +32,7 @@ export async function leaveLine(directory: string, line: WaitingLine): Promise<v
   const name = `${line.at.replace(/\D/g, '')}-${randomUUID()}`
   const unfinished = join(inbox, `${name}.tmp`)
   try {
-    await mkdir(inbox, { recursive: true, mode: 0o700 })
+    makeDirectory(inbox, 0o700)
     const file = await open(unfinished, 'wx', 0o600)
     try {
       await file.writeFile(`${JSON.stringify(line)}\n`)

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { must } from '../../lib/base/options.ts'
 import type { AssetStore, NewFile } from '../../lib/ports.ts'
+import { makeDirectory } from '../files/directory.ts'
 import { checkOptions, group, type RulesOf, nameOf as textNaming } from '../options.ts'
 
 /** Where files are kept and how they are reached. */
@@ -53,7 +54,7 @@ export function directoryAssets(options: DirectoryAssetsOptions): AssetStore {
   const pathOf = (file: NewFile) => join(directory, nameOf(file))
   return {
     async put(bytes, file) {
-      await mkdir(directory, { recursive: true })
+      makeDirectory(directory)
       const path = pathOf(file)
       // Under another name until it is whole and on the disk: nobody is served half a file.
       const unfinished = `${path}.${randomBytes(4).toString('hex')}.part`

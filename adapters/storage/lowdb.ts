@@ -6,10 +6,10 @@
  */
 import * as v from 'valibot'
 import '../node-version.ts'
-import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Low } from 'lowdb'
 import { isStorageError, type OutboxWriter, type Storage, StorageError } from '../../lib/storage/contract.ts'
+import { makeDirectory } from '../files/directory.ts'
 import { fileError } from '../files/errors.ts'
 import { type FileSystem, nodeFileSystem } from '../files/file-system.ts'
 import { acquireLock, type ProcessLock } from '../files/process-lock.ts'
@@ -64,7 +64,7 @@ export async function lowdbStorage(given: LowdbOptions): Promise<Storage> {
 
 async function hold(path: string): Promise<ProcessLock> {
   try {
-    await mkdir(dirname(resolve(path)), { recursive: true })
+    makeDirectory(dirname(resolve(path)))
     return await acquireLock(path, 'lowdb storage')
   } catch (error) {
     if (!isStorageError(error) || error.code !== 'locked') throw fileError(`${path} cannot be opened`, error)

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { makeDirectory } from '../../adapters/files/directory.ts'
+import { errorCode } from '../../adapters/files/errors.ts'
 import { realPath } from '../../adapters/files/process-lock.ts'
 import { toNodeListener } from '../../adapters/http/node.ts'
 import { withoutPassword, withPasswordLeftOut } from '../../adapters/sql/postgres/address.ts'
@@ -84,6 +86,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     const rateLimiter = await openRateLimits(flags.storage, log.warn)
     opened.push(async () => rateLimiter.close?.())
     if (!flags.assets && flags.storage === 'memory:') opened.push(() => rm(files, { recursive: true, force: true }))
+    if (flags.assets) requireDirectory('--assets', files)
     const assets = { directory: files, baseUrl: assetsPath }
     const onError = (error: unknown, { ...about }: object) => {
       metrics?.fault()
@@ -178,6 +181,15 @@ function assetsDirectory({ storage, assets }: ServeFlags): string {
   if (assets) return resolve(assets)
   const file = fileOfStorage(storage)
   return file === undefined ? join(tmpdir(), `folkmoot-assets-${crypto.randomUUID()}`) : join(dirname(file), 'assets')
+}
+
+/** @throws UsageError if it is no directory and cannot be made: better now than at the first upload */
+function requireDirectory(option: string, path: string): void {
+  try {
+    makeDirectory(path)
+  } catch (error) {
+    throw new UsageError(`${option} ${path} must be a directory, and it cannot be made (${errorCode(error)})`)
+  }
 }
 
 async function metricsOf({ metricsPort }: ServeFlags, front: Front): Promise<Metrics | undefined> {

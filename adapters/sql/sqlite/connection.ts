@@ -1,7 +1,7 @@
 /** One connection to a SQLite file: its settings, its prepared statements, its errors. */
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
+import { makeDirectory } from '../../files/directory.ts'
 import type { Statement } from '../statements.ts'
 import type { TableShape } from '../values.ts'
 import { storageErrorOf, uniqueViolationOf } from './errors.ts'
@@ -96,7 +96,7 @@ export function openConnection(
   let database: DatabaseSync | undefined
   try {
     if (!readOnly) {
-      mkdirSync(dirname(path), { recursive: true })
+      makeDirectory(dirname(path))
       makeFile(path)
     }
     database = new DatabaseSync(path, { timeout: briefly, readOnly })

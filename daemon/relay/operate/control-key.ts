@@ -1,8 +1,9 @@
 /** The key of a running relay's control: a file that only the readers of the outbox may read. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pid } from 'node:process'
+import { makeDirectory } from '../../../adapters/files/directory.ts'
 import { errorCode, fileError } from '../../../adapters/files/errors.ts'
 import { UsageError } from '../../usage.ts'
 import { relayHome } from '../ingest/outbox-address.ts'
@@ -14,7 +15,7 @@ export const controlKeyPath = (outbox: string): string => join(relayHome(outbox)
 export function controlKey(outbox: string): string {
   const path = controlKeyPath(outbox)
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeDirectory(dirname(path), 0o700)
     return existsSync(path) ? keyIn(path) : newKey(path)
   } catch (error) {
     if (error instanceof UsageError) throw error

@@ -1,6 +1,6 @@
 /** One relay per outbox: two would send everything twice. */
-import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeDirectory } from '../../../adapters/files/directory.ts'
 import { acquireLock, type ProcessLock } from '../../../adapters/files/process-lock.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
 
@@ -11,7 +11,7 @@ import { StorageError } from '../../../lib/storage/contract.ts'
  */
 export async function lockRelay(path: string): Promise<ProcessLock> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    makeDirectory(dirname(path), 0o700)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     throw new StorageError('unavailable', `the directory of the relay cannot be made: ${message}`, { cause: error })

@@ -118,6 +118,7 @@ test('of several networks the option names one', async () => {
 test('wrong options are named, and never a token', async () => {
   const { community } = await testCommunity()
   expect(() => createMcp(community, { write: ['post'] })).toThrow('createMcp: option `write` must name groups, got "post"')
+  expect(() => createMcp(community, { token: '' })).toThrow('option `token` must be an API token')
   expect(() => createMcp(community, { write: 'posts' } as never)).toThrow('option `write` must be a list of groups')
   expect(() => createMcp(community, { token: ['fmt_secret'] } as never)).toThrow(
     /^createMcp: option `token` must be an API token$/,

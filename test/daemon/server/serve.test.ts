@@ -144,6 +144,7 @@ test('wrong usage is one sentence on standard error and exit code 2', async () =
     ['keys', 'list', '--storage', 'sqlite::memory:'],
     ['serve', '--port', '0', '--storage', 'memory:', '--tls-cert', 'cert.pem'],
     ['keys', 'create', '--storage', 'memory:', '--name', 'x', '--scope', '*', '--network', 'nowhere'],
+    ['serve', '--storage', 'memory:', '--port', '0', '--assets', '/dev/null'],
     ['dance'],
   ]
   const [first = [], ...others] = wrong

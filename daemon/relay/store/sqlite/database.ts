@@ -1,7 +1,7 @@
 /** The SQLite file of a relay's store. */
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
+import { makeDirectory } from '../../../../adapters/files/directory.ts'
 import { isRecordsFault } from '../../../../adapters/sql/faults.ts'
 import { refuseNewer } from '../../../../adapters/sql/migrations.ts'
 import { sqliteDialectOf } from '../../../../adapters/sql/sqlite/dialect.ts'
@@ -34,7 +34,7 @@ export interface SqliteDatabase extends RelayDatabase {
 export async function openDatabase(path: string): Promise<SqliteDatabase> {
   let connection: DatabaseSync | undefined
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeDirectory(dirname(path), 0o700)
     makeFile(path)
     connection = new DatabaseSync(path, { timeout: timeoutMs })
     refuseNewer(schema, existingIn(connection, dialect), `the relay's store ${path}`)
