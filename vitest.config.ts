@@ -15,13 +15,13 @@ const generated = [
   'paths',
   'unchanged',
   'written-pages',
-].map((name) => `test/contract/${name}.test.ts`)
+]
 
 /** Those whose requests a client can send too. */
-const throughClient = ['access', 'answers', 'bodies', 'paging', 'unchanged'].map((name) => `test/contract/${name}.test.ts`)
+const throughClient = ['access', 'answers', 'bodies', 'paging', 'unchanged']
 
 /** Those of which the databases and the client run a part in `npm test`: `reaching` in `test/contract/support.ts` decides. */
-const inPart = ['access', 'bodies', 'paths'].map((name) => `test/contract/${name}.test.ts`)
+const inPart = ['access', 'bodies', 'paths']
 
 /** The tests of every relay, whatever its store. */
 const everyRelay = [
@@ -68,12 +68,17 @@ const beside: readonly (readonly [name: string, env: Readonly<Record<string, str
 
 const filesOf = (name: string): readonly string[] => (name === 'client' ? throughClient : generated)
 
+/** The project of an engine is one file, which imports those of these names. */
+const oneFile = 'test/contract/engine.test.ts'
+const besideProject = (name: string, files: readonly string[], env: Readonly<Record<string, string>>) =>
+  project(name, [oneFile], { ...env, FOLKMOOT_TEST_FILES: files.join() })
+
 /** The longest files of a project begin first, so that no worker is left alone with one at the end. */
 const long =
   /(?:kills|tasks|serve|listen-command|package|kill-loop|operator|two-servers|bodies|files|network|leases|large-commits)\.test\.ts$/
 /** Those that mostly wait go before those that need the processor. */
 const order = (project: string): number =>
-  ['soak', 'interleavings', 'relay', 'postgres', 'sqlite', 'lowdb', ''].findIndex((name) => project.startsWith(name))
+  ['soak', 'interleavings', 'relay', 'postgres', 'sqlite', 'lowdb', 'client', ''].findIndex((name) => project.startsWith(name))
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -88,7 +93,7 @@ const project = (name: string, include: readonly string[], env: Readonly<Record<
   test: {
     name,
     include: [...include],
-    exclude: name === 'main' ? [interleavings] : [],
+    exclude: name === 'main' ? [interleavings, oneFile] : [],
     env: { ...env },
     globalSetup: ['test/support/global-setup.ts'],
   },
@@ -111,12 +116,12 @@ export default defineConfig({
       // Every test file once; those that a project below runs on a database run in memory here.
       project('main', ['test/**/*.test.ts']),
       // Those of every operation once more, on each database and through the client.
-      ...beside.map(([name, env]) => project(name, filesOf(name), env)),
+      ...beside.map(([name, env]) => besideProject(name, filesOf(name), env)),
       project('relay-postgres', everyRelay, { FOLKMOOT_TEST_RELAY: 'postgres' }),
       ...(withSoak ? [project('soak', soak, inFull)] : []),
       ...(soakAlone
         ? beside.map(([name, env]) =>
-            project(
+            besideProject(
               `soak-${name}`,
               inPart.filter((file) => filesOf(name).includes(file)),
               env,
