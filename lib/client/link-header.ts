@@ -28,7 +28,7 @@ export function linkIn(header: string, relation: string): string | null {
       // Of several `rel`, only the first one counts.
       if (name.trim().toLowerCase() === 'rel') relations ??= quoted ?? plain
     }
-    if (relations?.toLowerCase().split(/\s+/).includes(relation)) return link[1] ?? null
+    if (relations?.toLowerCase().split(/\s+/).includes(relation)) return link[1] || null
   }
   return null
 }
