@@ -1,5 +1,5 @@
 /** A server that a command names by its address. */
-import type { ClientOptions } from '../../../lib/client/index.ts'
+import { type ClientOptions, createClient } from '../../../lib/client/index.ts'
 import { UsageError } from '../../usage.ts'
 
 /** A server and a network on it. */
@@ -29,7 +29,20 @@ export function fromServer(option: string, address: string, network: string, tok
   if (url.username !== '' || url.search !== '' || url.hash !== '')
     throw new UsageError(`${option} must be an address without a user, a query or a fragment`)
   const base = (url.origin + url.pathname).replace(apiPath, '').replace(/\/+$/, '')
-  return { name: `${base} network ${network}`, base, options: { baseUrl: base, network, token } }
+  const options = { baseUrl: base, network, token }
+  requireUsable(option, options)
+  return { name: `${base} network ${network}`, base, options }
+}
+
+/** @throws UsageError for a network or a token that no server can have */
+function requireUsable(option: string, options: ClientOptions): void {
+  try {
+    createClient(options)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const problems = error.message.replace('createClient: ', '').replace(/option `(\w+)`/g, 'the $1')
+    throw new UsageError(`the server of ${option}: ${problems}`)
+  }
 }
 
 /**

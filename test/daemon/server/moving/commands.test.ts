@@ -112,6 +112,9 @@ test('wrong options name themselves and the remedy', async () => {
   expect(await pull('--from', 'https://example.org', '--token', 't', ...target, '--since', 'lately')).toMatch(
     /--since must be a time/,
   )
+  expect(await pull('--from', 'https://example.org', '--network', '../x', '--token', 'two lines', ...target)).toBe(
+    'the server of --from: the network must be the id or the subdomain of a network; the token must be the API token: a text of printable ASCII without blanks',
+  )
   const push = async (...args: readonly string[]) =>
     (await folkmoot('push', '--network', 'demo', '--to', 'https://example.org', '--token', 't', ...args)).refused
   expect(await push('--from', 'memory:')).toMatch(/--from memory: begins empty/)
