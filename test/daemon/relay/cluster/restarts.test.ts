@@ -1,39 +1,41 @@
 /** A database that dies and comes back, while relays work on it. */
 
 import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { openPostgresStore } from '../../../../daemon/relay/store/postgres/store.ts'
-import { startPostgres } from '../../../support/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../../../support/postgres-server.ts'
 import { endpoint, event, events, until } from '../support.ts'
 import { type ClusterServer, cluster, times, untilShared, watched } from './support.ts'
 
 /** A server that can be killed, and that loses as much of what was not synced as PostgreSQL ever does. */
-async function mortal() {
-  const server = await startPostgres({ flags: ['-c', 'wal_writer_delay=10s'] })
-  onTestFinished(() => server.stop())
-  let schemas = 0
-  const here: ClusterServer = {
-    url: server.url,
-    newSchema: () => `mortal_${++schemas}`,
-    async query(sql, values = []) {
-      const client = new pg.Client({ connectionString: server.url })
-      client.on('error', () => {})
-      await client.connect()
-      return client.query(sql, [...values]).then(
-        ({ rows }) => client.end().then(() => rows),
-        (error: unknown) =>
-          client.end().then(() => {
-            throw error
-          }),
-      )
-    },
-  }
-  return { server, here }
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres({ flags: ['-c', 'wal_writer_delay=10s'] })
+  return () => server.stop()
+})
+
+let schemas = 0
+const here: ClusterServer = {
+  get url() {
+    return server.url
+  },
+  newSchema: () => `mortal_${++schemas}`,
+  async query(sql, values = []) {
+    const client = new pg.Client({ connectionString: server.url })
+    client.on('error', () => {})
+    await client.connect()
+    return client.query(sql, [...values]).then(
+      ({ rows }) => client.end().then(() => rows),
+      (error: unknown) =>
+        client.end().then(() => {
+          throw error
+        }),
+    )
+  },
 }
 
 test('relays continue by themselves after the database died, and the work that it forgot is delivered again', async () => {
-  const { server, here } = await mortal()
   const hook = await watched((_, response) => void response.writeHead(204).end())
   const group = await cluster(here)
   const relays = await Promise.all(times(3).map(() => group.start({ settings: { lease: 30, timeout: 5 } })))
@@ -60,7 +62,6 @@ test('relays continue by themselves after the database died, and the work that i
 })
 
 test('connections that break while nobody uses them count: everything is looked at again', async () => {
-  const { server, here } = await mortal()
   const group = await cluster(here)
   const { store } = await openPostgresStore({
     url: server.url,
@@ -77,7 +78,6 @@ test('connections that break while nobody uses them count: everything is looked 
 })
 
 test('an answer from before the death of the database does not count for an event that got the same number after it', async () => {
-  const { server, here } = await mortal()
   const held = new Map<string, (status: number) => void>()
   let over = false
   const hook = await watched(({ id, path }, response) => {

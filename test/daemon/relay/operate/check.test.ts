@@ -13,7 +13,7 @@ import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
 import { type CheckFlags, check } from '../../../../daemon/relay/operate/commands/check.ts'
 import { outboxOf, readSettings } from '../../../../daemon/relay/operate/config.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
-import { run } from '../../../support/command.ts'
+import { begunRelay } from '../../../support/begun.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { endpoint, event, until } from '../support.ts'
@@ -189,7 +189,7 @@ test('the port of the control may be a setting; the flag goes before it', async 
 
 test('a relay without its outbox reports it, makes it, and delivers every event', async () => {
   const outbox = join(temporaryDirectory(), 'later')
-  const relay = run('folkmoot-relay', 'run', '--outbox', outbox, '--json')
+  const relay = begunRelay('run', '--outbox', outbox, '--json')
   expect(JSON.parse(await relay.firstLine())).toMatchObject({
     level: 'warn',
     message: 'outbox.missing',
@@ -197,8 +197,7 @@ test('a relay without its outbox reports it, makes it, and delivers every event'
   })
   await until(() => relay.out.stdout.includes('relay.started'), 'it has started')
   expect(await found({ outbox })).toMatchObject({ ok: true, running: true })
-  relay.child.kill('SIGTERM')
-  expect(await relay.ended).toBe(0)
+  expect(await relay.stop()).toBe(0)
 })
 
 test.skipIf(getuid?.() !== 0)('a store that may not be read is said to be one, and not to be missing', () => {

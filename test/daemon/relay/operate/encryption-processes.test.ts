@@ -7,7 +7,7 @@ import { check } from '../../../../daemon/relay/operate/commands/check.ts'
 import { status } from '../../../../daemon/relay/operate/commands/inspect.ts'
 import { testEndpoint } from '../../../../daemon/relay/operate/commands/test-endpoint.ts'
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
-import { run } from '../../../support/command.ts'
+import { begunRelay } from '../../../support/begun.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { ended } from '../../../support/program.ts'
 import { endpoint, event, receiver, until } from '../support.ts'
@@ -38,7 +38,7 @@ test('a relay without the right key waits with a sentence, and continues when SI
   expect(JSON.parse(alone.text)).toMatchObject(foreseen)
 
   const flags = ['--outbox', outbox, '--allow-http', '--allow-private', '--encryption-key-file', file, '--control-port', '0']
-  const relay = run('folkmoot-relay', 'run', ...flags)
+  const relay = begunRelay('run', ...flags)
   await until(() => relay.out.stdout.includes('endpoint.unreadable endpoint 7'), 'it is logged')
   expect(await status({ outbox })).toMatch(/key unreadable/)
   const asked = { ...loopback, network: '1', endpoint: '7' }
@@ -50,20 +50,19 @@ test('a relay without the right key waits with a sentence, and continues when SI
   expect(JSON.parse(known.text)).toMatchObject({ ...foreseen, running: true })
 
   writeFileSync(file, `${second}\n${first}\n`)
-  relay.child.kill('SIGHUP')
+  relay.signal('SIGHUP')
   await until(() => hook.received.length === 1, 'it is delivered')
   expect(hook.received[0]?.headers).toMatchObject({ authorization: 'Bearer plain-key' })
   expect((await testEndpoint(asked, '0.0.0')).ok).toBe(true)
 
   writeFileSync(file, 'hunter2')
-  relay.child.kill('SIGHUP')
+  relay.signal('SIGHUP')
   await until(() => relay.out.stdout.includes('relay.not_reloaded'), 'it stays with what it has')
   expect(relay.out.stdout).toContain(`the encryption key file ${file}: key 1 of 1 must be 32 bytes in base64`)
   await writer.append([[event('b')]])
   await until(() => hook.received.length === 3, 'the next one is delivered')
 
-  relay.child.kill('SIGTERM')
-  await relay.ended
+  await relay.stop()
   for (const value of ['plain-key', secret, first, second, 'hunter2'])
     expect(everything(outbox) + relay.out.stdout + relay.out.stderr).not.toContain(value)
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { storePath } from '../../../../daemon/relay/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
+import { type BegunRelay, begunRelay } from '../../../support/begun.ts'
 import { type Command, environment, program, run, watched } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { ended } from '../../../support/program.ts'
@@ -13,13 +14,17 @@ import { endpoint, event, events, pass, receiver, status, until } from '../suppo
 const start = (directory: string, ...flags: string[]): Command =>
   run('folkmoot-relay', 'run', '--outbox', directory, '--allow-http', '--allow-private', '--json', ...flags)
 
-const lines = ({ out }: Command): Record<string, unknown>[] =>
+/** A relay in this process. */
+const begin = (directory: string, ...flags: string[]): BegunRelay =>
+  begunRelay('run', '--outbox', directory, '--allow-http', '--allow-private', '--json', ...flags)
+
+const lines = ({ out }: Pick<Command, 'out'>): Record<string, unknown>[] =>
   out.stdout
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
-const started = (command: Command): Promise<void> =>
+const started = (command: Pick<Command, 'out'>): Promise<void> =>
   until(() => lines(command).some(({ message }) => message === 'relay.started'), 'the relay has started')
 
 describe('folkmoot-relay run', () => {
@@ -57,11 +62,11 @@ describe('folkmoot-relay run', () => {
     const hook = await receiver(() => undefined)
     const outbox = await openOutbox({ directory })
     await outbox.append([[endpoint(hook.url)], [event('a')]])
-    const relay = start(directory)
+    const relay = begin(directory)
     await until(() => hook.received.length === 1, 'it is in flight')
-    relay.child.kill('SIGTERM')
+    relay.signal('SIGTERM')
     await until(() => lines(relay).some(({ message }) => message === 'relay.stopping'), 'it is stopping')
-    relay.child.kill('SIGTERM')
+    relay.signal('SIGTERM')
     expect(await relay.ended).toBe(0)
     const store = await openSqliteStore(storePath(directory))
     const recovered = await store.recover(0)
@@ -91,26 +96,26 @@ describe('folkmoot-relay run', () => {
     const hook = await receiver()
     const outbox = await openOutbox({ directory })
     writeFileSync(config, '{"retrySchedule":[0,0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1,3600]}')
-    const relay = run('folkmoot-relay', 'run', '--outbox', directory, '--config', config, '--allow-http', '--json')
+    const relay = begunRelay('run', '--outbox', directory, '--config', config, '--allow-http', '--json')
     await started(relay)
     await outbox.append([[endpoint(hook.url)], [event('a')]])
     await until(() => lines(relay).some(({ outcome }) => outcome === 'blocked'), 'an attempt is refused by the guard')
     writeFileSync(config, '{"retrySchedule":')
-    relay.child.kill('SIGHUP')
+    relay.signal('SIGHUP')
     const wrong = () => lines(relay).filter(({ message }) => message === 'relay.not_reloaded')
     await until(() => wrong().length === 1, 'it says that it is wrong')
     writeFileSync(config, '{"ca": "a-secret"\n"timeout": broken}')
-    relay.child.kill('SIGHUP')
+    relay.signal('SIGHUP')
     await until(() => wrong().length === 2, 'it says that again')
     writeFileSync(config, '{"ca": {"a-secret": 1}, "timeout": "a-secret", "a\\nsecret": 1}')
-    relay.child.kill('SIGHUP')
+    relay.signal('SIGHUP')
     await until(() => wrong().length === 3, 'and again')
     for (const { reason } of wrong()) {
       expect(reason).toContain(`--config ${config}`)
       expect(reason).not.toMatch(/secret|broken|\n/)
     }
     writeFileSync(config, '{"retrySchedule":[0,0.1,0.1,0.1],"allowPrivate":true}')
-    relay.child.kill('SIGHUP')
+    relay.signal('SIGHUP')
     await until(() => lines(relay).some(({ message }) => message === 'relay.reloaded'), 'it is reloaded')
     await outbox.append([[event('b')]])
     await until(() => hook.received.some(({ id }) => id === 'b'), 'it is delivered')
@@ -163,7 +168,7 @@ describe('folkmoot-relay run', () => {
       [endpoint(`${hook.url}?token=query-secret`, { key: 'key-secret', secrets: [secret] })],
       [event('a', { body: '{"event_id":"a","text":"body-secret"}' })],
     ])
-    const relay = start(directory, '--retry-schedule', '0,0.05')
+    const relay = begin(directory, '--retry-schedule', '0,0.05')
     await until(() => lines(relay).some(({ state }) => state === 'dead'), 'it is dead')
     for (const word of ['query-secret', 'key-secret', 'body-secret', secret, String(hook.port)])
       expect(relay.out.stdout + relay.out.stderr).not.toContain(word)

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { storePath } from '../../../../daemon/relay/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
+import { begunRelay } from '../../../support/begun.ts'
 import { run } from '../../../support/command.ts'
 import { noSmallDisk, smallDisk } from '../../../support/small-disk.ts'
 import { event } from '../support.ts'
@@ -12,9 +13,11 @@ import { event } from '../support.ts'
 /** One sentence, as `--json` has it. */
 const oneError = /^\{"error":"[^\n]+"\}\n$/
 
+const running = (directory: string) => ['run', '--outbox', directory, '--control-port', '0', '--json'] as const
+
 /** The output of a relay that cannot start: one sentence, and exit code 2. */
 async function refusal(directory: string): Promise<string> {
-  const relay = run('folkmoot-relay', 'run', '--outbox', directory, '--control-port', '0', '--json')
+  const relay = run('folkmoot-relay', ...running(directory))
   expect(await relay.ended).toBe(2)
   expect(relay.out.stderr).toMatch(oneError)
   return relay.out.stderr
@@ -39,11 +42,12 @@ test.for(['for the first time', 'again'])(
     // Some pages, none, and a few in between: it gets farther each time.
     for (const leave of [0, 4096, 12_288, 49_152]) {
       fill(disk, leave)
-      const relay = run('folkmoot-relay', 'run', '--outbox', directory, '--control-port', '0', '--json')
-      const started = relay.firstLine().then(
-        () => relay.child.kill('SIGTERM'),
+      const relay = begunRelay(...running(directory))
+      const started = relay.written('relay.started').then(
+        () => true,
         () => false,
       )
+      if (await started) void relay.stop()
       const code = await relay.ended
       if (leave === 0) expect(await started).toBe(false)
       if (await started) expect(code).toBe(0)

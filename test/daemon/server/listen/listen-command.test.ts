@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { receive } from '../../../../lib/receiver/index.ts'
-import { begun } from '../../../support/begun.ts'
+import { begun, begunRelay } from '../../../support/begun.ts'
 import { environment, program, run, watched } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import type { Json } from '../../../support/json.ts'
@@ -104,7 +104,7 @@ test("the application's status reaches the relay, which sends the event again, a
   const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
   await folkmoot('networks', 'create', '--storage', storage, '--subdomain', 'pals', '--title', 'Pals', ...owner)
   const relay = ['run', '--outbox', storage, '--allow-http', '--allow-private', '--retry-schedule', '0,0.2,0.2']
-  const relaying = run('folkmoot-relay', ...relay)
+  const relaying = begunRelay(...relay)
   const application = await startApplication(500, 204)
   const listener = startListener(storage, '--forward-to', application.url, '--json')
   await listener.written('"kind":"connected"')
@@ -122,7 +122,7 @@ test("the application's status reaches the relay, which sends the event again, a
   ])
   expect(lines[2]).toMatchObject({ event_type: 'PostCreatedHook', event: { payload: { title: 'title' } }, problem: null })
 
-  relaying.child.kill('SIGTERM')
+  expect(await relaying.stop()).toBe(0)
   expect(await listener.ended).toBe(1)
   expect(listener.out.stderr).toContain('the relay has ended: nothing more will come')
 })
