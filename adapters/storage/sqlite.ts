@@ -65,6 +65,11 @@ export interface SqliteStorage extends Storage {
 }
 
 const statements = statementsOf(sqliteDialect)
+/**
+ * Pages of the write-ahead log, of 4 KiB, after which SQLite moves them into the file. A page that changes again and again is moved
+ * once. With 1,000, the default of SQLite, that costs as much as the writes themselves.
+ */
+const checkpointPages = 4_000
 /** Reads that share a snapshot at most, so that their results are not all in memory at once. */
 const maxReads = 64
 
@@ -164,6 +169,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
     const prepare = migrate ? migrateFile : requireMigratedFile
     await prepare(connection.database, sqliteDialect, storageSchema(sqliteDialect, tables), path)
     logFile = await openLog(path)
+    connection.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
     if (logFile) connection.run('PRAGMA synchronous = NORMAL')
   } catch (error) {
     connection.close()
