@@ -23,22 +23,10 @@ const throughClient = ['access', 'answers', 'bodies', 'paging', 'unchanged']
 /** Those of which the databases and the client run a part in `npm test`: `reaching` in `test/contract/support.ts` decides. */
 const inPart = ['access', 'bodies', 'paths']
 
-/** The tests of every relay, whatever its store. */
-const everyRelay = [
-  'host-notices',
-  'operate/operator',
-  'operate/relay-view',
-  'operate/skip',
-  'relay',
-  'schedule/backlog-of-a-subject',
-  'schedule/circuit',
-  'schedule/fresh-start',
-  'schedule/order',
-  'send/encryption',
-  'send/rotation',
-].map((name) => `test/daemon/relay/${name}.test.ts`)
+/** The tests of every relay, whatever its store: one file imports them. */
+const everyRelay = 'test/daemon/relay/every-relay.test.ts'
 
-/** Long, and one database at a time: so its pairs are shared out over three. */
+/** Long, and one database at a time: so its pairs are shared out over two. */
 const interleavings = 'test/contract/interleavings.test.ts'
 
 /** Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`). */
@@ -93,7 +81,7 @@ const project = (name: string, include: readonly string[], env: Readonly<Record<
   test: {
     name,
     include: [...include],
-    exclude: name === 'main' ? [interleavings, oneFile] : [],
+    exclude: name === 'main' ? [interleavings, oneFile, everyRelay] : [],
     env: { ...env },
     globalSetup: ['test/support/global-setup.ts'],
   },
@@ -117,7 +105,7 @@ export default defineConfig({
       project('main', ['test/**/*.test.ts']),
       // Those of every operation once more, on each database and through the client.
       ...beside.map(([name, env]) => besideProject(name, filesOf(name), env)),
-      project('relay-postgres', everyRelay, { FOLKMOOT_TEST_RELAY: 'postgres' }),
+      project('relay-postgres', [everyRelay], { FOLKMOOT_TEST_RELAY: 'postgres' }),
       ...(withSoak ? [project('soak', soak, inFull)] : []),
       ...(soakAlone
         ? beside.map(([name, env]) =>
@@ -128,10 +116,10 @@ export default defineConfig({
             ),
           )
         : []),
-      ...[1, 2, 3].map((part) =>
+      ...[1, 2].map((part) =>
         project(`${soakAlone ? 'soak-' : ''}interleavings-${part}`, [interleavings], {
           ...inFull,
-          FOLKMOOT_TEST_PART: `${part}/3`,
+          FOLKMOOT_TEST_PART: `${part}/2`,
         }),
       ),
     ],

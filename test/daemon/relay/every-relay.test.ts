@@ -1,0 +1,24 @@
+/**
+ * The tests of every relay as one file, for the project `relay-postgres` of `vitest.config.ts`: one worker loads what they
+ * share, and makes the tables once.
+ */
+import { describe } from 'vitest'
+
+const files: Readonly<Record<string, () => Promise<unknown>>> = {
+  relay: () => import('./relay.test.ts'),
+  'host-notices': () => import('./host-notices.test.ts'),
+  operator: () => import('./operate/operator.test.ts'),
+  'relay-view': () => import('./operate/relay-view.test.ts'),
+  skip: () => import('./operate/skip.test.ts'),
+  'backlog-of-a-subject': () => import('./schedule/backlog-of-a-subject.test.ts'),
+  circuit: () => import('./schedule/circuit.test.ts'),
+  'fresh-start': () => import('./schedule/fresh-start.test.ts'),
+  order: () => import('./schedule/order.test.ts'),
+  encryption: () => import('./send/encryption.test.ts'),
+  rotation: () => import('./send/rotation.test.ts'),
+}
+
+for (const [name, load] of Object.entries(files))
+  describe(name, async () => {
+    await load()
+  })
