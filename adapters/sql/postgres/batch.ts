@@ -66,13 +66,13 @@ function batchesOver(Query: QueryClass): BatchClass {
     name: string | undefined
     text = ''
     readonly #statements: readonly Batched[]
-    readonly #results: PgResult[] = []
+    #answered = 0
     #rows: unknown[][] = []
 
     constructor(statements: readonly Batched[]) {
       super('')
       this.#statements = statements
-      this.callback = (error) => this.#settle(error)
+      this.callback = (error) => this.#end(error)
     }
 
     submit(wire: Wire): null {
@@ -96,7 +96,7 @@ function batchesOver(Query: QueryClass): BatchClass {
     }
 
     #next(): void {
-      const statement = this.#statements[this.#results.length]
+      const statement = this.#statements[this.#answered]
       this.name = statement?.name
       this.text = statement?.text ?? ''
     }
@@ -110,7 +110,9 @@ function batchesOver(Query: QueryClass): BatchClass {
       const words = text.split(' ')
       const count = words.length > 1 ? Number(words.at(-1)) : Number.NaN
       const rowCount = Number.isNaN(count) ? null : count
-      this.#results.push({ rows: this.#rows, fields: [], command: words[0] ?? '', rowCount })
+      // At once: whoever asked for a page can write it while PostgreSQL makes the next one.
+      this.#statements[this.#answered]?.resolve({ rows: this.#rows, fields: [], command: words[0] ?? '', rowCount })
+      this.#answered++
       this.#rows = []
       this.#next()
     }
@@ -121,17 +123,15 @@ function batchesOver(Query: QueryClass): BatchClass {
 
     handleError(error: unknown, wire: Wire): void {
       // Those behind were never parsed. The one that failed has been noted by `pg`, if it was.
-      for (const { name } of this.#statements.slice(this.#results.length)) if (name) delete wire.submittedNamedStatements[name]
+      for (const { name } of this.#statements.slice(this.#answered)) if (name) delete wire.submittedNamedStatements[name]
       this.callback(error)
     }
 
-    #settle(error: unknown): void {
-      const answered = this.#results.length
-      for (const [place, { resolve, reject }] of this.#statements.entries()) {
-        const result = this.#results[place]
-        if (result) resolve(result)
-        else reject(place === answered ? error : skipped(error))
-      }
+    /** Those that have no answer yet get none. */
+    #end(error: unknown): void {
+      const [failed, ...behind] = this.#statements.slice(this.#answered)
+      failed?.reject(error)
+      for (const { reject } of behind) reject(skipped(error))
     }
   }
 }

@@ -46,6 +46,18 @@ test('each statement of a batch gets its own answer, with its rows and their num
   ])
 })
 
+test('an answer that has arrived does not wait for the statements behind it', async () => {
+  const { client } = await connected()
+  const other = await server.client()
+  await other.query('SELECT pg_advisory_lock(7)')
+  // PostgreSQL sends 8 KiB at a time, so the end of an answer leaves with the one behind it.
+  const long = "SELECT repeat('x', 100000)"
+  const [first, , waiting] = [send(client, long), send(client, long), send(client, 'SELECT pg_advisory_lock(7)')]
+  expect(String((await first).rows[0]?.[0])).toHaveLength(100_000)
+  await other.query('SELECT pg_advisory_unlock(7)')
+  expect((await waiting).command).toBe('SELECT')
+})
+
 test('texts in lists arrive as they are', async () => {
   const { client } = await connected()
   const texts = ['plain', '', 'NULL', '"', '\\', '{a,b}', 'two\nlines', 'ü – 🌿', null]
