@@ -46,8 +46,8 @@ test('after an outage every receiver gets what is new, whatever it answers to wh
   const isBack = (path: string) => last().every((id) => taken.get(path)?.has(id))
   await until(async () => {
     if (fresh >= 5 && paths.every(isBack)) return true
-    await outbox.append([[recorded(`fresh${fresh++}`)]])
     const attempts = hook.received.length
+    await outbox.append([[recorded(`fresh${fresh++}`)]])
     await until(() => hook.received.length > attempts, 'something is tried')
     return false
   }, 'all of them take what is new')
