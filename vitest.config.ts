@@ -62,8 +62,35 @@ const besideProject = (name: string, files: readonly string[], env: Readonly<Rec
   project(name, [oneFile], { ...env, FOLKMOOT_TEST_FILES: files.join() })
 
 /** The longest files of a project begin first, so that no worker is left alone with one at the end. */
-const long =
-  /(?:kills|tasks|serve|listen-command|package|kill-loop|operator|two-servers|bodies|files|network|leases|large-commits)\.test\.ts$/
+const long = new RegExp(
+  `/(?:${[
+    'bodies',
+    'browser/panel',
+    'databases',
+    'files',
+    'freshness',
+    'hosts',
+    'isolation',
+    'kill-loop',
+    'kills',
+    'large-commits',
+    'leases',
+    'listen-command',
+    'moving/commands',
+    'network',
+    'npm-scripts',
+    'operator',
+    'package',
+    'panel-faults',
+    'recovery',
+    'restarts',
+    'serve',
+    'start-refused',
+    'stopped',
+    'tasks',
+    'two-servers',
+  ].join('|')})\\.test\\.ts$`,
+)
 /** Those that mostly wait go before those that need the processor. */
 const order = (project: string): number =>
   ['soak', 'interleavings', 'relay', 'postgres', 'sqlite', 'lowdb', 'client', ''].findIndex((name) => project.startsWith(name))

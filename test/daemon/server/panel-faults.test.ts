@@ -164,7 +164,7 @@ async function leaveEverywhere(panel: Panel): Promise<void> {
 test('on SQLite every fault is a page that shows what to do, and who leaves in the middle leaves nothing behind', async () => {
   const path = join(temporaryDirectory(), 'db.sqlite')
   const panel = await panelOf(`sqlite:${path}`)
-  const other = new DatabaseSync(path, { timeout: 30_000 })
+  const other = new DatabaseSync(path, { timeout: 60_000 })
   onTestFinished(() => other.close())
   other.exec('PRAGMA legacy_alter_table = ON')
   let faults = 0

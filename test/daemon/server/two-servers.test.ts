@@ -23,7 +23,7 @@ interface Database {
 async function sqlite(): Promise<Database> {
   const directory = mkdtempSync(join(tmpdir(), 'folkmoot-'))
   const path = join(directory, 'db.sqlite')
-  const open = () => new DatabaseSync(`${path}-rate-limits/counts.sqlite`, { timeout: 30_000 })
+  const open = () => new DatabaseSync(`${path}-rate-limits/counts.sqlite`, { timeout: 60_000 })
   return {
     address: `sqlite:${path}`,
     async counted() {

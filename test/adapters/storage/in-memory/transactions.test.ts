@@ -17,7 +17,7 @@ function held() {
   })
   /** The group that is being persisted; waits until there is one. */
   const group = async (index: number) => {
-    await expect.poll(() => groups.length, { timeout: 20_000, interval: 1 }).toBeGreaterThan(index)
+    await expect.poll(() => groups.length, { interval: 1 }).toBeGreaterThan(index)
     return groups[index] ?? { ids: [], done() {}, failed() {} }
   }
   return { storage, group, groups }

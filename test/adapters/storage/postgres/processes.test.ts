@@ -28,7 +28,7 @@ test('kill -9 at any moment loses nothing acknowledged, row or event, and leaves
       client.query('SELECT 1 FROM pg_locks JOIN pg_class ON pg_class.oid = relation WHERE relnamespace = $1::regnamespace', [
         schema,
       ])
-    await expect.poll(async () => (await locks()).rows.length, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await locks()).rows.length).toBe(0)
   }
 
   const stored = await storage.transaction((tx) => tx.find(things, {}), { readOnly: true })

@@ -43,7 +43,7 @@ function held() {
 }
 
 function committedIn(path: string): number {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 60_000 })
   const row = database.prepare('SELECT count(*) AS count FROM folkmoot_things').get()
   database.close()
   return Number(row?.['count'])
@@ -101,7 +101,7 @@ test('after a failed sync nothing is told to be written before the log has moved
   fails = false
 
   // Somebody who reads an earlier state keeps the log from being emptied.
-  const reader = new DatabaseSync(path, { timeout: 5_000 })
+  const reader = new DatabaseSync(path, { timeout: 60_000 })
   onTestFinished(() => reader.close())
   reader.exec('BEGIN; SELECT count(*) FROM folkmoot_things')
   reader.prepare('SELECT count(*) FROM folkmoot_things').get()

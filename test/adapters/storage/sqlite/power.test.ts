@@ -44,7 +44,7 @@ function contentOf({ file, log }: Disk): { readonly things: readonly string[]; r
   const path = join(temporaryDirectory(), 'db.sqlite')
   writeFileSync(path, file)
   writeFileSync(`${path}-wal`, log)
-  const database = new DatabaseSync(path, { timeout: 5_000 })
+  const database = new DatabaseSync(path, { timeout: 60_000 })
   try {
     expect(database.prepare('PRAGMA integrity_check').all()).toMatchObject([{ integrity_check: 'ok' }])
     const ids = (sql: string) =>

@@ -40,7 +40,7 @@ async function directory(): Promise<TestOutbox> {
 async function sqlite(): Promise<TestOutbox> {
   const path = join(temporaryDirectory(), 'db.sqlite')
   const storage = await sqliteStorage({ path, tables: [] })
-  const database = new DatabaseSync(path, { timeout: 5000 })
+  const database = new DatabaseSync(path, { timeout: 60_000 })
   const insert = database.prepare(`INSERT INTO ${sqliteDialect.table('outbox')} (records) VALUES (?)`)
   return {
     address: `sqlite:${path}`,
@@ -78,7 +78,7 @@ async function postgres(): Promise<TestOutbox> {
 async function query(all: Bench, sql: string): Promise<readonly Record<string, unknown>[]> {
   const schema = /schema=(\w+)/.exec(all.directory)?.[1]
   if (schema !== undefined) return (await (await server.client()).query(sql.replaceAll('$', `${schema}_relay.`))).rows
-  const database = new DatabaseSync(storePath(all.directory), { timeout: 30_000 })
+  const database = new DatabaseSync(storePath(all.directory), { timeout: 60_000 })
   try {
     return database.prepare(sql.replaceAll('$', '')).all()
   } finally {
