@@ -1,10 +1,10 @@
 /** The client: one method for every operation, made of the table. */
 
 import { type Download, type DownloadOptions, downloader } from './download.ts'
-import { type List, listOf } from './list.ts'
+import { type List, listOf } from './lists/list.ts'
+import { readPage } from './lists/page.ts'
 import type { ClientMethods } from './methods.ts'
 import { type CallOptions, type ClientOptions, checkCallOptions, checkedSettings } from './options.ts'
-import { readPage } from './page.ts'
 import { type CallParts, prepare } from './request.ts'
 import { type ClientRoute, routes } from './routes.ts'
 import { type Received, type Send, sender } from './send.ts'

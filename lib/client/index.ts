@@ -16,10 +16,10 @@ export {
   Unauthorized,
   UnprocessableContent,
 } from './errors.ts'
-export type { ArrayLimit, List } from './list.ts'
+export type { ArrayLimit, List } from './lists/list.ts'
+export type { Page } from './lists/page.ts'
 export type { ClientMethods } from './methods.ts'
 export type { CallOptions, ClientOptions, Retry } from './options.ts'
-export type { Page } from './page.ts'
 export type { CallParts } from './request.ts'
 export type { Timing } from './timing.ts'
 export type { Answered, Call, Id, ListQuery } from './types.ts'

@@ -1,7 +1,7 @@
 /** The types of the client's methods. */
 import type { OperationId, OperationInput, OperationResult } from '../operations.ts'
-import type { List } from './list.ts'
-import type { Page } from './page.ts'
+import type { List } from './lists/list.ts'
+import type { Page } from './lists/page.ts'
 import type { FileStream } from './upload.ts'
 
 /** An id in an argument: records give texts, or numbers if the server is set so. */

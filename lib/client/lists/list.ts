@@ -1,6 +1,7 @@
 /** A list that is asked for as it is used: a page, all records, or page by page. */
+
+import { InvalidAnswer } from '../errors.ts'
 import { endlessWatch } from './endless.ts'
-import { InvalidAnswer } from './errors.ts'
 import { largestPage, type Page, type ReadPage } from './page.ts'
 
 /** How much is taken of a list. */

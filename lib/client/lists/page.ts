@@ -1,7 +1,7 @@
 /** Pages of lists, in each envelope that servers of this API send. */
-import { InvalidAnswer } from './errors.ts'
+import { InvalidAnswer } from '../errors.ts'
+import type { Received } from '../send.ts'
 import { linkIn, maxLinkHeader } from './link-header.ts'
-import type { Received } from './send.ts'
 
 /** One page of a list. */
 export interface Page<Item> {
