@@ -79,7 +79,7 @@ export function logOver(file: LogFile | undefined, path: string): Log {
       doubt = undefined
     },
     async close() {
-      await running?.catch(() => undefined)
+      await (next ?? running)?.catch(() => undefined)
       await file?.close()
     },
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Statement } from '../../../../adapters/sql/statements.ts'
-import { type LogFile, openLogFile } from '../../../../adapters/storage/sqlite/log.ts'
+import { type LogFile, logOver, openLogFile } from '../../../../adapters/storage/sqlite/log.ts'
 import { type SqliteOptions, sqliteOutbox, sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
 import { table, text } from '../../../../lib/storage/table.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
@@ -176,4 +176,19 @@ test('what is only looked at is told when commits of other processes are on the 
   expect(ours.begun).toHaveLength(0)
   theirs.release()
   await writing
+})
+
+test('the log is closed behind the sync that runs and the one that waits', async () => {
+  const syncs = held()
+  const steps: string[] = []
+  const datasync = () => syncs.sync(async () => void steps.push('synced'))
+  const log = logOver({ datasync, close: async () => void steps.push('closed') }, 'db.sqlite')
+  const both = [log.synced(), log.synced()]
+  const closing = log.close()
+  syncs.release()
+  await both[0]
+  await expect.poll(() => syncs.begun, long).toHaveLength(1)
+  syncs.release()
+  await Promise.all([...both, closing])
+  expect(steps).toEqual(['synced', 'synced', 'closed'])
 })
