@@ -14,6 +14,8 @@ export interface Chosen {
   readonly run: EndpointRun
   readonly waiting: Waiting
   readonly ticket: Ticket
+  /** The fresh starts of its endpoint until then: an answer after another one is that of an earlier definition. */
+  readonly freshStarts: number
   /** The share of the slots that it uses. */
   readonly holder: Holder
 }
@@ -81,7 +83,7 @@ export function createInFlight(settings: () => Settings): InFlight {
       changed = true
       if (waiting.lane === 'retry') retries++
       if (isSuspect(waiting)) suspects++
-      return { run, waiting, ticket, holder }
+      return { run, waiting, ticket, holder, freshStarts: run.endpoint.fresh_starts }
     },
     end({ waiting, holder }) {
       shares.giveBack(holder)

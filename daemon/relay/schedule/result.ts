@@ -19,13 +19,15 @@ export interface Circumstances {
   readonly schedule: readonly number[]
   /** From 0 to 1. */
   readonly random: number
+  /** Whether the endpoint is still the one that was sent to. If not, its answer neither stops nor pauses the new one. */
+  readonly isCurrent: boolean
 }
 
 /** Puts what follows from a result, other than `aborted`, into the batch, and into the endpoint at run time. */
 export async function applyResult(
   attempt: FinishedAttempt,
   batch: Batch,
-  { now, schedule, random }: Circumstances,
+  { now, schedule, random, isCurrent }: Circumstances,
   events: Required<RelayEvents>,
 ): Promise<void> {
   const { run, waiting, ticket, outcome } = attempt
@@ -39,8 +41,8 @@ export async function applyResult(
     run.expect('retry', 0)
   }
   if (result.state === 'pending') run.expect('retry', result.due)
-  if (disable !== undefined) batch.disable.set(ref, disable)
-  if (pauseUntil !== undefined) run.pauseUntil(pauseUntil)
+  if (isCurrent && disable !== undefined) batch.disable.set(ref, disable)
+  if (isCurrent && pauseUntil !== undefined) run.pauseUntil(pauseUntil)
 
   const isNews = isNewsToRecord(run.health)
   const effect = await run.learn(waiting, ticket, outcome, now)

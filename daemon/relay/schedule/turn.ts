@@ -67,13 +67,15 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, string>): 
 
 /** Takes a result into its endpoint and the batch. */
 async function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, now: number): Promise<void> {
-  const { run, waiting, ticket, outcome } = attempt
-  const { events, inFlight, random, ready, settings } = parts
+  const { run, waiting, ticket, outcome, freshStarts } = attempt
+  const { endpoints, events, inFlight, random, ready, settings } = parts
   inFlight.end(attempt)
   run.ended(waiting, outcome)
   ready.add(run)
   if (outcome.result === 'aborted') return run.aborted(waiting, ticket)
-  await applyResult(attempt, batch, { now, schedule: settings().retrySchedule, random: random() }, events)
+  const { ref, fresh_starts } = run.endpoint
+  const isCurrent = endpoints.get(ref) === run && fresh_starts === freshStarts
+  await applyResult(attempt, batch, { now, schedule: settings().retrySchedule, random: random(), isCurrent }, events)
 }
 
 /**

@@ -251,6 +251,26 @@ describe('endpoints', () => {
     expect(hook.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer old-key', 'Bearer new-key'])
   })
 
+  test.each([
+    ['410', status(410)],
+    ['503 with a pause of a day', status(503, { 'retry-after': '86400' })],
+  ])('with a new address are sent to it, though the old one answers %s late', async (_, late) => {
+    const held: (() => void)[] = []
+    const old = await receiver((request, response) => void held.push(() => late(request, response)))
+    const fresh = await receiver()
+    const { append, relay, attempts, notices } = await bench({ retrySchedule: [0, 0.01], timeout: 60 })
+    await append(endpoint(old.url), event('a'))
+    await until(() => held.length === 1, 'it is in flight')
+    await append(endpoint(fresh.url))
+    await until(() => relay.scheduler.endpoint(1)?.endpoint.url === fresh.url, 'the new address is known')
+    for (const answer of held) answer()
+    await until(() => attempts.length === 1, 'the old address has answered')
+    await append(event('b'))
+    await until(() => fresh.received.some(({ id }) => id === 'b'), 'the new address gets what is new')
+    expect(notices.filter(({ kind }) => kind === 'endpoint.disabled')).toEqual([])
+    expect(relay.scheduler.endpoint(1)?.state.kind).toBe('active')
+  })
+
   test('that are removed get nothing more, and what was dropped is said', async () => {
     const hook = await receiver(status(500))
     const { append, attempts, notices, remove } = await bench({ retrySchedule: [0, 1, 1] })
