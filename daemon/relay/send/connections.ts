@@ -28,6 +28,11 @@ const maxPools = 1024
  * phrase and empty lines are seen by nobody, and may continue as long as the attempt.
  */
 const maxBytes = 1024 * 1024
+/**
+ * Each address of a name has this part of the time for connecting while there are others. Node's own 250 ms are too few for a
+ * receiver that is far away. Its other address may be of a kind that this machine does not reach.
+ */
+const partForAnAddress = 1 / 4
 
 class AnswerTooLong extends Error {
   readonly code = 'FOLKMOOT_ANSWER_TOO_LONG'
@@ -55,7 +60,13 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
     const { timeout, ca } = settings()
     // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
     const milliseconds = Math.ceil(timeout * 1000) + 1000
-    const connector = buildConnector({ lookup, timeout: milliseconds, allowH2: false, ...(ca === undefined ? {} : { ca }) })
+    const connector = buildConnector({
+      lookup,
+      timeout: milliseconds,
+      allowH2: false,
+      autoSelectFamilyAttemptTimeout: Math.ceil(timeout * 1000 * partForAnAddress),
+      ...(ca === undefined ? {} : { ca }),
+    })
     const connect: typeof connector = (to, done) =>
       connector(to, (...made) => {
         if (made[1]) limitAnswers(made[1])

@@ -32,10 +32,10 @@ const maxInformational = 16
 const maxInformationalLength = 64 * 1024
 
 /** The outcome of a request that its signal ended. */
-export const endedBy = (reason: unknown, status: number | null = null): Answer =>
+export const endedBy = (reason: unknown, status: number | null = null, retryAfter?: number): Answer =>
   reason instanceof Stopped
     ? { result: 'aborted', reason: reason.message, status: null, retryAfter: undefined }
-    : { result: 'timeout', reason: 'no answer in time', status, retryAfter: undefined }
+    : { result: 'timeout', reason: 'no answer in time', status, retryAfter }
 
 /**
  * Posts once, and follows nothing. Never rejects.
@@ -58,11 +58,14 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       signal.removeEventListener('abort', abort)
       resolve(outcome)
     }
-    const failed = (result: Outcome['result'], reason: string): void => settle({ result, reason, status, retryAfter: undefined })
+    /** The delay that the answer asks for; its headers count, even if its body breaks off. */
+    const asked = (): number | undefined =>
+      status === null || status < 300 ? undefined : parseRetryAfter(retryAfter, request.now())
+    const failed = (result: Outcome['result'], reason: string): void => settle({ result, reason, status, retryAfter: asked() })
 
     /** Ends the request and its connection; before the request begins there is nothing to end but the waiting. */
     function stop(reason: unknown): void {
-      settle(endedBy(reason, status))
+      settle(endedBy(reason, status, asked()))
       controller?.abort(reason instanceof Error ? reason : new Error('deadline'))
     }
     const abort = (): void => stop(signal.reason)
@@ -77,10 +80,9 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       if (status === null) return { result: 'protocol', reason: 'no status', status, retryAfter: undefined }
       const reason = String(status)
       if (status >= 200 && status < 300) return { result: 'delivered', reason, status, retryAfter: undefined }
-      const asked = parseRetryAfter(retryAfter, request.now())
       // A NUL is text that PostgreSQL does not take: whoever answers with one must not stop the recording of results.
       const text = Buffer.concat(kept).subarray(0, keptAnswerBytes).toString('utf8').replaceAll('\0', '\ufffd')
-      return { result: classifyStatus(status), reason, status, retryAfter: asked, ...(text === '' ? {} : { answer: text }) }
+      return { result: classifyStatus(status), reason, status, retryAfter: asked(), ...(text === '' ? {} : { answer: text }) }
     }
 
     function broken(error: unknown): void {

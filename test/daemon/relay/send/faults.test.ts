@@ -124,6 +124,16 @@ describe('an attempt at a receiver that', () => {
       say('HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n'),
       { result: 'status', status: 429, retryAfter: 7 },
     ],
+    [
+      'asks for patience and cuts its answer off',
+      say('HTTP/1.1 503 No\r\nRetry-After: 120\r\nContent-Length: 5\r\n\r\nab', true),
+      { result: 'reset', status: 503, retryAfter: 120 },
+    ],
+    [
+      'asks for patience in an answer without an end',
+      say('HTTP/1.1 429 Slow\r\nRetry-After: 120\r\nContent-Length: 5\r\n\r\nab'),
+      { result: 'timeout', status: 429, retryAfter: 120 },
+    ],
   ])('%s', async (_, behave, outcome) => {
     const timeout = outcome.result === 'timeout' ? 0.5 : 10
     expect(await attempt(await raw(behave), { timeout })).toMatchObject(outcome)
@@ -224,17 +234,41 @@ describe('an attempt at a receiver that', () => {
     expect(written).toBeLessThan(100 * 1024 * 1024)
   })
 
-  test('never accepts: at first the system does that for it, then its queue is full', async () => {
-    const program = `const s = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(s.address().port))`
+  /** A receiver in a process that is stopped: once `full` is over, no further connection is made to it. */
+  async function stoppedReceiver() {
+    const program = `require('node:http').createServer((_, answer) => answer.writeHead(204).end()).listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () { console.log(this.address().port) })`
     const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     const [line] = (await once(child.stdout, 'data')) as [Buffer]
     const port = Number(line.toString())
     child.kill('SIGSTOP')
+    return {
+      port,
+      async full() {
+        const waiting = Array.from({ length: 10 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+        onTestFinished(() => waiting.forEach((socket) => void socket.destroy()))
+        await Promise.race(waiting.map((socket) => once(socket, 'connect')))
+      },
+      goOn: () => void child.kill('SIGCONT'),
+    }
+  }
+
+  test('never accepts: at first the system does that for it, then its queue is full', async () => {
+    const { port, full } = await stoppedReceiver()
     expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'timeout', status: null })
-    const waiting = Array.from({ length: 10 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
-    onTestFinished(() => waiting.forEach((socket) => void socket.destroy()))
+    await full()
     expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'timeout', status: null })
+  })
+
+  test('is far away, and has a second address that this machine does not reach', async () => {
+    const { port, full, goOn } = await stoppedReceiver()
+    await full()
+    const both: Resolve = async () => {
+      // The first packet is lost by then. The system sends it again after a second.
+      setTimeout(goOn, 100)
+      return [...(await local('')), { address: '::1', family: 6 }]
+    }
+    expect(await attempt(`http://far.example:${port}/`, { timeout: 60 }, both)).toMatchObject({ result: 'delivered' })
   })
 
   test('closes its kept connection just when it is used again, or before', async () => {
