@@ -58,14 +58,10 @@ export async function compareServers({ a, b, sample, ignore, tell = () => {} }: 
       const here = found.get(route.id) ?? []
       found.set(route.id, here)
       const keeping = (record: Found['record']) => void (keep && here.push({ params, record }))
-      answers += await compareLists(a, b, read, {
-        rules,
-        most: sample,
-        signal,
-        tell: note(path),
-        found: keeping,
-        refused: refuse,
-      })
+      const options = { rules, most: sample, signal, tell: note(path), found: keeping, refused: refuse }
+      const pages = await compareLists(a, b, read, options)
+      // Not `answers += await …`: that reads the sum before it waits, and others add to it in the meantime.
+      answers += pages
     } else {
       const [one, other] = await Promise.all([askRecord(a, read, signal), askRecord(b, read, signal)])
       answers++
