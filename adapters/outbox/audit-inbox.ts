@@ -3,7 +3,7 @@
  * is a file in `audit/` of the outbox, until the process that holds the storage moves it.
  */
 import { randomUUID } from 'node:crypto'
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { access, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isApiError } from '../../lib/errors.ts'
 import type { Actor, Community, RelayRecord } from '../../lib/index.ts'
@@ -66,10 +66,14 @@ export interface TakenLines {
  * ends in the middle, the next call continues.
  * @param community the one that writes to this outbox
  * @param directory the outbox
- * @throws StorageError when a file cannot be read, ApiError 503 when the storage is in trouble
+ * @throws StorageError when the directory does not exist or a file cannot be read, ApiError 503 when the storage is in trouble
  */
 export async function takeAuditLines(community: Pick<Community, 'by'>, directory: string): Promise<TakenLines> {
   const inbox = inboxOf(directory)
+  // Without this a mistyped directory would look like one in which no line waits.
+  await access(directory).catch((error: unknown) => {
+    throw fileError(`there is no outbox at ${resolve(directory)}`, error)
+  })
   let taken = 0
   const refused: string[] = []
   for (const name of await linesIn(inbox)) {

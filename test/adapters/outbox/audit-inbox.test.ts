@@ -78,9 +78,15 @@ test('a storage in trouble keeps the lines where they are', async () => {
   expect(await told()).toHaveLength(1)
 })
 
+test('a directory that does not exist is refused by its name', async () => {
+  const { directory, community } = await setUp()
+  const missing = join(directory, 'missing')
+  await expect(takeAuditLines(community, missing)).rejects.toThrow(`there is no outbox at ${missing}`)
+})
+
 test('an outbox without lines has none, and its events are read as ever', async () => {
   const { directory, community } = await setUp()
-  expect(await takeAuditLines(community, join(directory, 'missing'))).toEqual({ taken: 0, refused: [] })
+  expect(await takeAuditLines(community, directory)).toEqual({ taken: 0, refused: [] })
   const outbox = await openOutbox({ directory })
   await leaveLine(directory, line)
   await outbox.append([[event('e1')]])
