@@ -97,8 +97,8 @@ async function placeIn(to: Storage, source: string): Promise<Place | undefined> 
   }
   const filled = Object.entries(await countsOf(to)).filter(([, count]) => count > 0)
   if (filled.length > 0) {
-    const names = filled.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ')
-    throw new UsageError(`the target is not empty, it holds ${names}: give an empty one`)
+    const rows = filled.map(([name, count]) => `${name} ${count}`).join(', ')
+    throw new UsageError(`the target is not empty, these tables hold rows: ${rows}; give an empty one`)
   }
   return undefined
 }

@@ -4,6 +4,7 @@ import type { Storage } from '../../../lib/storage/contract.ts'
 import { networks } from '../../../lib/storage/tables/administration.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
+import { commandActor } from '../../user.ts'
 import { bar, progressLine } from '../progress.ts'
 import { type CopyProgress, copyTables, endCopy } from './copy-tables.ts'
 import { openStorage } from './open.ts'
@@ -53,7 +54,8 @@ function lineOf({ table, copied, total }: CopyProgress): string {
 async function tellEndpoints(storage: Storage): Promise<void> {
   const community = createCommunity({ storage })
   const all = await storage.transaction((tx) => tx.find(networks, {}), { readOnly: true })
-  for (const { id } of all) await community.endpoints.republish(id)
+  const { endpoints } = community.by({ actor: commandActor() })
+  for (const { id } of all) await endpoints.republish(id)
 }
 
 function report(counts: Readonly<Record<string, number>>, json: boolean, out: Output): void {

@@ -68,7 +68,7 @@ test('an interrupted copy resumes where it was, and brings no row twice', async 
 test('a target that holds something is refused, and so is the unfinished copy of another source', async () => {
   const { storage: from } = await createSeededCommunity({ storage: memoryStorage() })
   const { storage: filled } = await createSeededCommunity({ storage: await emptySqlite() })
-  await expect(copyTables(from, filled, 'memory')).rejects.toThrow(/not empty, it holds 1 networks, 1 api keys/)
+  await expect(copyTables(from, filled, 'memory')).rejects.toThrow(/not empty, these tables hold rows: networks 1, api_keys 1/)
   const begun = await emptySqlite()
   await copyTables(from, begun, 'memory')
   await expect(copyTables(from, begun, 'another')).rejects.toThrow(/unfinished copy of memory/)
@@ -103,6 +103,8 @@ test('folkmoot copy takes a lowdb file into PostgreSQL, and the relay there lear
   expect(first.out.stderr).toContain('rows, members')
   const records = await recordsOf(await postgresOutbox({ url: server.url, schema }))
   expect(records).toEqual([expect.objectContaining({ kind: 'endpoint', url: 'https://hooks.example.org/in' })])
+  const newest = await ended('folkmoot', 'audit', 'list', '--storage', to, '--limit', '1', '--json')
+  expect(JSON.parse(newest.stdout)).toMatchObject({ action: 'endpoints.republished', actor: expect.stringMatching(/^cli:./) })
 
   const second = await ended('folkmoot', 'copy', '--from', from, '--to', to)
   expect(second.code).toBe(2)
