@@ -1,6 +1,5 @@
 /** `folkmoot endpoints …` */
 import { isApiError } from '../../../lib/errors.ts'
-import { hostCatalogue } from '../../../lib/events/catalogue.ts'
 import type { Endpoint } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
@@ -11,8 +10,7 @@ import { showList, showOne, warnOnce } from './show.ts'
 
 const getsOf = ({ events, audience }: Pick<Endpoint, 'events' | 'audience'>): string => {
   if (events) return events.join(', ')
-  const mail = Object.keys(hostCatalogue).map((name) => `${name}Hook`)
-  return audience === 'host' ? `the mail to send: ${mail.join(', ')}` : 'every event for integrations'
+  return audience === 'host' ? 'the mail to send, and reports of failing endpoints' : 'every event for integrations'
 }
 
 /** `endpoints add`: a new endpoint, or the one with this URL; omitted options stay. */
