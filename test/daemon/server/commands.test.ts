@@ -151,7 +151,9 @@ test('a mistake of an endpoint is told in the words of its option', async () => 
   ]
   for (const [flags, sentence] of refused)
     expect([flags, await refusal(...add, ...flags)]).toEqual([flags, expect.stringMatching(sentence)])
-  expect(await text(...add, '--key', 'k', '--audience', 'host')).toMatch(/gets the mail to send, and reports of failing endpoints\./)
+  expect(await text(...add, '--key', 'k', '--audience', 'host')).toMatch(
+    /gets the mail to send, and reports of failing endpoints\./,
+  )
 })
 
 test('a key comes by standard input, too, once', async () => {
