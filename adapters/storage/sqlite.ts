@@ -19,12 +19,13 @@ import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
 import { storageSchema } from './sql/schema.ts'
 import { inSession, type Writer } from './sql/session.ts'
-import { type Snapshot, sharedSnapshots } from './sql/snapshots.ts'
+import { sharedSnapshots } from './sql/snapshots.ts'
 import { nestedStorage, runningWork, sqlStorage } from './sql/storage.ts'
 import { groupCommits } from './sqlite/group-commits.ts'
 import { type LogFile, logOver, openLogFile } from './sqlite/log.ts'
-import { type Readers, readersWith } from './sqlite/readers.ts'
-import { type Unsynced, unsyncedTables } from './sqlite/unsynced.ts'
+import { readersWith } from './sqlite/readers.ts'
+import { requireTransaction, snapshotOn } from './sqlite/snapshot.ts'
+import { unsyncedTables } from './sqlite/unsynced.ts'
 import { versionOf } from './sqlite/version.ts'
 
 export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
@@ -75,9 +76,7 @@ const maxReads = 64
 
 /** @param changes called with each table of which rows change; without one where nobody can tell which */
 function writerOn(connection: Connection, changes: (table?: string) => void = () => {}): Writer {
-  function check(): void {
-    if (!connection.database.isTransaction) throw new StorageError('unavailable', 'SQLite has rolled back the transaction')
-  }
+  const check = () => requireTransaction(connection)
   return {
     get native() {
       changes()
@@ -118,27 +117,6 @@ class Changed {
 
   get tables(): ReadonlySet<string> | 'any' {
     return this.#isAny ? 'any' : this.#names
-  }
-}
-
-/** The committed state at one moment, as one connection keeps seeing it. */
-function snapshotOn(connection: Connection, readers: Readers, unsynced: Unsynced): Snapshot {
-  try {
-    connection.run('BEGIN')
-  } catch (error) {
-    readers.giveBack(connection)
-    throw error
-  }
-  const { query, native } = writerOn(connection)
-  return {
-    query,
-    native,
-    unsynced: unsynced.of,
-    end() {
-      // SQLite ends a transaction by itself when it must give it up.
-      if (connection.database.isTransaction) connection.run('COMMIT')
-      readers.giveBack(connection)
-    },
   }
 }
 

@@ -74,7 +74,8 @@ export function connectionOver(database: DatabaseSync, path: string, watch?: (st
       }
     },
     run(sql) {
-      prepare(sql).run()
+      // Not by `run`: it makes an object of counts.
+      prepare(sql).get()
     },
     close() {
       if (database.isOpen) database.close()

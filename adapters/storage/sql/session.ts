@@ -46,18 +46,36 @@ export async function inSession<T>(
   statements: Statements,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  let ended = false
+  const session = { reader, ended: false }
   try {
-    return await work(txOver(reader, writer, statements, () => ended))
+    return await work(txOver(session, writer, statements))
   } finally {
-    ended = true
+    session.ended = true
   }
 }
 
-function txOver(reader: Reader, writer: Writer | undefined, statements: Statements, ended: () => boolean): Tx {
+interface Session {
+  readonly reader: Reader
+  ended: boolean
+}
+
+const own = Symbol('session')
+
+/** The handle of the database, read when it is asked for. All transactions share it: a getter in each literal costs ten times as much. */
+const native = {
+  enumerable: true,
+  get(this: { readonly [own]: Session }) {
+    return this[own].reader.native
+  },
+}
+
+function txOver(session: Session, writer: Writer | undefined, statements: Statements): Tx {
+  const { reader } = session
+
   /** A call that was not awaited could otherwise read or write in somebody else's transaction. */
   function reading(): Reader {
-    if (ended()) throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
+    if (session.ended)
+      throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
     return reader
   }
 
@@ -87,13 +105,12 @@ function txOver(reader: Reader, writer: Writer | undefined, statements: Statemen
   }
 
   const tx = {
-    get native() {
-      return reader.native
-    },
+    [own]: session,
     sendsAhead: writer?.sendsAhead === true,
 
     async get(table: TableShape, id: string) {
-      return firstOf(table, await reading().query(statements.get(table, id)))
+      const rows = reading().query(statements.get(table, id))
+      return firstOf(table, rows instanceof Promise ? await rows : rows)
     },
 
     async find(table: TableShape, query: RowQuery) {
@@ -144,7 +161,7 @@ function txOver(reader: Reader, writer: Writer | undefined, statements: Statemen
     },
   }
   // Rows come and go without their types, by table; what comes out of a table is what its own type let in.
-  return tx as unknown as Tx
+  return Object.defineProperty(tx, 'native', native) as unknown as Tx
 }
 
 /** A row as reading it would give it: JSON as a copy, everything else cannot be changed anyway. */

@@ -10,7 +10,7 @@
 import type { Tx } from '../../../lib/storage/contract.ts'
 import type { Statement, Statements } from '../../sql/statements.ts'
 import type { Nesting } from '../nesting.ts'
-import { inSession, type Reader } from './session.ts'
+import { inSession, type Reader, type Rows } from './session.ts'
 
 export interface Snapshot extends Reader {
   /** Nobody reads from it any longer. */
@@ -58,7 +58,7 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
     const begin = async () => {
       try {
         snapshot = await open()
-        resolve(shared.reads === 1 ? snapshot : remembering(snapshot))
+        resolve(shared.reads === 1 ? snapshot : new RememberingReader(snapshot))
       } catch (error) {
         reject(error)
       }
@@ -102,12 +102,12 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
       const shared = sharedOfTurn()
       shared.reads++
       const mark = { running: true }
-      let seen: SeenBy | undefined
+      let seen: SeenReader | undefined
       try {
         const reader = await shared.reader
-        seen = reader.unsynced && seenBy(reader, reader.unsynced)
+        seen = reader.unsynced && new SeenReader(reader)
         // After the wait this is the caller's own turn again, so the work runs in the caller's asynchronous context.
-        return await inSession(seen?.reader ?? reader, undefined, statements, (tx) => nesting.enter(mark, work, tx))
+        return await inSession(seen ?? reader, undefined, statements, (tx) => nesting.enter(mark, work, tx))
       } finally {
         mark.running = false
         shared.leave()
@@ -119,38 +119,39 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
   }
 }
 
-/** The commits that one read may have seen before they were on the disk. */
-interface SeenBy {
-  /** The same reader, for this read alone. */
-  readonly reader: Reader
-  /** The syncs that the answer waits for; `undefined` for none. */
-  syncs(): Promise<unknown> | undefined
-}
+const none: readonly Promise<unknown>[] = []
 
-function seenBy(reader: Reader, unsynced: NonNullable<Reader['unsynced']>): SeenBy {
-  const syncs: Promise<unknown>[] = []
-  let isAny = false
-  const note = (table: string | undefined) => {
-    const sync = unsynced(table)
-    if (sync) syncs.push(sync)
+/** The same reader for one read alone, which notes the commits that the read may have seen before they were on the disk. */
+class SeenReader implements Reader {
+  readonly #reader: Reader
+  #syncs: readonly Promise<unknown>[] = none
+  #isAny = false
+
+  constructor(reader: Reader) {
+    this.#reader = reader
   }
-  return {
-    reader: {
-      get native() {
-        isAny = true
-        return reader.native
-      },
-      query(statement) {
-        const rows = reader.query(statement)
-        note(statement.reads)
-        return rows
-      },
-    },
-    syncs() {
-      // The host's own statements may have come at any time until now.
-      if (isAny) note(undefined)
-      return syncs.length === 0 ? undefined : Promise.all(syncs)
-    },
+
+  get native(): unknown {
+    this.#isAny = true
+    return this.#reader.native
+  }
+
+  query(statement: Statement): Rows | Promise<Rows> {
+    const rows = this.#reader.query(statement)
+    this.#note(statement.reads)
+    return rows
+  }
+
+  /** The syncs that the answer waits for; `undefined` for none. */
+  syncs(): Promise<unknown> | undefined {
+    // The host's own statements may have come at any time until now.
+    if (this.#isAny) this.#note(undefined)
+    return this.#syncs.length === 0 ? undefined : Promise.all(this.#syncs)
+  }
+
+  #note(table: string | undefined): void {
+    const sync = this.#reader.unsynced?.(table)
+    if (sync) this.#syncs = [...this.#syncs, sync]
   }
 }
 
@@ -161,27 +162,32 @@ const maxRemembered = 32
  * The same snapshot, which asks the database once for a row that several reads want. Concurrent reads share little: the caller
  * and the network. Lists are not worth caching.
  */
-function remembering(snapshot: Snapshot): Reader {
-  const { query } = snapshot
-  const known = new Map<string, Map<string, ReturnType<Reader['query']>>>()
-  let count = 0
-  return {
-    get native() {
-      return snapshot.native
-    },
-    ...(snapshot.unsynced ? { unsynced: snapshot.unsynced } : {}),
-    query(statement: Statement) {
-      const { sql, values, single } = statement
-      if (!single) return query(statement)
-      const wanted = JSON.stringify(values)
-      const asked = known.get(sql)?.get(wanted)
-      if (asked) return asked
-      const answer = query(statement)
-      if (count++ < maxRemembered) {
-        const answers = known.get(sql) ?? new Map()
-        known.set(sql, answers.set(wanted, answer))
-      }
-      return answer
-    },
+class RememberingReader implements Reader {
+  readonly #snapshot: Snapshot
+  readonly #known = new Map<string, Map<unknown, Rows | Promise<Rows>>>()
+  readonly unsynced?: NonNullable<Reader['unsynced']>
+  #count = 0
+
+  constructor(snapshot: Snapshot) {
+    this.#snapshot = snapshot
+    if (snapshot.unsynced) this.unsynced = (table) => snapshot.unsynced?.(table)
+  }
+
+  get native(): unknown {
+    return this.#snapshot.native
+  }
+
+  query(statement: Statement): Rows | Promise<Rows> {
+    const { sql, values, single } = statement
+    if (!single) return this.#snapshot.query(statement)
+    const wanted = values.length === 1 ? values[0] : JSON.stringify(values)
+    const asked = this.#known.get(sql)?.get(wanted)
+    if (asked) return asked
+    const answer = this.#snapshot.query(statement)
+    if (this.#count++ < maxRemembered) {
+      const answers = this.#known.get(sql) ?? new Map()
+      this.#known.set(sql, answers.set(wanted, answer))
+    }
+    return answer
   }
 }
