@@ -1,6 +1,6 @@
 import type { Chance } from '../base/chance.ts'
 import type { EventRecord } from '../outbox/record.ts'
-import { projection } from '../records/projection.ts'
+import type { RecordWriter } from '../records/writer.ts'
 import type { Id } from '../storage/table.ts'
 import { type CommittedEvent, type EventName, isForHost, payloadSchema } from './catalogue.ts'
 import { subjectOf } from './subjects.ts'
@@ -14,10 +14,10 @@ export interface Emission {
 /**
  * Puts an event into its envelope (specification, section 6): `event_id`, `event_timestamp`, `event_type`, `payload`. The
  * body is written here once and never again.
- * @returns the record for the outbox, and the event as hooks get it
+ * @returns the record for the outbox
  * @param network_id the network in which it happened
  * @param now when it happened, as a timestamp
- * @param origin what the addresses of stored files begin with
+ * @param writer writes the payload
  * @param chance makes the id of the event
  */
 export function envelope(
@@ -25,34 +25,28 @@ export function envelope(
   {
     network_id,
     now,
-    ids,
-    origin,
+    writer,
     chance,
-  }: {
-    readonly network_id: Id
-    readonly now: string
-    readonly ids: 'string' | 'number'
-    readonly origin: string
-    readonly chance: Chance
-  },
-): { readonly record: EventRecord; readonly event: CommittedEvent } {
+  }: { readonly network_id: Id; readonly now: string; readonly writer: RecordWriter; readonly chance: Chance },
+): EventRecord {
   const event_id = chance.uuid()
   const event_type = `${name}Hook`
-  const shown = projection(payloadSchema(name), ids)(payload, origin)
-  const subject = subjectOf(event_type, shown)
-  const onWire = { event_id, event_timestamp: now, event_type, payload: shown }
+  const subject = subjectOf(event_type, payload)
+  const head = JSON.stringify({ event_id, event_timestamp: now, event_type })
   return {
-    record: {
-      kind: 'event',
-      network_id,
-      event_id,
-      event_type,
-      event_timestamp: now,
-      audience: isForHost(name) ? 'host' : 'integration',
-      ...(subject === undefined ? {} : { subject }),
-      body: JSON.stringify(onWire),
-    },
-    // The payload is what its schema has made, and that is what the event's name stands for.
-    event: { network_id, ...onWire } as CommittedEvent,
+    kind: 'event',
+    network_id,
+    event_id,
+    event_type,
+    event_timestamp: now,
+    audience: isForHost(name) ? 'host' : 'integration',
+    ...(subject === undefined ? {} : { subject }),
+    body: `${head.slice(0, -1)},"payload":${writer.text(payloadSchema(name), payload)}}`,
   }
+}
+
+/** An event as hooks get it, from its record. */
+export function committedEvent({ network_id, body }: EventRecord): CommittedEvent {
+  // The payload is what its schema has made, and that is what the event's name stands for.
+  return { network_id, ...JSON.parse(body) } as CommittedEvent
 }

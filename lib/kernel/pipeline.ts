@@ -10,6 +10,7 @@ import type { Emission } from '../events/envelope.ts'
 import { isPaged } from '../fields.ts'
 import type { AnyCall, AnyOperation } from '../operation.ts'
 import { jsonFieldsOf } from '../records/json-fields.ts'
+import { RecordWriter } from '../records/writer.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -22,7 +23,7 @@ import { type Paging, readJsonPage, readPage, readPaging } from './page.ts'
 import { permalinks } from './permalinks.ts'
 import type { Transactions, Worked } from './transactions.ts'
 import { isOutcomeUnknown } from './trouble.ts'
-import { type Address, isJsonPage, pageLinks, present, writePage } from './wire.ts'
+import { type Address, isJsonPage, pageLinks, present, presentText, writePage } from './wire.ts'
 
 /**
  * A call that only the host can start. No hook vetoes it, it may emit every event, and its events go out even if no row
@@ -91,16 +92,16 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     // Promises are awaited where there are any: a read has none of these.
     const repeat = request.repeat && (await request.repeat())
     const now = isoTime(clock.now())
-    const at = { now, origin: address.origin }
+    const writer = new RecordWriter(ids, address.origin)
+    const at = { now, writer }
     const stamp = () => ({ id: newId(), created_at: now, updated_at: now })
     const prepared =
       api?.prepare && (await api.prepare({ body, ports, limits, newName: chance.uuid, addBytes: (bytes) => usage?.add(bytes) }))
 
-    const jsonOf = (result: unknown): unknown =>
-      present(operation.returns, result, ids, (after) => pageLinks(address, paging, after), address.origin)
+    const linksOf = (after: string | null) => pageLinks(address, paging, after)
     const answerOf = (result: unknown): FirstAnswer => {
-      const value = jsonOf(result)
-      return value === undefined ? { status: 204, body: '' } : { status: operation.status, body: JSON.stringify(value) }
+      const body = presentText(operation.returns, result, writer, linksOf)
+      return body === undefined ? { status: 204, body: '' } : { status: operation.status, body }
     }
 
     // Only what the operation itself refuses is an answer worth keeping; a veto or a fault may be gone at the next try.
@@ -200,7 +201,10 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       if ('result' in outcome) {
         const { result } = outcome
         if (isJsonPage(result)) return { kind: 'text', text: writePage(result, pageLinks(address, paging, result.after)) }
-        return { kind: 'result', value: jsonOf(result) }
+        const text = request.asText && presentText(operation.returns, result, writer, linksOf)
+        return text === undefined
+          ? { kind: 'result', value: present(operation.returns, result, writer, linksOf) }
+          : { kind: 'text', text }
       }
       if (outcome.isReplay) await discard()
       return { kind: 'kept', answer: outcome.kept, isReplay: outcome.isReplay }

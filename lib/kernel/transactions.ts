@@ -1,7 +1,8 @@
 import { ApiError, fail, tooLarge } from '../errors.ts'
 import type { CommittedEvent } from '../events/catalogue.ts'
-import { type Emission, envelope } from '../events/envelope.ts'
+import { committedEvent, type Emission, envelope } from '../events/envelope.ts'
 import { fitsLine } from '../outbox/line.ts'
+import { RecordWriter } from '../records/writer.ts'
 import type { Settings } from '../settings.ts'
 import { isStorageError, isUniqueViolation } from '../storage/contract.ts'
 import { type ScopedTx, scoped } from '../storage/scoped.ts'
@@ -14,10 +15,10 @@ const maxRuns = 5
 /** Events that are written out together. */
 const eventBatch = 200
 
-/** When a transaction happens, and what the addresses in its events begin with. */
+/** When a transaction happens, and what writes the records of its events. */
 export interface Moment {
   readonly now: string
-  readonly origin: string
+  readonly writer: RecordWriter
 }
 
 /** The result of work in a transaction, and the events that go out if it commits. */
@@ -89,15 +90,17 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   }
 
   /** Writes events to the outbox. Gives them back where a hook is to get them. */
-  async function append(tx: ScopedTx, emissions: readonly Emission[], { now, origin }: Moment): Promise<CommittedEvent[]> {
+  async function append(tx: ScopedTx, emissions: readonly Emission[], { now, writer }: Moment): Promise<CommittedEvent[]> {
     const events: CommittedEvent[] = []
     const { network_id } = tx
+    // The work may have run before.
+    writer.forget()
     // Some at a time: a commit may have many thousands.
     for (let begin = 0; begin < emissions.length; begin += eventBatch) {
       const records = emissions.slice(begin, begin + eventBatch).map((emission) => {
-        const { record, event } = envelope(emission, { network_id, now, ids, origin, chance })
+        const record = envelope(emission, { network_id, now, writer, chance })
         if (!fitsLine(record)) fail(tooLarge(`The event ${record.event_type} is larger than the limit of 16 MiB`))
-        if (hooks.after) events.push(event)
+        if (hooks.after) events.push(committedEvent(record))
         return record
       })
       await tx.append(records)
@@ -118,7 +121,7 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
     run,
     write: (network_id, now, body) =>
       refusingTrouble(() =>
-        run(network_id, { now, origin: ownOrigin(settings) }, false, async (tx) => {
+        run(network_id, { now, writer: new RecordWriter(ids, ownOrigin(settings)) }, false, async (tx) => {
           const emissions: Emission[] = []
           return { result: await body(tx, (emission) => emissions.push(emission)), emissions }
         }),

@@ -1,7 +1,7 @@
 /** The wire: the API's address for its callers, and the JSON of a result. */
 import { isPaged } from '../fields.ts'
 import type { AnyOperation, JsonPage, Page } from '../operation.ts'
-import { projection } from '../records/projection.ts'
+import type { RecordWriter } from '../records/writer.ts'
 import type { Settings } from '../settings.ts'
 import type { Paging } from './page.ts'
 
@@ -30,15 +30,24 @@ export function below(publicUrl: string, basePath: string, path: string): Public
 export function present(
   returns: AnyOperation['returns'],
   result: unknown,
-  ids: 'string' | 'number',
+  writer: RecordWriter,
   links: (after: string | null) => unknown,
-  origin: string,
 ): unknown {
   if (!returns || result === undefined) return undefined
-  if (!isPaged(returns)) return projection(returns, ids)(result, origin)
+  if (!isPaged(returns)) return writer.value(returns, result)
   const { items, after } = result as Page<unknown>
-  const item = projection(returns.paged, ids)
-  return { items: items.map((row) => item(row, origin)), links: links(after) }
+  return { items: items.map((row) => writer.value(returns.paged, row)), links: links(after) }
+}
+
+/** The same as text. */
+export function presentText(
+  returns: AnyOperation['returns'],
+  result: unknown,
+  writer: RecordWriter,
+  links: (after: string | null) => unknown,
+): string | undefined {
+  if (!returns || result === undefined) return undefined
+  return isPaged(returns) ? JSON.stringify(present(returns, result, writer, links)) : writer.text(returns, result)
 }
 
 export const isJsonPage = (result: unknown): result is JsonPage =>

@@ -4,10 +4,11 @@ import { Bool, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields
 import type { PostRow } from '../storage/tables/content.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import { visibleEmail } from './visible-email.ts'
+import { extendedRecord, withFields } from './writer.ts'
 
 export const PostStatus = oneOf('draft', 'posted', 'scheduled')
 
-const fields = {
+export const Post = record('PostResponse', {
   id: Id,
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -24,15 +25,13 @@ const fields = {
   content_type: Text,
   comments_enabled: Bool,
   permalink: Url,
-}
-
-export const Post = record('PostResponse', fields)
+})
 export type PostRecord = v.InferOutput<typeof Post>
 
 const Author = record('PostAuthor', { id: Id, email: Text, first_name: Text })
 
 /** A post in a webhook: its record, and beside `creator_id` the author as an object (specification, section 6). */
-export const PostPayload = record('PostPayload', { ...fields, author: Author })
+export const PostPayload = extendedRecord('PostPayload', Post, { author: Author })
 export type PostPayloadRecord = v.InferOutput<typeof PostPayload>
 
 /** A post's record. */
@@ -47,21 +46,15 @@ export function presentPost(context: Pick<Context, 'permalink'>, row: PostRow): 
 
 /** A post as a webhook carries it. */
 export async function postPayload(context: Context, row: PostRow): Promise<PostPayloadRecord> {
-  return payloadOf(context, row, await context.tx.get(members, row.creator_id))
+  return payloadOf(context, presentPost(context, row), await context.tx.get(members, row.creator_id))
 }
 
-/** The same for an author who was read before; `undefined` if there is no such member. */
+/** The same of its record, and of an author who was read before; `undefined` if there is no such member. */
 export function payloadOf(
-  context: Pick<Context, 'network' | 'permalink'>,
-  row: PostRow,
+  { network }: Pick<Context, 'network'>,
+  post: PostRecord,
   author: MemberRow | undefined,
 ): PostPayloadRecord {
-  return {
-    ...presentPost(context, row),
-    author: {
-      id: row.creator_id,
-      email: author ? visibleEmail(author, context.network) : '',
-      first_name: author?.first_name ?? '',
-    },
-  }
+  const email = author ? visibleEmail(author, network) : ''
+  return withFields(post, { author: { id: post.creator_id, email, first_name: author?.first_name ?? '' } })
 }

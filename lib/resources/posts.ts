@@ -64,13 +64,14 @@ export const createPost = operation({
       last_activity_at: call.now,
     }
     // The creator is read only for the event. It travels with the other two statements.
-    const [post, creator] = await Promise.all([
+    const [added, creator] = await Promise.all([
       addBelow(call.tx, spaces, space_id, 'Space', () => call.tx.insert(posts, row)),
       call.tx.get(members, member_id),
     ])
+    const post = presentPost(call, added)
     call.emit(post_type === 'article' ? 'ArticleCreated' : 'PostCreated', payloadOf(call, post, creator))
-    if (call.query.notify) requestNotification(call, post)
-    return presentPost(call, post)
+    if (call.query.notify) requestNotification(call, added)
+    return post
   },
 })
 

@@ -9,16 +9,14 @@ const summaryLength = 280
 export function summaryOf(description: string | null | undefined): string {
   const text = description ?? ''
   // Most are plain text, of which the first words are enough.
-  const begin = text.slice(0, 2 * summaryLength)
-  const words = begin.includes('<') ? '' : wordsOf(begin)
+  const begin = text.slice(0, summaryLength + 40)
+  const words = begin.includes('<') ? '' : inOneLine(begin)
   return shortened(words.length > summaryLength ? words : wordsOf(text))
 }
 
-const wordsOf = (text: string): string =>
-  text
-    .replace(/<[^<>]*>/g, ' ')
-    .replace(/\s\s+|[^\S ]/g, ' ')
-    .trim()
+const wordsOf = (text: string): string => inOneLine(text.replace(/<[^<>]*>/g, ' '))
+
+const inOneLine = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ').trim()
 
 const shortened = (words: string): string =>
   words.length > summaryLength ? `${words.slice(0, summaryLength - 1).toWellFormed()}…` : words
