@@ -1,5 +1,6 @@
 /** The changes of an endpoint in the flags of a command. */
 import { suggestion } from '../../../lib/base/suggest.ts'
+import { isApiError } from '../../../lib/errors.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
 import { UsageError } from '../../usage.ts'
@@ -27,10 +28,25 @@ function oneOf(...flags: readonly (readonly [string, unknown])[]): void {
 
 function keyOf({ key, keyFile }: EndpointFlags): string | undefined {
   const given = secretOf('--key', key, keyFile)
+  // In the library `true` makes one. Here it would be a key that everybody can guess.
+  if (given === 'true') throw new UsageError('--key true would be the key itself: use --make-key to make one')
   if (given !== undefined && /^bearer\s/i.test(given))
     throw new UsageError('--key is the key alone: the relay puts the word Bearer before it')
   return given
 }
+
+/**
+ * A refusal of the library, in the options of the command: there `true` makes a key or a secret.
+ * @throws whatever `work` throws, else
+ */
+export async function inOptions<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!isApiError(error) || !error.message.includes(makesOne)) throw error
+    throw new UsageError(error.message.replaceAll(makesOne, 'or --make-key and --make-secret make one'))
+  })
+}
+
+const makesOne = 'or true to make one'
 
 /** Only the named changes. */
 export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChanges {

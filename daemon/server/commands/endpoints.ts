@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
-import { changesOf, type EndpointFlags, orMade, rotationOf } from './endpoint-changes.ts'
+import { changesOf, type EndpointFlags, inOptions, orMade, rotationOf } from './endpoint-changes.ts'
 import { attributeOptions } from './endpoint-options.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
@@ -19,10 +19,11 @@ export async function addEndpoint(flags: EndpointFlags & { readonly url: string 
   await withOperator(flags, out, async (operator) => {
     const { id } = await networkOf(operator, flags.network)
     const asked = { ...changes, network_id: id, url: flags.url }
-    const { key, secrets, ...endpoint } = await operator.endpoints.upsert(asked).catch((error: unknown) => {
+    const upserted = operator.endpoints.upsert(asked).catch((error: unknown) => {
       if (changes.key !== undefined || !isApiError(error) || !error.message.startsWith('key is required')) throw error
       throw new UsageError('a new endpoint needs the key that its receiver expects: --key-file, --key or --make-key')
     })
+    const { key, secrets, ...endpoint } = await inOptions(upserted)
     const made = {
       ...(flags.makeKey ? { key } : {}),
       ...(flags.makeSecret && secrets[0] !== undefined ? { secret: secrets[0] } : {}),
@@ -90,7 +91,7 @@ export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Outp
   const rotation = rotationOf(flags)
   await withOperator(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
-    const { endpoint, key, secret } = await operator.endpoints.rotate(network.id, id, rotation)
+    const { endpoint, key, secret } = await inOptions(operator.endpoints.rotate(network.id, id, rotation))
     const made = {
       ...(rotation.key === true && key !== undefined ? { key } : {}),
       ...(rotation.secret === true && secret !== undefined ? { secret } : {}),

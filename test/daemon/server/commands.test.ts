@@ -142,6 +142,9 @@ test('a mistake of an endpoint is told in the words of its option', async () => 
   const refused: readonly (readonly [readonly string[], RegExp])[] = [
     [['--key', 'k', '--event', 'PostCreate'], /^there is no --event "PostCreate": did you mean PostCreatedHook/],
     [['--key', 'k', '--audience', 'host', '--event', 'PostCreated'], /^there is no --event "PostCreated" for --audience host/],
+    [['--key', 'true'], /^--key true would be the key itself: use --make-key to make one$/],
+    [['--key', 'a b'], /^key must be 1 to 512 .*, or --make-key and --make-secret make one;/],
+    [['--key', 'k', '--secret', 'abc'], /^secrets\.0 must be .*; or --make-key and --make-secret make one$/],
     [['--key', 'Bearer x'], /^--key is the key alone: the relay puts the word Bearer before it$/],
     [['--key', 'k', '--key-file', empty], /^--key and --key-file are the same/],
     [['--key-file', empty], /^--key-file .* is empty$/],
