@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { shown } from '../base/given.ts'
+import { nearest } from '../base/suggest.ts'
 import { IdInput, optional } from '../fields.ts'
 import type { RunOperation } from '../kernel/pipeline.ts'
 import { refusingTrouble } from '../kernel/trouble.ts'
@@ -55,6 +56,11 @@ const texts = (values: Readonly<Record<string, unknown>> = {}): Record<string, s
       .map(([name, value]) => [name, String(value)]),
   )
 
+function meant(id: unknown, known: readonly string[]): string {
+  const near = nearest(String(id).slice(0, 60), known)
+  return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
+}
+
 /** Binds `community.call`: an operation without HTTP and with every scope; see there. */
 export function directCalls(
   operations: readonly AnyOperation[],
@@ -67,7 +73,7 @@ export function directCalls(
 
   return async (id: string, given: DirectCall): Promise<unknown> => {
     const operation = byId.get(id)
-    if (!operation) throw new TypeError(`there is no operation ${shown(id)}`)
+    if (!operation) throw new TypeError(`there is no operation ${shown(id)}${meant(id, [...byId.keys()])}`)
     const input = checkArgument(`call(${shown(id)})`, schemaOf(operation), given, limits)
     const network = await networks.show(input.network)
     const [params, query] = [texts(input.params), texts(input.query)]

@@ -86,6 +86,9 @@ test('a direct call of an unknown operation is refused with a sentence', async (
   await expect(community.call('tags.paint' as 'tags.list', { network: '1' })).rejects.toThrow(
     'there is no operation "tags.paint"',
   )
+  await expect(community.call('tags.creat' as 'tags.list', { network: '1' })).rejects.toThrow(
+    'there is no operation "tags.creat"; did you mean tags.create',
+  )
 })
 
 test('a call that returns nothing gives undefined', async () => {
