@@ -63,7 +63,7 @@ export function toolsOf(
     const stranger = named.find((group) => !known.includes(group))
     if (stranger !== undefined)
       throw new TypeError(
-        `${call(option)} must name groups, got ${JSON.stringify(String(stranger).slice(0, 60))}; ${suggestion(String(stranger), known)}. Groups: ${known.join(', ')}`,
+        `${call(option)} must name groups, got ${JSON.stringify(String(stranger).slice(0, 60))}; ${suggestion(String(stranger), known)}`,
       )
   }
   check('write', write, ['*', ...groups])

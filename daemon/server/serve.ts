@@ -164,7 +164,8 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
             metrics: metrics ? `http://127.0.0.1:${metrics.port}/metrics` : null,
           }),
     )
-    if (faults) log.warn(describePlan(faults))
+    // People have read it in the banner.
+    if (faults && flags.json) log.warn(describePlan(faults))
     if (!flags.publicUrl && (flags.tlsCert || flags.trustProxy))
       log.warn(
         '--public-url is missing: links and addresses of uploads use the name in each request; give the origin, such as https://api.example.org',

@@ -22,8 +22,11 @@ test('write opens a group, only leaves out the others, and * is every group', ()
   expect(named({ write: ['tags'] })).not.toContain('members_create')
 })
 
-test('an unknown group is refused with the list', () => {
-  expect(() => named({ write: ['post'] })).toThrow(/--write must name groups, got "post"; .*posts.*Groups: \*, abuse_reports, /)
+test('an unknown group is refused with the nearest ones, or with the list', () => {
+  expect(() => named({ write: ['post'] })).toThrow(/--write must name groups, got "post"; did you mean posts[^.;]*\?$/)
+  expect(() => named({ write: ['everything'] })).toThrow(
+    /--write must name groups, got "everything"; allowed: \*, abuse_reports, /,
+  )
   expect(() => named({ only: ['*'] })).toThrow('--only must name groups, got "*"')
 })
 
