@@ -38,8 +38,13 @@ export function fieldsOf(source: string, name: string): readonly Field[] {
       .join(' ')
       .trim()
     if (text === '') throw new Error(`${name}.${key} has no doc comment`)
-    fields.push({ name: key, optional: mark === '?', type: type.join(' ').trim(), text })
+    const whole = type.join(' ').trim()
+    fields.push({ name: key, optional: mark === '?', type: mark === '?' ? withoutUndefined(whole) : whole, text })
     comment = []
   }
   return fields
 }
+
+/** An optional field may be given as `undefined`, or left out: readers of a page need to see that once. */
+const withoutUndefined = (type: string): string =>
+  type.endsWith(' | undefined') ? type.replace(/ \| undefined$/, '').replace(/^\((\(.*)\)$/, '$1') : type

@@ -18,7 +18,7 @@ import { type CountTable, type SharedRateLimits, sharedRateLimits } from './shar
 /** The database of the counts, and how long requests wait for it. */
 export interface PostgresRateLimitOptions {
   /** `postgres://user:password@host:port/database`, as `postgresStorage` has it. One connection is opened to it. */
-  readonly url?: string
+  readonly url?: string | undefined
   /** A host's own pool instead of `url`: one connection of it is used at a time, and it is not closed. */
   readonly pool?: PgPool
   /** The schema of the table, which is made where it is missing. Default `folkmoot`. */
@@ -64,7 +64,8 @@ const pause = 5
 export async function postgresRateLimits(options: PostgresRateLimitOptions): Promise<SharedRateLimits> {
   const checked = checkOptions('postgresRateLimits', rules, options, '{ url }')
   const { url, schema, migrate, timeoutMs, retryMs, prepared, warn } = checked
-  if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must name a PostgreSQL database')
+  if (url === undefined && !options.pool)
+    throw new TypeError('postgresRateLimits: option `url` or `pool` must name a PostgreSQL database')
   const pool =
     options.pool ??
     (await openPool({ url: url ?? '', size: 1, connectTimeoutMs, statementTimeoutMs, name: 'folkmoot-rate-limits' }))

@@ -31,9 +31,10 @@ export type { PgClient, PgPool } from '../sql/postgres/connection.ts'
 export { migratePostgres, type PostgresMigration } from './postgres/migrate.ts'
 export { claimOutbox, type PostgresOutboxOptions, postgresOutbox } from './postgres/outbox.ts'
 
+/** The options of `postgresStorage`: `url` or `pool`. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
-  readonly url?: string
+  readonly url?: string | undefined
   /**
    * A host's own pool instead of `url`. It keeps its limits and time-outs, and the storage does not close it. A pool with
    * `pipeline: true` is quicker, because independent statements travel together.
@@ -57,6 +58,7 @@ export interface PostgresOptions {
   readonly onStatement?: (statement: Statement) => void
 }
 
+/** A storage in PostgreSQL, which can work within a transaction of the host. */
 export interface PostgresStorage extends Storage {
   /**
    * A storage whose transactions are part of one that the host has open. The host's rows, the API's rows and the events commit
@@ -94,7 +96,8 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   const { url, schema, migrate, poolSize, connectTimeoutMs, statementTimeoutMs, prepared, tables, onStatement } = checked
   const dialect = postgresDialect(schema)
   const language: Language = { dialect, statements: statementsOf(dialect), prepared, onStatement }
-  if (url === undefined && !options.pool) throw new TypeError('option `url` or `pool` must name a PostgreSQL database')
+  if (url === undefined && !options.pool)
+    throw new TypeError('postgresStorage: option `url` or `pool` must name a PostgreSQL database')
   const pool =
     options.pool ?? (await openPool({ url: url ?? '', size: poolSize, connectTimeoutMs, statementTimeoutMs, pipeline: true }))
   const endPool = async () => {
