@@ -77,6 +77,7 @@ type Resources = typeof resources
 type ById = {
   [Key in keyof Resources as Resources[Key] extends Operation<infer Name, unknown, unknown> ? Name : never]: Resources[Key]
 }
+/** The name of an operation: `members.create`. */
 export type OperationId = keyof ById
 /** The argument of a direct call of an operation. */
 export type OperationInput<Name extends OperationId> = ById[Name] extends Operation<string, infer Input, unknown> ? Input : never

@@ -25,6 +25,7 @@ interface BeforeOperation<Name extends OperationId> extends BeforeCall {
 /** The request that a hook may veto. Compare `id`, and TypeScript narrows `body`. */
 export type BeforeHook = { [Name in OperationId]: BeforeOperation<Name> }[OperationId]
 
+/** Code of the host around operations. */
 export interface Hooks {
   /** Runs inside the transaction, before the operation. Throw an `ApiError` to veto it. */
   readonly before?: (call: BeforeHook) => void | Promise<void>
@@ -37,6 +38,7 @@ export interface Hooks {
   readonly onError?: (error: unknown, about: FaultContext) => void
 }
 
+/** The options of `createCommunity`. Durations are milliseconds, sizes bytes. */
 export interface Options {
   /** The storage of all rows. Required: there is no hidden default. */
   readonly storage: Storage

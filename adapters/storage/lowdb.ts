@@ -23,6 +23,7 @@ import { syncedFile } from './lowdb/synced-file.ts'
 /** The size of the file, in bytes, above which lowdb is the wrong choice: a commit then takes a tenth of a second and more. */
 const lowdbComfortableBytes = 16 * 1024 * 1024
 
+/** The options of `lowdbStorage`. */
 export interface LowdbOptions {
   /** The file. The first commit creates it with mode 0600; its directory is created at once. */
   readonly path: string

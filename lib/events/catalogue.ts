@@ -191,7 +191,9 @@ export const hostCatalogue = {
   CustomFieldNotificationRequested: record('CustomFieldNotificationPayload', { custom_field: CustomField, network_id: Id }),
 } as const
 
+/** An event for integrations, without the `Hook` that it ends in on the wire. Specification, section 6. */
 export type WebhookName = keyof typeof catalogue
+/** An event for the host alone, such as mail to send. */
 export type HostEventName = keyof typeof hostCatalogue
 export type EventName = WebhookName | HostEventName
 

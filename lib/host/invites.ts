@@ -16,6 +16,7 @@ import { type InviteRow, invites } from '../storage/tables/plans.ts'
 import type { MakeNotification, Plainly } from './notification.ts'
 import { profile } from './profile-fields.ts'
 
+/** `community.acceptInvite`: an invitee becomes a member. */
 export type AcceptInvite = Plainly<ReturnType<typeof acceptInviteOf>>
 
 /** Binds `community.acceptInvite`. */

@@ -56,6 +56,7 @@ export interface NetworkQuery {
   readonly after?: Id
 }
 
+/** A page of networks, in the order of their ids. */
 export interface NetworkPage {
   readonly items: readonly NetworkRow[]
   /** Given as `after` it yields the next page; null on the last. */

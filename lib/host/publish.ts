@@ -18,6 +18,7 @@ export interface Publication<Name extends WebhookName> {
   readonly payload: PayloadOf<Name>
 }
 
+/** `community.publish`: puts one event into the outbox, durably. */
 export type Publish = <Name extends WebhookName>(event: Publication<Name>) => Promise<void>
 
 const Event = shape({ network: NetworkName, event: v.unknown(), payload: v.optional(v.unknown()) })

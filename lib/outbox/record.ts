@@ -38,4 +38,5 @@ export interface EndpointRemoval {
   readonly network_id: Id
 }
 
+/** One thing that a commit hands to the relay. */
 export type OutboxRecord = EventRecord | EndpointUpsert | EndpointRemoval

@@ -17,6 +17,7 @@ export const statuses = {
   body_invalid: 400,
 } as const
 
+/** The check that a request has failed: `error.code`. */
 export type WebhookErrorCode = keyof typeof statuses
 
 /** A request that is refused. Its message is a sentence for the sender's operator: it contains no key and no data. */

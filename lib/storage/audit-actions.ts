@@ -26,9 +26,11 @@ export const auditActions = [
   'work.failed',
 ] as const
 
+/** The action of an entry of the audit. */
 export type AuditAction = (typeof auditActions)[number]
 
 /** The kinds of subject of an entry of the audit. */
 export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member'] as const
 
+/** The kind of subject of an entry. */
 export type AuditSubjectType = (typeof auditSubjectTypes)[number]

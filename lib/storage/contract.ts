@@ -19,6 +19,7 @@ import type { Id, Row, Table } from './table.ts'
 /** Equality per column: a value, null, or a list of values of which one must match (an empty list matches no row). */
 export type Where<R> = { readonly [K in keyof R]?: R[K] | readonly R[K][] }
 
+/** Which rows of a table, in which order, and how many. */
 export interface Query<R> {
   readonly where?: Where<R>
   /**
@@ -104,6 +105,7 @@ export interface Tx {
   readonly sendsAhead?: boolean
 }
 
+/** A database of rows and events. An adapter is a function that returns one; `testStorage` verifies it. */
 export interface Storage {
   /**
    * Runs `work` atomically: its rows and records are durable when this resolves, and nothing of it happened when this rejects,
@@ -145,6 +147,7 @@ export interface OutboxWriter {
   close(): Promise<void>
 }
 
+/** Why a storage refused: `isStorageError(error) && error.code`. */
 export type StorageErrorCode =
   | 'unique'
   | 'conflict'

@@ -13,6 +13,7 @@ export type ColumnType = 'id' | 'text' | 'integer' | 'real' | 'boolean' | 'times
 /** The effect of a removed parent on a row: it is removed, it blocks the removal, or its reference becomes null. */
 export type OnRemove = 'cascade' | 'restrict' | 'clear'
 
+/** A column that holds the id of another table's row. */
 export interface Reference {
   readonly table: string
   readonly onRemove: OnRemove
@@ -37,6 +38,7 @@ export interface Row {
   readonly updated_at: string
 }
 
+/** The columns of a table, by their names. */
 export type Columns = Readonly<Record<string, Column>>
 
 /** One table. `Row` is the type of its rows, `New` the type of what an insert takes. */
@@ -72,12 +74,17 @@ export type NewIn<T> = T extends Table<infer _R, infer New> ? New : never
 
 const column = <V>(type: ColumnType): Column<V, false> => ({ type, nullable: false })
 
+/** A 64-bit integer: in rows a text of decimal digits. Ids order as numbers. */
 export const id = (): Column<Id, false> => column('id')
 /** A text; `text<'a' | 'b'>()` where only some values occur. */
 export const text = <T extends string = string>(): Column<T, false> => column('text')
+/** A whole number of at most 2^53 - 1. */
 export const integer = (): Column<number, false> => column('integer')
+/** A floating-point number of 64 bits. */
 export const real = (): Column<number, false> => column('real')
+/** True or false. */
 export const boolean = (): Column<boolean, false> => column('boolean')
+/** ISO 8601 in UTC with milliseconds, which comes back as the same text. */
 export const timestamp = (): Column<string, false> => column('timestamp')
 /** A value stored as one JSON document, for parts that are never searched. */
 export const json = <V>(): Column<V, false> => column('json')

@@ -9,6 +9,7 @@ import { canceledInstances, events, rsvps } from './tables/events.ts'
 import { collections, members, spaceMemberships, spaces } from './tables/members.ts'
 import { invites, planMemberships, planSpaces, plans, purchases, subscriptions } from './tables/plans.ts'
 
+/** Every table of the API, parents before their children: what an adapter creates. */
 export const tables = [
   networks,
   apiKeys,

@@ -7,6 +7,7 @@ import { openPool } from '../../sql/postgres/pool.ts'
 import type { TableShape } from '../../sql/values.ts'
 import { storageSchema } from '../sql/schema.ts'
 
+/** The options of `migratePostgres`. */
 export interface PostgresMigration {
   readonly url: string
   readonly schema?: string

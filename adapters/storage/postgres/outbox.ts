@@ -13,6 +13,7 @@ import { migratePostgres } from './migrate.ts'
 /** The notification of a storage after a commit. A hint: a listener that misses it finds the rows by polling. */
 export const channelOf = (schema: string): string => `${schema}_outbox`
 
+/** The options of `postgresOutbox`. */
 export interface PostgresOutboxOptions {
   readonly url: string
   readonly schema?: string

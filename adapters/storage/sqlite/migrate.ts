@@ -9,6 +9,7 @@ import { DatabaseSync } from '../../sql/sqlite/module.ts'
 import type { TableShape } from '../../sql/values.ts'
 import { storageSchema } from '../sql/schema.ts'
 
+/** The options of `migrateSqlite`. */
 export interface SqliteMigration {
   readonly path: string
   /** Only say what would be done. */

@@ -78,7 +78,11 @@ export const idempotencyKeys = table(
   { unique: [['caller', 'key']] },
 )
 
+/** A network as it is stored. */
 export type NetworkRow = RowIn<typeof networks>
+/** An API key as it is stored: its token as a hash. */
 export type ApiKeyRow = RowIn<typeof apiKeys>
+/** A webhook endpoint as it is stored: key and secrets perhaps encrypted. */
 export type EndpointRow = RowIn<typeof webhookEndpoints>
+/** An entry of the audit as it is stored. */
 export type AuditRow = RowIn<typeof audit>
