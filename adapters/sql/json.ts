@@ -6,12 +6,47 @@ import type { TableShape } from './values.ts'
 
 type Add = (value: Parameter) => string
 
+/** The parts of a page of records. */
+export interface PageParts {
+  readonly dialect: Dialect
+  readonly table: TableShape
+  readonly fields: JsonFields
+  readonly order: { readonly by: string; readonly direction: 'asc' | 'desc' }
+  readonly add: Add
+  /** The query of its rows, with these columns. */
+  rows(columns: string): string
+  /** The query of the row behind it, with the condition that it is behind it. A page of all rows has none. */
+  next?(condition: string): string
+}
+
+/**
+ * A query with one row: the records of a page as one JSON text, their number, the last one's place, and whether more follow.
+ *
+ * @param versions of the rows that the caller has: if they are the same, the text is null. If not, the versions are the fifth value
+ */
+export function jsonPage({ dialect, table, fields, order, add, rows, next }: PageParts, versions?: string): string {
+  // No column has such a name.
+  const [record, place, last, version] = ['"~record"', '"~place"', '"~last"', '"~version"']
+  const joined = joinedRecords(dialect, record)
+  const withPlace = (column: string) => `(${rows(`${column}, ${quoted(order.by)} AS ${place}`)})`
+  const counted = `count(*) AS ${place}, ${order.direction === 'asc' ? 'max' : 'min'}(${place}) AS ${last}`
+  const more = () =>
+    next ? `(${next(`${quoted(order.by)} ${order.direction === 'asc' ? '>' : '<'} ${last}`)}) IS NOT NULL` : 'FALSE'
+  const records = () => `${withPlace(`${jsonExpression(dialect, table, fields, add)} AS ${record}`)} AS shown`
+  if (versions === undefined)
+    return `SELECT ${record}, ${place}, ${last}, ${more()} FROM (SELECT ${joined} AS ${record}, ${counted} FROM ${records()}) AS page`
+  const had = add(versions)
+  const text = `CASE WHEN ${version} = ${had} THEN NULL ELSE (SELECT ${joined} FROM ${records()}) END`
+  const found = `SELECT string_agg(${version}, ',') AS ${version}, ${counted} FROM ${withPlace(`${dialect.rowVersion} AS ${version}`)} AS found`
+  return `SELECT ${text}, ${place}, ${last}, ${more()}, NULLIF(${version}, ${had}) FROM (${found}) AS page`
+}
+
 /**
  * The expression that writes a record out of a row.
  * @param add takes a parameter and gives its text
  * @throws RangeError for a column that the table does not have
  */
-export function jsonExpression(dialect: Dialect, table: TableShape, fields: JsonFields, add: Add): string {
+function jsonExpression(dialect: Dialect, table: TableShape, fields: JsonFields, add: Add): string {
   const write = dialect.engine === 'sqlite' ? sqliteValue : postgresValue
   const values = fields.map(([name, source]) => {
     const type = 'column' in source ? table.columns[source.column]?.type : 'text'
@@ -24,7 +59,7 @@ export function jsonExpression(dialect: Dialect, table: TableShape, fields: Json
 }
 
 /** Joins the records of all rows: one value costs far less than a hundred. */
-export const joinedRecords = (dialect: Dialect, record: string): string =>
+const joinedRecords = (dialect: Dialect, record: string): string =>
   dialect.engine === 'sqlite' ? `CAST(group_concat(${record}, ',') AS BLOB)` : `string_agg(${record}, ',')`
 
 function sqliteValue(source: JsonSource, type: string, add: Add): string {

@@ -4,7 +4,7 @@ import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { JsonFields } from '../../lib/storage/json.ts'
 import { type Add, clausesOf } from './clauses.ts'
 import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
-import { joinedRecords, jsonExpression } from './json.ts'
+import { jsonPage } from './json.ts'
 import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'
 
 export interface Statement {
@@ -18,6 +18,8 @@ export interface Statement {
   readonly reads?: string
   /** The table of which it changes rows. A lock changes none. */
   readonly writes?: string
+  /** Where rows have versions: the same page, without its text if its rows are of these versions. See `jsonPage`. */
+  unless?(versions: string): Statement
 }
 
 export interface Several {
@@ -128,26 +130,19 @@ export function statementsOf(dialect: Dialect) {
     return { sql: `${sql}${bounds(query, add)}`, values, reads: table.name }
   }
 
-  /**
-   * One row: the records of all rows as one JSON text, their number, the place of the last one, and whether more follow.
-   * `undefined` where several queries would have to be put together, and where a place may be null.
-   */
+  /** See `jsonPage`. `undefined` where several queries would have to be put together, and where a place may be null. */
   function findJson(table: TableShape, query: RowQuery, fields: JsonFields): Statement | undefined {
-    const { where = {}, order = upwards } = query
-    const { by, direction } = order
-    if (branchesOf(table, query).length > 0 || table.columns[by]?.nullable) return undefined
-    const { values, add } = parameters()
-    // No column has such a name.
-    const [record, place, last] = ['"~record"', '"~place"', '"~last"']
-    const columns = `${jsonExpression(dialect, table, fields, add)} AS ${record}, ${quoted(by)} AS ${place}`
-    const rows = `${selection(table, query, add, columns)}${bounds(query, add)}`
-    const lastPlace = `${direction === 'asc' ? 'max' : 'min'}(${place})`
-    const page = `SELECT ${joinedRecords(dialect, record)} AS ${record}, count(*) AS ${place}, ${lastPlace} AS ${last} FROM (${rows}) AS shown`
-    const beyondLast = [`${quoted(by)} ${direction === 'asc' ? '>' : '<'} ${last}`]
-    // With its order, so that the same index serves it. `EXISTS` would forget the order.
-    const next = () => `${selection(table, { where, order }, add, quoted(by), beyondLast)} LIMIT 1`
-    const more = query.limit === undefined ? 'FALSE' : `(${next()}) IS NOT NULL`
-    return { sql: `SELECT ${record}, ${place}, ${last}, ${more} FROM (${page}) AS page`, values, reads: table.name }
+    const { where = {}, order = upwards, limit } = query
+    if (branchesOf(table, query).length > 0 || table.columns[order.by]?.nullable) return undefined
+    const write = (versions?: string): Statement => {
+      const { values, add } = parameters()
+      const rows = (columns: string) => `${selection(table, query, add, columns)}${bounds(query, add)}`
+      // With its order, so that the same index serves it. `EXISTS` would forget the order.
+      const next = (further: string) => `${selection(table, { where, order }, add, quoted(order.by), [further])} LIMIT 1`
+      const parts = { dialect, table, fields, order, add, rows, ...(limit === undefined ? {} : { next }) }
+      return { sql: jsonPage(parts, versions), values, reads: table.name }
+    }
+    return { ...write(), ...(dialect.rowVersion ? { unless: write } : {}) }
   }
 
   /** A query whose text depends on little: single values and nulls, no list, and nothing that no row can have. */

@@ -63,6 +63,8 @@ export function postgresDialect(schema: string): PostgresDialect {
     lock: (strength) => (strength === 'share' ? ' FOR SHARE' : ' FOR UPDATE'),
     bound: (parameter) => parameter,
     noLimit: '',
+    // The transaction that wrote the row. Two rows may have the same one.
+    rowVersion: `"id" || ':' || xmin::text`,
     now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
   }
 }

@@ -1,0 +1,88 @@
+/**
+ * Pages that are asked for again. PostgreSQL makes and sends their text only if a row has changed. The text is most of its work
+ * for a page.
+ *
+ * Terms
+ * - **Versions** of a page: the id and the version of each of its rows. The same versions have the same text.
+ */
+import type { Dialect } from '../../sql/dialect.ts'
+import { send } from '../../sql/postgres/client.ts'
+import type { PgClient, PgPool, PgResult } from '../../sql/postgres/connection.ts'
+import { holdClient } from '../../sql/postgres/hold.ts'
+import type { Statement } from '../../sql/statements.ts'
+
+export interface KeptPages {
+  /**
+   * Runs a statement that reads in a snapshot. The text of a kept page is bytes.
+   * @param run runs it on the connection
+   */
+  answer(client: PgClient, statement: Statement, run: (statement: Statement) => Promise<PgResult>): Promise<PgResult>
+}
+
+interface Page {
+  readonly versions: string
+  readonly text: Buffer
+  /** The moment since which it is kept, as a count. */
+  readonly since: number
+}
+
+/** Pages that are remembered as asked for, kept or not; and bytes of those that are kept. */
+const [maxPages, maxBytes] = [1000, 8 * 2 ** 20]
+
+export function keptPages(): KeptPages {
+  /** By the statement. The one that was asked for last is the last one. */
+  const pages = new Map<string, Page | undefined>()
+  /** The first use of each connection, by the same count. */
+  const firstUses = new WeakMap<PgClient, number>()
+  let bytes = 0
+  let count = 0
+
+  function put(key: string, page: Page | undefined): void {
+    bytes += (page?.text.length ?? 0) - (pages.get(key)?.text.length ?? 0)
+    pages.delete(key)
+    pages.set(key, page)
+    for (const [oldest, { text } = { text: '' }] of pages) {
+      if (pages.size <= maxPages && bytes <= maxBytes) break
+      pages.delete(oldest)
+      bytes -= text.length
+    }
+  }
+
+  return {
+    async answer(client, statement, run) {
+      const { unless, sql, values } = statement
+      if (!unless) return run(statement)
+      if (!firstUses.has(client)) firstUses.set(client, ++count)
+      const firstUse = firstUses.get(client) ?? 0
+      const key = `${sql} ${JSON.stringify(values)}`
+      const isKnown = pages.has(key)
+      const page = pages.get(key)
+      put(key, page)
+      if (!isKnown) return run(statement)
+      // A server that lost commits gives their versions again, and has lost its connections.
+      const kept = page && page.since > firstUse ? page : undefined
+      const answer = await run(unless(kept?.versions ?? ''))
+      const [[text, rows, last, more, versions] = []] = answer.rows
+      // A page that has become empty has no text and no versions.
+      if (kept && text === null && rows !== '0') return { ...answer, rows: [[kept.text, rows, last, more]] }
+      if (typeof text === 'string' && typeof versions === 'string')
+        put(key, { versions, text: Buffer.from(text), since: ++count })
+      return answer
+    },
+  }
+}
+
+/** Whether the rows of a database have versions. Not all that speak PostgreSQL have them. */
+export async function hasRowVersions(pool: PgPool, dialect: Dialect, connectTimeoutMs: number): Promise<boolean> {
+  const { client, release } = await holdClient(pool, connectTimeoutMs)
+  const asked = send(
+    client,
+    `SELECT ${dialect.rowVersion} FROM (SELECT "seq" AS "id", xmin FROM ${dialect.table('outbox')} LIMIT 0) AS o`,
+  )
+  const isAnswered = await asked.then(
+    () => true,
+    () => false,
+  )
+  release()
+  return isAnswered
+}
