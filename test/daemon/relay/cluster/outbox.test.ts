@@ -10,7 +10,7 @@ const server = await clusterServer(postgres)
 test('a long transaction with an earlier place in the outbox holds nobody up, and is not passed over when it ends', async () => {
   const hook = await watched((_, response) => void response.writeHead(204).end())
   const group = await cluster(server)
-  const relays = await Promise.all(times(2).map(() => group.start()))
+  const relays = await Promise.all(times(2).map(() => group.begin()))
   await group.append(endpoint(hook.at('/1'), { id: '1' }), endpoint(hook.at('/2'), { id: '2', order: 'fifo' }))
   await untilShared(group, relays, [1, 1])
 
@@ -40,7 +40,7 @@ test('a long transaction with an earlier place in the outbox holds nobody up, an
 test('an endpoint gets the events that follow it in the outbox, whichever relay ingests them', async () => {
   const hook = await watched((_, response) => void response.writeHead(204).end())
   const group = await cluster(server)
-  await Promise.all(times(3).map(() => group.start()))
+  await Promise.all(times(3).map(() => group.begin()))
   const expected = new Map<string, string[]>()
   for (const round of times(25)) {
     await group.append(event(`before${round}`), endpoint(hook.at(`/${round}`), { id: `${round}`, order: 'fifo' }))

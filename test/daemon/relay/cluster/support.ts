@@ -1,11 +1,17 @@
-/** Shared by the tests of several relays on one database: real relays as processes, and a look into their store. */
+/**
+ * Shared by the tests of several relays on one database: real relays, and a look into their store. Those that are killed or
+ * stopped by a signal are processes. A process costs half a second of processor time before its first delivery, so the others
+ * run in the process of the test.
+ */
 import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import type { AttemptReport } from '../../../../daemon/relay/events.ts'
 import { relayHome } from '../../../../daemon/relay/ingest/outbox-address.ts'
+import { type Relay, startRelay } from '../../../../daemon/relay/relay.ts'
 import type { Settings } from '../../../../daemon/relay/settings.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
 import { type Command, run } from '../../../support/command.ts'
@@ -48,6 +54,16 @@ export interface RelayProcess extends Command {
   stop(): Promise<number | null>
 }
 
+/** A relay in the process of the test. */
+export interface RelayHere {
+  readonly relay: Relay
+  readonly attempts: readonly AttemptReport[]
+  /** Its faults, as a process logs them. */
+  faults(): readonly string[]
+  /** Asks it to end, and waits until it has. */
+  stop(): Promise<void>
+}
+
 export interface RelayOptions {
   readonly settings?: Partial<Settings>
   /** The network between it and the database. */
@@ -65,6 +81,8 @@ export interface Cluster {
   appendTogether(records: readonly OutboxRecord[]): Promise<void>
   /** Starts a relay and waits for its output that it has started. */
   start(options?: RelayOptions): Promise<RelayProcess>
+  /** Begins a relay in the process of the test. It ends with the test. */
+  begin(options?: Omit<RelayOptions, 'flags'>): Promise<RelayHere>
   /** Rows; `$relay` stands for the schema of the relays, `$outbox` for that of the outbox. */
   query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
   /** How many endpoints each relay has, by process; those that are nobody's under 0. */
@@ -119,6 +137,20 @@ export async function cluster(server: ClusterServer): Promise<Cluster> {
         return started()
       }, 'a relay has started')
       return relay
+    },
+    async begin(options = {}) {
+      const outbox = addressAt(options.proxy?.url ?? server.url)
+      if (options.proxy) onTestFinished(() => rm(relayHome(outbox), { recursive: true, force: true }))
+      const faults: string[] = []
+      const attempts: AttemptReport[] = []
+      const relay = await startRelay({
+        outbox,
+        settings: { ...settings, ...options.settings },
+        onAttempt: (report) => void attempts.push(report),
+        onFault: (what, error) => void faults.push(`${what}: ${error}`),
+      })
+      onTestFinished(() => relay.close(0))
+      return { relay, attempts, faults: () => faults, stop: () => relay.close() }
     },
     async shares() {
       const rows = await query(
@@ -228,14 +260,21 @@ export async function watched(answer: Answer): Promise<Watched> {
   }
 }
 
-/** Resolves when each relay has this many endpoints, whichever they are. */
-export function untilShared(group: Cluster, relays: readonly RelayProcess[], counts: readonly number[], seconds?: number) {
+/** Resolves when each relay has this many endpoints, whichever they are, and its store agrees. */
+export function untilShared(
+  group: Cluster,
+  relays: readonly (RelayProcess | RelayHere)[],
+  counts: readonly number[],
+  seconds?: number,
+) {
   const wanted = JSON.stringify([...counts].sort())
   return until(
     async () => {
       const shares = await group.shares()
-      const ours = relays.map(({ pid }) => shares[pid] ?? 0).sort()
-      return JSON.stringify(ours) === wanted && !(0 in shares)
+      const here = relays.flatMap((each) => ('relay' in each ? [[...each.relay.scheduler.endpoints].length] : []))
+      const others = relays.flatMap((each) => ('relay' in each ? [] : [shares[each.pid] ?? 0]))
+      const agrees = here.reduce((sum, count) => sum + count, 0) === (shares[process.pid] ?? 0)
+      return agrees && JSON.stringify([...here, ...others].sort()) === wanted && !(0 in shares)
     },
     `the relays have ${counts.join(', ')} endpoints`,
     seconds,
