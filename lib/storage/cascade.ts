@@ -3,24 +3,30 @@ import type { ScopedTx } from './scoped.ts'
 import type { Id, Row, Table } from './table.ts'
 import { tables } from './tables.ts'
 
-/** The tables and columns that point to a table, as `tables/` declares them, and an order in which an index has their rows. */
-const pointingTo = (name: string) =>
-  (tables as readonly Table<Row>[]).flatMap((table) =>
-    Object.entries(table.columns)
-      .filter(([, column]) => column.references?.table === name)
-      .map(([column, { references }]) => ({
-        table,
-        column: column as keyof Row & string,
-        onRemove: references?.onRemove,
-        order: { by: orderOf(table, column), direction: 'asc' as const },
-      })),
-  )
-
 /** Without it a database may look for the lowest ids in all of a table, and read most of it. */
 function orderOf({ unique, indexes }: Table<Row>, column: string): keyof Row & string {
   const key = [...indexes, ...unique].find((columns) => columns[1] === column)
   return (key?.[2] ?? 'id') as keyof Row & string
 }
+
+/** The columns of all tables that point to a row, as `tables/` declares them, and an order in which an index has their rows. */
+const references = (tables as readonly Table<Row>[]).flatMap((table) =>
+  Object.entries(table.columns).flatMap(([column, { references }]) =>
+    references
+      ? {
+          to: references.table,
+          table,
+          column: column as keyof Row & string,
+          onRemove: references.onRemove,
+          order: { by: orderOf(table, column), direction: 'asc' as const },
+        }
+      : [],
+  ),
+)
+
+/** By the name of the table to which they point: an operation may ask for thousands of rows. */
+const pointers = Map.groupBy(references, ({ to }) => to)
+const pointingTo = (name: string) => pointers.get(name) ?? []
 
 /**
  * Removes or clears whatever points to a row, as the references of the tables say; batch by batch, all in the caller's
