@@ -3,7 +3,7 @@
  * has a million deliveries.
  */
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { pageOf } from '../../../../daemon/relay/operate/view/search.ts'
 import { type Plan, type RelayDatabase, type Rows, rows, type Statement } from '../../../../daemon/relay/store/database.ts'
 import { operatorStore } from '../../../../daemon/relay/store/operator/operator.ts'
@@ -44,23 +44,25 @@ const engines: Readonly<
       const schema = postgres.newSchema()
       await (await openPostgres({ url: postgres.url, schema })).close()
       const database = await openOperatorDatabase({ url: postgres.url, schema })
-      onTestFinished(async () => {
-        await postgres.drop(`${schema}_relay`)
-        await postgres.drop(schema)
-      })
       return { database, run: (sql) => database.rows(sql) }
     },
     series: (from, to) => `generate_series(${from}, ${to}) AS s (i)`,
   },
 }
 
+const made: Made[] = []
+afterAll(async () => {
+  for (const { database } of made) await database.close()
+})
+
 /**
- * A store with so many deliveries. Nearly all are of network 1; every tenth of them failed. Network 2 has 100, among the oldest.
+ * A store with so many deliveries, and without statistics. Nearly all are of network 1; every tenth of them failed. Network 2 has
+ * 100, among the oldest.
  */
-async function storeOf(name: keyof typeof engines, count: number, isAnalyzed = true) {
+async function newStore(name: keyof typeof engines, count: number) {
   const { open, series } = engines[name]
   const { database, run } = await open()
-  onTestFinished(() => database.close())
+  made.push({ database, run })
   const endpoint = (ref: number) =>
     `INSERT INTO $schema.endpoints (ref, network_id, id, url, key, secrets, audience, enabled, "order")
      VALUES (${ref}, '${ref}', '${ref}7', 'http://127.0.0.1:1/', 'k', '[]', 'integration', ${name === 'SQLite' ? '1' : 'true'}, 'none')`
@@ -76,8 +78,6 @@ async function storeOf(name: keyof typeof engines, count: number, isAnalyzed = t
     SELECT i, CASE WHEN i <= 100 THEN 2 ELSE 1 END, CASE WHEN i % 10 = 0 THEN 'dead' ELSE 'delivered' END, 1, 0, 1, 1000 * i, 5,
       CASE WHEN i % 10 = 0 THEN 500 ELSE 204 END, CASE WHEN i % 10 = 0 THEN 'status' ELSE 'delivered' END FROM ${rows}`)
   }
-  if (isAnalyzed) await run('ANALYZE')
-
   const statements: Statement[] = []
   /** Runs a plan as it is, and keeps its statements. */
   function* recorded<T>(plan: Plan<T>): Plan<T> {
@@ -95,9 +95,20 @@ async function storeOf(name: keyof typeof engines, count: number, isAnalyzed = t
     for (const { sql, values } of statements) found.push(await database.read(() => rows(`${explain} ${sql}`, values)))
     return found
   }
-  return { store: operatorStore(recording, none), statements, explained }
+  return { store: operatorStore(recording, none), statements, explained, analyze: () => run('ANALYZE') }
 }
-type Stored = Awaited<ReturnType<typeof storeOf>>
+type Stored = Awaited<ReturnType<typeof newStore>>
+
+/** Making one costs more than the tests that read it: they share it. Those that want no statistics come first. */
+const stores = new Map<string, Promise<Stored>>()
+async function storeOf(name: keyof typeof engines, count: number, isAnalyzed = true): Promise<Stored> {
+  const key = `${name} ${count}`
+  const stored = await (stores.get(key) ?? newStore(name, count))
+  stores.set(key, Promise.resolve(stored))
+  if (isAnalyzed) await stored.analyze()
+  stored.statements.length = 0
+  return stored
+}
 
 interface PlanNode {
   readonly 'Node Type': string
@@ -160,9 +171,18 @@ const pageAt = (stored: Stored, { network = '1', filter }: { readonly network?: 
   return pageOf(stored.store, network, filter, { limit })
 }
 
+test('on PostgreSQL the state and the charts of a network read its own deliveries', async () => {
+  const many = await storeOf('PostgreSQL', large, false)
+  const [state] = await many.store.endpointsOf('2')
+  expect(state).toMatchObject({ endpoint_id: '27', pending: 0, dead: 10, last_success_at: '1970-01-01T00:01:39.000Z' })
+  const slots = await many.store.slots('2', 0, 3_600_000, 10_000)
+  expect(slots).toEqual([{ endpoint_id: '27', at: 0, delivered: 90, failed: 10 }])
+  expect(await rowsRead(many)).toBeLessThan(400)
+})
+
 test.each([
-  ['with statistics', true],
   ['before PostgreSQL has statistics', false],
+  ['with statistics', true],
 ] as const)(
   `on PostgreSQL, %s, a page among ${large} deliveries reads at most twice the rows of one among ${small}`,
   async (_, isAnalyzed) => {
@@ -190,15 +210,6 @@ describe('on SQLite', () => {
     expect(await many.store.slots('2', 0, 3_600_000, 10_000)).toEqual([{ endpoint_id: '27', at: 0, delivered: 90, failed: 10 }])
     expect(await strangePlans(many)).toEqual([])
   })
-})
-
-test('on PostgreSQL the state and the charts of a network read its own deliveries', async () => {
-  const many = await storeOf('PostgreSQL', large, false)
-  const [state] = await many.store.endpointsOf('2')
-  expect(state).toMatchObject({ endpoint_id: '27', pending: 0, dead: 10, last_success_at: '1970-01-01T00:01:39.000Z' })
-  const slots = await many.store.slots('2', 0, 3_600_000, 10_000)
-  expect(slots).toEqual([{ endpoint_id: '27', at: 0, delivered: 90, failed: 10 }])
-  expect(await rowsRead(many)).toBeLessThan(400)
 })
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
