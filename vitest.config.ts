@@ -29,13 +29,17 @@ const everyRelay = 'test/daemon/relay/every-relay.test.ts'
 /** Long, and one database at a time: so its pairs are shared out over two. */
 const interleavings = 'test/contract/interleavings.test.ts'
 
-/** Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`). */
+/**
+ * Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`); CI runs
+ * them in full instead.
+ */
 const soak = [
   'browser/tasks',
   'cluster/network',
   'kill-loop',
   'kills',
   'large',
+  'large-commits',
   'moving/commands',
   'stopped-writer',
   'storage/lowdb/processes',
@@ -108,7 +112,7 @@ const project = (name: string, include: readonly string[], env: Readonly<Record<
   test: {
     name,
     include: [...include],
-    exclude: name === 'main' ? [interleavings, oneFile, everyRelay] : [],
+    exclude: name === 'main' ? [interleavings, oneFile, everyRelay, ...(withSoak ? soak : [])] : [],
     env: { ...env },
     globalSetup: ['test/support/global-setup.ts'],
   },

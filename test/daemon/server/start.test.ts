@@ -7,6 +7,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { environment, program } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -64,7 +65,10 @@ test.each([
   ['folkmoot-relay', 'status', '--outbox'],
 ])('%s %s on PostgreSQL names the package pg where it is missing', (name, ...args) => {
   const start = (address: string) =>
-    spawnSync(process.execPath, ['--import', withoutPg, bin(name), ...args, address], { encoding: 'utf8' })
+    spawnSync(process.execPath, ['--import', withoutPg, program(name), ...args, address], {
+      encoding: 'utf8',
+      env: environment(),
+    })
   expect(start('postgres://me:secret@127.0.0.1:1/none')).toEqual(
     expect.objectContaining({ status: 2, stdout: '', stderr: `${name}: PostgreSQL needs the package \`pg\`: npm install pg\n` }),
   )

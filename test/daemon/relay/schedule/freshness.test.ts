@@ -67,7 +67,7 @@ async function community(down: Answer = status(503, { connection: 'close' }), re
       up = where === 'up'
     },
     /** Lets time pass, with an event now and then. */
-    async pass(milliseconds: number, every: number, step = minute): Promise<void> {
+    async pass(milliseconds: number, every: number, step = Math.min(every, 2 * minute)): Promise<void> {
       for (let passed = 0; passed < milliseconds; passed += step) {
         if (passed % every === 0) await record()
         clock.advance(step)
