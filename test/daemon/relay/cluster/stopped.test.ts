@@ -104,7 +104,7 @@ test('what it had only recorded to be sent it does not send any more', async () 
   freeze(stopped)
   await lock.query('SELECT pg_advisory_unlock(7)')
 
-  const other = await group.begin({ settings: steadily })
+  await group.begin({ settings: steadily })
   await until(async () => (await group.pending()) === 0 && hook.received.length > 0, 'another relay has sent it')
   stopped.child.kill('SIGCONT')
   await lostItsLease(stopped)
