@@ -29,6 +29,24 @@ test('node:http: a body comes in and the record goes out, byte for byte', async 
   expect(await listed.json()).toEqual({ items: [record], links: { self: url + tags, next: null } })
 })
 
+test('a text of any length and alphabet leaves as UTF-8, with its length', async () => {
+  const texts = ['plain', 'Größe', 'Größe ✓ 🌱', 'half a pair \ud83c'].flatMap((text) => [
+    text,
+    text.repeat(600),
+    text.repeat(20_000),
+  ])
+  const url = await onLoopback((request, response) => {
+    const body = texts[Number(request.url?.slice(1))] ?? ''
+    toNodeListener({ serve: async () => ({ status: 200, headers: {}, body }) })(request, response)
+  })
+  for (const [place, text] of texts.entries()) {
+    const answer = await fetch(`${url}/${place}`)
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    expect(bytes.equals(Buffer.from(text))).toBe(true)
+    expect(answer.headers.get('content-length')).toBe(String(bytes.length))
+  }
+})
+
 test('HEAD has the headers of GET and no body', async () => {
   const { community, headers } = await hosted()
   const url = await onLoopback(toNodeListener(community))
