@@ -41,6 +41,7 @@ const soak = [
   'large',
   'large-commits',
   'moving/commands',
+  'schedule/freshness',
   'stopped-writer',
   'storage/lowdb/processes',
   'storage/postgres/processes',
