@@ -36,6 +36,8 @@ export interface RowQuery {
 }
 
 const upwards = { by: 'id', direction: 'asc' } as const
+/** Rows that one statement adds to the outbox: few numbers, so that there are few statements. */
+const rowsAtOnce = [32, 8, 2] as const
 /** Values of a list that are sought one by one. */
 const maxBranches = 8
 
@@ -201,7 +203,14 @@ export function statementsOf(dialect: Dialect) {
     return { sql: get, values: [wanted], single: true, several: getSeveral, reads: table.name }
   }
 
-  const append = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
+  /** Adds as many rows to the outbox. */
+  function appendSql(count: number): string {
+    const rows = Array.from({ length: count }, (_, place) => `(${dialect.parameter(place + 1)})`)
+    return `INSERT INTO ${dialect.table('outbox')} ("records") VALUES ${rows.join(', ')}`
+  }
+
+  const append = appendSql(1)
+  const appends = rowsAtOnce.map((count) => ({ count, sql: appendSql(count) }))
 
   return {
     /** Makes rows of a table out of the values of its columns. */
@@ -253,5 +262,16 @@ export function statementsOf(dialect: Dialect) {
       values: [JSON.stringify(records)],
       writes: 'outbox',
     }),
+
+    /** Adds rows to the outbox, each the text of a list of records. */
+    appendRows(rows: readonly string[]): Statement[] {
+      const all: Statement[] = []
+      for (let place = 0; place < rows.length; ) {
+        const { count, sql } = appends.find(({ count }) => count <= rows.length - place) ?? { count: 1, sql: append }
+        all.push({ sql, values: rows.slice(place, place + count), writes: 'outbox' })
+        place += count
+      }
+      return all
+    },
   }
 }

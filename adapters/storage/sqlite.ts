@@ -21,6 +21,7 @@ import { storageSchema } from './sql/schema.ts'
 import { inSession, type Writer } from './sql/session.ts'
 import { sharedSnapshots } from './sql/snapshots.ts'
 import { nestedStorage, runningWork, sqlStorage } from './sql/storage.ts'
+import { type Appended, appendedRows } from './sqlite/appended.ts'
 import { groupCommits } from './sqlite/group-commits.ts'
 import { type LogFile, logOver, openLogFile } from './sqlite/log.ts'
 import { readersWith } from './sqlite/readers.ts'
@@ -74,8 +75,11 @@ const checkpointPages = 4_000
 /** Reads that share a snapshot at most, so that their results are not all in memory at once. */
 const maxReads = 64
 
-/** @param changes called with each table of which rows change; without one where nobody can tell which */
-function writerOn(connection: Connection, changes: (table?: string) => void = () => {}): Writer {
+/**
+ * @param changes called with each table of which rows change; without one where nobody can tell which
+ * @param appended takes the rows of the outbox; by default they are written at once
+ */
+function writerOn(connection: Connection, changes: (table?: string) => void = () => {}, appended?: Appended): Writer {
   const check = () => requireTransaction(connection)
   return {
     get native() {
@@ -100,7 +104,9 @@ function writerOn(connection: Connection, changes: (table?: string) => void = ()
     append(records) {
       check()
       changes('outbox')
-      for (const part of partsOf(records)) connection.change(statements.append(part))
+      for (const part of partsOf(records))
+        if (appended) appended.add(JSON.stringify(part))
+        else connection.change(statements.append(part))
     },
   }
 }
@@ -158,8 +164,13 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const version = versionOf(connection)
   /** The tables that the open group has changed. */
   let grouped = new Changed()
+  const appended = appendedRows((rows) => {
+    for (const statement of statements.appendRows(rows)) connection.change(statement)
+  })
   const groups = groupCommits({
     ...{ connection, path, log, busyTimeoutMs },
+    begun: appended.groupBegun,
+    beforeCommit: appended.write,
     sync() {
       const { tables } = grouped
       grouped = new Changed()
@@ -176,10 +187,11 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const snapshots = sharedSnapshots({ open, maxReads, statements, nesting })
   /** The tables that the transaction changes which runs now: they run one at a time. */
   let changed = new Changed()
-  const writer = writerOn(connection, (table) => {
+  const changes = (table?: string) => {
     changed.add(table)
     grouped.add(table)
-  })
+  }
+  const writer = writerOn(connection, changes, appended)
   const work = runningWork()
   const inExclusive = nestingIn(
     'a write inside `exclusive` would wait for itself. Write through `using`, or begin it after `exclusive` ends',
@@ -190,9 +202,12 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
       async write(asked) {
         inExclusive.refuse()
         const own = new Changed()
-        const begin = () => {
+        const begin = async () => {
           changed = own
-          return inSession(writer, writer, statements, asked)
+          appended.begun()
+          const value = await inSession(writer, writer, statements, asked)
+          appended.ended()
+          return value
         }
         try {
           const value = await groups.transaction(begin)

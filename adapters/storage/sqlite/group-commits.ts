@@ -47,11 +47,16 @@ export interface GroupCommitOptions {
   readonly log: Log
   /** Milliseconds to wait for another process that writes. */
   readonly busyTimeoutMs: number
+  /** Called when a group has begun. */
+  readonly begun?: () => void
+  /** Called before each commit. If it throws, the group is undone. */
+  readonly beforeCommit?: () => void
   /** Called right after each commit: what is waited for before it is told. By default a sync of the log. */
   readonly sync?: () => Promise<void> | undefined
 }
 
-export function groupCommits({ connection, path, log, busyTimeoutMs, sync = log.synced }: GroupCommitOptions): GroupCommits {
+export function groupCommits(options: GroupCommitOptions): GroupCommits {
+  const { connection, path, log, busyTimeoutMs, sync = log.synced } = options
   const { database } = connection
   const queue: Job[] = []
   let running = false
@@ -115,6 +120,7 @@ export function groupCommits({ connection, path, log, busyTimeoutMs, sync = log.
         // The sync of this group cannot begin earlier than that one ends. Until then others join it.
         if (!before || !(await joinedUntil(before))) break
       }
+      options.beforeCommit?.()
       commit()
     } catch (error) {
       if (database.isTransaction) connection.run('ROLLBACK')
@@ -148,6 +154,7 @@ export function groupCommits({ connection, path, log, busyTimeoutMs, sync = log.
       log.begunAnew()
     }
     connection.run('BEGIN IMMEDIATE')
+    options.begun?.()
   }
 
   /** @throws StorageError `unknown` after an error of the disk: the log may hold the commit, and a crash would bring it back */
