@@ -64,6 +64,7 @@ await createProgram({
   json,
   draw: process.stderr.isTTY ? redraw : undefined,
   keys,
+  input: () => process.stdin,
   failed: () => {
     process.exitCode = 1
   },

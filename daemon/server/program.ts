@@ -1,4 +1,5 @@
 /** The command line of the server. A command's modules are loaded when it runs, so that help and mistakes come at once. */
+import { Readable } from 'node:stream'
 import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
 import { hintAtHelp } from '../help-hint.ts'
@@ -29,6 +30,8 @@ export interface Host {
   readonly draw?: ((line: string) => void) | undefined
   /** Calls for each key that is pressed, until the returned function is called. */
   readonly keys?: (pressed: (key: string) => void) => () => void
+  /** Standard input, for a command that reads it; empty by default. */
+  readonly input?: () => Readable
   /** Sets the exit code 1: the command has done its work, and its result is a bad one. */
   readonly failed: () => void
   readonly version: string
@@ -44,6 +47,7 @@ export function createProgram({
   json,
   draw,
   keys = () => () => {},
+  input = () => Readable.from([]),
   failed,
   starting,
   version,
@@ -70,7 +74,7 @@ export function createProgram({
   triggerCommand(program, out)
   panelLinkCommand(program, out)
   listenCommand(program, { out, keys }, starting)
-  mcpCommand(program, { out, failed }, starting)
+  mcpCommand(program, { out, input, failed }, starting)
 
   program
     .command('migrate')

@@ -1,4 +1,5 @@
 /** The options of `folkmoot mcp`. */
+import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import type { Output } from '../../output.ts'
 import { list } from '../options.ts'
@@ -9,11 +10,12 @@ import type { McpFlags } from './mcp.ts'
 /** The parts of the process that the command uses. */
 interface Host {
   readonly out: Output
+  readonly input: () => Readable
   readonly failed: () => void
 }
 
 /** @param starting is given what runs, to end it with the process */
-export function mcpCommand(program: Command, { out, failed }: Host, starting: (running: Promise<Running>) => void): void {
+export function mcpCommand(program: Command, { out, input, failed }: Host, starting: (running: Promise<Running>) => void): void {
   const command = program
     .command('mcp')
     .description('the operations of a server as tools of the Model Context Protocol, on standard input and output')
@@ -24,6 +26,6 @@ export function mcpCommand(program: Command, { out, failed }: Host, starting: (r
     .option('--only <groups...>', 'groups that there are tools for; every group by default', list, [])
     .action(async (flags: McpFlags) => {
       const { serveMcp } = await import('./mcp.ts')
-      starting(Promise.resolve(serveMcp(flags, out, failed)))
+      starting(Promise.resolve(serveMcp(flags, { out, input: input(), failed })))
     })
 }

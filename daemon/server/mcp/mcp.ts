@@ -1,5 +1,6 @@
 /** `folkmoot mcp`: a server of this API, anywhere, as tools for an agent that starts this process. */
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { Readable } from 'node:stream'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { serverOf } from '../../../adapters/mcp/server.ts'
 import { toolsOf } from '../../../adapters/mcp/tools.ts'
 import { createClient } from '../../../lib/client/index.ts'
@@ -8,6 +9,7 @@ import { fault, type Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Running } from '../serve.ts'
 import { tokenOf } from '../token.ts'
+import { standardStreams } from './standard-streams.ts'
 
 /** The flags of `folkmoot mcp`. */
 export interface McpFlags {
@@ -17,6 +19,14 @@ export interface McpFlags {
   readonly tokenFile?: string
   readonly write: readonly string[]
   readonly only: readonly string[]
+}
+
+/** The parts of the process that the protocol uses, besides standard output. */
+export interface McpHost {
+  readonly out: Output
+  readonly input: Readable
+  /** Is called if the protocol ends before the input does. */
+  readonly failed: () => void
 }
 
 /** A wrong flag is a mistake in usage. */
@@ -42,18 +52,17 @@ function problemIn(error: Error): string {
 }
 
 /**
- * Serves the protocol on standard input and output until the input ends. Standard output carries the protocol alone.
- * @param failed is called if it ends before the input does
+ * Serves the protocol on standard input and output until the input ends and its requests are answered. Standard output carries the protocol alone.
  * @throws UsageError that names the flag and the remedy
  */
-export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, out: Output, failed: () => void): Running {
+export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, { out, input, failed }: McpHost): Running {
   const given = tokenOf('--token', token, tokenFile, 'the protocol')
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError(`--url must be like https://api.example.org, got ${JSON.stringify(url.slice(0, 200))}`)
   const tools = asUsage(() => toolsOf(operations, { write, only }, (option) => `--${option}`))
   const client = asUsage(() => createClient({ baseUrl: url, network, token: given, maxRetryWait: 30_000 }))
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint).length
-  const transport = new StdioServerTransport(undefined, undefined, { maxBufferSize: maxMessage * 1024 * 1024 })
+  const transport = standardStreams(input, maxMessage * 1024 * 1024)
   const onerror = (error: Error): void => {
     out.warn(problemIn(error))
     if (isTooLarge(error)) failed()

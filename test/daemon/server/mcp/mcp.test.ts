@@ -46,6 +46,32 @@ test('an agent starts folkmoot mcp, reads and writes a network of a server, and 
   expect(strays).toEqual([])
 })
 
+test('requests that came before the end of the input are answered, and a cancelled one is not waited for', async () => {
+  const server = begun('serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:')
+  const { url, token } = JSON.parse(await server.firstLine())
+  const args = [program('folkmoot'), 'mcp', '--url', url, '--network', '1', '--token', token]
+  const agent = spawn(process.execPath, args, { env: environment() })
+  onTestFinished(() => void agent.kill())
+  const clientInfo = { name: 'test', version: '1.0.0' }
+  const lines = [
+    { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/call', params: { name: 'members_list', arguments: { limit: 1 } } },
+    { id: 3, method: 'tools/call', params: { name: 'posts_list', arguments: { limit: 1 } } },
+    { method: 'notifications/cancelled', params: { requestId: 3 } },
+  ]
+  agent.stdin.end(lines.map((line) => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join(''))
+  const [answers, [code]] = await Promise.all([text(agent.stdout), once(agent, 'close')])
+  const byId = new Map(
+    answers
+      .trimEnd()
+      .split('\n')
+      .map((line) => [JSON.parse(line).id, JSON.parse(line).result]),
+  )
+  expect([code, [...byId.keys()]]).toEqual([0, [1, 2]])
+  expect(byId.get(2).structuredContent.items).toHaveLength(1)
+})
+
 test('messages that are no JSON-RPC are named in one line each, and the next ones are answered', async () => {
   const args = [program('folkmoot'), 'mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token', 'secret-token']
   const agent = spawn(process.execPath, args, { env: environment() })
