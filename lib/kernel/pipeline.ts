@@ -146,7 +146,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
           emissions.push({ name, payload })
         },
         async page(table, query, presentRows, sources) {
-          if (request.asText && sources && isPaged(operation.returns)) {
+          if (request.asText && sources && tx.writesJson && isPaged(operation.returns)) {
             const fields = jsonFieldsOf(operation.returns.paged, table, sources, ids, address.origin)
             const written = fields && (await readJsonPage(tx, table, paging, query ?? {}, fields))
             if (written) return written

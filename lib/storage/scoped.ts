@@ -30,6 +30,8 @@ export interface ScopedTx {
   readonly network_id: Id
   readonly native: unknown
   readonly sendsAhead: boolean
+  /** Whether the storage may write the JSON of rows: without it `findJson` need not be asked. */
+  readonly writesJson: boolean
   /** How often this transaction has changed something so far. A lock is no change, nor is an update that changes nothing. */
   readonly changes: number
 }
@@ -60,6 +62,10 @@ class NetworkTx implements ScopedTx {
 
   get sendsAhead(): boolean {
     return this.#tx.sendsAhead === true
+  }
+
+  get writesJson(): boolean {
+    return this.#tx.findJson !== undefined
   }
 
   get changes(): number {
