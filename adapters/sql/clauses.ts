@@ -67,10 +67,13 @@ export function clausesOf(dialect: Dialect) {
     return ` ORDER BY ${quoted(by)} ${word}${nulls}, "id" ${word}`
   }
 
+  const isWritten = (limit: number | undefined): boolean => limit !== undefined && dialect.writtenLimits.has(limit)
+
   function bounds({ limit, offset = 0 }: Bounds, add: Add): string {
-    const most = limit === undefined ? (offset > 0 ? dialect.noLimit : '') : ` LIMIT ${dialect.bound(add(limit))}`
+    const most =
+      limit === undefined ? (offset > 0 ? dialect.noLimit : '') : ` LIMIT ${isWritten(limit) ? limit : dialect.bound(add(limit))}`
     return offset > 0 ? `${most} OFFSET ${dialect.bound(add(offset))}` : most
   }
 
-  return { parameters, conditions, clause, placeIn, beyond, ordering, bounds }
+  return { parameters, conditions, clause, placeIn, beyond, ordering, bounds, isWritten }
 }

@@ -46,6 +46,8 @@ export interface Dialect {
   lock(strength: LockStrength): string
   /** A parameter after LIMIT and OFFSET. */
   bound(parameter: string): string
+  /** Limits that are written into a statement, in place of a parameter: its plan may depend on them. */
+  readonly writtenLimits: ReadonlySet<number>
   /** No row limit beside an offset: SQLite has no OFFSET without a LIMIT. */
   readonly noLimit: string
   /** The text of a row's id and version: it differs after each change of the row. */

@@ -58,7 +58,7 @@ interface Prepared {
 export type Statements = ReturnType<typeof statementsOf>
 
 export function statementsOf(dialect: Dialect) {
-  const { parameters, conditions, clause, placeIn, beyond, ordering, bounds } = clausesOf(dialect)
+  const { parameters, conditions, clause, placeIn, beyond, ordering, bounds, isWritten } = clausesOf(dialect)
   // By the table, not by its name: a host may have tables of other versions side by side.
   const known = new WeakMap<TableShape, Prepared>()
 
@@ -151,7 +151,7 @@ export function statementsOf(dialect: Dialect) {
   function plain(table: TableShape, query: RowQuery): Statement | undefined {
     const { where = {}, order, after, limit, offset = 0 } = query
     const values: SqlValue[] = []
-    let shape = `${order?.by} ${order?.direction} ${after === undefined} ${limit === undefined} ${offset > 0}`
+    let shape = `${order?.by} ${order?.direction} ${after === undefined} ${isWritten(limit) ? limit : limit === undefined} ${offset > 0}`
     for (const name in where) {
       const wanted = where[name]
       const type = table.columns[name]?.type
@@ -170,7 +170,7 @@ export function statementsOf(dialect: Dialect) {
       return statement
     }
     if (after !== undefined) values.push(placeIn(table, order?.by ?? 'id', after))
-    if (limit !== undefined) values.push(limit)
+    if (limit !== undefined && !isWritten(limit)) values.push(limit)
     if (offset > 0) values.push(offset)
     return { sql, values, single: limit === 1, reads: table.name }
   }

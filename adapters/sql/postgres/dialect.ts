@@ -15,6 +15,14 @@ const elements = {
   json: 'text',
 } as const
 
+/** Lengths of pages, and one more, with which code finds out whether more rows follow. */
+const lengths = [1, 10, 20, 25, 50, 100]
+/**
+ * Of a parameter PostgreSQL assumes that it takes a tenth of all rows. A plan for its value looks so much better that each
+ * statement is planned anew, which costs as much as a page. Not every number, because each is another prepared statement.
+ */
+const writtenLimits: ReadonlySet<number> = new Set(lengths.flatMap((length) => [length, length + 1]))
+
 export interface PostgresDialect extends Dialect {
   /** Where the tables are. */
   readonly schema: string
@@ -62,6 +70,7 @@ export function postgresDialect(schema: string): PostgresDialect {
     },
     lock: (strength) => (strength === 'share' ? ' FOR SHARE' : ' FOR UPDATE'),
     bound: (parameter) => parameter,
+    writtenLimits,
     noLimit: '',
     // The transaction that wrote the row. Two rows may have the same one.
     rowVersion: `"id" || ':' || xmin::text`,

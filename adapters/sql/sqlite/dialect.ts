@@ -52,6 +52,7 @@ export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
   lock: () => '',
   // SQLite inspects a bare parameter there while it plans: with each new value it would plan the statement anew.
   bound: (parameter) => `${parameter} + 0`,
+  writtenLimits: new Set(),
   noLimit: ' LIMIT -1',
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 })
