@@ -11,10 +11,15 @@ const maxBytes = 64 * 1024
 export async function jsonOf(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > maxBytes) throw new UsageError('the body is too long')
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > maxBytes) throw new UsageError('the body is too long')
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // A client that leaves is no fault of the relay, which operators are told of.
+    throw request.complete || error instanceof UsageError ? error : new UsageError('the body broke off')
   }
   const text = Buffer.concat(chunks).toString('utf8')
   if (text.trim() === '') return {}

@@ -157,11 +157,11 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   async function answer(request: IncomingMessage): Promise<Answer | string> {
     const url = urlOf(request)
     if (!url) return nothingHere
-    if (request.method === 'GET' && url.pathname === '/livez')
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (isRead && url.pathname === '/livez')
       return relay.stuckFor < stuckLimit ? { status: 200, body: { alive: true } } : { status: 503, body: { alive: false } }
-    if (request.method === 'GET' && url.pathname === '/readyz')
-      return { status: relay.ready ? 200 : 503, body: { ready: relay.ready } }
-    if (request.method === 'GET' && url.pathname === '/metrics') return metrics.text()
+    if (isRead && url.pathname === '/readyz') return { status: relay.ready ? 200 : 503, body: { ready: relay.ready } }
+    if (isRead && url.pathname === '/metrics') return metrics.text()
     if (!mayControl(request))
       return { status: 401, body: { error: 'the control key is missing or wrong: docs/operating.md names its file' } }
     return control(request, url)

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { mkdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openOperatorStore, storePath } from '../../../../daemon/relay/backing.ts'
 import { combine } from '../../../../daemon/relay/events.ts'
@@ -255,6 +257,19 @@ describe('the control', () => {
     expect(statSync(controlKeyPath(directory)).mode & 0o777).toBe(0o600)
     expect((await ask('GET', '/status')).status).toBe(200)
     expect((await ask('GET', '/nothing')).status).toBe(404)
+  })
+
+  test('answers HEAD about health, and takes a client that leaves for no fault of the relay', async () => {
+    const { ask, port, directory, faults } = await controlled()
+    for (const path of ['/livez', '/readyz', '/metrics'])
+      expect(await ask('HEAD', path, undefined, {})).toEqual({ status: 200, body: '' })
+    const socket = connect(port, '127.0.0.1')
+    socket.end(
+      `POST /replay HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${controlKey(directory)}\r\nContent-Length: 9\r\n\r\n{"all`,
+    )
+    await once(socket.resume(), 'close')
+    expect((await ask('GET', '/status')).status).toBe(200)
+    expect(faults).toEqual([])
   })
 
   test('does not tell whoever has no key where it is', async () => {
