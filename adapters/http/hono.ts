@@ -1,5 +1,5 @@
 /** Hono, on any runtime: no module of Node is loaded here. */
-import { type Answer, fromRequest, responseParts } from '../../lib/http/exchange.ts'
+import { type Answer, discardBody, fromRequest, responseParts } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 import { requireFunction } from './request-id.ts'
 import { requireCommunity } from './require-community.ts'
@@ -44,6 +44,7 @@ export function communityMiddleware(
     const request = raw.bodyUsed ? new Request(raw, { body: await context.req.arrayBuffer() }) : raw
     const facts = { requestId: () => requestId(context), url, endsAtLength: isOfNode(request, context.env) }
     const answer = await community.serve(fromRequest(request, facts))
+    if (isUnfinished(context.env)) return toResponse(context, await afterBody(request, answer, context.env))
     if (isOnNode(context.env)) await turnOver()
     return toResponse(context, answer)
   }
@@ -57,6 +58,23 @@ const isOfNode = (request: Request, env: unknown): boolean =>
   env !== null &&
   'incoming' in env &&
   Object.getOwnPropertySymbols(request).some((key) => Reflect.get(request, key) === env.incoming)
+
+/** Whether Node still waits for a part of the body. A stream of HTTP/2 is nobody else's. */
+const isUnfinished = (env: unknown): boolean => {
+  if (typeof env !== 'object' || env === null || !('incoming' in env)) return false
+  const { incoming } = env
+  if (typeof incoming !== 'object' || incoming === null || !('complete' in incoming)) return false
+  return incoming.complete === false && 'httpVersionMajor' in incoming && incoming.httpVersionMajor === 1
+}
+
+/**
+ * The server for Node cuts a connection half a second after an answer if the body is unfinished by then. So the body comes
+ * first. If it does not end in time, the answer announces the cut, and the client sends no other request there.
+ */
+async function afterBody(request: Request, answer: Answer, env: unknown): Promise<Answer> {
+  await discardBody(request)
+  return isUnfinished(env) ? { ...answer, headers: { ...answer.headers, connection: 'close' } } : answer
+}
 
 let turn: Promise<void> | undefined
 

@@ -190,6 +190,11 @@ async function linger(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<
   }
 }
 
+/** Reads the rest of a request whose answer did not need its body, as far as nobody else reads it, and keeps nothing of it. */
+export async function discardBody({ bodyUsed, body }: Request): Promise<void> {
+  if (!bodyUsed && body && !body.locked) await linger(body.getReader())
+}
+
 /** @throws ApiError 400 when the client went away: a body that breaks off is nobody's fault on this side */
 async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
   try {

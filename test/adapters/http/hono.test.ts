@@ -1,5 +1,7 @@
 /** The answers of the API under Hono, on its server for Node and without a server. */
+import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
+import { connect } from 'node:net'
 import { inspect } from 'node:util'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
@@ -105,4 +107,32 @@ test('a short body is read straight from the request of Node, unless middleware 
   }
   expect(answers.map(({ status }) => status)).toEqual([201, 413])
   expect(seen[0]).toContain('nativeRequest: undefined')
+})
+
+const pass = (milliseconds: number) => new Promise<void>((done) => void setTimeout(done, milliseconds))
+
+test.each([
+  [404, '/nowhere', 10],
+  [413, '/tags', 3_000_000],
+])('on Node the connection of a %i lives on, though the rest of the body comes late', async (status, path, length) => {
+  const { community, token } = await createTestCommunity({ allowHttp: true })
+  const app = new Hono()
+  app.use(communityMiddleware(community))
+  const { port } = new URL(await onLoopback(getRequestListener(app.fetch)))
+  const socket = connect(Number(port), '127.0.0.1')
+  const answers: string[] = []
+  socket.on('data', (data) => void answers.push(...(data.toString().match(/HTTP\/1\.1 \d+/g) ?? [])))
+  const send = (method: string, at: string, headers: string, body = ''): void =>
+    void socket.write(
+      `${method} /admin/v1/networks/1${at} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n${body}`,
+    )
+  send('GET', '/tags', '')
+  await once(socket, 'data')
+  send('POST', path, `Content-Type: application/json\r\nContent-Length: ${length}\r\n`)
+  // After half a second the server for Node cuts a connection whose request is unfinished, if it has been answered.
+  await Promise.race([once(socket, 'data').then(() => pass(700)), pass(1000)])
+  socket.write('x'.repeat(length))
+  send('GET', '/tags', 'Connection: close\r\n')
+  await once(socket, 'close')
+  expect(answers).toEqual(['HTTP/1.1 200', `HTTP/1.1 ${status}`, 'HTTP/1.1 200'])
 })
