@@ -5,7 +5,7 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject, onTestFinished } from 'vitest'
+import { afterAll, inject, onTestFinished } from 'vitest'
 import { sqliteDialect } from '../../adapters/sql/sqlite/dialect.ts'
 import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
@@ -29,27 +29,27 @@ function anyDirectory(): string {
 
 function newDirectory(): string {
   const directory = anyDirectory()
-  // With the test, after its storage is closed: what is registered first ends last. Of a whole file's storage, at the exit.
+  // After its storage is closed: what is registered first ends last.
   withTest(() => rmSync(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** At the end of the test, if there is one; what a whole file shares stays until its process ends. */
-export function withTest(work: () => unknown): boolean {
+/** At the end of the test, if there is one; for what a whole file shares, after the last of its tests. */
+export function withTest(work: () => unknown): void {
+  const end = async () => void (await work())
   try {
-    onTestFinished(async () => void (await work()))
-    return true
+    onTestFinished(end)
   } catch {
-    return false
+    afterAll(end)
   }
 }
 
-// Tests do not close their communities one by one: in memory there is nothing to close.
+// Storages that one test has after the other stay open.
 process.on('exit', () => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true })
 })
 
-/** Closed with the test that opened it; one that a whole file shares stays open until its process ends. */
+/** Closed with the test, or the file, that opened it. */
 function closing(storage: Storage): Storage {
   withTest(() => storage.close())
   return storage
@@ -74,15 +74,12 @@ function telling(storage: Storage, outbox: OutboxWriter): Storage {
   }
 }
 
-/** An empty storage of the engine under test. On PostgreSQL tests take turns with it: its tables cost more than most tests. */
+/** An empty storage of the engine under test. On SQL tests take turns with it: its tables cost more than most tests. */
 export async function testStorage(outbox: OutboxWriter): Promise<Storage> {
+  if (engine === 'memory') return memoryStorage({ outbox })
   if (engine === 'lowdb') return closing(await lowdbStorage({ path: join(newDirectory(), 'db.json'), outbox }))
-  if (engine === 'sqlite') return telling(closing(await sqliteStorage({ path: join(newDirectory(), 'db.sqlite') })), outbox)
-  if (engine === 'postgres') {
-    empty ??= copiesOf(async () => {})
-    return (await empty)(outbox)
-  }
-  return memoryStorage({ outbox })
+  empty ??= copiesOf(async () => {})
+  return (await empty)(outbox)
 }
 
 let empty: Promise<Copies> | undefined
