@@ -54,6 +54,8 @@ export interface ContextOptions {
 
 export interface Context {
   newPage(): Promise<Page>
+  /** Runs a script in every page before its own. */
+  addInitScript(script: { readonly content: string }): Promise<unknown>
   cookies(): Promise<readonly object[]>
   /** Milliseconds that a page may take to load, and an element to appear. */
   setDefaultTimeout(timeout: number): void
