@@ -26,7 +26,6 @@ const inPart = ['access', 'bodies', 'paths']
 /** The tests of every relay, whatever its store: one file imports them. */
 const everyRelay = 'test/daemon/relay/every-relay.test.ts'
 
-/** Long, and one database at a time: so its pairs are shared out over two. */
 const interleavings = 'test/contract/interleavings.test.ts'
 
 /**
@@ -36,6 +35,8 @@ const interleavings = 'test/contract/interleavings.test.ts'
 const soak = [
   'browser/tasks',
   'cluster/network',
+  'contract/bodies',
+  'http/hosts/hosts',
   'kill-loop',
   'kills',
   'large',
@@ -52,6 +53,9 @@ const soakAlone = process.argv.some((word) => /^(--project=)?soak/.test(word))
 /** Whether they run: CI asks for everything. */
 const withSoak = soakAlone || process.env['FOLKMOOT_TEST_WITH_SOAK'] !== undefined
 const inFull: Readonly<Record<string, string>> = withSoak ? { FOLKMOOT_TEST_SOAK: 'yes' } : {}
+
+/** In full they are long, and one database at a time: so the pairs are shared out over two workers. */
+const interleavingParts = withSoak ? [1, 2] : [1]
 
 /** The engines of the generated tests beside the memory, and the client. */
 const beside: readonly (readonly [name: string, env: Readonly<Record<string, string>>])[] = [
@@ -148,10 +152,10 @@ export default defineConfig({
             ),
           )
         : []),
-      ...[1, 2].map((part) =>
+      ...interleavingParts.map((part) =>
         project(`${soakAlone ? 'soak-' : ''}interleavings-${part}`, [interleavings], {
           ...inFull,
-          FOLKMOOT_TEST_PART: `${part}/2`,
+          FOLKMOOT_TEST_PART: `${part}/${interleavingParts.length}`,
         }),
       ),
     ],

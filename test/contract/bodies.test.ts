@@ -186,7 +186,7 @@ test.each(reaching('storage', withoutBody))(
 )
 
 /** Random bodies and queries: many in memory, and elsewhere fewer of them, because most are refused before a storage is asked. */
-const runs = { seed: 20_261_120, numRuns: engine === 'memory' && !isThroughClient ? 40 : rounds(10, 40) } as const
+const runs = { seed: 20_261_120, numRuns: rounds(engine === 'memory' && !isThroughClient ? 20 : 10, 40) } as const
 
 /** Every character but lone surrogates. The library's own unit for that writes a million of them into a table first. */
 const character = fc.integer({ min: 0, max: 0x10_ffff - 0x800 }).map(

@@ -9,7 +9,8 @@ const [from, to] = ['<!-- hosts: begin -->\n', '<!-- hosts: end -->']
 export interface Row {
   readonly host: string
   readonly version: string
-  readonly results: readonly string[]
+  /** `undefined` keeps the result of the page. */
+  readonly results: readonly (string | undefined)[]
 }
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
@@ -33,11 +34,14 @@ export function tableOf(hosts: readonly string[], columns: readonly string[], ro
   const before = new Map(
     written()
       .split('\n')
-      .map((row) => [row.split('|')[1]?.trim() ?? '', row]),
+      .map((row) => row.split('|').map((cell) => cell.trim()))
+      .map(([, host = '', ...cells]) => [host, cells.slice(0, -1)]),
   )
   const body = hosts.flatMap((host) => {
     const row = rows.find((row) => row.host === host)
-    return row ? line([host, row.version, ...row.results]) : (before.get(host) ?? [])
+    const [version = '', ...kept] = before.get(host) ?? []
+    if (row) return line([host, row.version, ...row.results.map((result, column) => result ?? kept[column] ?? '✗')])
+    return before.has(host) ? line([host, version, ...kept]) : []
   })
   const head = [line(['host', 'version', ...columns]), line(['---', '---', ...columns.map(() => ':-:')])]
   return `${[...head, ...body].join('\n')}\n`

@@ -11,8 +11,8 @@ import { type Running, until } from './running.ts'
 export interface Asked {
   /** With the API at the root. */
   readonly host: Running
-  /** With the API below `/community`. */
-  readonly below: Running
+  /** Starts another process, with the API below `/community`. */
+  below(): Promise<Running>
   readonly token: string
   /** Whether its community is in memory, so that no test can break its storage. */
   readonly isInMemory: boolean
@@ -28,6 +28,8 @@ export interface Question {
   /** The heading of its column. */
   readonly column: string
   readonly title: string
+  /** Whether it needs another process of the host. Those take half of the time: `npm test` leaves them to the soak. */
+  readonly needsAnother?: true
   ask(asked: Asked): Promise<void>
 }
 
@@ -138,7 +140,9 @@ const answers: Question = {
 const below: Question = {
   column: 'below a path',
   title: 'mounts the API below a path, with links to that path',
-  async ask({ below: { origin, port }, token }) {
+  needsAnother: true,
+  async ask({ below, token }) {
+    const { origin, port } = await below()
     const list = await ask(token, `${origin}/community${tags}?per_page=1`)
     expect([list.status, nextOf(list)]).toEqual([
       200,
