@@ -47,6 +47,15 @@ export function scenariosOf(latePath: (server: Server) => string): readonly (rea
     kind: 'list',
     request: (server) => get(server, `${root}/members?per_page=100`),
   }
+  const any: Scenario = {
+    name: 'GET /members?per_page=100, behind any member',
+    kind: 'list',
+    // The page begins anywhere, so nothing is gained by keeping it. A peer has one page.
+    request: (server) => {
+      const after = server.members > 100 ? `&after=${anyOf(firstMember, server.members - 100)}` : ''
+      return get(server, `${root}/members?per_page=100${after}`)
+    },
+  }
   const first: Scenario = {
     name: `GET /members?per_page=${pageLength}`,
     kind: 'shortList',
@@ -67,7 +76,7 @@ export function scenariosOf(latePath: (server: Server) => string): readonly (rea
       body: JSON.stringify({ ...post, space_id: anyOf(firstSpace, spaceCount) }),
     }),
   }
-  return [[byId], [list], [first, late], [posted]]
+  return [[byId], [list, any], [first, late], [posted]]
 }
 
 /** A page late in a list. */
