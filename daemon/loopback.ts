@@ -10,8 +10,10 @@ export interface LoopbackPort {
 }
 
 /** Whether a request names this machine as its host: a page in the operator's browser may send requests here under another name. */
-export const namesLoopback = ({ headers }: IncomingMessage): boolean =>
-  /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '')
+export function namesLoopback({ headersDistinct }: IncomingMessage): boolean {
+  const [host, another] = headersDistinct['host'] ?? []
+  return another === undefined && /^(127\.0\.0\.1|localhost)(:\d+)?$/i.test(host ?? '')
+}
 
 /**
  * Lets a server listen on 127.0.0.1.

@@ -22,6 +22,10 @@ export function readMoment(text: string): Moment | undefined {
   return { local, offset: zulu ? 'Z' : hours && `${sign?.trim() || '+'}${hours}:${rest}` }
 }
 
+/** Whether a text is a day like `2026-11-20` that exists: `Date` takes the 30th of February for the 2nd of March. */
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true
+
 /** A moment as a timestamp in UTC; `undefined` if its year does not have four digits. */
 export function utcText(milliseconds: number): string | undefined {
   const text = Number.isNaN(milliseconds) ? '' : new Date(milliseconds).toJSON()

@@ -1,14 +1,11 @@
 /** Dates, times and time zones in requests. */
 import * as v from 'valibot'
-import { readMoment, utcText } from '../base/moments.ts'
+import { isDay, readMoment, utcText } from '../base/moments.ts'
 import { publish } from './published.ts'
-
-const isDate = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true
 
 /** A date as `2026-11-20`; the 30th of February is refused. */
 export const DateInput = publish(
-  v.pipe(v.string('must be a date like 2026-11-20'), v.check(isDate, 'must be a date like 2026-11-20')),
+  v.pipe(v.string('must be a date like 2026-11-20'), v.check(isDay, 'must be a date like 2026-11-20')),
   { type: 'string', format: 'date' },
 )
 
@@ -53,8 +50,7 @@ const readTimestamp = (without: (local: string) => string | undefined) =>
     const moment = readMoment(dataset.value)
     if (!moment) return refuse('must be a date and time in ISO 8601')
     const { local, offset } = moment
-    // `Date` takes the 30th of February for the 2nd of March.
-    const utc = isDate(local.slice(0, 10)) ? utcText(Date.parse(`${local}${offset ?? 'Z'}`)) : undefined
+    const utc = isDay(local.slice(0, 10)) ? utcText(Date.parse(`${local}${offset ?? 'Z'}`)) : undefined
     if (!utc) return refuse('must be a date and time that exists')
     return offset
       ? utc

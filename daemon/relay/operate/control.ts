@@ -65,7 +65,7 @@ function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
  * @throws UsageError when the port is taken
  */
 export async function startControl({ relay, metrics, outbox, port, onFault = () => undefined }: ControlParts): Promise<Control> {
-  const key = Buffer.from(`Bearer ${controlKey(outbox)}`)
+  const key = Buffer.from(controlKey(outbox))
   const view = relayViewOf(relay, outbox)
   let asked = 0
 
@@ -81,7 +81,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   }
 
   function mayControl(request: IncomingMessage): boolean {
-    const given = Buffer.from(request.headers.authorization ?? '')
+    const given = Buffer.from(/^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '')
     return given.length === key.length && timingSafeEqual(given, key)
   }
 

@@ -5,6 +5,7 @@
  * must be of its type, and what a selection names must be there.
  */
 import * as v from 'valibot'
+import { isDay } from '../../../lib/base/moments.ts'
 import { hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import { UsageError } from '../../usage.ts'
 import type { OperatorStore, Selection } from '../store/operator/operator-store.ts'
@@ -34,11 +35,17 @@ export const id = (what: string) =>
     v.regex(/^\d{1,20}$/, `takes the id of ${what}: digits`),
   )
 const numberOf = (says: string) => v.union([v.number(), v.pipe(v.string(), v.regex(/^\d*\.?\d+$/), v.transform(Number))], says)
+const momentSays = 'takes a date and time that exists (2026-11-20T10:00:00Z)'
+/** A day, or a time of a day. */
+export const moment = v.pipe(
+  v.string(momentSays),
+  v.maxLength(40, momentSays),
+  v.regex(/^\d{4}-\d\d-\d\d([T ]|$)/, momentSays),
+  v.check((text) => isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text)), momentSays),
+)
 const time = v.pipe(
-  v.string('takes a date and time (2026-11-20T10:00:00Z)'),
-  v.regex(/^\d{4}-\d\d-\d\d([T ]|$)/, 'takes a date and time (2026-11-20T10:00:00Z)'),
+  moment,
   v.transform((text) => Date.parse(text)),
-  v.number('takes a date and time (2026-11-20T10:00:00Z)'),
 )
 const limitSays = 'takes a whole number from 1 to 100000'
 const rateSays = 'takes deliveries per second, above 0 and at most 100000'

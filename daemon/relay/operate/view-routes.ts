@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import type { DeliveryFilter, RelayView, ReplaySelection } from '../../../lib/panel/relay/relay-view.ts'
 import { UsageError } from '../../usage.ts'
-import { id, parsed } from './selection.ts'
+import { id, moment, parsed } from './selection.ts'
 
 /** A call, as the control reads it. */
 export interface ViewCall {
@@ -24,11 +24,6 @@ const whole = (least: number, most: number) => {
   return v.pipe(number, v.integer(says), v.minValue(least, says), v.maxValue(most, says))
 }
 const matching = (pattern: RegExp, says: string) => v.pipe(v.string(says), v.regex(pattern, says))
-const moment = v.pipe(
-  matching(/^\d{4}-\d\d-\d\d([T ]|$)/, 'takes a date and time (2026-11-20T10:00:00Z)'),
-  v.maxLength(40, 'takes a date and time (2026-11-20T10:00:00Z)'),
-  v.check((text) => !Number.isNaN(Date.parse(text)), 'takes a date and time (2026-11-20T10:00:00Z)'),
-)
 const delivery = matching(digits, 'takes the id of a delivery: digits')
 
 const conditions = {

@@ -8,7 +8,7 @@ const asctime = /^[A-Za-z]{3} [A-Za-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
  */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? ''
-  if (/^\d{1,12}(\.\d{1,6})?$/.test(text)) return Number(text)
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text)
   // `Date.parse` takes far more than HTTP dates: a negative number would be a year.
   const isAsctime = asctime.test(text)
   if (!isAsctime && !/^[A-Za-z]{3,9}, /.test(text)) return undefined

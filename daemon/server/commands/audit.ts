@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createWriteStream, existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
-import { readMoment, utcText } from '../../../lib/base/moments.ts'
+import { isDay, readMoment, utcText } from '../../../lib/base/moments.ts'
 import { detailsText } from '../../../lib/host/audit/details.ts'
 import type { AuditEntry, AuditQuery } from '../../../lib/index.ts'
 import { type AuditAction, auditSubjectTypes } from '../../../lib/storage/audit-actions.ts'
@@ -35,9 +35,11 @@ const pageSize = 100
 /** A day, or a moment with an offset. @throws UsageError */
 function momentOf(option: string, given: string): string {
   const moment = readMoment(/^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00:00Z` : given)
-  const utc = moment?.offset === undefined ? undefined : utcText(Date.parse(`${moment.local}${moment.offset}`))
+  const utc = moment?.offset && isDay(given.slice(0, 10)) ? utcText(Date.parse(`${moment.local}${moment.offset}`)) : undefined
   if (utc === undefined)
-    throw new UsageError(`${option} must be like 2026-11-20 or 2026-11-20T10:00:00Z, got ${JSON.stringify(given.slice(0, 100))}`)
+    throw new UsageError(
+      `${option} must be a day or time that exists, like 2026-11-20 or 2026-11-20T10:00:00Z, got ${JSON.stringify(given.slice(0, 100))}`,
+    )
   return utc
 }
 

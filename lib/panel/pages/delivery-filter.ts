@@ -1,4 +1,5 @@
 /** The filter of deliveries: in the address, so that a link can be shared. */
+import { isDay } from '../../base/moments.ts'
 import { catalogue, hostCatalogue } from '../../events/catalogue.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import type { Form } from '../entry/form.ts'
@@ -33,6 +34,7 @@ export interface GivenFilter {
 /** A moment of a `datetime-local` field, in UTC. */
 const momentOf = (text: string): string | undefined =>
   /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.test(text) &&
+  isDay(text.slice(0, 10)) &&
   !Number.isNaN(Date.parse(`${text.replace('Z', '')}Z`))
     ? new Date(`${text.replace('Z', '')}Z`).toISOString()
     : undefined

@@ -47,6 +47,7 @@ describe('nextDelay', () => {
     expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 100 }, 0.5)).toBe(100_000)
     expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 1 }, 0.5)).toBe(5000)
     expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 315_360_000 }, 0.5)).toBe(86_400_000)
+    expect(nextDelay(defaultSchedule, { ...failure, retryAfter: Number.POSITIVE_INFINITY }, 0.5)).toBe(86_400_000)
   })
 })
 
@@ -65,7 +66,9 @@ describe('parseRetryAfter', () => {
     ['soon', undefined],
     ['', undefined],
     ['1e9', undefined],
-    ['99999999999999999999', undefined],
+    ['0000000000000120', 120],
+    ['99999999999999999999', 1e20],
+    ['9'.repeat(400), Number.POSITIVE_INFINITY],
     ['Fri, 99 Nov 2026', undefined],
     [undefined, undefined],
   ])('reads %j as %j', (header, seconds) => expect(parseRetryAfter(header, now)).toBe(seconds))

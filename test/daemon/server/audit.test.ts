@@ -142,8 +142,9 @@ test('a list has its filters, and an export has every line in order', async () =
   expect(await ran('audit', 'list', '--to', '2026-01-01', '--actor', 'host')).toEqual([])
   expect(await ran('audit', 'list', '--from', '2026-01-01T00:00:00+01:00', '--actor', 'host')).toHaveLength(1)
   expect(await refusal('audit', 'list', '--from', 'yesterday')).toBe(
-    '--from must be like 2026-11-20 or 2026-11-20T10:00:00Z, got "yesterday"',
+    '--from must be a day or time that exists, like 2026-11-20 or 2026-11-20T10:00:00Z, got "yesterday"',
   )
+  expect(await refusal('audit', 'list', '--to', '2026-02-31')).toMatch(/^--to must be a day or time that exists/)
   expect(await refusal('audit', 'list', '--subject', 'shoe:1')).toMatch(/^--subject must be like endpoint:7, of network, key,/)
   expect(await refusal('audit', 'list', '--limit', '0')).toMatch(/^--limit must be a number from 1 to 10000/)
   expect(await refusal('audit', 'list', '--action', 'key.stolen')).toMatch(/Allowed choices are network.created/)

@@ -48,7 +48,7 @@ test('a page that is not full, with older deliveries to look through, shows that
 test('a filter that cannot be right lists nothing, and resends nothing', async () => {
   const relay = relayOf({ 1: [failed] })
   const { get, post } = await createTestPanel(admin, { relay })
-  for (const wrong of ['state=gone', 'status=9', 'since=yesterday', 'endpoint=x', 'outcome=y']) {
+  for (const wrong of ['state=gone', 'status=9', 'since=yesterday', 'since=2026-02-31', 'endpoint=x', 'outcome=y']) {
     const { status, text } = await get(`1/deliveries?${wrong}`)
     expect([wrong, status, text.includes('event-f1'), /-wrong"/.test(text)]).toEqual([wrong, 422, false, true])
     expect((await post(`1/deliveries/resend`, Object.fromEntries(new URLSearchParams(`all=1&${wrong}`)))).status).toBe(422)

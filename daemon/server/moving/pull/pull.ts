@@ -1,4 +1,5 @@
 /** `folkmoot pull`: a network of any server of this API, into a storage. */
+import { isDay } from '../../../../lib/base/moments.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
 import { withLines } from '../../../../lib/host/audit/work.ts'
 import { table } from '../../../table.ts'
@@ -74,8 +75,8 @@ function changesOf({ lists }: PullReport) {
 function timeOf(since: string | undefined): string | undefined {
   if (since === undefined) return undefined
   const time = Date.parse(since)
-  if (Number.isNaN(time))
-    throw new UsageError(`--since must be a time in ISO 8601, such as 2026-11-20, got ${JSON.stringify(since)}`)
+  if (!isDay(since.slice(0, 10)) || Number.isNaN(time))
+    throw new UsageError(`--since must be a time in ISO 8601 that exists, such as 2026-11-20, got ${JSON.stringify(since)}`)
   return new Date(time).toISOString()
 }
 

@@ -256,6 +256,8 @@ describe('the control', () => {
       expect((await ask(method, path, undefined, { authorization: 'Bearer wrong' })).status).toBe(401)
     expect(statSync(controlKeyPath(directory)).mode & 0o777).toBe(0o600)
     expect((await ask('GET', '/status')).status).toBe(200)
+    expect((await ask('GET', '/status', undefined, { authorization: `bearer ${controlKey(directory)}` })).status).toBe(200)
+    expect((await ask('GET', '/status', undefined, { authorization: controlKey(directory) })).status).toBe(401)
     expect((await ask('GET', '/nothing')).status).toBe(404)
   })
 
@@ -355,6 +357,8 @@ describe('the control', () => {
       [{ endpoint: '' }, /endpoint takes the id of an endpoint/],
       [{ since: 5 }, /since takes a date and time/],
       [{ since: 'yesterday' }, /since takes a date and time/],
+      [{ since: '2026-02-31' }, /since takes a date and time that exists/],
+      [{ until: '2026-02-31T10:00:00Z' }, /until takes a date and time that exists/],
       [{ endpoint: '8' }, /there is no endpoint 8/],
       [{ network: '2' }, /there is no endpoint of network 2/],
       [{ type: 'Nonsense' }, /there is no event type NonsenseHook/],
@@ -377,6 +381,7 @@ describe('the control', () => {
       ['/deliveries?rate=5', /there is no `rate` here/],
       ['/deliveries?endpoint=8', /there is no endpoint 8/],
       ['/deliveries?type=Nonsense', /there is no event type NonsenseHook/],
+      ['/deliveries?since=2026-02-31T10:00:00Z', /since takes a date and time that exists/],
       ['/deliveries?limit=-1', /limit takes a whole number/],
       ['/status?endpoint=7', /this path takes no parameters/],
     ] as const)
@@ -422,15 +427,21 @@ describe('the control', () => {
     expect((await ask('GET', '/livez')).status).toBe(200)
   })
 
-  test('does not listen to a page that calls it by another name', async () => {
+  test('listens to whoever calls it by its own name alone', async () => {
     const { port } = await controlled()
-    const code = await new Promise((done) => {
-      request({ port, host: '127.0.0.1', path: '/livez', headers: { host: 'evil.example' } }, (response) => {
-        response.resume()
-        done(response.statusCode)
-      }).end()
-    })
-    expect(code).toBe(403)
+    const called = (...names: readonly string[]) =>
+      new Promise((done) => {
+        const headers = names.flatMap((name) => ['Host', name])
+        request({ port, host: '127.0.0.1', path: '/livez', headers, setHost: false }, (response) => {
+          response.resume()
+          done(response.statusCode)
+        }).end()
+      })
+    expect(await called('127.0.0.1')).toBe(200)
+    expect(await called('LocalHost:9000')).toBe(200)
+    expect(await called('evil.example')).toBe(403)
+    expect(await called('127.0.0.1', 'evil.example')).toBe(403)
+    expect(await called('127.0.0.1', '127.0.0.1')).toBe(403)
   })
 })
 

@@ -219,6 +219,7 @@ describe('the control port', () => {
     ['deliveries?limit=5&network=2', 'there is no `network` here'],
     ['deliveries?limit=5&http_status=99', 'http_status takes a whole number from 100 to 599'],
     ['deliveries/count?since=yesterday', 'since takes a date and time'],
+    ['deliveries/count?until=2026-02-31', 'until takes a date and time that exists'],
     ['activity?minutes=100000', 'minutes takes a whole number from 1 to 1440'],
     ['status?all=1', 'there is no `all` here'],
   ])('refuses %s: %s', async (path, problem) => {

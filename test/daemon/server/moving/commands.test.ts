@@ -109,9 +109,10 @@ test('wrong options name themselves and the remedy', async () => {
   expect(await pull('--from', 'https://example.org', '--token', 't', ...target, '--only', 'people')).toMatch(
     /--only must name some of members, /,
   )
-  expect(await pull('--from', 'https://example.org', '--token', 't', ...target, '--since', 'lately')).toMatch(
-    /--since must be a time/,
-  )
+  for (const since of ['lately', '2026-02-31'])
+    expect(await pull('--from', 'https://example.org', '--token', 't', ...target, '--since', since)).toMatch(
+      /--since must be a time in ISO 8601 that exists/,
+    )
   expect(await pull('--from', 'https://example.org', '--network', '../x', '--token', 'two lines', ...target)).toBe(
     'the server of --from: the network must be the id or the subdomain of a network; the token must be the API token: a text of printable ASCII without blanks',
   )
