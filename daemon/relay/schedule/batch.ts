@@ -1,14 +1,14 @@
 /** The changes of a turn, gathered before they are recorded, and the reports to people afterwards. */
 
 import type { EndpointState } from '../store/endpoint/endpoint.ts'
-import type { Notice, Result } from '../store/store.ts'
+import type { Disabling, Notice, Result } from '../store/store.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 
 export interface Batch {
   readonly results: Result[]
   readonly states: Map<number, EndpointState>
-  /** Endpoints that the relay stops sending to, and why. */
-  readonly disable: Map<number, string>
+  /** Endpoints that the relay stops sending to. */
+  readonly disable: Map<number, Disabling>
   readonly notices: Notice[]
   /** Deliveries among the results whose endpoints keep the order of subjects. */
   readonly ordered: number[]
@@ -17,7 +17,7 @@ export interface Batch {
 }
 
 /** An empty one; `disable` holds the endpoints that somebody else wants to be disabled. */
-export const newBatch = (disable: Map<number, string> = new Map()): Batch => ({
+export const newBatch = (disable: Map<number, Disabling> = new Map()): Batch => ({
   results: [],
   states: new Map(),
   disable,

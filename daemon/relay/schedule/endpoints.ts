@@ -1,7 +1,7 @@
 /** The endpoints that this relay sends to, and what is still to be recorded about them. */
 import type { CredentialsReader, Reading } from '../send/credentials.ts'
 import type { Endpoint, StoredEndpoint } from '../store/endpoint/endpoint.ts'
-import type { Notice } from '../store/store.ts'
+import type { Disabling, Notice } from '../store/store.ts'
 import { type Batch, noticeOf } from './batch.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Ready } from './ready/ready.ts'
@@ -34,8 +34,8 @@ export interface Endpoints {
   takeLeaving(): readonly number[]
   /** The credentials of an endpoint are being read, or were. */
   credentialsChanged(run: EndpointRun, reading: Reading): void
-  /** Stops sending to an endpoint. @returns the notice, unless it is disabled already */
-  disable(ref: number, reason: string): Notice | undefined
+  /** Stops sending to an endpoint. @returns the notice, unless it is disabled already, or had a fresh start meanwhile */
+  disable(ref: number, disabling: Disabling): Notice | undefined
   /** Adds what is still to be recorded, and the notices about it. */
   recordInto(batch: Batch): void
 }
@@ -122,9 +122,9 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
       else if (before !== null) onNotice(readingNotice(run))
       if (isHere(run)) ready.add(run)
     },
-    disable(ref, reason) {
+    disable(ref, { reason, fresh_starts }) {
       const run = runs.get(ref)
-      if (!run || run.endpoint.disabled !== null) return undefined
+      if (!run || run.endpoint.disabled !== null || run.endpoint.fresh_starts !== fresh_starts) return undefined
       run.transition({ kind: 'disabled', reason })
       return noticeOf(run, 'endpoint.disabled', `the endpoint is disabled: ${reason}; its events are kept`)
     },

@@ -32,7 +32,7 @@ export async function applyResult(
 ): Promise<void> {
   const { run, waiting, ticket, outcome } = attempt
   const { result, pauseUntil, disable } = decideRetry(waiting, outcome, schedule, now, random, ticket.probe)
-  const { ref, order } = run.endpoint
+  const { ref, order, fresh_starts } = run.endpoint
   batch.results.push(result)
   if (order === 'subject') {
     batch.ordered.push(waiting.delivery)
@@ -41,7 +41,7 @@ export async function applyResult(
     run.expect('retry', 0)
   }
   if (result.state === 'pending') run.expect('retry', result.due)
-  if (isCurrent && disable !== undefined) batch.disable.set(ref, disable)
+  if (isCurrent && disable !== undefined) batch.disable.set(ref, { reason: disable, fresh_starts })
   if (isCurrent && pauseUntil !== undefined) run.pauseUntil(pauseUntil)
 
   const isNews = isNewsToRecord(run.health)

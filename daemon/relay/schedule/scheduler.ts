@@ -10,7 +10,7 @@ import type { RelayContext } from '../context.ts'
 import { createCredentialsReader } from '../send/credentials.ts'
 import type { Sender } from '../send/sender.ts'
 import type { Endpoint } from '../store/endpoint/endpoint.ts'
-import { type Ingested, LeaseLost, type Recovered, type RelayStore, type StoreChanges } from '../store/store.ts'
+import { type Disabling, type Ingested, LeaseLost, type Recovered, type RelayStore, type StoreChanges } from '../store/store.ts'
 import { EndpointRun } from './endpoint/endpoint.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createInFlight } from './in-flight.ts'
@@ -99,7 +99,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   })
   const { wake } = loop
   const turnParts = { ...parts, endpoints, ready, order, inFlight, recorder, wake, isStopping: () => onIdle !== undefined }
-  let toDisable = new Map<number, string>()
+  let toDisable = new Map<number, Disabling>()
   /** Called when nothing is in flight any more; there once the scheduler stops. */
   let onIdle: (() => void) | undefined
 
@@ -168,7 +168,9 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       return loop.stuckFor
     },
     disable(ref, reason) {
-      toDisable.set(ref, reason)
+      const fresh_starts = endpoints.get(ref)?.endpoint.fresh_starts
+      if (fresh_starts === undefined) return
+      toDisable.set(ref, { reason, fresh_starts })
       wake()
     },
     change(endpoint) {

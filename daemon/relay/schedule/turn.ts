@@ -6,7 +6,7 @@
  */
 import type { RelayContext } from '../context.ts'
 import type { Sender } from '../send/sender.ts'
-import { LeaseLost, type RelayStore } from '../store/store.ts'
+import { type Disabling, LeaseLost, type RelayStore } from '../store/store.ts'
 import { type Batch, newBatch } from './batch.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -35,10 +35,10 @@ export interface TurnParts extends RelayContext {
 }
 
 /**
- * @param disable the endpoints that somebody else wants to be disabled, and why
+ * @param disable the endpoints that somebody else wants to be disabled
  * @throws LeaseLost
  */
-export async function takeTurn(parts: TurnParts, disable: Map<number, string>): Promise<void> {
+export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>): Promise<void> {
   const { endpoints, events, inFlight, ready } = parts
   const now = parts.timeline()
   const batch = newBatch(disable)
@@ -46,8 +46,8 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, string>): 
   const finished = inFlight.takeFinished()
   for (const attempt of finished)
     await settle(parts, attempt, batch, now).catch((error: unknown) => events.onFault('a result cannot be classified', error))
-  for (const [ref, reason] of batch.disable) {
-    const notice = endpoints.disable(ref, reason)
+  for (const [ref, disabling] of batch.disable) {
+    const notice = endpoints.disable(ref, disabling)
     if (notice) batch.notices.push(notice)
   }
 

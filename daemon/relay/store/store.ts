@@ -80,11 +80,18 @@ export interface Notice {
   readonly text: string
 }
 
+/** Why the relay stops sending to an endpoint. */
+export interface Disabling {
+  readonly reason: string
+  /** The fresh starts of the endpoint when that was decided: after another one it is not disabled. */
+  readonly fresh_starts: number
+}
+
 export interface Turn {
   readonly results: readonly Result[]
   readonly states: ReadonlyMap<number, EndpointState>
-  /** Endpoints that the relay stops sending to, and why. */
-  readonly disable: ReadonlyMap<number, string>
+  /** Endpoints that the relay stops sending to. */
+  readonly disable: ReadonlyMap<number, Disabling>
   /** Every delivery that is in flight after this turn; the same set as the last time when it did not change. */
   readonly inFlight: ReadonlySet<number>
   readonly notices: readonly Notice[]

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openOperatorStore } from '../../../daemon/relay/backing.ts'
 import { bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
 
 describe('a delivery', () => {
@@ -269,6 +270,22 @@ describe('endpoints', () => {
     await until(() => fresh.received.some(({ id }) => id === 'b'), 'the new address gets what is new')
     expect(notices.filter(({ kind }) => kind === 'endpoint.disabled')).toEqual([])
     expect(relay.scheduler.endpoint(1)?.state.kind).toBe('active')
+  })
+
+  test('that were enabled by somebody else stay enabled, though a 410 from before is recorded first', async () => {
+    const held: (() => void)[] = []
+    const hook = await receiver((request, response) => void held.push(() => status(410)(request, response)))
+    const { append, attempts, directory } = await bench({ retrySchedule: [0, 0.01], timeout: 60 })
+    await append(endpoint(hook.url), event('a'))
+    await until(() => held.length === 1, 'it is in flight')
+    const operator = await openOperatorStore(directory)
+    onTestFinished(() => operator.close())
+    hook.answer = status(204)
+    // The relay looks for that only now and then.
+    for (const { ref } of await operator.knownEndpoints()) await operator.enable(ref)
+    for (const answer of held) answer()
+    await until(() => attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
+    expect(await operator.endpoints()).toMatchObject([{ state: 'active', disabled: null }])
   })
 
   test('that are removed get nothing more, and what was dropped is said', async () => {

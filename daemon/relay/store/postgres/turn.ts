@@ -28,17 +28,19 @@ const recording = `
     WHERE state <> 'delivered' OR attempts > 1
     ON CONFLICT DO NOTHING),
   states AS (
-    UPDATE $schema.endpoints e SET state = coalesce(s.state, e.state), disabled = coalesce(s.disabled, e.disabled)
-    FROM lease, unnest($13::bigint[], $14::text[], $15::text[]) AS s (ref, state, disabled)
+    UPDATE $schema.endpoints e SET state = coalesce(s.state, e.state),
+      disabled = CASE WHEN e.fresh_starts = s.fresh_starts THEN s.disabled ELSE e.disabled END
+    FROM lease, unnest($13::bigint[], $14::text[], $15::text[], $16::bigint[]) AS s (ref, state, disabled, fresh_starts)
     WHERE e.ref = ANY($13::bigint[]) AND e.ref = s.ref AND e.removed_at IS NULL)
   SELECT 1 FROM lease`
 
-/** The endpoints of a turn: their state, and why they are disabled; null leaves what was. */
-function endpointsOf({ states, disable }: Turn): readonly (readonly [number, string | null, string | null])[] {
+/** The endpoints of a turn: their state, why they are disabled, and with which fresh starts; null leaves what was. */
+function endpointsOf({ states, disable }: Turn): readonly (readonly [number, string | null, string | null, number | null])[] {
   const refs = [...new Set([...states.keys(), ...disable.keys()])].sort((a, b) => a - b)
   return refs.map((ref) => {
     const state = states.get(ref)
-    return [ref, state ? JSON.stringify(state) : null, disable.get(ref) ?? null]
+    const { reason = null, fresh_starts = null } = disable.get(ref) ?? {}
+    return [ref, state ? JSON.stringify(state) : null, reason, fresh_starts]
   })
 }
 
@@ -57,7 +59,8 @@ export async function recordTurn(
     ...[leases.id, leases.time.length, [...turn.inFlight]],
     ...[column('delivery'), column('state'), column('due'), column('attempts'), column('at'), column('milliseconds')],
     ...[column('status'), column('outcome'), column('answer')],
-    ...[endpoints.map(([ref]) => ref), endpoints.map(([, state]) => state), endpoints.map(([, , disabled]) => disabled)],
+    ...[endpoints.map(([ref]) => ref), endpoints.map(([, state]) => state)],
+    ...[endpoints.map(([, , reason]) => reason), endpoints.map(([, , , freshStarts]) => freshStarts)],
   ]
   const record = async (runner: Pick<Session, 'rows'>): Promise<void> => {
     const [lease] = await runner.rows(recording, values)

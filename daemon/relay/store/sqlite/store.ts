@@ -46,7 +46,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     `INSERT OR REPLACE INTO attempts (delivery, number, at, milliseconds, status, outcome, answer) VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
   const updateState = connection.prepare('UPDATE endpoints SET state = ? WHERE ref = ? AND removed_at IS NULL')
-  const updateDisabled = connection.prepare('UPDATE endpoints SET disabled = ? WHERE ref = ?')
+  const updateDisabled = connection.prepare('UPDATE endpoints SET disabled = ? WHERE ref = ? AND fresh_starts = ?')
   const setMeta = connection.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
   const dataVersion = connection.prepare('PRAGMA data_version')
   // Changes with every commit of another connection.
@@ -69,7 +69,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     for (const result of turn.results) writeResult(result)
     order.settleResults(turn.ordered, turn.inFlight)
     for (const [ref, state] of turn.states) updateState.run(JSON.stringify(state), ref)
-    for (const [ref, reason] of turn.disable) updateDisabled.run(reason, ref)
+    for (const [ref, { reason, fresh_starts }] of turn.disable) updateDisabled.run(reason, ref, fresh_starts)
     setMeta.run('in_flight', JSON.stringify([...turn.inFlight]))
     setMeta.run('time', now)
     return run(ingester.notify(turn.notices, now))
