@@ -13,7 +13,7 @@ import { type Networks, networksOf } from './host/networks.ts'
 import { notificationsOf } from './host/notification.ts'
 import { type Notify, notifyOf } from './host/notify.ts'
 import { type Publish, publishOf } from './host/publish.ts'
-import { type Answer, fromRequest, type Incoming, toResponse } from './http/exchange.ts'
+import { type Answer, cutsUnread, discardBody, fromRequest, type Incoming, toResponse } from './http/exchange.ts'
 import type { InFlight } from './http/in-flight.ts'
 import { server } from './http/serve.ts'
 import type { Traffic } from './http/traffic.ts'
@@ -170,8 +170,11 @@ export function communityOf(options: Options, chance: Chance): Community {
     return path === apiRoot || path.startsWith(`${apiRoot}/`) || path === webhooksSpec || path === `${webhooksSpec}/`
   }
 
-  const respond = async (request: Request, requestId?: () => unknown) =>
-    toResponse(await serve(fromRequest(request, { requestId })), request.method)
+  const respond = async (request: Request, requestId?: () => unknown) => {
+    const answer = await serve(fromRequest(request, { requestId }))
+    if (cutsUnread) await discardBody(request)
+    return toResponse(answer, request.method)
+  }
 
   const calls = hostCalls(settings, transactions, newLineId)
 

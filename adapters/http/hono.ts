@@ -1,5 +1,5 @@
 /** Hono, on any runtime: no module of Node is loaded here. */
-import { type Answer, discardBody, fromRequest, responseParts } from '../../lib/http/exchange.ts'
+import { type Answer, cutsUnread, discardBody, fromRequest, responseParts } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 import { requireFunction } from './request-id.ts'
 import { requireCommunity } from './require-community.ts'
@@ -44,7 +44,7 @@ export function communityMiddleware(
     const request = raw.bodyUsed ? new Request(raw, { body: await context.req.arrayBuffer() }) : raw
     const facts = { requestId: () => requestId(context), url, endsAtLength: isOfNode(request, context.env) }
     const answer = await community.serve(fromRequest(request, facts))
-    if (isUnfinished(context.env)) return toResponse(context, await afterBody(request, answer, context.env))
+    if (cutsUnread || isUnfinished(context.env)) return toResponse(context, await afterBody(request, answer, context.env))
     if (isOnNode(context.env)) await turnOver()
     return toResponse(context, answer)
   }
@@ -68,8 +68,8 @@ const isUnfinished = (env: unknown): boolean => {
 }
 
 /**
- * The server for Node cuts a connection half a second after an answer if the body is unfinished by then. So the body comes
- * first. If it does not end in time, the answer announces the cut, and the client sends no other request there.
+ * The server for Node cuts a connection half a second after an answer if the body is unfinished by then, and workerd at once. So
+ * the body comes first. If it does not end in time, the answer announces the cut, and the client sends no other request there.
  */
 async function afterBody(request: Request, answer: Answer, env: unknown): Promise<Answer> {
   await discardBody(request)

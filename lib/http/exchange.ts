@@ -190,6 +190,12 @@ async function linger(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<
   }
 }
 
+/**
+ * Whether the runtime is workerd. It closes a connection with the answer if a part of the body is unread. A client that is
+ * still sending never sees that answer. Other runtimes read on.
+ */
+export const cutsUnread: boolean = globalThis.navigator?.userAgent === 'Cloudflare-Workers'
+
 /** Reads the rest of a request whose answer did not need its body, as far as nobody else reads it, and keeps nothing of it. */
 export async function discardBody({ bodyUsed, body }: Request): Promise<void> {
   if (!bodyUsed && body && !body.locked) await linger(body.getReader())

@@ -75,6 +75,25 @@ async function inFlight({ origin }: Running): Promise<number> {
   return inFlight.requests
 }
 
+/** The beginning of the answer to an unknown key, for a client that looks for it after its whole body; or what broke meanwhile. */
+async function refusedLate({ port }: Running): Promise<string> {
+  const [parts, length] = [100, 4096]
+  let text = ''
+  const socket = connect(port, '127.0.0.1')
+  socket.on('data', (part) => (text += part))
+  socket.on('error', (error) => (text = String(error)))
+  const headers = `Host: x\r\nAuthorization: Bearer nobody\r\nX-Forwarded-Proto: https\r\nContent-Type: application/json`
+  socket.write(`POST ${tags} HTTP/1.1\r\n${headers}\r\nContent-Length: ${parts * length}\r\n\r\n`)
+  for (let sent = 0; sent < parts; sent++)
+    await new Promise<void>((done) => void socket.write(Buffer.alloc(length), () => setImmediate(done)))
+  await until(
+    async () => text !== '',
+    () => 'the refusal does not come',
+  )
+  socket.destroy()
+  return text.slice(0, 'HTTP/1.1 401'.length)
+}
+
 const answers: Question = {
   column: 'API',
   title: 'answers every kind of request as the API does',
@@ -123,6 +142,7 @@ const answers: Question = {
       document: 200,
       removed: 204,
     })
+    expect(await refusedLate(host)).toBe('HTTP/1.1 401')
     expect(JSON.parse(made.text)).toMatchObject({ title: 'Größe ✓' })
     const post = (place: number) => ask(token, origin + tags, { method: 'POST', body: `{"title":"at once ${place}"}` })
     const atOnce = await Promise.all(Array.from({ length: 20 }, (_, place) => post(place)))
