@@ -14,7 +14,7 @@ export interface PollLoopParts {
 export interface PollLoop {
   /** Whether the last step went well, and the present one has not taken for ever. */
   readonly healthy: boolean
-  /** Ends the present pause. */
+  /** Ends the present pause, except one after a failure: a busy outbox would make it try, and report, without an end. */
   hint(): void
   /** Waits for the present step, and takes no other one. */
   stop(): Promise<void>
@@ -30,6 +30,7 @@ export function createPollLoop({ clock, interval, step, failed }: PollLoopParts)
   let begun: number | undefined
   let stopped = false
   let hinted = false
+  let failing = false
   let ring: () => void = () => undefined
 
   async function pause(milliseconds: number): Promise<void> {
@@ -61,7 +62,9 @@ export function createPollLoop({ clock, interval, step, failed }: PollLoopParts)
         failed(error)
         healthy = false
         hinted = false
+        failing = true
         await pause(Math.min(longestPause, interval * 2 ** Math.min(++failures, 10)))
+        failing = false
       }
     }
   }
@@ -73,7 +76,7 @@ export function createPollLoop({ clock, interval, step, failed }: PollLoopParts)
     },
     hint() {
       hinted = true
-      ring()
+      if (!failing) ring()
     },
     async stop() {
       stopped = true

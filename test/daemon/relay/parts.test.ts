@@ -1,12 +1,14 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Clock, systemClock, timeline } from '../../../daemon/relay/clock.ts'
+import { createPollLoop } from '../../../daemon/relay/poll-loop.ts'
 import { createConcurrencyLimiter } from '../../../daemon/relay/schedule/endpoint/concurrency-limiter.ts'
 import { createWakeTimes } from '../../../daemon/relay/schedule/ready/wake-times.ts'
 import { nextDelay } from '../../../daemon/relay/schedule/retry-schedule.ts'
 import { classify } from '../../../daemon/relay/send/outcome.ts'
 import { parseRetryAfter } from '../../../daemon/relay/send/retry-after.ts'
 import { checkSettings, defaultSchedule, defaultSettings, SettingsError } from '../../../daemon/relay/settings.ts'
+import { virtualClock } from './virtual-clock.ts'
 
 const failure = { attempts: 1, overloaded: false, retryAfter: undefined }
 
@@ -206,4 +208,36 @@ describe('classify', () => {
     [undefined, 'fault'],
     [null, 'fault'],
   ])('gives every error a class: %s', (error, result) => expect(classify(error).result).toBe(result))
+})
+
+describe('a poll loop', () => {
+  test('begins a step at once after a hint, unless the last one failed', async () => {
+    const clock = virtualClock()
+    let steps = 0
+    let fails = false
+    const loop = createPollLoop({
+      clock,
+      interval: 200,
+      async step() {
+        steps++
+        if (fails) throw new Error('the disk is full')
+        return false
+      },
+      failed: () => {},
+    })
+    onTestFinished(() => loop.stop())
+    /** A step has no more to do in this turn than microtasks. */
+    const hinted = async () => {
+      await new Promise((turn) => setImmediate(turn))
+      loop.hint()
+      await new Promise((turn) => setImmediate(turn))
+      return steps
+    }
+    expect([await hinted(), await hinted()]).toEqual([2, 3])
+    fails = true
+    expect([await hinted(), await hinted(), await hinted(), loop.healthy]).toEqual([4, 4, 4, false])
+    fails = false
+    clock.advance(400)
+    expect([await hinted(), loop.healthy]).toEqual([6, true])
+  })
 })
