@@ -1,5 +1,5 @@
 /** `folkmoot-relay check`: whether a relay could run here, found out as a relay would, without changing anything. */
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { type Credentials, keyRing } from '../../../../lib/outbox/encryption.ts'
@@ -143,13 +143,19 @@ async function credentialProblems({ endpoints }: Findings, flags: EncryptionFlag
   return (await Promise.all(problems)).flat()
 }
 
+/** Bytes that a disk must have left: a relay that starts writes some pages at once. */
+const leastLeft = 1024 * 1024
+
 /** Whether the relay's own files can be written. */
 function homeProblems(home: string): readonly string[] {
   let nearest = home
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest)
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK)
-    return []
+    const { blocks, bavail, bsize } = statfsSync(nearest)
+    // Some file systems do not count their blocks.
+    const isFull = blocks > 0 && bavail * bsize < leastLeft
+    return isFull ? [`the disk of ${home} is full, or nearly: make space, at least ${leastLeft / 1024} KiB`] : []
   } catch {
     return [`the relay's own files cannot be written to ${home}: run this as the user of the API server`]
   }

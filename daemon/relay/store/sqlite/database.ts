@@ -37,9 +37,10 @@ export async function openDatabase(path: string): Promise<SqliteDatabase> {
     makeDirectory(dirname(path), 0o700)
     makeFile(path)
     connection = new DatabaseSync(path, { timeout: timeoutMs })
-    refuseNewer(schema, existingIn(connection, dialect), `the relay's store ${path}`)
-    // It counts for a file that has no tables yet, and changes no other.
-    connection.exec('PRAGMA auto_vacuum = INCREMENTAL')
+    const existing = existingIn(connection, dialect)
+    refuseNewer(schema, existing, `the relay's store ${path}`)
+    // It counts for a file that has no tables yet. Every other file would be written by it, which a full disk refuses.
+    if (existing.tables.size === 0) connection.exec('PRAGMA auto_vacuum = INCREMENTAL')
     connection.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000',
     )

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { storePath } from '../../../../daemon/relay/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
 import { begunRelay } from '../../../support/begun.ts'
 import { run } from '../../../support/command.ts'
+import { ended } from '../../../support/program.ts'
 import { noSmallDisk, smallDisk } from '../../../support/small-disk.ts'
 import { event } from '../support.ts'
 
@@ -28,6 +29,25 @@ function fill(disk: string, leave: number): void {
   const { bavail, bsize } = statfsSync(disk)
   writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - leave)))
 }
+
+test('the commands look beside a relay whose disk is full', async ({ skip }) => {
+  const disk = smallDisk('1m')
+  if (!disk) return skip(noSmallDisk)
+  const directory = join(disk, 'outbox')
+  const outbox = await openOutbox({ directory })
+  await outbox.close()
+  const store = await openSqliteStore(storePath(directory))
+  onTestFinished(() => store.close())
+  fill(disk, 0)
+  const { code, stdout, stderr } = await ended('folkmoot-relay', 'status', '--json', '--outbox', directory)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toMatchObject({ endpoints: [], notices: [] })
+  const checked = await ended('folkmoot-relay', 'check', '--json', '--outbox', directory)
+  expect({ code: checked.code, found: JSON.parse(checked.stdout) }).toMatchObject({
+    code: 1,
+    found: { ok: false, problems: [expect.stringContaining(`the disk of ${join(directory, 'relay')} is full`)] },
+  })
+})
 
 test.for(['for the first time', 'again'])(
   'a relay that starts %s on a full disk ends with one sentence',
