@@ -1,4 +1,5 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, rmdir, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
@@ -48,9 +49,11 @@ export async function openStorage(
     const { openOutbox } = await import('../../../adapters/outbox/file.ts')
     const { lowdbStorage } = await import('../../../adapters/storage/lowdb.ts')
     const directory = resolve(outboxDirectory ?? join(dirname(file), 'outbox'))
+    const isNew = !existsSync(directory)
     const outbox = await openOutbox({ directory })
     try {
-      return { storage: await lowdbStorage({ path: file, outbox, warn }), outbox: directory }
+      const storage = await lowdbStorage({ path: file, outbox, warn })
+      return { storage: isNew ? leavingNoEmpty(directory, file, storage) : storage, outbox: directory }
     } catch (error) {
       await outbox.close()
       throw error
@@ -90,6 +93,18 @@ const nothingAt = (file: string): string =>
   `there is no storage at ${file}: name one with --storage, or make one with \`folkmoot networks create\``
 
 const nothingInMemory = 'memory: begins and ends empty: reach the server that holds it with --server, or name another --storage'
+
+/** An outbox directory that was made for a storage in which nothing was committed goes with it: a relay would watch it in vain. */
+function leavingNoEmpty(directory: string, file: string, storage: Storage): Storage {
+  return {
+    ...storage,
+    async close() {
+      await storage.close()
+      // A relay that has been here meanwhile has its own files in it.
+      if (!existsSync(file)) await rmdir(directory).catch(() => undefined)
+    },
+  }
+}
 
 /** With the rows of memory, its temporary directory is removed too. */
 function leavingNothing(storage: Storage, directory: string): Storage {

@@ -27,6 +27,26 @@ async function storageWithNetwork() {
   return { directory, storage, refusal, text, all, one, network }
 }
 
+test('a first network that is refused leaves nothing, so that no relay takes its empty outbox for one in use', async () => {
+  const directory = temporaryDirectory()
+  const create = (subdomain: string) =>
+    folkmoot(
+      'networks',
+      'create',
+      '--storage',
+      `lowdb:${join(directory, 'db.json')}`,
+      '--subdomain',
+      subdomain,
+      '--title',
+      'Paint',
+      ...owner,
+    )
+  expect((await create('No spaces')).refused).toContain('subdomain must be')
+  expect(await readdir(directory)).toEqual([])
+  expect((await create('paint-pals')).refused).toBeUndefined()
+  expect((await readdir(directory)).toSorted()).toEqual(['db.json', 'outbox'])
+})
+
 test('networks are listed, shown and changed; what is left out stays', async () => {
   const { one, all, text, refusal, network } = await storageWithNetwork()
   expect(network).toMatchObject({ service_plan: 'standard', member_email_visibility: false })
