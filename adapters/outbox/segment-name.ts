@@ -41,6 +41,23 @@ export const parseOwnerName = (name: string): string | undefined => ownerPattern
 export const ownerName = (owner: string): string => `${owner}.owner`
 export const socketName = (owner: string): string => `${owner}.sock`
 
+/** When a writer began, in milliseconds since 1970, as its id has it. */
+const beginOf = (owner: string): number => Number.parseInt(owner.slice(0, 8) + owner.slice(9, 13), 16)
+/** The last time that an id can hold. */
+const lastTime = 2 ** 48 - 1
+
+/**
+ * The id of a writer that begins now. It comes after the writers of all segments that are there, also if the clock was set back
+ * since then. An older change of an endpoint would otherwise be read last, and hold.
+ * @param now milliseconds since 1970
+ * @param names the files of the directory
+ */
+export function nextWriterId(now: number, names: readonly string[]): string {
+  const writers = names.flatMap((name) => parseSegmentName(name)?.writer ?? [])
+  const latest = writers.reduce((time, each) => Math.max(time, beginOf(each)), 0)
+  return newWriterId(Math.min(Math.max(now, latest + 1), lastTime))
+}
+
 /** Segments in the order to read them: by when their writer began, then by number. */
 export function compareSegments(a: SegmentName, b: SegmentName): number {
   if (a.writer !== b.writer) return a.writer < b.writer ? -1 : 1

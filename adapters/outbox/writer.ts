@@ -12,7 +12,7 @@ import { listenOn, stopListening } from '../files/lock-socket.ts'
 import { thisProcess } from '../files/owner.ts'
 import { anything, callable, checkOptions, count, pathOf, type RulesOf } from '../options.ts'
 import { createSegment, type Segment } from './segment.ts'
-import { newWriterId, ownerName, segmentName, socketName } from './segment-name.ts'
+import { nextWriterId, ownerName, segmentName, socketName } from './segment-name.ts'
 
 /** How an outbox directory is written. */
 export interface OutboxOptions {
@@ -22,7 +22,7 @@ export interface OutboxOptions {
   readonly rotateBytes?: number
   /** For tests. */
   readonly files?: FileSystem
-  /** Milliseconds since 1970; orders the segments of successive writers. */
+  /** Milliseconds since 1970; orders the segments of successive writers. It may go back. */
   readonly now?: () => number
 }
 
@@ -59,10 +59,11 @@ const rules = {
 export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> {
   const { rotateBytes, files, now, ...rest } = checkOptions('openOutbox', rules, options, "{ directory: './data/outbox' }")
   const directory = resolve(rest.directory)
-  const writer = newWriterId(now())
+  let writer: string
   let socket: Server | undefined
   try {
     await files.makeDirectory(directory)
+    writer = nextWriterId(now(), await files.list(directory))
     const listening = await listenOn(join(directory, socketName(writer)))
     socket = listening === 'taken' ? undefined : listening
     await claim(files, directory, writer, socket !== undefined)

@@ -43,6 +43,23 @@ describe('openOutbox', () => {
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b'])
   })
 
+  test.each([1_800_000_000_000, 1_700_000_000_000, 2 ** 48 - 2])(
+    'is read after the segments that are there, if its time is %d',
+    async (time) => {
+      const directory = temporaryDirectory()
+      for (const [id, now] of [
+        ['a', 1_800_000_000_000],
+        ['b', time],
+        ['c', 1_600_000_000_000],
+      ] as const) {
+        const outbox = await openOutbox({ directory, now: () => now })
+        await outbox.append([[event(id)]])
+        await outbox.close()
+      }
+      expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b', 'c'])
+    },
+  )
+
   test('begins a new segment before one grows beyond the limit', async () => {
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory, rotateBytes: 600 })
