@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttpServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { UsageError } from '../../usage.ts'
@@ -43,7 +43,7 @@ export const serverBounds: ServerBounds = {
 export interface Listening {
   /** Its origin: `http://127.0.0.1:4000`. */
   readonly url: string
-  /** Stops accepting, lets running requests finish, and cuts the rest after `graceMilliseconds`. */
+  /** Stops accepting, lets running requests finish, and cuts the rest after `graceMilliseconds`. Idle connections end at once. */
   close(graceMilliseconds: number): Promise<void>
 }
 
@@ -75,6 +75,7 @@ export async function listen(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
+  endOnlyIdleConnections(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new UsageError(reasonOf(error, host, port))))
     server.listen(port, host, resolve)
@@ -88,12 +89,36 @@ export async function listen(
         const cut = setTimeout(() => {
           for (const socket of sockets) socket.destroy()
         }, graceMilliseconds)
+        // A connection that still gets its answer ends after that: its client would keep it for all of the grace. 0 is no limit.
+        server.keepAliveTimeout = 1
         server.close(() => {
           clearTimeout(cut)
           resolve()
         })
         server.closeIdleConnections()
       }),
+  }
+}
+
+/** Node takes a connection for idle once its answer is written, and would cut that off for a client that has not read it yet. */
+function endOnlyIdleConnections(server: Server): void {
+  const open = new Set<Socket>()
+  const running = new Set<ServerResponse>()
+  // One function for all requests: this is done for each of them.
+  function ended(this: ServerResponse): void {
+    running.delete(this)
+  }
+  server.on('request', ({ socket }, response) => {
+    if (!open.has(socket)) {
+      open.add(socket)
+      socket.once('close', () => open.delete(socket))
+    }
+    running.add(response)
+    response.once('close', ended)
+  })
+  server.closeIdleConnections = () => {
+    const busy = new Set([...running].map(({ req }) => req.socket))
+    for (const socket of open) if (!busy.has(socket)) socket.destroy()
   }
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
+import { Agent, request as httpRequest, type ServerResponse } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -139,6 +139,45 @@ test('a refusal never takes the place of an answer to an earlier request', async
   const port = Number(new URL(listening.url).port)
   expect(await closed(port, `${get}\r\nGARBAGE\r\n\r\n`)).toBe('')
   answerFirst()
+})
+
+test('a server that ends waits for the answer of a kept connection, and not until its client closes it', async () => {
+  const [asked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const listener = (_: unknown, response: ServerResponse) => {
+    asked.resolve()
+    void answers.promise.then(() => response.end('answered'))
+  }
+  const listening = await listen(listener, { port: 0, host: '127.0.0.1' })
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  const answer = got(httpRequest, { port: Number(new URL(listening.url).port), agent })
+  await asked.promise
+  // Nothing is cut before the test would fail.
+  const ended = listening.close(600_000)
+  answers.resolve()
+  expect(await answer).toMatchObject({ status: 200, body: 'answered' })
+  await ended
+})
+
+test('a server that ends cuts no answer off that its client is still reading', async () => {
+  const bytes = 32 * 1024 * 1024
+  const written = Promise.withResolvers<void>()
+  const listening = await listen(
+    (_, response) => {
+      response.end(Buffer.alloc(bytes))
+      written.resolve()
+    },
+    { port: 0, host: '127.0.0.1' },
+  )
+  const slow = connect(Number(new URL(listening.url).port), '127.0.0.1')
+  onTestFinished(() => void slow.destroy())
+  slow.pause().write(`${get}\r\n`)
+  await written.promise
+  const ended = listening.close(600_000)
+  let received = 0
+  for await (const piece of slow) received += piece.length
+  expect(received).toBeGreaterThan(bytes)
+  await ended
 })
 
 test('a server that ends waits for no connection on which nothing was asked', async () => {
