@@ -1,11 +1,16 @@
 import { isApiError } from '../lib/errors.ts'
 
+/** Bytes of a log that may wait for a reader who does not read. Further lines are left out: they would take ever more memory. */
+export const mostUnread = 16 * 1024 * 1024
+
 /** Where a command writes. Only `daemon/bin` passes the process's own. */
 export interface Output {
   /** Results: standard output. */
   line(text: string): void
   /** Messages for the operator: standard error. */
   warn(text: string): void
+  /** Bytes of results that their reader has not taken yet. */
+  unread?(): number
 }
 
 /** The error in one line for the operator. */

@@ -1,7 +1,7 @@
 /** The server's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault or a bad result. */
 import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { wantsJson } from '../json.ts'
-import type { Output } from '../output.ts'
+import { mostUnread, type Output } from '../output.ts'
 import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve.ts'
 import { folkmootExit } from './folkmoot-exit.ts'
@@ -11,7 +11,8 @@ const json = wantsJson(process.argv)
 
 const out: Output = {
   line: (text) => void process.stdout.write(`${text}\n`),
-  warn: (text) => void process.stderr.write(`${text}\n`),
+  warn: (text) => void (process.stderr.writableLength <= mostUnread && process.stderr.write(`${text}\n`)),
+  unread: () => process.stdout.writableLength,
 }
 
 /** One line of the terminal, written over and over. */
@@ -57,8 +58,9 @@ async function exit(error: unknown): Promise<void> {
   process.exitCode = code
 }
 
-// A reader that has gone away (`| head`) is no fault.
+// A reader that has gone away (`| head`, a log collector that restarts) is no fault, and must not end a server.
 process.stdout.on('error', () => {})
+process.stderr.on('error', () => {})
 await createProgram({
   out,
   json,

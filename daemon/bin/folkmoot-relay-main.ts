@@ -11,6 +11,7 @@ import { packageVersion } from './version.ts'
 const output = pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1024 })
 // A reader that went away (`| head`) must not end deliveries.
 output.on('error', () => undefined)
+process.stderr.on('error', () => undefined)
 
 const json = wantsJson(process.argv)
 

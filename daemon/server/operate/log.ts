@@ -1,5 +1,5 @@
 /** The log of a running server: sentences for people, with `--json` one object per line for programs. */
-import { fault, type Output } from '../../output.ts'
+import { fault, mostUnread, type Output } from '../../output.ts'
 
 /** A request that was answered, or given up. It holds no token, no query and no body. */
 export interface Access {
@@ -35,6 +35,9 @@ export function createLog(out: Output, json: boolean, now: () => number = Date.n
       const named = Object.entries(about).map(([name, value]) => ` ${name}=${String(value)}`)
       out.warn(`fault ${what}${named.join('')}: ${stackOf(error)}`)
     },
-    access: ({ path, ...request }) => out.line(object({ level: 'access', path: path.slice(0, longestPath), ...request })),
+    access({ path, ...request }) {
+      if ((out.unread?.() ?? 0) > mostUnread) return
+      out.line(object({ level: 'access', path: path.slice(0, longestPath), ...request }))
+    },
   }
 }

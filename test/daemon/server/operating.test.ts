@@ -2,6 +2,7 @@
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { mostUnread } from '../../../daemon/output.ts'
 import { createFront } from '../../../daemon/server/http/front.ts'
 import { createLog } from '../../../daemon/server/operate/log.ts'
 import { begun } from '../../support/begun.ts'
@@ -142,4 +143,16 @@ test('a fault is told with its stack and what it belongs to, as one object under
   })
   createLog(out, false).fault('in the API', new Error('no such table'), { request_id: 'r1' })
   expect(written[1]).toMatch(/^fault in the API request_id=r1: Error: no such table\n\s+at /)
+})
+
+test('requests leave no lines for a reader who does not read, and leave them again when it does', () => {
+  const written: string[] = []
+  let unread = 0
+  const out = { line: (text: string) => void written.push(text), warn: () => undefined, unread: () => unread }
+  const log = createLog(out, true)
+  for (const waiting of [0, mostUnread + 1, 0]) {
+    unread = waiting
+    log.access({ method: 'GET', path: `/${waiting}`, status: 200, operation: null, milliseconds: 1, from: null })
+  }
+  expect(written.map((line) => JSON.parse(line).path)).toEqual(['/0', '/0'])
 })

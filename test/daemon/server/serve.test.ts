@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -35,6 +35,20 @@ test('serve --json prints one line with all that a program needs, and ends clean
   expect(await server.ended).toBe(0)
   expect(server.out.stdout.split('\n')).toHaveLength(2)
   expect(server.out.stderr).toBe('')
+})
+
+test('a server whose log nobody reads any more continues to answer', async () => {
+  const directory = temporaryDirectory()
+  const server = run('folkmoot', ...demo, '--access-log', '--storage', `lowdb:${join(directory, 'db.json')}`)
+  const { url, token } = JSON.parse(await server.firstLine())
+  server.child.stdout?.destroy()
+  server.child.stderr?.destroy()
+  // Each of these is a fault in the log.
+  await rm(directory, { recursive: true })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const create = { method: 'POST', headers, body: '{"title":"Oil"}' }
+  for (let turn = 0; turn < 3; turn++) expect((await fetch(`${url}/admin/v1/networks/1/tags`, create)).status).toBe(503)
+  expect((await get(`${url}/admin/v1/networks/1/me`, token)).status).toBe(200)
 })
 
 test('a signal while the server starts gives back what it has taken', async () => {
