@@ -1,6 +1,7 @@
 /** One-time links and sessions of the panel of a server, in memory alone, and as hashes of their secrets. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Visitor } from '../../../lib/panel/index.ts'
+import { type Clock, timeline } from '../../relay/clock.ts'
 
 /** Links that may be open, and sessions that may exist, at a time: one more ends the oldest. */
 const most = 100
@@ -14,7 +15,10 @@ export const linkSeconds = 60 * 60
 export type Rights = Pick<Visitor, 'actor' | 'networks' | 'access'>
 
 export interface Logins {
-  /** A code that `enter` takes once, for so many milliseconds. */
+  /**
+   * A code that `enter` takes once, for so many milliseconds.
+   * @returns the code, and its end by the clock of the machine, for people
+   */
   link(rights: Rights, forMs: number): { readonly code: string; readonly expiresAt: number }
   /** Exchanges a code for the secret of a session; `undefined` for one that is unknown, used or over. */
   enter(code: string): string | undefined
@@ -30,18 +34,17 @@ interface Entry {
 
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
 
-/** A bounded number of secrets, each with its rights and its end. */
+/** A bounded number of secrets, each with its rights and its end. @param now milliseconds that never go back */
 function secrets(now: () => number) {
   const entries = new Map<string, Entry>()
   return {
-    add(rights: Rights, forMs: number): { readonly secret: string; readonly until: number } {
+    add(rights: Rights, forMs: number): string {
       for (const [hash, { until }] of entries) if (until <= now()) entries.delete(hash)
       const [oldest] = entries.keys()
       if (entries.size >= most && oldest !== undefined) entries.delete(oldest)
       const secret = randomBytes(32).toString('base64url')
-      const until = now() + forMs
-      entries.set(hashOf(secret), { rights, until })
-      return { secret, until }
+      entries.set(hashOf(secret), { rights, until: now() + forMs })
+      return secret
     },
     find(secret: string): Rights | undefined {
       const entry = entries.get(hashOf(secret))
@@ -51,20 +54,18 @@ function secrets(now: () => number) {
   }
 }
 
-/** @param now milliseconds that never go back */
-export function createLogins(now: () => number): Logins {
+/** A clock that is set back prolongs neither a link nor a session. One that is set forward ends them early. */
+export function createLogins(clock: Clock): Logins {
+  const now = timeline(clock)
   const links = secrets(now)
   const sessions = secrets(now)
   return {
-    link(rights, forMs) {
-      const { secret, until } = links.add(rights, forMs)
-      return { code: secret, expiresAt: until }
-    },
+    link: (rights, forMs) => ({ code: links.add(rights, forMs), expiresAt: clock.now() + forMs }),
     enter(code) {
       const rights = links.find(code)
       if (!rights) return undefined
       links.remove(code)
-      return sessions.add(rights, sessionMs).secret
+      return sessions.add(rights, sessionMs)
     },
     rightsOf: (session) => sessions.find(session),
     leave: (session) => sessions.remove(session),

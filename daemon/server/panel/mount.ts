@@ -1,6 +1,7 @@
 /** The panel below its path, loaded with its first request, and links to it. */
 import type { RequestListener } from 'node:http'
 import { fail, refused } from '../../../lib/errors.ts'
+import { systemClock } from '../../relay/clock.ts'
 import { localUser } from '../../user.ts'
 import type { PanelAddress } from './address.ts'
 import { createLogins, linkSeconds, longestLinkSeconds } from './logins.ts'
@@ -39,7 +40,7 @@ export interface MountedPanel {
 /** @param address where links lead */
 export function mountPanel(parts: Omit<PanelParts, 'logins'>, address: PanelAddress, next: RequestListener): MountedPanel {
   const { url, closed, hint } = address
-  const logins = createLogins(() => Date.now())
+  const logins = createLogins(systemClock)
   let loaded: Promise<RequestListener> | undefined
   const load = () => {
     loaded ??= import('./panel.ts').then(({ panelListener }) => panelListener({ ...parts, logins }))

@@ -92,7 +92,7 @@ export function panelListener(parts: PanelParts): RequestListener {
     if (path === `${panelPath}/login`) {
       if (!isSafe) return { page: refusedPage(405, 'This page does not accept that method.'), headers: { allow: 'GET, HEAD' } }
       // A browser that looks ahead, or a preview of a link in a chat, must not use it up.
-      if (method === 'HEAD' || incoming.header('sec-purpose') !== null) return { page: refusedPage(503, 'Open the link itself.') }
+      if (method === 'HEAD' || looksAhead(incoming)) return { page: refusedPage(503, 'Open the link itself.') }
       const entered = logins.enter(new URLSearchParams(search).get('code') ?? '')
       if (entered === undefined) return { page: deadLinkPage() }
       if (session !== undefined) logins.leave(session)
@@ -137,6 +137,14 @@ export function panelListener(parts: PanelParts): RequestListener {
       })
   }
 }
+
+/**
+ * Whether a browser only looks ahead. On plain HTTP it omits `Sec-Purpose`, and some browsers send one of the older headers
+ * instead.
+ */
+const looksAhead = (incoming: Incoming): boolean =>
+  incoming.header('sec-purpose') !== null ||
+  ['purpose', 'x-purpose', 'x-moz'].some((name) => /prefetch|preview/i.test(incoming.header(name) ?? ''))
 
 /** Methods of which no `Request` can be made. */
 const unfetchable = new Set(['CONNECT', 'TRACE', 'TRACK'])

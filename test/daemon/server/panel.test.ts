@@ -10,6 +10,7 @@ import { type Running, serve } from '../../../daemon/server/serve.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { folkmoot } from '../../support/program.ts'
+import { virtualClock } from '../relay/virtual-clock.ts'
 
 let server: Running & { readonly facts: Json }
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-panel-'))
@@ -72,7 +73,13 @@ test('the link in the line of serve --json --demo works once, and its cookie is 
 test('a look ahead does not use a link up, and on a page of another site it yields a page with the way in', async () => {
   const { url } = await linkBy()
   expect((await fetch(url, { method: 'HEAD' })).status).toBe(503)
-  expect((await get(url, { 'sec-purpose': 'prefetch' })).status).toBe(503)
+  for (const ahead of [
+    { 'sec-purpose': 'prefetch' },
+    { purpose: 'prefetch' },
+    { 'x-purpose': 'preview' },
+    { 'x-moz': 'prefetch' },
+  ])
+    expect((await get(url, ahead)).status).toBe(503)
   const answer = await get(url, { 'sec-fetch-site': 'cross-site' })
   expect(answer.status).toBe(200)
   expect(answer.headers.get('set-cookie')).toContain('SameSite=Strict')
@@ -188,17 +195,33 @@ test('a link behind a proxy has the public address, or the hint that it needs on
 })
 
 test('links and sessions end by themselves, and the oldest makes room', () => {
-  let now = 0
-  const logins = createLogins(() => now)
+  const clock = virtualClock()
+  const logins = createLogins(clock)
   const rights = { actor: 'somebody', networks: 'all', access: 'all' } as const
   const { code } = logins.link(rights, 1000)
-  now = 1000
+  clock.advance(1000)
   expect(logins.enter(code)).toBeUndefined()
   const enterOne = () => logins.enter(logins.link(rights, 1000).code) ?? ''
   const session = enterOne()
   expect(logins.rightsOf(session)).toEqual(rights)
-  now += sessionMs
+  clock.advance(sessionMs)
   expect(logins.rightsOf(session)).toBeUndefined()
   const many = Array.from({ length: 101 }, enterOne)
   expect(many.filter((each) => logins.rightsOf(each) !== undefined)).toEqual(many.slice(1))
+})
+
+test('a clock that is set back prolongs neither a link nor a session, and the end of a link is shown by that clock', () => {
+  const clock = virtualClock()
+  const logins = createLogins(clock)
+  const rights = { actor: 'somebody', networks: 'all', access: 'all' } as const
+  const { code } = logins.link(rights, 1000)
+  const session = logins.enter(logins.link(rights, 1000).code) ?? ''
+  clock.step(-3_600_000)
+  expect(logins.link(rights, 1000).expiresAt).toBe(clock.now() + 1000)
+  clock.advance(1000)
+  expect(logins.enter(code)).toBeUndefined()
+  clock.advance(sessionMs - 1001)
+  expect(logins.rightsOf(session)).toEqual(rights)
+  clock.advance(1)
+  expect(logins.rightsOf(session)).toBeUndefined()
 })
