@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { rolldown } from 'rolldown'
 import { afterAll, expect, test } from 'vitest'
 import { temporaryDirectory } from '../support/directory.ts'
+import { freePort } from '../support/free-port.ts'
 import { shared } from '../support/shared.ts'
 
 const run = promisify(execFile)
@@ -135,15 +135,6 @@ test('the receiver loads with no package at all, and is small', async () => {
   expect(output.flatMap((chunk) => ('imports' in chunk ? [...chunk.imports, ...chunk.dynamicImports] : []))).toEqual([])
   expect(output.reduce((sum, chunk) => sum + ('code' in chunk ? chunk.code.length : 0), 0)).toBeLessThan(12_000)
 })
-
-/** A port of loopback that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** Begins to listen or answers a request, as each block of the page does. */
 const serveBlock = `

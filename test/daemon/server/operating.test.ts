@@ -8,16 +8,9 @@ import { createLog } from '../../../daemon/server/operate/log.ts'
 import { begun } from '../../support/begun.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
+import { freePort } from '../../support/free-port.ts'
 import type { Json } from '../../support/json.ts'
 import { folkmoot } from '../../support/program.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  const address = server.address()
-  await new Promise<void>((closed) => server.close(() => closed()))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 test('a server that starts answers 503, is alive and not ready; when its database is lost it ends with a sentence', async () => {
   // A database that takes the connection and never answers.

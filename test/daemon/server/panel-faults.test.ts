@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type pg from 'pg'
@@ -16,20 +16,13 @@ import { scoped } from '../../../lib/storage/scoped.ts'
 import { audit } from '../../../lib/storage/tables/administration.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
+import { freePort } from '../../support/free-port.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { proxyTo } from '../../support/proxy.ts'
 import { noSmallDisk, smallDisk } from '../../support/small-disk.ts'
 import { pass, receiver, until } from '../relay/support.ts'
 
 const server = await testPostgres()
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done))
-  const address = probe.address()
-  await new Promise((done) => probe.close(done))
-  return typeof address === 'object' && address ? address.port : 0
-}
 
 interface Answer {
   readonly status: number

@@ -1,8 +1,8 @@
 /** A host that runs as a process. */
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import process from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../../../support/free-port.ts'
 
 /** How to start a host: a program with its arguments. */
 export interface Command {
@@ -81,18 +81,5 @@ export async function until(holds: () => Promise<boolean>, problem: () => string
     if (waited > 100_000) throw new Error(problem())
     // All hosts start at once: a question every moment to each of them would slow them down.
     await delay(Math.min(300, Math.max(20, waited / 10)))
-  }
-}
-
-/** A port below those that the system gives to clients, one of which might take it in between. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 12_000 + Math.floor(Math.random() * 18_000)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.on('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (isFree) return port
   }
 }
