@@ -1,6 +1,6 @@
 import type { Chance } from '../base/chance.ts'
 import type { EventRecord } from '../outbox/record.ts'
-import type { RecordWriter } from '../records/writer.ts'
+import type { RecordWriter } from '../records/json/writer.ts'
 import type { Id } from '../storage/table.ts'
 import { type CommittedEvent, type EventName, isForHost, payloadSchema } from './catalogue.ts'
 import { subjectOf } from './subjects.ts'

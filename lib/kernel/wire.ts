@@ -1,7 +1,7 @@
 /** The wire: the API's address for its callers, and the JSON of a result. */
 import { isPaged } from '../fields.ts'
 import type { AnyOperation, JsonPage, Page } from '../operation.ts'
-import type { RecordWriter } from '../records/writer.ts'
+import type { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
 import type { Paging } from './page.ts'
 

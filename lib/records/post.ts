@@ -3,8 +3,8 @@ import type { Context } from '../context.ts'
 import { Bool, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
 import type { PostRow } from '../storage/tables/content.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
+import { extendedRecord, withFields } from './json/writer.ts'
 import { visibleEmail } from './visible-email.ts'
-import { extendedRecord, withFields } from './writer.ts'
 
 export const PostStatus = oneOf('draft', 'posted', 'scheduled')
 

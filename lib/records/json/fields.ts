@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
-import { isFileUrl, isIdSchema } from '../fields.ts'
-import { isWritable, type JsonFields, type JsonSource, type ListField, type Sources } from '../storage/json.ts'
-import type { Table } from '../storage/table.ts'
+import { isFileUrl, isIdSchema } from '../../fields.ts'
+import { isWritable, type JsonFields, type JsonSource, type ListField, type Sources } from '../../storage/json.ts'
+import type { Table } from '../../storage/table.ts'
 
 type Schema = v.GenericSchema & { entries?: v.ObjectEntries; item?: Schema; wrapped?: Schema }
 

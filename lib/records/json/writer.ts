@@ -3,7 +3,7 @@
  * Writing it is a large part of a write, so its text is made once.
  */
 import * as v from 'valibot'
-import { type Fields, record } from '../fields.ts'
+import { type Fields, record } from '../../fields.ts'
 import { projection } from './projection.ts'
 
 /** A record with further fields behind its own. */

@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { isFileUrl, isIdSchema } from '../fields.ts'
+import { isFileUrl, isIdSchema } from '../../fields.ts'
 
 /**
  * Makes the JSON value of a record: its documented fields and no others, each present.

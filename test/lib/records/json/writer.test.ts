@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { FileUrl, Id, orNull, record, Text } from '../../../lib/fields.ts'
-import { extendedRecord, RecordWriter, withFields } from '../../../lib/records/writer.ts'
+import { FileUrl, Id, orNull, record, Text } from '../../../../lib/fields.ts'
+import { extendedRecord, RecordWriter, withFields } from '../../../../lib/records/json/writer.ts'
 
 const Badge = record('Badge', { id: Id, title: Text, icon: orNull(FileUrl) })
 const BadgePayload = extendedRecord('BadgePayload', Badge, { giver: record('Giver', { id: Id }) })
