@@ -117,5 +117,7 @@ function postgresList(column: string, fields: readonly ListField[]): string {
     const value = isNumber ? `(value ->> ${literal(name)})::bigint` : `value -> ${literal(name)}`
     return `${value} AS ${quoted(name)}`
   })
-  return `(SELECT json_agg((SELECT row_to_json(i) FROM (SELECT ${shown.join(', ')}) AS i)) FROM json_array_elements(${column}) AS value)`
+  const item = `(SELECT row_to_json(i) FROM (SELECT ${shown.join(', ')}) AS i)::text`
+  // `json_agg` puts a space between two items.
+  return `(SELECT ('[' || string_agg(${item}, ',') || ']')::json FROM json_array_elements(${column}) AS value)`
 }

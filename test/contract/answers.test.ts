@@ -48,3 +48,21 @@ test('texts of any script come back as they went in, and those that no database 
   }
   expect(seeded.faults).toEqual([])
 })
+
+test('a list has the same bytes on every engine, lists within its records too', async () => {
+  const seeded = await createSeededCommunity()
+  await sendExample(seeded, 'answers.upsert', {
+    params: { custom_field_id: '351', member_id: '101' },
+    body: { segment_ids: ['321', '322', '324'] },
+  })
+  const response = await seeded.community.fetch(
+    new Request('https://api.test/admin/v1/networks/1/members', { headers: { authorization: `Bearer ${seeded.token}` } }),
+  )
+  const text = await response.text()
+  expect(JSON.parse(text).items[0].categories).toEqual([
+    { id: '321', title: 'Gardeners' },
+    { id: '322', title: 'Cooks' },
+    { id: '324', title: 'Singers' },
+  ])
+  expect(text).toBe(JSON.stringify(JSON.parse(text)))
+})
