@@ -24,8 +24,8 @@ function endOnSignal(starting: Promise<Running>): void {
   const end = () => {
     if (ending) process.exit(1)
     ending = true
-    // A start that fails is reported by the command.
-    starting.then((running) => running.close().then(() => process.exit(0), exit)).catch(() => {})
+    // A start that fails is reported by the command. A part that cannot be closed must not keep the process.
+    starting.then((running) => running.close().then(() => process.exit(0), endWith)).catch(() => {})
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
@@ -57,6 +57,8 @@ async function exit(error: unknown): Promise<void> {
   if (text !== '') process.stderr.write(text)
   process.exitCode = code
 }
+
+const endWith = (error: unknown): Promise<void> => exit(error).then(() => process.exit())
 
 // A reader that has gone away (`| head`, a log collector that restarts) is no fault, and must not end a server.
 process.stdout.on('error', () => {})

@@ -7,6 +7,7 @@ import { realPath } from '../../adapters/files/process-lock.ts'
 import { toNodeListener } from '../../adapters/http/node.ts'
 import { withoutPassword, withPasswordLeftOut } from '../../adapters/sql/postgres/address.ts'
 import { isPublicUrl } from '../../lib/options.ts'
+import { closeAll } from '../close-all.ts'
 import type { Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -76,7 +77,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
   const close = async () => {
     front.phase = 'ending'
     await listening.close(grace)
-    for (const each of opened.splice(0).reverse()) await each()
+    await closeAll(opened.splice(0).reverse())
   }
   try {
     const metrics = await metricsOf(flags, front)

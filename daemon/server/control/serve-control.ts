@@ -83,12 +83,15 @@ export async function startControl({ operator, file, onFault }: ControlParts): P
   }
   return {
     async close() {
-      await rm(file, { force: true })
-      await new Promise<void>((closed) => {
-        server.close(() => closed())
-        server.closeIdleConnections()
-      })
-      address.release()
+      try {
+        await rm(file, { force: true })
+      } finally {
+        await new Promise<void>((closed) => {
+          server.close(() => closed())
+          server.closeIdleConnections()
+        })
+        address.release()
+      }
     },
   }
 }

@@ -39,11 +39,14 @@ export const serverBounds: ServerBounds = {
   maxConnections: 10_000,
 }
 
+/** Milliseconds in which a connection may send its first byte to a server that ends. */
+const silentGrace = 100
+
 /** A server that listens. */
 export interface Listening {
   /** Its origin: `http://127.0.0.1:4000`. */
   readonly url: string
-  /** Stops accepting, lets running requests finish, and cuts the rest after `graceMilliseconds`. Idle connections end at once. */
+  /** Stops accepting, lets running requests finish, and cuts the rest after `graceMilliseconds`. Idle connections end at once, unused ones too. */
   close(graceMilliseconds: number): Promise<void>
 }
 
@@ -71,10 +74,13 @@ export async function listen(
   server.maxConnections = maxConnections
   // Node lists only connections on which a request has begun.
   const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
+  const keep = (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-  })
+  }
+  server.on('connection', keep)
+  // It counts the bytes that were encrypted, without those of the handshake.
+  server.on('secureConnection', keep)
   endOnlyIdleConnections(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new UsageError(reasonOf(error, host, port))))
@@ -89,10 +95,15 @@ export async function listen(
         const cut = setTimeout(() => {
           for (const socket of sockets) socket.destroy()
         }, graceMilliseconds)
+        // A request that is on its way has a moment. A connection that was opened and never used would keep all of the grace.
+        const cutSilent = setTimeout(() => {
+          for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+        }, silentGrace)
         // A connection that still gets its answer ends after that: its client would keep it for all of the grace. 0 is no limit.
         server.keepAliveTimeout = 1
         server.close(() => {
           clearTimeout(cut)
+          clearTimeout(cutSilent)
           resolve()
         })
         server.closeIdleConnections()

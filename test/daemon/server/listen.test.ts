@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request as httpRequest, type ServerResponse } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { withAssets } from '../../../daemon/server/http/assets.ts'
 import { listen, type ServerBounds, serverBounds } from '../../../daemon/server/http/listen.ts'
@@ -183,9 +185,15 @@ test('a server that ends cuts no answer off that its client is still reading', a
 test('a server that ends waits for no connection on which nothing was asked', async () => {
   for (const tls of [false, true]) {
     const server = await started(tls)
-    const ended = closed(server.port)
+    const silent = closed(server.port)
+    const secured = tls ? connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false }) : undefined
+    if (secured) await once(secured, 'secureConnect')
+    const securedEnd = secured && once(secured.resume().on('error', () => {}), 'close')
     await got(tls ? (httpsRequest as typeof httpRequest) : httpRequest, { port: server.port })
-    await server.close(10)
-    await ended
+    // Nothing is cut before the test would fail.
+    await server.close(600_000)
+    expect(await silent).toBe('')
+    await securedEnd
   }
 })
+

@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -59,6 +59,19 @@ test('a signal while the server starts gives back what it has taken', async () =
   server.child.kill('SIGTERM')
   expect(await server.ended).toBe(0)
   expect(await held()).toEqual([])
+})
+
+test('a server that cannot remove one of its files ends all the same, and gives back the others', async () => {
+  const directory = temporaryDirectory()
+  const server = run('folkmoot', ...demo, '--relay', '--storage', `lowdb:${join(directory, 'db.json')}`)
+  const { control } = JSON.parse(await server.firstLine())
+  // As on a disk that has become read-only, which no test can make while files are open: this one cannot be removed.
+  await rm(control)
+  await mkdir(control)
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toBe(1)
+  expect(JSON.parse(server.out.stderr)).toEqual({ error: expect.stringContaining(control) })
+  expect((await readdir(directory)).filter((name) => name.includes('.lock'))).toEqual([])
 })
 
 test('a second start changes nothing in the demo network and only makes a fresh token', async () => {
