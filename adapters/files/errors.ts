@@ -10,6 +10,14 @@ export function errorCode(error: unknown): string {
 /** Whether `open` refused something that is not a regular file. */
 export const isNoFile = (error: unknown): boolean => ['EFTYPE', 'ELOOP', 'EMLINK', 'EISDIR'].includes(errorCode(error))
 
+/** Whether a file system, or SQLite on it, takes no changes. */
+export function isReadOnly(error: unknown): boolean {
+  if (error instanceof StorageError) return isReadOnly(error.cause)
+  if (errorCode(error) === 'EROFS') return true
+  // SQLITE_READONLY, in the lowest byte of its extended codes.
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 8
+}
+
 /** An error of the file system in the terms of the storage contract. */
 export function fileError(what: string, error: unknown): StorageError {
   if (error instanceof StorageError) return error

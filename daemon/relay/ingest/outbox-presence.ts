@@ -1,7 +1,7 @@
 /** Whether an outbox is there, found out without making anything. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { errorCode } from '../../../adapters/files/errors.ts'
+import { errorCode, isReadOnly } from '../../../adapters/files/errors.ts'
 import { withoutPassword } from '../../../adapters/sql/postgres/address.ts'
 import { hasTable } from '../../../adapters/sql/postgres/has-table.ts'
 import { sqliteDialect } from '../../../adapters/sql/sqlite/dialect.ts'
@@ -18,6 +18,10 @@ export interface Missing {
   readonly absent: boolean
 }
 
+/** A sentence about a file system that takes no changes: people mount one so, and a disk with faults becomes so. */
+export const readOnlyText = (what: string): string =>
+  `the file system of ${what} is read-only: look for its faults in the log of the system, and mount it for writing`
+
 const wrong = (text: string): Missing => ({ text, absent: false })
 const absent = (where: string): Missing => ({ text: `there is no outbox ${where}: ${remedy}`, absent: true })
 
@@ -33,6 +37,7 @@ function pathProblem(path: string, shown: string, kind: 'directory' | 'file'): M
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return absent(`at ${shown}`)
+    if (isReadOnly(error)) return wrong(readOnlyText(`the outbox at ${shown}`))
     return wrong(`the outbox at ${shown} cannot be used (${code}): run this as the user of the API server`)
   }
 }

@@ -188,7 +188,12 @@ test('a server that ends waits for no connection on which nothing was asked', as
     const silent = closed(server.port)
     const secured = tls ? connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false }) : undefined
     if (secured) await once(secured, 'secureConnect')
-    const securedEnd = secured && once(secured.resume().on('error', () => {}), 'close')
+    const securedEnd =
+      secured &&
+      once(
+        secured.resume().on('error', () => {}),
+        'close',
+      )
     await got(tls ? (httpsRequest as typeof httpRequest) : httpRequest, { port: server.port })
     // Nothing is cut before the test would fail.
     await server.close(600_000)
@@ -196,4 +201,3 @@ test('a server that ends waits for no connection on which nothing was asked', as
     await securedEnd
   }
 })
-

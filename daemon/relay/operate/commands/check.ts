@@ -1,7 +1,8 @@
 /** `folkmoot-relay check`: whether a relay could run here, found out as a relay would, without changing anything. */
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+import { isReadOnly } from '../../../../adapters/files/errors.ts'
 import { type Credentials, keyRing } from '../../../../lib/outbox/encryption.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
 import { damageText, type Positions } from '../../../../lib/outbox/source.ts'
@@ -11,7 +12,7 @@ import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { openSource, relayHome } from '../../ingest/outbox-address.ts'
-import { missingOutbox } from '../../ingest/outbox-presence.ts'
+import { missingOutbox, readOnlyText } from '../../ingest/outbox-presence.ts'
 import { problemOf } from '../../send/credentials.ts'
 import { checkUrl } from '../../send/guard.ts'
 import type { Settings } from '../../settings.ts'
@@ -152,13 +153,22 @@ function homeProblems(home: string): readonly string[] {
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest)
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK)
+    openForChanges(join(home, 'relay.lock'))
+    openForChanges(join(home, 'control.key'))
     const { blocks, bavail, bsize } = statfsSync(nearest)
     // Some file systems do not count their blocks.
     const isFull = blocks > 0 && bavail * bsize < leastLeft
     return isFull ? [`the disk of ${home} is full, or nearly: make space, at least ${leastLeft / 1024} KiB`] : []
-  } catch {
-    return [`the relay's own files cannot be written to ${home}: run this as the user of the API server`]
+  } catch (error) {
+    return isReadOnly(error)
+      ? [readOnlyText(`the relay's own files in ${home}`)]
+      : [`the relay's own files cannot be written to ${home}: run this as the user of the API server`]
   }
+}
+
+/** Some kernels refuse changes after a fault of the disk, and claim that a file may be written. Nothing is written here. */
+function openForChanges(path: string): void {
+  if (existsSync(path)) closeSync(openSync(path, 'r+'))
 }
 
 /** Whether the control could listen. */

@@ -1,13 +1,14 @@
 /** The SQLite store for an operator. */
 import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { errorCode } from '../../../../adapters/files/errors.ts'
+import { errorCode, isReadOnly } from '../../../../adapters/files/errors.ts'
+import { StorageError } from '../../../../lib/storage/contract.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { rows } from '../database.ts'
 import { operatorStore } from '../operator/operator.ts'
 import type { OperatorStore } from '../operator/operator-store.ts'
 import { number, text } from '../rows.ts'
-import { openDatabase, openDatabaseReadOnly } from './database.ts'
+import { openDatabase, openDatabaseReadOnly, type SqliteDatabase } from './database.ts'
 
 /**
  * Opens the store in a file.
@@ -27,7 +28,7 @@ export async function openSqliteOperator(
     if (code === 'ENOENT') throw new NoRelayYet(`no relay has run on this outbox yet: ${path} does not exist`)
     throw new UsageError(`the relay's store ${path} cannot be read (${code}): run this as the user of the relay`)
   }
-  const database = await (looking ? openDatabaseReadOnly(path) : openDatabase(path))
+  const database = await (looking ? openDatabaseReadOnly(path) : openAsPossible(path))
   const query = (sql: string) => database.read(() => rows(sql))
   return operatorStore(database, {
     async relays() {
@@ -41,4 +42,20 @@ export async function openSqliteOperator(
     problems: async () =>
       (await query('PRAGMA quick_check')).map((each) => text(each, 'quick_check')).filter((each) => each !== 'ok'),
   })
+}
+
+/** Opens a file for changes; to look alone if its file system has become read-only, which is when people look. */
+async function openAsPossible(path: string): Promise<SqliteDatabase> {
+  try {
+    return await openDatabase(path)
+  } catch (error) {
+    if (!isReadOnly(error)) throw error
+    const refused = new StorageError('unavailable', `the relay's store ${path} takes no changes: its file system is read-only`, {
+      cause: error,
+    })
+    return {
+      ...(await openDatabaseReadOnly(path)),
+      transaction: () => Promise.reject(refused),
+    }
+  }
 }

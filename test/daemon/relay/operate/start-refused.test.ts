@@ -9,7 +9,7 @@ import { begunRelay } from '../../../support/begun.ts'
 import { run } from '../../../support/command.ts'
 import { ended } from '../../../support/program.ts'
 import { noSmallDisk, smallDisk } from '../../../support/small-disk.ts'
-import { event } from '../support.ts'
+import { endpoint, event } from '../support.ts'
 
 /** One sentence, as `--json` has it. */
 const oneError = /^\{"error":"[^\n]+"\}\n$/
@@ -46,6 +46,38 @@ test('the commands look beside a relay whose disk is full', async ({ skip }) => 
   expect({ code: checked.code, found: JSON.parse(checked.stdout) }).toMatchObject({
     code: 1,
     found: { ok: false, problems: [expect.stringContaining(`the disk of ${join(directory, 'relay')} is full`)] },
+  })
+})
+
+test('the commands look beside a relay whose disk has become read-only, and change nothing', async ({ skip }) => {
+  const disk = smallDisk('4m')
+  if (!disk) return skip(noSmallDisk)
+  const directory = join(disk, 'outbox')
+  const outbox = await openOutbox({ directory })
+  await outbox.close()
+  const store = await openSqliteStore(storePath(directory))
+  const commits = [[endpoint('http://127.0.0.1:9/hook', { name: 'CRM' })]]
+  await store.ingest({ commits, positions: {}, damage: [], more: false }, Date.now(), 0)
+  await store.close()
+  // A disk with open files is made read-only by its faults alone.
+  expect(spawnSync('mount', ['-o', 'remount,ro', disk]).status).toBe(0)
+  const looked = await ended('folkmoot-relay', 'status', '--json', '--outbox', directory)
+  expect(looked).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(looked.stdout)).toMatchObject({ endpoints: [{ endpoint_id: '7', name: 'CRM' }] })
+  expect(await ended('folkmoot-relay', 'dead', '--outbox', directory)).toMatchObject({
+    code: 0,
+    stdout: 'No delivery is dead.\n',
+  })
+  expect(await ended('folkmoot-relay', 'close-circuit', '--endpoint', '7', '--outbox', directory)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('EROFS: read-only file system'),
+  })
+  const checked = await ended('folkmoot-relay', 'check', '--json', '--allow-http', '--allow-private', '--outbox', directory)
+  expect(checked.code).toBe(1)
+  expect(JSON.parse(checked.stdout)).toMatchObject({
+    problems: [
+      `the file system of the outbox at ${directory} is read-only: look for its faults in the log of the system, and mount it for writing`,
+    ],
   })
 })
 
