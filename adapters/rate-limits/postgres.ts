@@ -5,12 +5,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { StorageError } from '../../lib/storage/contract.ts'
-import { anything, callable, checkOptions, flag, positive, type RulesOf, textOf } from '../options.ts'
+import { callable, checkOptions, flag, positive, type RulesOf, textOf } from '../options.ts'
 import { nameOf, send } from '../sql/postgres/client.ts'
 import type { PgPool } from '../sql/postgres/connection.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { faultOf, unreachable } from '../sql/postgres/errors.ts'
 import { holdClient } from '../sql/postgres/hold.ts'
+import { postgresPool, postgresUrl, requirePlace } from '../sql/postgres/place.ts'
 import { openPool } from '../sql/postgres/pool.ts'
 import { prepareTables } from '../storage/postgres/migrate.ts'
 import { type CountTable, type SharedRateLimits, sharedRateLimits } from './shared.ts'
@@ -36,8 +37,8 @@ export interface PostgresRateLimitOptions {
 }
 
 const rules = {
-  url: v.optional(textOf('an address such as postgres://host/database')),
-  pool: v.optional(anything<PgPool>()),
+  url: v.optional(postgresUrl),
+  pool: v.optional(postgresPool),
   schema: v.optional(textOf('the name of a schema'), defaultSchema),
   migrate: v.optional(flag, true),
   timeoutMs: v.optional(positive, 1_000),
@@ -64,8 +65,7 @@ const pause = 5
 export async function postgresRateLimits(options: PostgresRateLimitOptions): Promise<SharedRateLimits> {
   const checked = checkOptions('postgresRateLimits', rules, options, '{ url }')
   const { url, schema, migrate, timeoutMs, retryMs, prepared, warn } = checked
-  if (url === undefined && !options.pool)
-    throw new TypeError('postgresRateLimits: option `url` or `pool` must name a PostgreSQL database')
+  requirePlace('postgresRateLimits', options)
   const pool =
     options.pool ??
     (await openPool({ url: url ?? '', size: 1, connectTimeoutMs, statementTimeoutMs, name: 'folkmoot-rate-limits' }))

@@ -13,6 +13,7 @@ import { anything, callable, checkOptions, count, flag, positive, type RulesOf, 
 import { isPipelined, type PgClient, type PgPool } from '../sql/postgres/connection.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { notifierOver } from '../sql/postgres/notifier.ts'
+import { postgresPool, postgresUrl, requirePlace } from '../sql/postgres/place.ts'
 import { openPool } from '../sql/postgres/pool.ts'
 import { committed, inTransactionAhead } from '../sql/postgres/transaction.ts'
 import { type Statement, statementsOf } from '../sql/statements.ts'
@@ -74,8 +75,8 @@ export interface PostgresStorage extends Storage {
 const maxReads = 16
 
 const rules = {
-  url: v.optional(textOf('an address such as postgres://host/database')),
-  pool: v.optional(anything<PgPool>()),
+  url: v.optional(postgresUrl),
+  pool: v.optional(postgresPool),
   schema: v.optional(textOf('the name of a schema'), defaultSchema),
   migrate: v.optional(flag, true),
   poolSize: v.optional(count, 10),
@@ -95,10 +96,9 @@ const rules = {
 export async function postgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
   const checked = checkOptions('postgresStorage', rules, options, '{ url }')
   const { url, schema, migrate, poolSize, connectTimeoutMs, statementTimeoutMs, prepared, tables, onStatement } = checked
+  requirePlace('postgresStorage', options)
   const dialect = postgresDialect(schema)
   const language: Language = { dialect, statements: statementsOf(dialect), prepared, onStatement }
-  if (url === undefined && !options.pool)
-    throw new TypeError('postgresStorage: option `url` or `pool` must name a PostgreSQL database')
   const pool =
     options.pool ?? (await openPool({ url: url ?? '', size: poolSize, connectTimeoutMs, statementTimeoutMs, pipeline: true }))
   const endPool = async () => {

@@ -8,6 +8,8 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 
+const unreadableAddress =
+  'option `url` must be an address such as postgres://user:password@host:5432/database. In a password write # as %23, / as %2F, ? as %3F and @ as %40'
 const nowhere = '/proc/nothing-can-be-made-here'
 const outbox = { append: async () => {}, close: async () => {} }
 
@@ -85,7 +87,25 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     'postgresStorage',
     postgresStorage,
     { url: new URL('postgres://x') },
-    'option `url` must be an address such as postgres://host/database, got an object',
+    'option `url` must be an address such as postgres://user:password@host:5432/database, got an object',
+  ],
+  ...['localhost/db', 'mysql://host/db', 'postgres://host:99999/db', 'postgres://ada:p#ss@host/db'].flatMap(
+    (url): [string, (given: never) => unknown, unknown, string][] => [
+      ['postgresStorage', postgresStorage, { url }, unreadableAddress],
+      ['postgresRateLimits', postgresRateLimits, { url }, unreadableAddress],
+    ],
+  ),
+  [
+    'postgresStorage',
+    postgresStorage,
+    { pool: {} },
+    'option `pool` must have a method connect, got an object; new pg.Pool() has',
+  ],
+  [
+    'postgresRateLimits',
+    postgresRateLimits,
+    { url: 'postgres://x', pool: { connect() {} } },
+    'give option `url` or `pool`, not both',
   ],
   [
     'ports',
