@@ -1,10 +1,11 @@
 /** Fastify. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
+import type { RulesOf } from '../options.ts'
+import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { answer } from './node.ts'
-import { boundsOf, type TransferBounds } from './node-bounds.ts'
+import { boundRules, type TransferBounds } from './node-bounds.ts'
 import { address } from './node-request.ts'
-import { requireFunction } from './request-id.ts'
 import { requireCommunity } from './require-community.ts'
 
 type Done = (error?: Error) => void
@@ -24,6 +25,8 @@ export interface FastifyRequest {
 
 /** As much of Fastify as is used. */
 export interface FastifyApp {
+  /** The prefix of the plugin in which it is registered; empty on the application itself. */
+  readonly prefix: string
   addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: Reply, done: Done) => void): unknown
 }
 
@@ -33,22 +36,34 @@ export interface FastifyOptions extends TransferBounds {
   requestId?(request: FastifyRequest): unknown
 }
 
+const rules = {
+  ...boundRules,
+  requestId: requestIdRule<NonNullable<FastifyOptions['requestId']>>(),
+} satisfies RulesOf<FastifyOptions>
+
+const idOfFastify = ({ id }: FastifyRequest): unknown => id
+
 /**
  * A plugin for Fastify: answers the API's paths before Fastify reads a body, and leaves every other request to its routes. Hooks
  * that were added before run for the API too, and the headers that they set leave with its answers. Mounted below a path, give
- * the community that `basePath`.
+ * the community that `basePath`. A plugin with a prefix, and another prefix than
+ * `basePath`, are refused: Fastify would answer the API's paths with its own 404.
  * @param community what answers
  * @param options how long bodies and answers may be on their way, and the host's ids of requests
  * @throws TypeError for what is no community, and when an option cannot be used
  */
 export function communityPlugin(
-  community: Pick<Community, 'serve' | 'owns'>,
-  { requestId = ({ id }) => id, ...given }: FastifyOptions = {},
-): (app: FastifyApp, options: unknown, done: Done) => void {
+  community: Pick<Community, 'serve' | 'owns' | 'basePath'>,
+  options: FastifyOptions = {},
+): (app: FastifyApp, options: { readonly prefix?: unknown } | undefined, done: Done) => void {
   requireCommunity(community, 'communityPlugin')
-  requireFunction(requestId)
-  const bounds = boundsOf(given)
-  const plugin = (app: FastifyApp, _options: unknown, done: Done): void => {
+  const { requestId = idOfFastify, ...bounds } = checkHostOptions('communityPlugin', rules, options)
+  const plugin = (app: FastifyApp, registered: { readonly prefix?: unknown } | undefined, done: Done): void => {
+    const problem = problemOf(app.prefix, registered?.prefix, community.basePath)
+    if (problem) {
+      done(new TypeError(`communityPlugin: ${problem}`))
+      return
+    }
     app.addHook('onRequest', (request, reply, next) => {
       if (!community.owns(address(request.raw.url).path)) {
         next()
@@ -63,4 +78,12 @@ export function communityPlugin(
   }
   // Otherwise Fastify keeps the hook to the plugin's own routes, and it has no routes.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+}
+
+/** Why the API could not be reached where it is registered. */
+function problemOf(prefixOfApp: string, prefix: unknown, basePath: string): string | undefined {
+  if (prefixOfApp !== '')
+    return `register it on the application itself, and set \`basePath: '${prefixOfApp}'\` of createCommunity. In the plugin with that prefix Fastify runs no hook for the API's paths`
+  if (prefix === undefined || prefix === '' || prefix === basePath) return undefined
+  return `option \`prefix\` is not used: set \`basePath: '${String(prefix)}'\` of createCommunity instead`
 }

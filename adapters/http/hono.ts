@@ -1,14 +1,15 @@
 /** Hono, on any runtime: no module of Node is loaded here. */
 import { type Answer, cutsUnread, discardBody, fromRequest, responseParts } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
-import { requireFunction } from './request-id.ts'
+import type { RulesOf } from '../options.ts'
+import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { requireCommunity } from './require-community.ts'
 
 /** As much of Hono's context as is used. */
 export interface HonoContext {
   readonly req: { readonly raw: Request; arrayBuffer(): Promise<ArrayBuffer> }
   /** Variables of the request. The middleware `requestId()` of Hono sets `requestId`. */
-  readonly var: { readonly requestId?: unknown }
+  readonly var: object
   /** The runtime's own objects. `@hono/node-server` puts Node's request and response here. */
   readonly env: unknown
   newResponse(body: string | Uint8Array<ArrayBuffer> | null, init: object): Response
@@ -20,19 +21,24 @@ export interface HonoOptions {
   requestId?(context: HonoContext): unknown
 }
 
+const rules = { requestId: requestIdRule<NonNullable<HonoOptions['requestId']>>() } satisfies RulesOf<HonoOptions>
+
+const idOfHono = ({ var: variables }: HonoContext): unknown => 'requestId' in variables && variables.requestId
+
 /**
  * Middleware for Hono: answers the API's paths and leaves every other request, its body untouched, to the next handler. Headers
  * that earlier middleware has set, such as a request id, leave with the answer, and a body that it has read is used. Mounted
  * below a path, give the community that `basePath`.
  * @param community what answers
- * @throws TypeError for what is no community, and when `requestId` is no function
+ * @param options the host's ids of requests
+ * @throws TypeError for what is no community, and when an option cannot be used
  */
 export function communityMiddleware(
   community: Pick<Community, 'serve' | 'owns'>,
-  { requestId = (context) => context.var.requestId }: HonoOptions = {},
+  options: HonoOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
   requireCommunity(community, 'communityMiddleware')
-  requireFunction(requestId)
+  const { requestId = idOfHono } = checkHostOptions('communityMiddleware', rules, options)
   return async (context, next) => {
     const { raw } = context.req
     const url = new URL(raw.url)

@@ -1,10 +1,11 @@
 /** Koa. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
+import type { RulesOf } from '../options.ts'
+import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { answer } from './node.ts'
-import { boundsOf, type TransferBounds } from './node-bounds.ts'
+import { boundRules, type TransferBounds } from './node-bounds.ts'
 import { address } from './node-request.ts'
-import { requireFunction } from './request-id.ts'
 import { requireCommunity } from './require-community.ts'
 
 /** As much of Koa's context as is used. */
@@ -24,6 +25,8 @@ export interface KoaOptions extends TransferBounds {
   requestId?(context: KoaContext): unknown
 }
 
+const rules = { ...boundRules, requestId: requestIdRule<NonNullable<KoaOptions['requestId']>>() } satisfies RulesOf<KoaOptions>
+
 /**
  * Middleware for Koa: answers the API's paths and leaves every other request, its body untouched, to the next middleware. Use it
  * before or after a body parser, and below `koa-mount`. Mounted below a path, give the community that `basePath`.
@@ -34,11 +37,10 @@ export interface KoaOptions extends TransferBounds {
  */
 export function communityMiddleware(
   community: Pick<Community, 'serve' | 'owns'>,
-  { requestId, ...given }: KoaOptions = {},
+  options: KoaOptions = {},
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<void> {
   requireCommunity(community, 'communityMiddleware')
-  requireFunction(requestId)
-  const bounds = boundsOf(given)
+  const { requestId, ...bounds } = checkHostOptions('communityMiddleware', rules, options)
   return async (context, next) => {
     const { req, res, request, originalUrl } = context
     if (!community.owns(address(originalUrl).path)) {

@@ -1,4 +1,8 @@
 /** How long bodies and answers may be on their way. */
+import * as v from 'valibot'
+import { must, type RulesOf } from '../../lib/base/options.ts'
+
+/** The bounds of transfers. */
 export interface TransferBounds {
   /** Milliseconds without a new byte after which a body is given up with a 408. Default 30,000. */
   readonly bodyStallMs?: number
@@ -23,23 +27,18 @@ export const defaultBounds: Bounds = {
 // The longest interval of `setInterval`.
 const longestMs = 2 ** 31 - 1
 
-/**
- * Checks the bounds and fills in the defaults.
- * @throws TypeError that lists every problem
- */
-export function boundsOf(given: TransferBounds = {}): Bounds {
-  const problems: string[] = []
-  const bounds = { ...defaultBounds }
-  for (const [name, value] of Object.entries(given)) {
-    if (!(name in defaultBounds)) problems.push(`option \`${name}\` does not exist`)
-    else if (value !== undefined) bounds[name as keyof Bounds] = value
-  }
-  for (const [name, value] of Object.entries(bounds))
-    if (!Number.isSafeInteger(value) || value < 1 || value > longestMs)
-      problems.push(`option \`${name}\` must be a whole number of milliseconds from 1 to ${longestMs}, got ${value}`)
-  if (problems.length > 0) throw new TypeError(problems.join('; '))
-  return bounds
-}
+const milliseconds = v.custom<number>(
+  (value) => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= longestMs,
+  must(`be a whole number of milliseconds from 1 to ${longestMs}`),
+)
+
+/** The rules of the bounds, with their defaults. */
+export const boundRules = {
+  bodyStallMs: v.optional(milliseconds, defaultBounds.bodyStallMs),
+  bodyTimeoutMs: v.optional(milliseconds, defaultBounds.bodyTimeoutMs),
+  answerStallMs: v.optional(milliseconds, defaultBounds.answerStallMs),
+  answerTimeoutMs: v.optional(milliseconds, defaultBounds.answerTimeoutMs),
+} satisfies RulesOf<TransferBounds>
 
 /** Watches over progress: it may neither stall nor take too long. */
 export interface Watch {

@@ -13,9 +13,7 @@ type Handler = (request: Request) => Promise<Response | undefined>
  * @param panel made by `createPanel`; its `authorize` gets every header of the request
  * @throws TypeError for what is no panel
  */
-export function panelMiddleware(
-  panel: Handler,
-): (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void {
+export function panelMiddleware(panel: Handler): (request: IncomingMessage, response: ServerResponse, next: () => void) => void {
   if (typeof panel !== 'function')
     throw new TypeError('panelMiddleware: the first argument must be a panel, as createPanel returns it')
   return (message, response, next) => {

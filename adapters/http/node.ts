@@ -3,16 +3,17 @@ import '../node-version.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer, Incoming } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
+import type { RulesOf } from '../options.ts'
+import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { writeAnswer } from './node-answer.ts'
 import type { HostRequest, Kept } from './node-body.ts'
-import { type Bounds, boundsOf, type TransferBounds } from './node-bounds.ts'
+import { type Bounds, boundRules, type TransferBounds } from './node-bounds.ts'
 import { address, toIncoming } from './node-request.ts'
 import { takeTurn } from './node-turns.ts'
-import { requireFunction } from './request-id.ts'
 import { requireCommunity } from './require-community.ts'
 
 /** Continues with the host's next handler. */
-export type Next = (error?: unknown) => void
+export type Next = () => void
 
 export type { TransferBounds } from './node-bounds.ts'
 export { panelMiddleware } from './node-panel.ts'
@@ -36,10 +37,10 @@ export interface NodeOptions extends TransferBounds {
  */
 export function toNodeListener(
   community: Pick<Community, 'serve'>,
-  options?: NodeOptions,
+  options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
   requireCommunity(community, 'toNodeListener')
-  const { bounds, idOf } = nodeOptions(options)
+  const { bounds, idOf } = nodeOptions('toNodeListener', options)
   return (request, response) => answer(community, bounds, request, response, idOf(request, response))
 }
 
@@ -52,10 +53,10 @@ export function toNodeListener(
  */
 export function communityMiddleware(
   community: Pick<Community, 'serve' | 'owns'>,
-  options?: NodeOptions,
+  options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
   requireCommunity(community, 'communityMiddleware')
-  const { bounds, idOf } = nodeOptions(options)
+  const { bounds, idOf } = nodeOptions('communityMiddleware', options)
   return (request: HostRequest, response, next) => {
     if (community.owns(address(request.originalUrl ?? request.url).path))
       answer(community, bounds, request, response, idOf(request, response))
@@ -63,10 +64,12 @@ export function communityMiddleware(
   }
 }
 
-function nodeOptions({ requestId, ...given }: NodeOptions = {}) {
-  requireFunction(requestId)
+const rules = { ...boundRules, requestId: requestIdRule<NonNullable<NodeOptions['requestId']>>() } satisfies RulesOf<NodeOptions>
+
+function nodeOptions(call: string, given: NodeOptions) {
+  const { requestId, ...bounds } = checkHostOptions(call, rules, given)
   const idOf = (request: IncomingMessage, response: ServerResponse) => requestId && (() => requestId(request, response))
-  return { bounds: boundsOf(given), idOf }
+  return { bounds, idOf }
 }
 
 /**

@@ -1,10 +1,10 @@
 /** The options that name a PostgreSQL database. */
 import * as v from 'valibot'
 import { kind } from '../../../lib/base/given.ts'
-import { withMethods } from '../../options.ts'
+import { withMethods } from '../../../lib/base/options.ts'
 import type { PgPool } from './connection.ts'
 
-/** As `pg` reads it: a socket may stand in the query, so the host may be missing. */
+/** As `pg` reads it: the query may name a socket, so the host may be missing. */
 const isReadable = (address: string): boolean =>
   /^postgres(ql)?:\/\//.test(address) && URL.canParse(address.replace('@/', '@localhost/'))
 

@@ -267,7 +267,7 @@ test('a body that is too large gets its 413 also where the client only reads whe
 test('a bound that is no number of milliseconds is named', async () => {
   const { community } = await createTestCommunity()
   expect(() => toNodeListener(community, { answerStallMs: 0 })).toThrow(
-    'option `answerStallMs` must be a whole number of milliseconds from 1 to 2147483647, got 0',
+    'toNodeListener: option `answerStallMs` must be a whole number of milliseconds from 1 to 2147483647, got 0',
   )
 })
 

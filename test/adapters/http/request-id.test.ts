@@ -76,14 +76,19 @@ test('Hono has the id of its middleware by default', async () => {
 })
 
 test.each([
-  ['node', communityMiddleware],
-  ['a listener', toNodeListener],
-  ['koa', koaMiddleware],
-  ['fastify', communityPlugin],
-  ['hono', honoMiddleware],
-] as const)('%s refuses a requestId that is no function', async (_, mount) => {
+  ['node', communityMiddleware, 'communityMiddleware'],
+  ['a listener', toNodeListener, 'toNodeListener'],
+  ['koa', koaMiddleware, 'communityMiddleware'],
+  ['fastify', communityPlugin, 'communityPlugin'],
+  ['hono', honoMiddleware, 'communityMiddleware'],
+] as const)('%s names every option that it cannot use', async (_, mount, call) => {
   const { community } = await failing()
-  expect(() => mount(community, { requestId: 'x-request-id' as never })).toThrow(
-    'option `requestId` must be a function of the request',
+  const wrong = { requestId: 'x-request-id', requestID: () => 1 }
+  expect(() => mount(community, wrong as never)).toThrow(
+    `${call}: option \`requestID\` does not exist; did you mean requestId?; option \`requestId\` must be a function, got "x-request-id"`,
   )
+  for (const none of [null, '/community', []])
+    expect(() => mount(community, none as never)).toThrow(
+      `${call}: the options must be an object, as in ${call}(community, { requestId })`,
+    )
 })

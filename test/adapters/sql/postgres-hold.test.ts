@@ -1,4 +1,4 @@
-/** A connection out of a pool, and what is left behind when there is none. */
+/** A connection out of a pool, and what a pool without one leaves behind. */
 import { expect, test } from 'vitest'
 import { holdClient } from '../../../adapters/sql/postgres/hold.ts'
 
