@@ -27,10 +27,16 @@ function bucket(path: string): string {
   return `${depth}${path.slice(0, firstEnd).replace(/^\/*/, '/')}`
 }
 
-// Static segments first: `/members/by_email` would otherwise match `:id`.
+const generality = ({ operation }: Route): string =>
+  segmentsOf(operation.path)
+    .map((segment) => (segment.startsWith(':') ? '1' : '0'))
+    .join('')
+
+// Static segments first: `/members/by_email` would otherwise match `:id`. The first `localeCompare` of a process costs more than
+// all the rest of the table.
 const bySpecificity = (a: Route, b: Route): number => {
-  const generality = ({ operation }: Route) => segmentsOf(operation.path).map((segment) => (segment.startsWith(':') ? '1' : '0'))
-  return generality(a).join('').localeCompare(generality(b).join(''))
+  const [ofA, ofB] = [generality(a), generality(b)]
+  return ofA < ofB ? -1 : ofA > ofB ? 1 : 0
 }
 
 interface Compiled {
