@@ -4,20 +4,27 @@
  */
 
 /** Eight tables of 256 in a row: how a byte changes the remainder when none, one, … seven bytes follow it. */
-const tables = new Uint32Array(8 * 256)
+function makeTables(): Uint32Array {
+  const tables = new Uint32Array(8 * 256)
+  for (let byte = 0; byte < 256; byte++) {
+    let remainder = byte
+    for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ 0xedb88320 : remainder >>> 1
+    tables[byte] = remainder
+  }
+  for (let index = 256; index < tables.length; index++) {
+    const before = tables[index - 256] ?? 0
+    tables[index] = (before >>> 8) ^ (tables[before & 0xff] ?? 0)
+  }
+  return tables
+}
 
-for (let byte = 0; byte < 256; byte++) {
-  let remainder = byte
-  for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ 0xedb88320 : remainder >>> 1
-  tables[byte] = remainder
-}
-for (let index = 256; index < tables.length; index++) {
-  const before = tables[index - 256] ?? 0
-  tables[index] = (before >>> 8) ^ (tables[before & 0xff] ?? 0)
-}
+/** Made at the first use: a program that only loads the library needs none. */
+let made: Uint32Array | undefined
 
 /** The CRC-32 of some bytes, as an unsigned 32-bit number. */
 export function crc32(bytes: Uint8Array): number {
+  made ??= makeTables()
+  const tables = made
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const eights = bytes.length - (bytes.length % 8)
   let crc = 0xffffffff
