@@ -40,7 +40,7 @@ export interface PhoneNumbers {
    * @param text a phone number as somebody wrote it, with its country code
    * @returns the number in E.164, `+4930901820`; `undefined` when there can be no such number
    */
-  parse(text: string): string | undefined
+  parse(text: string): string | undefined | Promise<string | undefined>
 }
 
 /** The type of a file, by its bytes. */

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
+import type * as undici from 'undici'
 import * as v from 'valibot'
 import type { Download, Downloader } from '../../lib/ports.ts'
 import { callable, checkOptions, group, positive, type RulesOf } from '../options.ts'
@@ -37,9 +37,18 @@ const rules = { download: group(guardRules) }
 export function guardedDownloads(guard: DownloadGuard): Downloader {
   const { download } = checkOptions('guardedDownloads', rules, { download: guard }, '{ allows, lookup }')
   const { allows, lookup, timeout } = download
-  const dispatcher = new Agent({ connect: { lookup, timeout: timeout * 1000 }, connections: 8, keepAliveTimeout: 1000 })
+
+  // Loading undici costs as much as the rest of a server: it waits for the first download.
+  let loading: Promise<{ readonly request: typeof undici.request; readonly dispatcher: undici.Dispatcher }> | undefined
+  const load = async () => {
+    const { Agent, request } = await import('undici')
+    const connect = { lookup, timeout: timeout * 1000 }
+    return { request, dispatcher: new Agent({ connect, connections: 8, keepAliveTimeout: 1000 }) }
+  }
 
   async function get(url: string, limit: number, arrived: (bytes: number) => void, signal: AbortSignal): Promise<Download> {
+    loading ??= load()
+    const { request, dispatcher } = await loading
     for (let step = 0, next = url; step <= maxRedirects; step++) {
       if (!allows(next)) return { ok: false, reason: 'refused' }
       const { statusCode, headers, body } = await request(next, { dispatcher, signal, headers: { accept: '*/*' } })
@@ -78,7 +87,7 @@ export function guardedDownloads(guard: DownloadGuard): Downloader {
 const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'Refused'
 
 async function read(
-  body: Dispatcher.ResponseData['body'],
+  body: undici.Dispatcher.ResponseData['body'],
   limit: number,
   arrived: (bytes: number) => void,
   name: string | null,

@@ -1,5 +1,4 @@
 /** File types by their bytes, with file-type (docs/decisions/file-types.md). */
-import { fileTypeFromBuffer } from 'file-type'
 import type { FileType, FileTypes } from '../../lib/ports.ts'
 
 const unknown: FileType = { content_type: 'application/octet-stream', extension: 'bin' }
@@ -15,6 +14,8 @@ const runnable = /^(?:text\/(?:html|xml|javascript)|application\/(?:[\w.+-]*\+)?
 export function fileTypes(): FileTypes {
   return {
     async sniff(bytes) {
+      // It loads with the first upload, because a server starts much sooner without it.
+      const { fileTypeFromBuffer } = await import('file-type')
       const found = await fileTypeFromBuffer(bytes)
       if (found) return runnable.test(found.mime) ? unknown : { content_type: found.mime, extension: found.ext }
       return isText(bytes) ? plainText : unknown

@@ -1,5 +1,4 @@
 /** Phone numbers by libphonenumber-js, with the whole of Google's metadata (docs/decisions/phone-numbers.md). */
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { PhoneNumbers } from '../../lib/ports.ts'
 
 /**
@@ -8,7 +7,9 @@ import type { PhoneNumbers } from '../../lib/ports.ts'
  */
 export function phoneNumbers(): PhoneNumbers {
   return {
-    parse(text) {
+    async parse(text) {
+      // The metadata loads with the first number, because a server starts much sooner without it.
+      const { parsePhoneNumberFromString } = await import('libphonenumber-js/max')
       // `extract: false`: the whole text is the number, none is picked out of a sentence.
       const number = parsePhoneNumberFromString(text.trim(), { extract: false })
       return number?.isValid() ? number.number : undefined

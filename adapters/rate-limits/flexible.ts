@@ -1,4 +1,7 @@
-import { type IRateLimiterOptions, type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { IRateLimiterOptions, RateLimiterAbstract } from 'rate-limiter-flexible'
+// Its main file loads the limiters of every store.
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 import * as v from 'valibot'
 import type { RateLimiter } from '../../lib/index.ts'
 import { callable, checkOptions, type RulesOf } from '../options.ts'

@@ -26,7 +26,6 @@ import { createFront, type Front } from './http/front.ts'
 import { listen } from './http/listen.ts'
 import { auditInbox, refusedText } from './operate/audit-inbox.ts'
 import { createLog, type Log } from './operate/log.ts'
-import { startMaintenance } from './operate/maintenance.ts'
 import type { Metrics } from './operate/metrics.ts'
 import { warnOfUnreadable } from './operate/unreadable.ts'
 import { watcherOf } from './operate/watcher.ts'
@@ -103,7 +102,6 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     )
     const community = inbox.over(own)
     await inbox.take()
-    opened.push(startMaintenance(community, inbox, log))
     await warnOfUnreadable(storage, encryptionKeys, log.warn)
 
     const demo = flags.demo
@@ -171,6 +169,9 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
       log.warn(
         '--public-url is missing: links and addresses of uploads use the name in each request; give the origin, such as https://api.example.org',
       )
+    // Its first time is minutes away, and loading its schedule takes a part of the whole start.
+    const { startMaintenance } = await import('./operate/maintenance.ts')
+    opened.push(startMaintenance(community, inbox, log))
     return { url: listening.url, close }
   } catch (error) {
     await close()

@@ -98,7 +98,7 @@ export const upsertAnswer = operation({
     await permit(call, parties)
     const before = await lastAnswer(call, parties)
     const choices = isDropdown(field) ? await choicesIn(call, parties, call.body) : []
-    const value = isDropdown(field) ? (choices.length > 0 ? noValue : undefined) : readAnswer(call, field, call.body)
+    const value = isDropdown(field) ? (choices.length > 0 ? noValue : undefined) : await readAnswer(call, field, call.body)
     if (!value) {
       if (before) await removeAnswer(call, parties, before)
       return undefined

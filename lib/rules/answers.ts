@@ -70,11 +70,11 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
  * @returns its columns; `undefined` when it clears the answer
  * @throws ApiError 422 when the kind takes no answers, a part is missing, or the value is not of the kind
  */
-export function readAnswer(
+export async function readAnswer(
   context: Pick<Context, 'ports' | 'limits'>,
   field: CustomFieldRow,
   given: Given,
-): AnswerValue | undefined {
+): Promise<AnswerValue | undefined> {
   const { response_type } = field
   if (!hasParts(response_type)) fail(invalid('custom_field_id'), unsupported(field))
   const parts = partsOf[response_type]
@@ -87,7 +87,7 @@ export function readAnswer(
   if (parts.every((part) => isEmpty(given[part]))) return undefined
   if (missing) fail(invalid(missing), `${missing} is required together with ${parts.filter((part) => part !== missing).join()}`)
   const value = { ...noValue, ...Object.fromEntries(parts.map((part) => [part, given[part]])) }
-  return { ...value, ...checks[response_type]?.(context, field, value) }
+  return { ...value, ...(await checks[response_type]?.(context, field, value)) }
 }
 
 /** Refuses answers to the fields of tags and badges. */
@@ -98,7 +98,7 @@ type Check = (
   context: Pick<Context, 'ports' | 'limits'>,
   field: CustomFieldRow,
   value: AnswerValue,
-) => Partial<AnswerValue> | undefined
+) => Partial<AnswerValue> | undefined | Promise<Partial<AnswerValue>>
 
 /** The checks beyond a schema, and the resulting value. */
 const checks: { readonly [K in Kind]?: Check } = {
@@ -123,8 +123,8 @@ const checks: { readonly [K in Kind]?: Check } = {
     if ((day ?? 0) > last) fail(invalid('day'), `day must be a day that month ${month} has`)
     return undefined
   },
-  phone_number(context, _field, { phone_number }) {
-    const number = port(context, 'phoneNumbers', 'phone_number').parse(phone_number ?? '')
+  async phone_number(context, _field, { phone_number }) {
+    const number = await port(context, 'phoneNumbers', 'phone_number').parse(phone_number ?? '')
     if (!number) fail(invalid('phone_number'), 'phone_number must be an international phone number like +49 30 901820')
     return { phone_number: number }
   },

@@ -99,6 +99,27 @@ async function filesLoadedBy(file: string): Promise<ReadonlySet<string>> {
   return files
 }
 
+/** The packages of others that a file of the package loads when it starts, each by the path that is imported. */
+async function packagesLoadedBy(file: string): Promise<readonly string[]> {
+  const packages = new Set<string>()
+  for (const each of await filesLoadedBy(file))
+    for (const [, path = ''] of (await readFile(each, 'utf8')).matchAll(/^(?:import|export)\b[^'"\n]*["']([^."'][^"']*)["']/gm))
+      if (!path.startsWith('node:')) packages.add(path)
+  return [...packages].sort()
+}
+
+test('a server, and the ports of a host, load no package that only some requests need', async () => {
+  const directory = temporaryDirectory()
+  await run('tar', ['-xzf', tarball, '-C', directory])
+  const dist = join(directory, 'package', 'dist')
+  const ofPorts = ['rrule-temporal', 'temporal-polyfill', 'valibot']
+  expect(await packagesLoadedBy(join(dist, 'adapters', 'ports', 'index.js'))).toEqual(ofPorts)
+  const serve = (await readdir(join(dist, 'chunks'))).find((file) => file.startsWith('serve-')) ?? ''
+  const limiter = ['RateLimiterMemory', 'RateLimiterRes'].map((name) => `rate-limiter-flexible/lib/${name}.js`)
+  const ofServer = ['itty-router/IttyRouter', 'p-retry', ...limiter, ...ofPorts]
+  expect(await packagesLoadedBy(join(dist, 'chunks', serve))).toEqual(ofServer)
+})
+
 test('the library loads few files, and the programs load none of it to show their help', async () => {
   const directory = temporaryDirectory()
   await run('tar', ['-xzf', tarball, '-C', directory])

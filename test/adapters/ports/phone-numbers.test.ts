@@ -8,8 +8,8 @@ test.each([
   ['+49 (0)30 90-18-20', '+4930901820'],
   ['+1 (212) 736-5000', '+12127365000'],
   ['  +44 20 7930 4832 ', '+442079304832'],
-])('%s is %s', (text, number) => {
-  expect(parse(text)).toBe(number)
+])('%s is %s', async (text, number) => {
+  expect(await parse(text)).toBe(number)
 })
 
 test.each([
@@ -22,6 +22,6 @@ test.each([
   'call +49 30 901820',
   '+49 30 901820 please',
   '+'.repeat(250),
-])('%s is no phone number of the world', (text) => {
-  expect(parse(text)).toBeUndefined()
+])('%s is no phone number of the world', async (text) => {
+  expect(await parse(text)).toBeUndefined()
 })
