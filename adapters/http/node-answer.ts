@@ -29,11 +29,10 @@ export function writeAnswer(
   const lingers = isUnfinished(request, status)
   const text = request.method === 'HEAD' ? null : body
   const encoded = typeof text === 'string' && text.length > shortLength && text.length <= wholeLength ? bytesOf(text) : text
-  response.writeHead(status, {
-    ...headers,
-    ...(body === null ? {} : { 'content-length': Buffer.byteLength(encoded ?? body) }),
-    ...(lingers ? { connection: 'close' } : {}),
-  })
+  const sentHeaders: Record<string, string | number> = { ...headers }
+  if (body !== null) sentHeaders['content-length'] = Buffer.byteLength(encoded ?? body)
+  if (lingers) sentHeaders['connection'] = 'close'
+  response.writeHead(status, sentHeaders)
   if (lingers) {
     if (encoded !== null) response.write(encoded)
     linger(request, response)

@@ -18,7 +18,7 @@ export interface Nesting {
 
 /** Marks work that runs. */
 export interface Mark {
-  running: boolean
+  readonly running: boolean
 }
 
 const insideTransaction =

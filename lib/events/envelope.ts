@@ -32,17 +32,12 @@ export function envelope(
   const event_id = chance.uuid()
   const event_type = `${name}Hook`
   const subject = subjectOf(event_type, payload)
-  const head = JSON.stringify({ event_id, event_timestamp: now, event_type })
-  return {
-    kind: 'event',
-    network_id,
-    event_id,
-    event_type,
-    event_timestamp: now,
-    audience: isForHost(name) ? 'host' : 'integration',
-    ...(subject === undefined ? {} : { subject }),
-    body: `${head.slice(0, -1)},"payload":${writer.text(payloadSchema(name), payload)}}`,
-  }
+  const audience = isForHost(name) ? 'host' : 'integration'
+  const text = writer.text(payloadSchema(name), payload)
+  // Ids, times and names have no character that JSON escapes.
+  const body = `{"event_id":"${event_id}","event_timestamp":"${now}","event_type":"${event_type}","payload":${text}}`
+  const facts = { kind: 'event', network_id, event_id, event_type, event_timestamp: now, audience } as const
+  return subject === undefined ? { ...facts, body } : { ...facts, subject, body }
 }
 
 /** An event as hooks get it, from its record. */

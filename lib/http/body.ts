@@ -3,6 +3,7 @@ import { sha256 } from '../base/sha256.ts'
 import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import { hostReadBody, type Incoming } from './exchange.ts'
+import type { Usage } from './in-flight.ts'
 import { maxFields, parseMultipart, tooManyFields } from './multipart.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -11,11 +12,12 @@ const isJson = (type: string): boolean => /^\s*application\/(?:[\w.+-]+\+)?json\
 
 /**
  * Reads a JSON body. An empty body is `undefined`, for every Content-Type.
+ * @param usage counts its bytes while they arrive
  * @param limit largest body, in bytes
  * @param wanted the Content-Types that would have been right, for the sentence
- * @throws ApiError 413 too large, 415 not JSON, 400 broken JSON
+ * @throws ApiError 413 too large, 415 not JSON, 400 broken JSON, 503 too much in flight
  */
-export async function readJson(incoming: Incoming, limit: number, wanted = 'application/json'): Promise<unknown> {
+export async function readJson(incoming: Incoming, usage: Usage, limit: number, wanted = 'application/json'): Promise<unknown> {
   refuseEncoded(incoming)
   const type = incoming.header('content-type')
   if (incoming.parsedBody !== undefined) {
@@ -23,7 +25,7 @@ export async function readJson(incoming: Incoming, limit: number, wanted = 'appl
     if (sizeOfParsed(incoming, limit) > limit) fail(tooLargeBody(limit))
     return isJson(type ?? 'application/json') ? incoming.parsedBody : notJson(type, wanted)
   }
-  const bytes = await readBytes(incoming, limit)
+  const bytes = await readBytes(incoming, usage, limit)
   if (bytes.length === 0) return undefined
   if (type && !isJson(type)) return notJson(type, wanted)
   const parsed = parseJson(bytes)
@@ -45,9 +47,9 @@ function refuseDeep(body: unknown): void {
 }
 
 /** An optional JSON body: other content counts as no body. */
-export async function readOptionalJson(incoming: Incoming, limit: number): Promise<unknown> {
+export async function readOptionalJson(incoming: Incoming, usage: Usage, limit: number): Promise<unknown> {
   const type = incoming.header('content-type')
-  return type && !isJson(type) ? undefined : readJson(incoming, limit)
+  return type && !isJson(type) ? undefined : readJson(incoming, usage, limit)
 }
 
 /** Nothing is inflated: a small body could become a huge one. */
@@ -61,9 +63,19 @@ const notJson = (type: string | null, wanted: string): never => {
   throw new ApiError(415, { error: `Content-Type must be ${wanted}, got ${type?.slice(0, 100)}` })
 }
 
-async function readBytes(incoming: Incoming, limit: number): Promise<Uint8Array> {
-  const bytes = Number(incoming.header('content-length') ?? 0) > limit ? undefined : await incoming.read(limit)
-  return bytes ?? fail(tooLargeBody(limit))
+async function readBytes(incoming: Incoming, usage: Usage, limit: number): Promise<Uint8Array> {
+  const announced = Number(incoming.header('content-length') ?? 1)
+  if (announced > limit) fail(tooLargeBody(limit))
+  usage.requireRoom(Math.min(announced || 1, limit))
+  let counted = 0
+  const bytes = await incoming.read(limit, (arrived) => {
+    usage.add(arrived)
+    counted += arrived
+  })
+  if (!bytes) fail(tooLargeBody(limit))
+  // A reader that reports nothing while it reads.
+  if (bytes.length > counted) usage.add(bytes.length - counted)
+  return bytes
 }
 
 const tooLargeBody = (limit: number) => tooLarge(`The body is larger than ${limit} bytes`)
@@ -82,28 +94,29 @@ const formTypes = 'multipart/form-data, application/x-www-form-urlencoded or app
 /**
  * Reads a form with files, or a form without any or a JSON body in its place. The fields of a form come as texts, its files as
  * `File`.
+ * @param usage counts its bytes while they arrive
  * @param limits `assetBytes` for a form with all of its files, beside `bodyBytes` for the rest of it
- * @throws ApiError 413 too large, 415 none of them, 400 broken
+ * @throws ApiError 413 too large, 415 none of them, 400 broken, 503 too much in flight
  */
-export async function readForm(incoming: Incoming, limits: Limits): Promise<unknown> {
+export async function readForm(incoming: Incoming, usage: Usage, limits: Limits): Promise<unknown> {
   const type = incoming.header('content-type')
   refuseEncoded(incoming)
-  if (isUrlEncoded(type)) return readUrlEncoded(incoming, limits.bodyBytes)
-  if (!isForm(type)) return readJson(incoming, limits.bodyBytes, formTypes)
+  if (isUrlEncoded(type)) return readUrlEncoded(incoming, usage, limits.bodyBytes)
+  if (!isForm(type)) return readJson(incoming, usage, limits.bodyBytes, formTypes)
   // A parser keeps no files, or keeps them where nobody but the host finds them.
   if (incoming.parsedBody !== undefined) throw hostReadBody()
-  const bytes = await readBytes(incoming, limits.assetBytes + limits.bodyBytes)
+  const bytes = await readBytes(incoming, usage, limits.assetBytes + limits.bodyBytes)
   return nested((await parseMultipart(bytes, type)).entries())
 }
 
-async function readUrlEncoded(incoming: Incoming, limit: number): Promise<unknown> {
+async function readUrlEncoded(incoming: Incoming, usage: Usage, limit: number): Promise<unknown> {
   const { parsedBody } = incoming
   if (typeof parsedBody === 'object' && parsedBody !== null) {
     refuseDeep(parsedBody)
     if (sizeOfParsed(incoming, limit) > limit) fail(tooLargeBody(limit))
     return nested(Object.entries(parsedBody))
   }
-  const bytes = await readBytes(incoming, limit)
+  const bytes = await readBytes(incoming, usage, limit)
   return nested(new URLSearchParams(new TextDecoder().decode(bytes)))
 }
 

@@ -5,7 +5,6 @@
 import { ApiError } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import type { Id } from '../storage/table.ts'
-import type { Incoming } from './exchange.ts'
 
 /** How much is in flight. */
 export interface InFlight {
@@ -139,27 +138,4 @@ export function inFlightCounter(limits: Limits) {
       return { requests, bytes, peakBytes }
     },
   }
-}
-
-/** A request whose body is counted while it arrives. */
-export const countedBody = (incoming: Incoming, usage: Usage): Incoming => ({
-  method: incoming.method,
-  path: incoming.path,
-  search: incoming.search,
-  secure: incoming.secure,
-  header: (name) => incoming.header(name),
-  read: (limit) => readCounted(incoming, limit, usage),
-  ...(incoming.parsedBody === undefined ? {} : { parsedBody: incoming.parsedBody }),
-})
-
-async function readCounted(incoming: Incoming, limit: number, usage: Usage): Promise<Uint8Array | undefined> {
-  usage.requireRoom(Math.min(Number(incoming.header('content-length') ?? 1) || 1, limit))
-  let counted = 0
-  const body = await incoming.read(limit, (bytes) => {
-    usage.add(bytes)
-    counted += bytes
-  })
-  // A reader that reports nothing while it reads.
-  if (body && body.length > counted) usage.add(body.length - counted)
-  return body
 }

@@ -10,7 +10,7 @@ import { authorise } from './authorise.ts'
 import { printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
 import { publicAddress, requireHttps, requireOneHost } from './https.ts'
-import { countedBody, inFlightCounter, type Usage } from './in-flight.ts'
+import { inFlightCounter, type Usage } from './in-flight.ts'
 import { limitRate } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
 import { routeTable } from './routes.ts'
@@ -128,14 +128,10 @@ export function server(
 
   async function readSent(incoming: Incoming, { operation, method }: Route, usage: Usage): Promise<Sent> {
     const writes = method !== 'GET'
-    const sent = writes ? countedBody(incoming, usage) : incoming
-    const body = operation.form
-      ? await readForm(sent, limits)
-      : operation.body
-        ? await readJson(sent, limits.bodyBytes)
-        : undefined
-    const unexpected = writes && !operation.body && operation.query ? await readOptionalJson(sent, limits.bodyBytes) : undefined
-    return { body, unexpected }
+    if (operation.form) return { body: await readForm(incoming, usage, limits), unexpected: undefined }
+    if (operation.body) return { body: await readJson(incoming, usage, limits.bodyBytes), unexpected: undefined }
+    const unexpected = writes && operation.query ? await readOptionalJson(incoming, usage, limits.bodyBytes) : undefined
+    return { body: undefined, unexpected }
   }
 
   async function answerCaller(
@@ -173,8 +169,8 @@ export function server(
       queryInBody: objectOrNone(unexpected),
       body,
       address: { ...publicAddress(incoming, settings), search: incoming.search },
-      ...(caller.presumption ? { admit: caller.presumption.admit } : {}),
-      ...(key === null ? {} : { repeat: () => repeat(key) }),
+      admit: caller.presumption?.admit,
+      repeat: key === null ? undefined : () => repeat(key),
       usage,
       asText: true,
     })

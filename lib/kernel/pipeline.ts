@@ -57,9 +57,9 @@ export interface OperationRequest {
    * Makes sure, with the first statements of the work, that the caller may still call. The result throws if not. By default the
    * key is read again where the operation writes.
    */
-  readonly admit?: (tx: ScopedTx) => () => Promise<void>
+  readonly admit?: ((tx: ScopedTx) => () => Promise<void>) | undefined
   /** Reads what a repeated request is recognised by. */
-  readonly repeat?: () => Promise<Repeatable>
+  readonly repeat?: (() => Promise<Repeatable>) | undefined
   /** Counts the bytes that the request holds; both throw ApiError 503 when too much is in flight. */
   readonly usage?: { add(bytes: number): void; requireRoom(): void }
 }
@@ -125,6 +125,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
         await hooks.before({ id: api.id, operation: api, params, query, body, principal, tx })
       }
       const emissions: Emission[] = []
+      const pages = permalinks(settings, network)
       const call: AnyCall = {
         tx,
         network,
@@ -133,7 +134,8 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
         newId,
         stamp,
         touch: () => ({ updated_at: now }),
-        ...permalinks(settings, network),
+        permalink: pages.permalink,
+        permalinkSource: pages.permalinkSource,
         ports,
         limits,
         newMembersConsent: settings.newMembersConsent,

@@ -2,9 +2,10 @@ import { ApiError, fail, tooLarge } from '../errors.ts'
 import type { CommittedEvent } from '../events/catalogue.ts'
 import { committedEvent, type Emission, envelope } from '../events/envelope.ts'
 import { fitsLine } from '../outbox/line.ts'
+import type { OutboxRecord } from '../outbox/record.ts'
 import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
-import { isStorageError, isUniqueViolation } from '../storage/contract.ts'
+import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.ts'
 import { type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { refusingTrouble } from './trouble.ts'
@@ -49,13 +50,11 @@ export interface Transactions {
 }
 
 /** Runs a transaction, and again when it lost a race. */
-export async function again<T>(transaction: () => Promise<T>): Promise<T> {
-  for (let run = 1; ; run++)
-    try {
-      return await transaction()
-    } catch (error) {
-      if (run >= maxRuns || !isLostRace(error)) throw error
-    }
+export function again<T>(transaction: () => Promise<T>, run = 1): Promise<T> {
+  return transaction().catch((error: unknown) => {
+    if (run >= maxRuns || !isLostRace(error)) throw error
+    return again(transaction, run + 1)
+  })
 }
 
 /**
@@ -69,19 +68,20 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   const run: Transactions['run'] = async (network_id, at, readOnly, work) => {
     // Reads cause no events.
     if (readOnly) return (await again(() => storage.transaction((tx) => work(scoped(tx, network_id)), { readOnly }))).result
-    let events: readonly CommittedEvent[] = []
+    let events: CommittedEvent[] = []
+    const worked = async (storageTx: Tx) => {
+      const tx = scoped(storageTx, network_id)
+      const { result, emissions } = await work(tx)
+      // The work may have run before.
+      events = []
+      at.writer.forget()
+      // Some at a time: a commit may have many thousands.
+      for (let begin = 0; begin < emissions.length; begin += eventBatch)
+        await tx.append(recordsOf(emissions.slice(begin, begin + eventBatch), network_id, at, events))
+      return result
+    }
     try {
-      const transaction = () =>
-        storage.transaction(
-          async (storageTx) => {
-            const tx = scoped(storageTx, network_id)
-            const { result, emissions } = await work(tx)
-            events = emissions.length > 0 ? await append(tx, emissions, at) : []
-            return result
-          },
-          { readOnly },
-        )
-      const result = await again(transaction)
+      const result = await again(() => storage.transaction(worked, { readOnly }))
       for (const event of events) (committed ?? announce)(event)
       return result
     } catch (error) {
@@ -89,23 +89,19 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
     }
   }
 
-  /** Writes events to the outbox. Gives them back where a hook is to get them. */
-  async function append(tx: ScopedTx, emissions: readonly Emission[], { now, writer }: Moment): Promise<CommittedEvent[]> {
-    const events: CommittedEvent[] = []
-    const { network_id } = tx
-    // The work may have run before.
-    writer.forget()
-    // Some at a time: a commit may have many thousands.
-    for (let begin = 0; begin < emissions.length; begin += eventBatch) {
-      const records = emissions.slice(begin, begin + eventBatch).map((emission) => {
-        const record = envelope(emission, { network_id, now, writer, chance })
-        if (!fitsLine(record)) fail(tooLarge(`The event ${record.event_type} is larger than the limit of 16 MiB`))
-        if (hooks.after) events.push(committedEvent(record))
-        return record
-      })
-      await tx.append(records)
-    }
-    return events
+  /** @param events gets those of a hook */
+  function recordsOf(
+    emissions: readonly Emission[],
+    network_id: Id,
+    { now, writer }: Moment,
+    events: CommittedEvent[],
+  ): OutboxRecord[] {
+    return emissions.map((emission) => {
+      const record = envelope(emission, { network_id, now, writer, chance })
+      if (!fitsLine(record)) fail(tooLarge(`The event ${record.event_type} is larger than the limit of 16 MiB`))
+      if (hooks.after) events.push(committedEvent(record))
+      return record
+    })
   }
 
   function announce(event: CommittedEvent): void {

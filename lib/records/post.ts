@@ -37,9 +37,21 @@ export type PostPayloadRecord = v.InferOutput<typeof PostPayload>
 /** A post's record. */
 export function presentPost(context: Pick<Context, 'permalink'>, row: PostRow): PostRecord {
   return {
-    ...row,
+    id: row.id,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    creator_id: row.creator_id,
+    space_id: row.space_id,
+    summary: row.summary,
     description: row.description ?? '',
+    post_type: row.post_type,
     images: [...row.images],
+    title: row.title,
+    status: row.status,
+    published_at: row.published_at,
+    last_activity_at: row.last_activity_at,
+    content_type: row.content_type,
+    comments_enabled: row.comments_enabled,
     permalink: context.permalink('posts', row.id),
   }
 }

@@ -41,6 +41,8 @@ export interface Session {
   readonly records: readonly OutboxRecord[]
   /** The last commit that changed one of the tables that were used so far. */
   readonly lastCommit: number
+  /** Until its end. */
+  readonly running: boolean
   /**
    * Call it when the work is done. An outbox could never take a record that does not fit into a line, and only its own
    * transaction must fail because of it.
@@ -68,7 +70,7 @@ class SessionInMemory implements Session {
   lastCommit = 0
   readonly #tables: TablesInMemory
   readonly #readOnly: boolean
-  #ended = false
+  running = true
 
   constructor(tables: TablesInMemory, readOnly: boolean) {
     this.#tables = tables
@@ -91,7 +93,7 @@ class SessionInMemory implements Session {
 
   /** A call that was not awaited could otherwise write in the middle of somebody else's transaction. */
   requireOpen(): void {
-    if (this.#ended)
+    if (!this.running)
       throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
   }
 
@@ -112,7 +114,7 @@ class SessionInMemory implements Session {
   }
 
   end(): void {
-    this.#ended = true
+    this.running = false
   }
 }
 

@@ -87,15 +87,13 @@ export function transactionsInMemory(
 
   /** The outcome of work, after which its session takes nothing more. */
   async function outcomeOf<T>(work: (tx: Tx) => Promise<T>, session: Session): Promise<Outcome<T>> {
-    const mark = { running: true }
     try {
-      const value = await nesting.enter(mark, work, session.tx)
+      const value = await nesting.enter(session, work, session.tx)
       session.checkRecords()
       return { value }
     } catch (thrown) {
       return { thrown }
     } finally {
-      mark.running = false
       session.end()
     }
   }
@@ -103,25 +101,21 @@ export function transactionsInMemory(
   async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     enter()
     try {
-      return await writeInTurn(work)
+      const turn = turns.exclusive()
+      if (turn) await turn
+      const session = openSession(tables, false)
+      const outcome = await outcomeOf(work, session)
+      if ('thrown' in outcome) undo(session.changes)
+      else if (session.changes.length > 0 || session.records.length > 0) commit(session)
+      // A writer that failed may have seen a commit that is not durable yet, and waits for it as well.
+      const awaited = fateOf(newest, false)
+      turns.endExclusive()
+      const fate = awaited instanceof Promise ? await awaited : awaited
+      if (!fate.durable) throw fate.error
+      return settled(outcome)
     } finally {
       leave()
     }
-  }
-
-  async function writeInTurn<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const turn = turns.exclusive()
-    if (turn) await turn
-    const session = openSession(tables, false)
-    const outcome = await outcomeOf(work, session)
-    if ('thrown' in outcome) undo(session.changes)
-    else if (session.changes.length > 0 || session.records.length > 0) commit(session)
-    // A writer that failed may have seen a commit that is not durable yet, and waits for it as well.
-    const awaited = fateOf(newest, false)
-    turns.endExclusive()
-    const fate = await awaited
-    if (!fate.durable) throw fate.error
-    return settled(outcome)
   }
 
   async function read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -13,8 +13,8 @@ interface Extension {
 }
 
 const extensions = new WeakMap<object, Extension>()
-/** The record that a value with further fields was made of. */
-const origins = new WeakMap<object, object>()
+/** The key of the record that a value with further fields was made of. It is in no JSON. */
+const origin = Symbol('origin')
 
 /**
  * A record of the interface that is another one with further fields.
@@ -34,9 +34,7 @@ export function extendedRecord<const F extends Fields, const G extends Fields>(
 
 /** A record as a value of its `extendedRecord`: a copy with further fields. The record must not change any more. */
 export function withFields<R extends object, F extends object>(of: R, further: F): R & F {
-  const extended = { ...of, ...further }
-  origins.set(extended, of)
-  return extended
+  return { ...of, ...further, [origin]: of }
 }
 
 interface Made {
@@ -72,10 +70,10 @@ export class RecordWriter {
     const known = this.#made?.get(record)
     if (known?.schema === schema) return known.text
     const extension = extensions.get(schema)
-    const origin = extension && origins.get(record)
+    const base = extension && (record as { readonly [origin]?: object })[origin]
     const text =
-      extension && origin
-        ? `${this.text(extension.record, origin).slice(0, -1)},${this.#write(extension.further, record).slice(1)}`
+      extension && base
+        ? `${this.text(extension.record, base).slice(0, -1)},${this.#write(extension.further, record).slice(1)}`
         : this.#write(schema, record)
     this.#made ??= new Map()
     this.#made.set(record, { schema, text })
