@@ -19,6 +19,8 @@ export interface Ownership {
   readonly isLost: boolean
   /** Takes note of what others changed; `applyChanges` applies it. */
   follow(changes: StoreChanges): void
+  /** Takes note of new deliveries for these endpoints: after all changes that came before them. */
+  expect(refs: Iterable<number>): void
   /** @throws LeaseLost */
   applyChanges(): void
   /** Gives away what is wanted elsewhere, once nothing of it is in flight. @throws LeaseLost */
@@ -28,6 +30,8 @@ export interface Ownership {
   /** Begins anew after the lease was lost. */
   regain(): Promise<void>
 }
+
+const nothing = { lost: false, changed: [], gained: [], gone: [], wanted: [], notices: [] } as const
 
 export function createOwnership({ store, sender, timeline, events, endpoints, inFlight }: OwnershipParts): Ownership {
   const pending: StoreChanges[] = []
@@ -51,6 +55,11 @@ export function createOwnership({ store, sender, timeline, events, endpoints, in
     },
     follow(changes) {
       pending.push(changes)
+    },
+    expect(refs) {
+      // In the middle of a turn they would be sent to endpoints as they were.
+      if (pending.length > 0) pending.push({ ...nothing, lease: store.lease, touched: [...refs] })
+      else for (const ref of refs) endpoints.expect(ref)
     },
     applyChanges() {
       for (const changes of pending.splice(0)) apply(changes)

@@ -138,7 +138,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
         else endpoints.add({ endpoint, state: undefined })
       }
       for (const { ref } of removed) endpoints.remove(ref)
-      for (const ref of deliveries.keys()) endpoints.expect(ref)
+      ownership.expect(deliveries.keys())
       wake()
     },
     follow(changes) {

@@ -11,7 +11,7 @@ import { createIngester } from '../plans/ingest.ts'
 import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
 import { readingOf } from '../plans/waiting.ts'
 import { number, numberOrNull } from '../rows.ts'
-import { LeaseLost, type RelayStore, type StoreChanges } from '../store.ts'
+import { type Ingested, LeaseLost, type RelayStore, type StoreChanges } from '../store.ts'
 import { changesSince, sharedState } from './changes.ts'
 import { openDatabase, relaySchemaOf } from './database.ts'
 import { outboxTable } from './intake.ts'
@@ -214,10 +214,12 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       if (!piece) return { ingested: undefined, more: false }
       const { ingested, version, more } = piece
       // The scheduler learns of this at once, so `poll` need not find it.
-      if (seen === version - 1 && ingested.changed.length + ingested.removed.length === 0) seen = version
+      const isNext = seen === version - 1 && ingested.changed.length + ingested.removed.length === 0
+      if (isNext) seen = version
       notifier.notify()
-      // Endpoints are given to the relays that have them by `poll`.
-      return { ingested: { ...ingested, changed: [], removed: [] }, more }
+      // Endpoints are given to the relays that have them by `poll`. Nothing is sent to them before that as they were.
+      const deliveries: Ingested['deliveries'] = isNext ? ingested.deliveries : new Map()
+      return { ingested: { ...ingested, changed: [], removed: [], deliveries }, more }
     },
     tidy: async () => {},
     backlog: async () => ({ unit: 'commits', count: await outbox.waiting() }),

@@ -62,6 +62,33 @@ test('the backlog of a table is counted in commits', async () => {
   expect(await intake.backlog()).toEqual({ unit: 'commits', count: 0 })
 })
 
+test('an event after a change of its endpoint is not given to be sent before that change', async () => {
+  const group = await cluster(server)
+  const change = (key: string) => group.append(endpoint('http://127.0.0.1:1/0', { key }))
+  await change('first')
+  const relay = await member(group.schema)
+  await relay.takeAll()
+  await relay.look()
+  const next = async () => {
+    const { ingested } = await relay.intake.next(Date.now, 0)
+    return [...(ingested?.deliveries.keys() ?? [])]
+  }
+
+  await change('second')
+  await group.append(event('a'))
+  expect(await next()).toEqual([])
+  expect(await relay.store.poll()).toMatchObject({ changed: [{ key: 'second' }] })
+
+  await change('third')
+  expect(await next()).toEqual([])
+  await group.append(event('b'))
+  expect(await next()).toEqual([])
+  expect(await relay.store.poll()).toMatchObject({ changed: [{ key: 'third' }] })
+
+  await group.append(event('c'))
+  expect(await next()).toEqual([...relay.believes])
+})
+
 const owned = async (group: Awaited<ReturnType<typeof cluster>>, store: RelayStore): Promise<ReadonlySet<number>> => {
   const rows = await group.query('SELECT endpoint::int AS ref FROM $relay.leases WHERE relay = $1', [store.lease])
   return new Set(rows.map(({ ref }) => Number(ref)))
