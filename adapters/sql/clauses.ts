@@ -1,5 +1,5 @@
 /** The clauses of statements: conditions, positions in a list, orders and limits. */
-import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
+import { type Dialect, literal, type Parameter, quoted, type SqlValue } from './dialect.ts'
 import { type AnyRow, encodeWanted, type TableShape } from './values.ts'
 
 /** Adds a parameter to a statement. @returns its place in the text */
@@ -9,6 +9,16 @@ interface Bounds {
   readonly limit?: number
   readonly offset?: number
 }
+
+/** The condition that a row has another value than the usual one of a column, for an index and for queries by it. */
+export function unusual({ usual }: TableShape, name: string): string | undefined {
+  const value = usual?.[name]
+  return value === undefined ? undefined : `${quoted(name)} <> ${literal(value)}`
+}
+
+/** Whether a condition on a column leaves out the rows that have its usual value. */
+export const isUnusual = ({ usual }: TableShape, name: string, wanted: unknown): boolean =>
+  usual?.[name] !== undefined && typeof wanted === 'string' && wanted !== usual[name]
 
 /** The clauses of one dialect. */
 export function clausesOf(dialect: Dialect) {
@@ -41,7 +51,12 @@ export function clausesOf(dialect: Dialect) {
   }
 
   const conditions = (table: TableShape, where: AnyRow, add: Add): string[] =>
-    Object.entries(where).map(([name, wanted]) => condition(table, name, wanted, add))
+    Object.entries(where).flatMap(([name, wanted]) => {
+      const one = condition(table, name, wanted, add)
+      // A parameter alone does not show the planner that the index has every row of the value.
+      const further = isUnusual(table, name, wanted) ? unusual(table, name) : undefined
+      return further === undefined ? [one] : [one, further]
+    })
 
   const clause = (all: readonly string[]): string => (all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '')
 

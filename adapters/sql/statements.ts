@@ -2,7 +2,7 @@
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { JsonFields } from '../../lib/storage/json.ts'
-import { type Add, clausesOf } from './clauses.ts'
+import { type Add, clausesOf, isUnusual } from './clauses.ts'
 import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
 import { jsonPage } from './json.ts'
 import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'
@@ -160,6 +160,7 @@ export function statementsOf(dialect: Dialect) {
       if (wanted === null) continue
       const value = encodeWanted(dialect, type, wanted)
       if (value === undefined) return undefined
+      if (isUnusual(table, name, wanted)) shape += ' unusual'
       values.push(value)
     }
     const { finds } = preparedOf(table)

@@ -9,6 +9,8 @@ export interface TableShape {
   readonly columns: Readonly<Record<string, ColumnShape>>
   readonly unique: readonly (readonly string[])[]
   readonly indexes: readonly (readonly string[])[]
+  /** See `Table`: an index with one of these columns leaves out the rows that have its value. */
+  readonly usual?: Readonly<Record<string, string>>
 }
 
 export interface ColumnShape {

@@ -50,6 +50,11 @@ export interface Table<R extends Row = Row, New = unknown> {
   readonly unique: readonly (readonly string[])[]
   /** Indexes, each written out with `network_id` first and `id` last. */
   readonly indexes: readonly (readonly string[])[]
+  /**
+   * By column, the value that most rows have and that no list asks for. An index with that column need not have those rows, and
+   * then costs nothing when one is added.
+   */
+  readonly usual?: Readonly<Record<string, string>>
   /** Its rows are added and read; the scoped transaction refuses every change of one. */
   readonly appendOnly?: true
   /** Types only; never set. */
@@ -124,11 +129,18 @@ const common = { id: id(), network_id: id(), created_at: timestamp(), updated_at
  * @param columns its own columns, beside `id`, `network_id`, `created_at` and `updated_at`, which every table has
  * @param keys `unique` and `indexes` name columns. The network is put before each and the id after each index. With `global`
  * the keys hold across networks: API keys are looked up before the network is known. With `appendOnly` no row is changed.
+ * `usual` names values of columns that are never null: see `Table`.
  */
 export function table<const C extends Columns>(
   name: string,
   columns: C,
-  keys: { unique?: Key<C>[]; indexes?: Key<C>[]; global?: boolean; appendOnly?: boolean } = {},
+  keys: {
+    unique?: Key<C>[]
+    indexes?: Key<C>[]
+    usual?: Readonly<Record<string, string>>
+    global?: boolean
+    appendOnly?: boolean
+  } = {},
 ): Table<RowOf<C>, NewOf<C>> {
   const scope = keys.global ? [] : ['network_id']
   const unique = (keys.unique ?? []).map((key) => [...scope, ...key])
@@ -142,6 +154,7 @@ export function table<const C extends Columns>(
     columns: { ...common, ...columns },
     unique,
     indexes,
+    ...(keys.usual ? { usual: keys.usual } : {}),
     ...(keys.appendOnly ? { appendOnly: true } : {}),
   })
 }

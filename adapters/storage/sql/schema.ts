@@ -1,5 +1,6 @@
 /** The tables of the data model, and those beside them, as the schema writer takes them. */
 import { crc32 } from '../../../lib/base/crc32.ts'
+import { unusual } from '../../sql/clauses.ts'
 import { type Dialect, quoted } from '../../sql/dialect.ts'
 import type { Schema } from '../../sql/migrations.ts'
 import type { SqlIndex, SqlTable } from '../../sql/schema.ts'
@@ -9,8 +10,8 @@ import type { TableShape } from '../../sql/values.ts'
 const longestName = 63
 
 /** The name of an index; one that would be cut off ends in a checksum instead. */
-function indexName(table: string, columns: readonly string[], unique: boolean): string {
-  const name = `${table}_${columns.join('_')}_${unique ? 'key' : 'index'}`
+function indexName(table: string, columns: readonly string[], kind: 'key' | 'index' | 'unusual_index'): string {
+  const name = `${table}_${columns.join('_')}_${kind}`
   // Room for the prefix of a dialect.
   if (name.length <= longestName - 10) return name
   const sum = crc32(new TextEncoder().encode(name)).toString(16).padStart(8, '0')
@@ -19,7 +20,7 @@ function indexName(table: string, columns: readonly string[], unique: boolean): 
 
 /** The unique key that a violated index stands for; `undefined` for an index of somebody else. */
 export function keyOfIndex(dialect: Dialect, table: TableShape, name: string): readonly string[] | undefined {
-  return table.unique.find((key) => dialect.indexName(indexName(table.name, key, true)) === name)
+  return table.unique.find((key) => dialect.indexName(indexName(table.name, key, 'key')) === name)
 }
 
 /** The indexes of a table, without those that another one serves as well. */
@@ -32,11 +33,14 @@ function indexesOf(dialect: Dialect, table: TableShape): SqlIndex[] {
     columns.map((column) => quoted(column) + (table.columns[column]?.nullable ? dialect.nulls('asc') : '')).join(', ')
   const plain = table.indexes.filter((columns) => !served(columns))
   return [
-    ...table.unique.map((columns) => ({ name: indexName(table.name, columns, true), on: on(columns), unique: true })),
-    ...plain.map((columns) => ({
-      name: indexName(table.name, columns, false),
-      on: on(dialect.indexesEndInId ? columns.slice(0, -1) : columns),
-    })),
+    ...table.unique.map((columns) => ({ name: indexName(table.name, columns, 'key'), on: on(columns), unique: true })),
+    ...plain.map((columns) => {
+      const shown = on(dialect.indexesEndInId ? columns.slice(0, -1) : columns)
+      const where = columns.flatMap((name) => unusual(table, name) ?? []).join(' AND ')
+      const whole = indexName(table.name, columns, 'index')
+      if (where === '') return { name: whole, on: shown }
+      return { name: indexName(table.name, columns, 'unusual_index'), on: shown, where, replaces: whole }
+    }),
   ]
 }
 

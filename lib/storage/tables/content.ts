@@ -22,7 +22,7 @@ export const posts = table(
     poll_type: nullable(text<'multiple_choice_poll' | 'hot_cold_poll' | 'percentage_poll'>()),
     choices: nullable(json<readonly { id: string; text: string }[]>()),
   },
-  { indexes: [['space_id'], ['family'], ['family', 'space_id']] },
+  { indexes: [['space_id'], ['family'], ['family', 'space_id']], usual: { family: 'post' } },
 )
 
 export const comments = table(

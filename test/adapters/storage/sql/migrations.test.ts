@@ -123,6 +123,31 @@ describe.each([
     expect(row).toEqual({ ...note, pinned: true, stock: 3, mood: "it's fine", tags: ['a'], folder: null })
   })
 
+  test('an index without the usual rows takes the place of the whole one, and an older program may make that again', async () => {
+    const { migrate, open } = database()
+    const posts = (usual = {}) =>
+      table('posts', { kind: text(), place: text() }, { indexes: [['place'], ['kind', 'place']], usual })
+    const [older, newer] = [posts(), posts({ kind: 'post' })]
+    const row = (id: string, kind: string) => ({ ...note, title: undefined, id, kind, place: 'here' })
+    const before = await open([older])
+    await before.transaction(async (tx) => {
+      for (const [index, kind] of ['post', 'poll', 'post'].entries()) await tx.insert(older, row(String(index + 1), kind))
+    })
+    await before.close()
+    const statements = await migrate([newer])
+    expect(statements.map((each) => each.split(' ').slice(0, 2).join(' '))).toEqual(['CREATE INDEX', 'DROP INDEX'])
+    expect(await migrate([newer])).toEqual([])
+
+    expect((await migrate([older])).map((each) => each.slice(0, 12))).toEqual(['CREATE INDEX'])
+    const after = await open([newer], false)
+    const idsWhere = (where: object) => after.transaction(async (tx) => (await tx.find(newer, { where })).map(({ id }) => id))
+    expect(await idsWhere({ kind: 'post', place: 'here' })).toEqual(['1', '3'])
+    expect(await idsWhere({ kind: 'poll', place: 'here' })).toEqual(['2'])
+    expect(await idsWhere({ kind: ['poll', 'post'] })).toEqual(['1', '2', '3'])
+    expect(await idsWhere({ kind: 'other' })).toEqual([])
+    expect((await migrate([newer], true)).map((each) => each.slice(0, 10))).toEqual(['DROP INDEX'])
+  })
+
   test('a second run finds nothing to do, and so does a dry run that was not applied', async () => {
     const { migrate } = database()
     const planned = await migrate([first], true)
