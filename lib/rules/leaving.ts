@@ -7,7 +7,7 @@ import { removeDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
 import { batchesOf, rowsOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
-import { comments, reactions } from '../storage/tables/content.ts'
+import { abuseReports, comments, reactions } from '../storage/tables/content.ts'
 import { memberSegments, segments } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, members, spaceMemberships } from '../storage/tables/members.ts'
 import { type PlanRow, plans, purchases, subscriptions } from '../storage/tables/plans.ts'
@@ -26,8 +26,8 @@ export async function lockDeparting(context: Pick<Context, 'tx'>, id: Id): Promi
 
 /**
  * Removes a member from every space and from the network, with all dependent rows: memberships, reactions, tags, badges, RSVPs,
- * answers. Their posts, their payments and their row stay on record; the row's state records how they left. `lockDeparting` has
- * locked them.
+ * answers. Their posts, their reports of abuse, their payments and their row stay on record; the row's state records how they
+ * left. `lockDeparting` has locked them.
  * @param state how they left; a deleted account gives its address free
  */
 export async function leaveNetwork(
@@ -49,8 +49,10 @@ export async function leaveNetwork(
   }
   await takeLikes(call, member)
   await takeSegments(call, member)
-  await removeDependents(tx, members, member.id, [reactions.name, memberSegments.name])
-  call.emit('MemberLeft', { member: left, space_id: call.network.id, network_id: call.network.id })
+  await removeDependents(tx, members, member.id, [abuseReports.name, reactions.name, memberSegments.name])
+  // A limited member belonged to spaces only.
+  if (member.member_type === 'full')
+    call.emit('MemberLeft', { member: left, space_id: call.network.id, network_id: call.network.id })
 }
 
 /** Ends every subscription of a member and revokes every purchase, so that nothing they bought continues. */

@@ -48,6 +48,21 @@ test('what members have reported is listed, in the order of the reports', async 
   ])
 })
 
+test('a report stays when its reporter leaves, as what they wrote does', async () => {
+  const test = await createTestCommunity()
+  const reporters = await createMembers(test, 'Grace', 'Alan', 'Edsger')
+  const [space] = await createSpaces(test, 'Garden')
+  const about = { targetable_type: 'Space', targetable_id: space.id, report_type: 'spam' } as const
+  for (const { id } of reporters) await test.community.notify.abuseReport({ network: '1', member_id: id, ...about })
+  const before = await test.send('abuse_reports.list')
+  expect(before.body.items).toHaveLength(3)
+  const [grace, alan, edsger] = reporters.map(({ id }) => id)
+  await test.send('members.delete', { params: { id: grace } })
+  await test.send('members.remove_from_network', { params: { id: alan } })
+  await test.send('space_members.ban', { params: { space_id: space.id, user_id: edsger }, body: {} })
+  expect((await test.send('abuse_reports.list')).body).toEqual(before.body)
+})
+
 test('the reports of another network are its own', async () => {
   const { send, community } = await createTestCommunity()
   const { network, owner } = await community.networks.create({

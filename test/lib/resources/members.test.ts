@@ -83,6 +83,20 @@ test.each([
   expect(newEvents()).toEqual([])
 })
 
+test('a limited member leaves the spaces, and not the network, to which they never belonged', async () => {
+  const test = await createTestCommunity()
+  const [first, second] = [await newSpace(test, 'First'), await newSpace(test, 'Second')]
+  const { body } = await test.send('members.create', {
+    body: { ...grace, member_type: 'limited', space_ids: [first.id, second.id] },
+  })
+  test.newEvents()
+  await test.send('members.delete', { params: { id: body.id } })
+  expect(test.newEvents().map(({ event_type, payload }) => [event_type, payload.space_id])).toEqual([
+    ['MemberLeftHook', first.id],
+    ['MemberLeftHook', second.id],
+  ])
+})
+
 test('a limited member cannot be put into a space of another network', async () => {
   const test = await createTestCommunity()
   const { space } = await neighbour(test)

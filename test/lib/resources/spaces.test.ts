@@ -5,6 +5,7 @@ import { spaceMemberships, spaces } from '../../../lib/storage/tables/members.ts
 import { planSpaces, plans } from '../../../lib/storage/tables/plans.ts'
 import { createTestCommunity, nobody, type TestCommunity } from '../../support/community.ts'
 import { idsOf, neighbour, newCollection, newMember, newPoll, newPost, newSpace, now } from '../../support/records.ts'
+import { createSeededCommunity, seeded } from '../../support/seed.ts'
 
 test('a space is created with a name and belongs to no collection', async () => {
   const { send, newEvents } = await createTestCommunity()
@@ -173,3 +174,16 @@ async function placesIn({ storage, network }: TestCommunity) {
   const rows = await storage.transaction((tx) => scoped(tx, network.id).find(spaces, {}))
   return Object.fromEntries(rows.map(({ name, collection_id, position }) => [name, [collection_id, position]]))
 }
+
+test('what goes with a deleted record sends no event', async () => {
+  const test = await createSeededCommunity()
+  const gone = [
+    await test.send('space_members.create', { params: { space_id: seeded.emptySpace }, query: { user_id: seeded.loner } }),
+    await test.send('spaces.delete', { params: { id: seeded.emptySpace } }),
+    await test.send('options.delete', { params: { custom_field_id: seeded.dropdown, id: seeded.option } }),
+    await test.send('custom_fields.delete', { params: { id: seeded.textField } }),
+    await test.send('posts.delete', { params: { id: seeded.post } }),
+  ]
+  expect(gone.map(({ status }) => status)).toEqual([200, 204, 204, 204, 204])
+  expect(test.newEvents().map(({ event_type }) => event_type)).toEqual(['MemberJoinedHook'])
+})
