@@ -5,6 +5,7 @@ import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { answer } from './node.ts'
 import { boundRules, type TransferBounds } from './node-bounds.ts'
+import { answerPanel, type PanelOf, requirePanel } from './node-panel.ts'
 import { address } from './node-request.ts'
 import { requireCommunity } from './require-community.ts'
 
@@ -24,10 +25,10 @@ export interface FastifyRequest {
 }
 
 /** As much of Fastify as is used. */
-export interface FastifyApp {
+export interface FastifyApp<Request extends FastifyRequest = FastifyRequest> {
   /** The prefix of the plugin in which it is registered; empty on the application itself. */
   readonly prefix: string
-  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: Reply, done: Done) => void): unknown
+  addHook(name: 'onRequest', hook: (request: Request, reply: Reply, done: Done) => void): unknown
 }
 
 /** Options of the plugin. */
@@ -69,15 +70,42 @@ export function communityPlugin(
         next()
         return
       }
-      // Fastify neither answers from here on nor sends the headers that it holds.
-      reply.hijack()
-      for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+      takeOver(reply)
       answer(community, bounds, request.raw, reply.raw, () => requestId(request))
     })
     done()
   }
-  // Otherwise Fastify keeps the hook to the plugin's own routes, and it has no routes.
-  return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+  return onApplication(plugin)
+}
+
+/** Fastify neither answers from here on nor sends the headers that it holds. */
+function takeOver(reply: Reply): void {
+  reply.hijack()
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+}
+
+/** Otherwise Fastify keeps the hook to the plugin's own routes, and it has no routes. */
+const onApplication = <Plugin extends object>(plugin: Plugin): Plugin =>
+  Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+
+/**
+ * A plugin for Fastify that answers the panel's requests, and leaves every other to its routes. Register it on the application
+ * itself, behind the plugin of its sessions.
+ * @param panel made by `createPanel`; its `authorize` gets the request of Fastify as its second argument, such as for its `session`
+ * @throws TypeError for what is no panel
+ */
+export function panelPlugin<Host extends FastifyRequest>(
+  panel: PanelOf<Host>,
+): (app: FastifyApp<Host>, options: unknown, done: Done) => void {
+  requirePanel(panel, 'panelPlugin')
+  return onApplication((app: FastifyApp<Host>, _options: unknown, done: Done) => {
+    app.addHook('onRequest', (request, reply, next) => {
+      answerPanel(panel, request, request.raw, reply.raw, () => takeOver(reply)).then((isAnswered) => {
+        if (!isAnswered) next()
+      })
+    })
+    done()
+  })
 }
 
 /** Why the API could not be reached where it is registered. */

@@ -5,6 +5,7 @@ import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { answer } from './node.ts'
 import { boundRules, type TransferBounds } from './node-bounds.ts'
+import { answerPanel, type PanelOf, requirePanel } from './node-panel.ts'
 import { address } from './node-request.ts'
 import { requireCommunity } from './require-community.ts'
 
@@ -52,6 +53,25 @@ export function communityMiddleware(
     const ended = whenEnded(req, res)
     answer(community, bounds, req, res, requestId && (() => requestId(context)), { originalUrl, body, rawBody })
     await ended
+  }
+}
+
+/**
+ * Middleware for Koa that answers the panel's requests, and leaves every other to the next middleware.
+ * @param panel made by `createPanel`; its `authorize` gets the context of Koa as its second argument, such as for its `session`
+ * @throws TypeError for what is no panel
+ */
+export function panelMiddleware<Context extends KoaContext>(
+  panel: PanelOf<Context>,
+): (context: Context, next: () => Promise<unknown>) => Promise<void> {
+  requirePanel(panel, 'panelMiddleware')
+  return async (context, next) => {
+    const { req, res, request, originalUrl } = context
+    const taken = () => {
+      context.respond = false
+    }
+    const kept = { originalUrl, body: request.body, rawBody: request.rawBody }
+    if (!(await answerPanel(panel, context, req, res, taken, kept))) await next()
   }
 }
 

@@ -2,35 +2,69 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { maxFormBytes } from '../../lib/panel/entry/form.ts'
+import type { Panel } from '../../lib/panel/index.ts'
+import type { Kept } from './node-body.ts'
 import { toIncoming } from './node-request.ts'
 
-/** A function of requests that answers some of them, such as a panel. */
-type Handler = (request: Request) => Promise<Response | undefined>
+/** A panel that is told of the request of the framework, or one that is not. */
+export type PanelOf<Host> = Panel<Host> | Panel
 
 /**
  * A middleware that answers the panel's requests, and leaves every other to the next one. A form that the host has parsed is
  * taken as it is.
- * @param panel made by `createPanel`; its `authorize` gets every header of the request
+ * @param panel made by `createPanel`. The second argument of its `authorize` is the request of Node or Express, with its session
  * @throws TypeError for what is no panel
  */
-export function panelMiddleware(panel: Handler): (request: IncomingMessage, response: ServerResponse, next: () => void) => void {
-  if (typeof panel !== 'function')
-    throw new TypeError('panelMiddleware: the first argument must be a panel, as createPanel returns it')
+export function panelMiddleware<Host extends IncomingMessage>(
+  panel: PanelOf<Host>,
+): (request: Host, response: ServerResponse, next: () => void) => void {
+  requirePanel(panel, 'panelMiddleware')
   return (message, response, next) => {
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
-    let request: Request
-    try {
-      request = requestOf(message, gone.signal)
-    } catch {
-      // It fits no `Request`, as with the method TRACE or a broken `Host`. So the panel does not answer it.
-      return next()
-    }
-    panel(request)
-      .then((answer) => (answer ? write(message, response, answer) : queueMicrotask(() => next())))
-      // The client is gone.
-      .catch(() => response.destroy())
+    answerPanel(panel, message, message, response).then((isAnswered) => {
+      if (!isAnswered) queueMicrotask(() => next())
+    })
   }
+}
+
+/** @throws TypeError for what is no panel */
+export function requirePanel(panel: unknown, call: string): void {
+  if (typeof panel !== 'function') throw new TypeError(`${call}: the first argument must be a panel, as createPanel returns it`)
+}
+
+/**
+ * Answers a request with the panel, for the adapters of frameworks. It never rejects.
+ * @param host what `authorize` gets as its second argument
+ * @param taken called before anything is written
+ * @param kept the parts that the framework keeps, if not on the request itself
+ * @returns whether the request was the panel's
+ */
+export async function answerPanel<Host>(
+  panel: PanelOf<Host>,
+  host: Host,
+  message: IncomingMessage,
+  response: ServerResponse,
+  taken?: () => void,
+  kept?: Kept,
+): Promise<boolean> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  let request: Request
+  try {
+    request = requestOf(message, gone.signal, kept)
+  } catch {
+    // It fits no `Request`, as with the method TRACE or a broken `Host`. So the panel does not answer it.
+    return false
+  }
+  try {
+    const answer = await (panel as Panel<Host>)(request, host)
+    if (!answer) return false
+    taken?.()
+    await write(message, response, answer)
+  } catch {
+    // The client is gone.
+    response.destroy()
+  }
+  return true
 }
 
 /** Writes an answer of `fetch` to a response of Node. */
@@ -48,8 +82,8 @@ export async function write(message: IncomingMessage, response: ServerResponse, 
   response.end(message.method === 'HEAD' ? undefined : body)
 }
 
-function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
-  const incoming = toIncoming(message)
+function requestOf(message: IncomingMessage, signal: AbortSignal, kept?: Kept): Request {
+  const incoming = toIncoming(message, undefined, undefined, kept)
   const { method, path, search, secure } = incoming
   // Put together, not resolved: `//evil.test/` as a path would otherwise be taken for the host, and so for the origin.
   const url = new URL(`${secure ? 'https' : 'http'}://${incoming.header('host') ?? 'localhost'}${path}${search}`)

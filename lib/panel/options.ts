@@ -10,9 +10,9 @@ import type { Brand } from './look/brand.ts'
 import type { RelayView } from './relay/relay-view.ts'
 
 /** The options of `createPanel`. */
-export interface PanelOptions {
+export interface PanelOptions<Host = void> {
   /** Decides about each request. Required: without a visitor the panel is closed. */
-  readonly authorize: Authorize
+  readonly authorize: Authorize<Host>
   /** The relay, for deliveries and the state of endpoints. Without it the panel shows that there is no relay. */
   readonly relay?: RelayView
   /** The path at which requests for the panel arrive: `/admin/panel` by default, `''` for every path. */
@@ -48,7 +48,6 @@ export interface PanelOptions {
 
 /** Checked options. */
 export interface PanelSettings {
-  readonly authorize: Authorize
   readonly relay: RelayView | undefined
   readonly basePath: string
   readonly origin: string | undefined
@@ -89,7 +88,7 @@ const signOut = v.custom<string>(
 )
 
 const rules = {
-  authorize: callable<Authorize>(),
+  authorize: callable<Authorize<never>>(),
   relay: v.optional(withMethods<RelayView>([...relayCalls, 'enable', 'disable'])),
   basePath: v.optional(v.custom<string>(isPath, must("be '' or the path of a URL without a trailing slash")), '/admin/panel'),
   publicUrl: v.optional(
@@ -102,20 +101,20 @@ const rules = {
   scalar: v.optional(callable<() => Promise<Uint8Array>>()),
   clock: v.optional(withMethods<Clock>(['now']), systemClock),
   onError: v.optional(callable<NonNullable<PanelOptions['onError']>>()),
-} satisfies RulesOf<PanelOptions>
+} satisfies RulesOf<PanelOptions<never>>
 
 /**
  * Checks the options and fills in the defaults.
  * @throws TypeError that lists every problem
  */
-export function panelSettings(given: PanelOptions): PanelSettings {
+export function panelSettings(given: PanelOptions<never>): PanelSettings {
   if (typeof given !== 'object' || given === null)
     throw new TypeError('createPanel: the options must be an object with at least `authorize`')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`createPanel: ${problems.join('; ')}`)
-  const { authorize, relay, basePath, publicUrl, brand, maskedFields, timeoutMs, signOut, scalar, clock, onError } = options
+  const { relay, basePath, publicUrl, brand, maskedFields, timeoutMs, signOut, scalar, clock, onError } = options
   return {
-    ...{ authorize, relay, basePath, brand, timeoutMs, signOut, scalar, clock },
+    ...{ relay, basePath, brand, timeoutMs, signOut, scalar, clock },
     origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
     masked: new Set(maskedFields.map((field) => field.toLowerCase())),
     report: reporterOf(onError),

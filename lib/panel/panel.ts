@@ -19,8 +19,11 @@ import { type PanelOptions, panelSettings } from './options.ts'
 import { routes } from './pages/index.ts'
 import { matching, relative, type View } from './route.ts'
 
-/** Answers a request for the panel; `undefined` for any other, whose body is then untouched. It never rejects. */
-export type Panel = (request: Request) => Promise<Response | undefined>
+/**
+ * Answers a request for the panel; `undefined` for any other, whose body is then untouched. It never rejects. `host` is handed to
+ * `authorize`.
+ */
+export type Panel<Host = void> = (request: Request, host: Host) => Promise<Response | undefined>
 
 /** The most networks that one page lists, and the most of a visitor with a list. */
 const networksOfPage = 100
@@ -33,10 +36,10 @@ const maxQuery = 8192
  * and 6). It keeps no session.
  * @param community its networks, keys and endpoints
  * @param options who may enter, and where the panel is
- * @returns a function of requests, for every host that the API works in
+ * @returns a function of requests, for every host that the API works in. If `authorize` takes a second argument, so does it
  * @throws TypeError for what is no community; one that lists every problem of the options
  */
-export function createPanel(community: Community, options: PanelOptions): Panel {
+export function createPanel<Host = void>(community: Community, options: PanelOptions<Host>): Panel<Host> {
   const { by } = (community ?? {}) as { readonly by?: unknown }
   if (typeof by !== 'function')
     throw new TypeError(
@@ -44,6 +47,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     )
   const settings = panelSettings(options)
   const { basePath, brand } = settings
+  const { authorize } = options
   let made: Promise<Assets> | undefined
   const assetsThere = () => {
     made ??= assetsOf(brand, settings.scalar)
@@ -65,7 +69,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     return sees ? row : undefined
   }
 
-  async function answer(request: Request, here: string, origin: string): Promise<PanelAnswer> {
+  async function answer(request: Request, host: Host, here: string, origin: string): Promise<PanelAnswer> {
     const assets = await assetsThere()
     const { method } = request
     const isSafe = isSafeMethod(method)
@@ -79,7 +83,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
         'Not accepted',
         'This change did not come from a page of the panel. Open the panel and try again there.',
       )
-    const visitor = checkedVisitor(await within(settings.timeoutMs, 'authorize', settings.authorize(request)))
+    const visitor = checkedVisitor(await within(settings.timeoutMs, 'authorize', authorize(request, host)))
     if (!visitor)
       return messagePage(look, 403, 'No access', 'You have no access to this panel. Sign in to the product that it belongs to.')
     const message = (status: number, title: string, text: string, headers?: Readonly<Record<string, string>>, page = '') =>
@@ -145,12 +149,12 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     return page(bare({ title: 'Networks', ...look, end }, html`<h1>Networks</h1>${items.length > 0 ? list : none}`))
   }
 
-  async function respond(request: Request, url: URL): Promise<Response> {
+  async function respond(request: Request, host: Host, url: URL): Promise<Response> {
     const origin = settings.origin ?? url.origin
     const here = url.pathname.slice(basePath.length + 1)
     let given: PanelAnswer
     try {
-      given = await within(settings.timeoutMs * 3, 'the page', answer(request, here, origin))
+      given = await within(settings.timeoutMs * 3, 'the page', answer(request, host, here, origin))
     } catch (error) {
       const request_id = systemChance.uuid()
       settings.report(error, { request_id, task: 'panel' })
@@ -160,7 +164,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
     return new Response(request.method === 'HEAD' ? null : given.body, { status: given.status, headers })
   }
 
-  return async (request) => {
+  return async (request, host) => {
     const url = new URL(request.url)
     if (basePath !== '' && url.pathname === basePath) {
       const headers = {
@@ -171,7 +175,7 @@ export function createPanel(community: Community, options: PanelOptions): Panel 
       }
       return new Response(null, { status: 308, headers })
     }
-    return url.pathname.startsWith(`${basePath}/`) ? respond(request, url) : undefined
+    return url.pathname.startsWith(`${basePath}/`) ? respond(request, host, url) : undefined
   }
 }
 

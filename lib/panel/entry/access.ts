@@ -31,8 +31,9 @@ export interface Visitor {
 
 /**
  * Decides about one request: the visitor, or null for no access. The host looks at its own session, and the panel keeps none.
+ * `host` is the second argument of the panel. `panelMiddleware` gives the request of the framework, with its session.
  */
-export type Authorize = (request: Request) => Visitor | null | Promise<Visitor | null>
+export type Authorize<Host = void> = (request: Request, host: Host) => Visitor | null | Promise<Visitor | null>
 
 /** Whether the visitor may make a change. */
 export const may = ({ access }: Visitor, action: PanelAction): boolean =>
