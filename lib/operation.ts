@@ -170,6 +170,11 @@ export interface Declaration<
   readonly errors?: readonly Failure[]
   readonly emits?: readonly E[]
   /**
+   * Its handler adds rows: it reads, locks with `share` and inserts, and waits for nothing but `tx`. Several of them may share a
+   * commit. One that does more in rare cases is run again alone.
+   */
+  readonly adds?: true
+  /**
    * Work that must not happen in a transaction because it takes long or reaches outside: storing a file. Runs once, before
    * the transaction, and may throw declared errors.
    */
@@ -195,6 +200,7 @@ export interface AnyOperation {
   readonly noContent?: string
   readonly errors: readonly Failure[]
   readonly emits: readonly EventName[]
+  readonly adds?: true
   // Methods, so that those of a declaration, which ask for more than is known here, are assignable.
   prepare?(
     call: Pick<AnyCall, 'body' | 'ports' | 'limits'> & { newName(): string; addBytes(bytes: number): void },

@@ -18,6 +18,12 @@ export interface Statement {
   readonly reads?: string
   /** The table of which it changes rows. A lock changes none. */
   readonly writes?: string
+  /** How it locks the row that it reads. */
+  readonly locks?: LockStrength
+  /** The text that passes over a row whose lock it would wait for. */
+  readonly passing?: string
+  /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
+  readonly mayCollide?: boolean
   /** Where rows have versions: the same page, without its text if its rows are of these versions. See `jsonPage`. */
   unless?(versions: string): Statement
 }
@@ -49,9 +55,17 @@ interface Prepared {
   readonly getSeveral: Several
   readonly lock: Readonly<Record<LockStrength, string>>
   readonly insert: string
+  /** Inserts below a parent, by its name and the columns of the guard. */
+  readonly below: Map<string, Below>
   /** Queries by their shape. */
   readonly finds: Map<string, string>
   read(values: readonly unknown[]): AnyRow
+}
+
+/** The texts of an insert below a parent. */
+interface Below {
+  readonly sql: string
+  readonly passing: string
 }
 
 /** The statements of one dialect. */
@@ -78,6 +92,7 @@ export function statementsOf(dialect: Dialect) {
         place: Object.keys(table.columns).indexOf('id'),
       },
       insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
+      below: new Map<string, Below>(),
       finds: new Map<string, string>(),
       read: rowReader(dialect, table.columns),
     }
@@ -197,6 +212,22 @@ export function statementsOf(dialect: Dialect) {
     return { sql: `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`, values, writes: table.name }
   }
 
+  /** The text of an insert if a parent with these values is there. Its parameters are those of the row, then of the values. */
+  function belowOf(parent: TableShape, names: readonly string[], table: TableShape): Below {
+    const { below, list } = preparedOf(table)
+    const shape = `${parent.name} ${names}`
+    const known = below.get(shape)
+    if (known) return known
+    const columns = Object.keys(table.columns)
+    const given = columns.map((_, place) => dialect.parameter(place + 1))
+    const values = names.map((name, place) => `${quoted(name)} = ${dialect.parameter(columns.length + place + 1)}`)
+    const rows = `SELECT ${given.join(', ')} FROM ${dialect.table(parent.name)} WHERE ${values.join(' AND ')}${dialect.lock('share')}`
+    const into = `INSERT INTO ${dialect.table(table.name)} (${list})`
+    const made = { sql: `${into} ${rows} ON CONFLICT DO NOTHING`, passing: `${into} ${rows} SKIP LOCKED ON CONFLICT DO NOTHING` }
+    below.set(shape, made)
+    return made
+  }
+
   function get(table: TableShape, id: string): Statement {
     const wanted = encodeWanted(dialect, 'id', id)
     if (wanted === undefined) return written(table, { where: { id } })
@@ -236,7 +267,7 @@ export function statementsOf(dialect: Dialect) {
     insert(table: TableShape, row: AnyRow): Statement {
       const values: Parameter[] = []
       for (const name in table.columns) values.push(encodeValue(dialect, table, name, row[name]))
-      return { sql: preparedOf(table).insert, values, writes: table.name }
+      return { sql: preparedOf(table).insert, values, writes: table.name, mayCollide: table.unique.length > 0 }
     },
 
     update: (table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement =>
@@ -249,7 +280,22 @@ export function statementsOf(dialect: Dialect) {
       const { sql, values } = get(table, id)
       const { get: plain, lock } = preparedOf(table)
       // The same text each time, so that its name is found by it at once.
-      return { sql: sql === plain ? lock[strength] : `${sql}${dialect.lock(strength)}`, values }
+      const locking = sql === plain ? lock[strength] : `${sql}${dialect.lock(strength)}`
+      return { sql: locking, values, locks: strength, passing: `${locking} SKIP LOCKED` }
+    },
+
+    /** As `insert`, if a parent has these values, and locks it with `share`. `undefined` for values that no row can have. */
+    insertBelow(parent: TableShape, wanted: AnyRow, table: TableShape, row: AnyRow): Statement | undefined {
+      const values: Parameter[] = []
+      for (const name in table.columns) values.push(encodeValue(dialect, table, name, row[name]))
+      const names = Object.keys(wanted)
+      for (const name of names) {
+        const type = parent.columns[name]?.type
+        const value = type && encodeWanted(dialect, type, wanted[name])
+        if (value === undefined) return undefined
+        values.push(value)
+      }
+      return { ...belowOf(parent, names, table), values, writes: table.name, mayCollide: table.unique.length > 0 }
     },
 
     remove(table: TableShape, id: string, guard: AnyRow): Statement {

@@ -15,10 +15,11 @@ import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { notifierOver } from '../sql/postgres/notifier.ts'
 import { postgresPool, postgresUrl, requirePlace } from '../sql/postgres/place.ts'
 import { openPool } from '../sql/postgres/pool.ts'
-import { committed, inTransactionAhead } from '../sql/postgres/transaction.ts'
+import { beginAhead, committed, inTransactionAhead } from '../sql/postgres/transaction.ts'
 import { type Statement, statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
+import { groupedAdditions } from './postgres/additions.ts'
 import { hasRowVersions, type KeptPages, keptPages } from './postgres/kept-pages.ts'
 import { prepareTables } from './postgres/migrate.ts'
 import { nestedIn } from './postgres/nested.ts'
@@ -136,13 +137,22 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
       return value
     })
 
+  const add = isPipelined(pool)
+    ? groupedAdditions({
+        begin: () => beginAhead(pool, named(language, 'BEGIN'), connectTimeoutMs),
+        language,
+        alone: write,
+        appended: notifier.notify,
+      })
+    : write
+
   async function end(): Promise<void> {
     await notifier.settled()
     await endPool()
   }
 
   return {
-    ...sqlStorage({ work, nesting, snapshots, write, end }),
+    ...sqlStorage({ work, nesting, snapshots, write, add, end }),
     using: (client) => nestedIn(client, language),
   }
 }

@@ -75,6 +75,7 @@ export type Outcome =
 
 export type RunOperation = (request: OperationRequest) => Promise<Outcome>
 
+const [reading, adding, alone] = [{ readOnly: true }, { readOnly: false, adds: true }, { readOnly: false }]
 const onlyPage: Paging = { page: 1, per_page: 1, after: undefined }
 
 /** Binds `runOperation` to a community. */
@@ -104,6 +105,8 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       return body === undefined ? { status: 204, body: '' } : { status: operation.status, body }
     }
 
+    // A hook may wait for anything.
+    const kind = reads ? reading : api?.adds && !hooks.before ? adding : alone
     // Only what the operation itself refuses is an answer worth keeping; a veto or a fault may be gone at the next try.
     let refusal: ApiError | undefined
     const work = async (tx: ScopedTx): Promise<Worked<{ result: unknown } | { kept: FirstAnswer; isReplay: boolean }>> => {
@@ -191,15 +194,15 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     }
     /** The key identifies the request: run again, the work finds its answer, or does it for the first time. */
     const runRepeatable = () =>
-      transactions.run(network.id, at, false, work).catch((error: unknown) => {
+      transactions.run(network.id, at, alone, work).catch((error: unknown) => {
         if (!isOutcomeUnknown(error)) throw error
         mayBeWritten = true
-        return transactions.run(network.id, at, false, work).catch((later: unknown) => {
+        return transactions.run(network.id, at, alone, work).catch((later: unknown) => {
           throw isApiError(later) ? later : error
         })
       })
     try {
-      const outcome = await (repeat ? runRepeatable() : transactions.run(network.id, at, reads, work))
+      const outcome = await (repeat ? runRepeatable() : transactions.run(network.id, at, kind, work))
       if ('result' in outcome) {
         const { result } = outcome
         if (isJsonPage(result)) return { kind: 'text', text: writePage(result, pageLinks(address, paging, result.after)) }
@@ -216,7 +219,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       if (!repeat || !refusal || refusal !== error) throw error
       // The same request may have been answered while this one ran: two of them get one answer.
       const refused: FirstAnswer = { status: refusal.status, body: JSON.stringify(refusal.body) }
-      const earlier = await transactions.run(network.id, at, false, async (tx) => {
+      const earlier = await transactions.run(network.id, at, alone, async (tx) => {
         const answer = await firstAnswer(tx, repeat, now)
         if (!answer) await keepAnswer(tx, repeat, refused, stamp())
         return { result: answer, emissions: [] }

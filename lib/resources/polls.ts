@@ -18,7 +18,6 @@ import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/pol
 import { postPayload } from '../records/post.ts'
 import { requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { addBelow } from '../storage/lock.ts'
 import type { Id, NewIn } from '../storage/table.ts'
 import { type PostRow, posts } from '../storage/tables/content.ts'
 import { spaces } from '../storage/tables/members.ts'
@@ -105,7 +104,7 @@ export const createPoll = operation({
       published_at: call.now,
       last_activity_at: call.now,
     }
-    const post = await addBelow(call.tx, spaces, space_id, 'Space', () => call.tx.insert(posts, row))
+    const post = found(await call.tx.insertBelow(spaces, space_id, posts, row), 'Space')
     const poll = await presentPoll(call, post)
     if (isQuestion) call.emit('QuestionCreated', await postPayload(call, post))
     else call.emit(created[poll_type], pollPayload(poll))

@@ -4,7 +4,6 @@ import { operation } from '../operation.ts'
 import { Post, payloadOf, postPayload, presentPost } from '../records/post.ts'
 import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { addBelow } from '../storage/lock.ts'
 import type { NewIn } from '../storage/table.ts'
 import { posts } from '../storage/tables/content.ts'
 import { members, spaces } from '../storage/tables/members.ts'
@@ -48,6 +47,7 @@ export const createPost = operation({
   returns: Post,
   errors: [notFound('Space'), invalid('title', 'description', 'post_type')],
   emits: ['PostCreated', 'ArticleCreated', 'PostNotificationRequested'],
+  adds: true,
   async handle(call) {
     const { space_id, post_type = 'post', ...texts } = call.body
     const { member_id } = call.principal
@@ -63,11 +63,12 @@ export const createPost = operation({
       published_at: call.now,
       last_activity_at: call.now,
     }
-    // The creator is read only for the event. It travels with the other two statements.
-    const [added, creator] = await Promise.all([
-      addBelow(call.tx, spaces, space_id, 'Space', () => call.tx.insert(posts, row)),
+    // The creator is read only for the event. It travels with the other statement.
+    const [inserted, creator] = await Promise.all([
+      call.tx.insertBelow(spaces, space_id, posts, row),
       call.tx.get(members, member_id),
     ])
+    const added = found(inserted, 'Space')
     const post = presentPost(call, added)
     call.emit(post_type === 'article' ? 'ArticleCreated' : 'PostCreated', payloadOf(call, post, creator))
     if (call.query.notify) requestNotification(call, added)

@@ -99,10 +99,24 @@ export interface Tx {
   /** The database handle of this transaction, so that a host's own tables can join; `undefined` without one. */
   readonly native?: unknown
   /**
-   * Whether calls that do not wait for each other travel together. Then a row may be added before the answer that decides whether
-   * it stays: if it does not, the transaction is undone. Left out, calls are made one after the other.
+   * Stores a whole row below another one, its parent, which it locks with `share`. `undefined` if no parent has these values: then
+   * nothing is stored. The same as `lock` and `insert`, which the library calls where it is left out.
+   * @throws UniqueViolation
    */
+  insertBelow?<P extends Row, PN, R extends Row, N>(
+    parent: Table<P, PN>,
+    values: Partial<P>,
+    table: Table<R, N>,
+    row: R,
+  ): Promise<R | undefined>
+  /** Whether calls that do not wait for each other travel together: then the library asks early. Left out, they are made in turn. */
   readonly sendsAhead?: boolean
+}
+
+/** Promises and hints about the work of a transaction. */
+export interface TransactionOptions {
+  readonly readOnly?: boolean
+  readonly adds?: boolean
 }
 
 /** A database of rows and events. An adapter is a function that returns one; `testStorage` verifies it. */
@@ -114,13 +128,15 @@ export interface Storage {
    * Transactions never nest: one that waits for another one of the same storage would wait for itself. An adapter refuses it
    * with a TypeError at once. Work that begins in a transaction and continues after its end may open one.
    *
-   * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path
+   * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path. `adds` hints that
+   * `work` most likely only reads, locks with `share`, inserts and appends, and promises that it waits for nothing but `tx`. An
+   * adapter may then run several of them in one commit, and a second time alone where that fails
    * @throws TypeError inside of another transaction of the same storage
    * @throws Conflict when the caller must run the work again
    * @throws StorageError `full`, `unavailable` or `closed`; nothing was written
    * @throws StorageError `unknown` when the commit was sent and its outcome is not known: all of it was written, or nothing
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>, options?: { readonly readOnly?: boolean }): Promise<T>
+  transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
    * A number that changes with every commit, before anybody can hear of that commit. If it is the number of a moment before a
    * read began, the rows of that read are still the same. `NaN` if nothing is certain. It costs far less than a read; a storage

@@ -11,11 +11,7 @@
  * space, post, event, comment, segment. A parent is locked before its children, and several rows of a table by ascending id. If
  * two do wait for each other, PostgreSQL undoes one of them, and the kernel runs it again.
  */
-import { isStorableId } from '../base/ids.ts'
-import { fail, found, notFound } from '../errors.ts'
 import { Conflict } from './contract.ts'
-import type { ScopedTx } from './scoped.ts'
-import type { Id, Row, Table } from './table.ts'
 
 /**
  * The result of a lock, a guarded change or a removal.
@@ -25,30 +21,4 @@ import type { Id, Row, Table } from './table.ts'
 export function orConflict<R>(row: R | undefined, what: string): R {
   if (row === undefined) throw new Conflict(`${what} was changed or removed by another transaction`)
   return row
-}
-
-/**
- * Locks a parent with `share`, and adds a row below it. Both travel together where the storage sends ahead.
- * @param record names the parent in the error
- * @param add adds the row
- * @throws ApiError 404 when there is no such parent; the row may have been added, and is undone with the transaction
- */
-export async function addBelow<P extends Row, N, R>(
-  tx: ScopedTx,
-  table: Table<P, N>,
-  id: Id,
-  record: string,
-  add: () => Promise<R>,
-): Promise<R> {
-  if (!tx.sendsAhead) {
-    found(await tx.lock(table, id, 'share'), record)
-    return add()
-  }
-  // No statement can name such an id.
-  if (!isStorableId(id)) fail(notFound(record))
-  const [locking, adding] = [tx.lock(table, id, 'share'), add()]
-  // A missing parent is the reason, whatever else has failed.
-  adding.catch(() => undefined)
-  found(await locking, record)
-  return adding
 }

@@ -26,6 +26,13 @@ export interface ScopedTx {
   increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined>
   remove<R extends Row, N>(table: Table<R, N>, id: Id, guard?: Where<R>): Promise<R | undefined>
   lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined>
+  /** Locks a row with `share`, and adds one below it. `undefined`: there is no such row, and none was added. */
+  insertBelow<P extends Row, PN, R extends Row, N>(
+    parent: Table<P, PN>,
+    id: Id,
+    table: Table<R, N>,
+    row: NoInfer<N>,
+  ): Promise<R | undefined>
   append(records: readonly OutboxRecord[]): Promise<void>
   readonly network_id: Id
   readonly native: unknown
@@ -96,6 +103,24 @@ class NetworkTx implements ScopedTx {
   }
 
   insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
+    this.#changes += 1
+    return this.#tx.insert(table, this.#whole(table, row))
+  }
+
+  async insertBelow<P extends Row, PN, R extends Row, N>(
+    parent: Table<P, PN>,
+    id: Id,
+    table: Table<R, N>,
+    row: NoInfer<N>,
+  ): Promise<R | undefined> {
+    if (!isStorableId(id)) return undefined
+    if (!this.#tx.insertBelow) return (await this.lock(parent, id, 'share')) && this.insert(table, row)
+    this.#changes += 1
+    const values = { id, network_id: this.network_id } as Partial<P>
+    return this.#tx.insertBelow(parent, values, table, this.#whole(table, row))
+  }
+
+  #whole<R extends Row, N>(table: Table<R, N>, row: N): R {
     const given = row as Readonly<Record<string, unknown>>
     const whole: Record<string, unknown> = { ...defaultRow(table) }
     for (const name in whole) {
@@ -103,8 +128,7 @@ class NetworkTx implements ScopedTx {
       if (value !== undefined) whole[name] = value
     }
     whole['network_id'] = this.network_id
-    this.#changes += 1
-    return this.#tx.insert(table, whole as unknown as R)
+    return whole as unknown as R
   }
 
   async update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined> {

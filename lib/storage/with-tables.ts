@@ -66,7 +66,8 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   if (unknown.length > 0) throw new TypeError(`there are no tables ${unknown.join(', ')} that a host could provide`)
 
   return {
-    transaction: (work, options) => storage.transaction((tx) => work(wrapped(tx, byName)), options),
+    // Without the hint `adds`: a host's functions wait for whatever they like.
+    transaction: (work, { readOnly = false } = {}) => storage.transaction((tx) => work(wrapped(tx, byName)), { readOnly }),
     close: () => storage.close(),
     // Keys are looked up first: a host's functions may do what no transaction undoes.
     version: () => Number.NaN,

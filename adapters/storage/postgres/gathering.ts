@@ -1,11 +1,10 @@
 /** Rows of one table that are asked for one by one in the same tick are one statement. */
 
 import { atEndOfTick } from '../../sql/postgres/client.ts'
-import type { PgResult } from '../../sql/postgres/connection.ts'
 import type { Several, Statement } from '../../sql/statements.ts'
 import type { Rows } from '../sql/session.ts'
 
-type Run = (statement: Statement) => Promise<PgResult>
+type Run = (statement: Statement) => Promise<Rows>
 
 /** Statements that ask for one row each of one table, by its id. */
 interface Gathered {
@@ -35,7 +34,7 @@ export function gathering(run: Run): (statement: Statement) => Promise<Rows> {
 
   return async (statement) => {
     const { several, values } = statement
-    if (!several) return (await run(statement)).rows
+    if (!several) return run(statement)
     const id = String(values[0])
     const { statements, rows } = gatheredOf(several)
     statements.set(id, statement)
@@ -47,6 +46,6 @@ export function gathering(run: Run): (statement: Statement) => Promise<Rows> {
 async function rowsOf(run: Run, { sql, place }: Several, statements: readonly Statement[]): Promise<ReadonlyMap<string, Rows>> {
   const ids = statements.map(({ values }) => String(values[0]))
   const [only] = statements
-  const { rows } = await run(statements.length === 1 && only ? only : { sql, values: [ids] })
+  const rows = await run(statements.length === 1 && only ? only : { sql, values: [ids] })
   return new Map(rows.map((row) => [String(row[place]), [row]]))
 }

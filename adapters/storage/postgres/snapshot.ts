@@ -59,7 +59,7 @@ async function endOf({ begun }: Beginning, name: string | undefined): Promise<vo
 
 /** Runs the statements of the reads. If one fails, its read gets the error, and the others `conflict`. */
 function readsOn(sender: Sender): (statement: Statement) => Promise<Rows> {
-  const run = gathering(sender.run)
+  const run = gathering(async (statement) => (await sender.run(statement)).rows)
   let failed = false
   return async (statement) => {
     if (failed) throw new Conflict('another read in the same snapshot failed')

@@ -5,6 +5,7 @@ import { type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import type { PgResult } from '../../sql/postgres/connection.ts'
 import { faultOf, storageErrorOf, violatedIndex } from '../../sql/postgres/errors.ts'
+import type { Statement } from '../../sql/statements.ts'
 import type { TableShape } from '../../sql/values.ts'
 import { keyOfIndex } from '../sql/schema.ts'
 import { inSession, type Writer } from '../sql/session.ts'
@@ -58,6 +59,15 @@ export function transactionOn(connection: Connection, language: Language): Trans
     return failure.error
   }
 
+  async function insert(statement: Statement): Promise<boolean> {
+    check()
+    try {
+      return (await run(statement)).rowCount === 1
+    } catch (error) {
+      throw failed(error)
+    }
+  }
+
   return {
     get native() {
       return handOver()
@@ -74,14 +84,9 @@ export function transactionOn(connection: Connection, language: Language): Trans
       }
     },
 
-    async insert(statement) {
-      check()
-      try {
-        return (await run(statement)).rowCount === 1
-      } catch (error) {
-        throw failed(error)
-      }
-    },
+    insert,
+
+    insertBelow: insert,
 
     async append(added) {
       check()

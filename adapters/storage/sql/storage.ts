@@ -56,18 +56,22 @@ export interface SqlStorageOptions {
   readonly snapshots: Snapshots
   /** Runs one transaction that writes. @throws what `work` throws, StorageError */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Runs one that is likely to add rows alone. By default as any other. @throws the same */
+  add?<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** See `Storage`. */
   version?: Storage['version']
   /** Ends the connections. */
   end(): Promise<void>
 }
 
-export const sqlStorage = ({ work, nesting, snapshots, write, version, end }: SqlStorageOptions): Storage => ({
+export const sqlStorage = ({ work, nesting, snapshots, write, add = write, version, end }: SqlStorageOptions): Storage => ({
   ...(version ? { version } : {}),
-  transaction: (asked, { readOnly = false } = {}) =>
+  transaction: (asked, { readOnly = false, adds = false } = {}) =>
     work.run(() => {
       nesting.refuse()
-      return readOnly ? snapshots.read(asked) : write(nesting.entering(asked))
+      if (readOnly) return snapshots.read(asked)
+      const entering = nesting.entering(asked)
+      return adds ? add(entering) : write(entering)
     }),
   close: () =>
     work.close(async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { Conflict, type Tx } from '../../storage/contract.ts'
+import { Conflict, isStorageError, type Tx } from '../../storage/contract.ts'
 import { event, everyNote, giveWay, ids, note, notes, store, takeOne, transact } from '../notes.ts'
 import type { StorageCase } from '../subject.ts'
 
@@ -29,6 +29,34 @@ export const transactionCases: readonly StorageCase[] = [
         { readOnly: true },
       )
       expect(seen).toEqual([note({ id: '1', folder: 'a' }), [note({ id: '1', folder: 'a' })], 1])
+    },
+  },
+  {
+    title: 'work of which it was said that it only adds happens once, whatever it does',
+    async run({ storage, records }) {
+      await store(storage, note({ id: '1', stock: 1 }), note({ id: '2' }))
+      const work = (place: number) => async (tx: Tx) => {
+        await tx.lock(notes, '1', 'share')
+        await tx.insert(notes, note({ id: String(place) }))
+        await tx.append([event(String(place))])
+        if (place === 12) await tx.increment(notes, '2', { stock: 5 })
+        if (place === 13) throw new Error('no')
+        return place
+      }
+      const one = async (place: number) => {
+        for (;;)
+          try {
+            return await storage.transaction(work(place), { adds: true })
+          } catch (error) {
+            if (!isStorageError(error) || error.code !== 'conflict') return String(error)
+          }
+      }
+      expect(await Promise.all([10, 11, 12, 13, 14].map(one))).toEqual([10, 11, 12, 'Error: no', 14])
+      const rows = await everyNote(storage)
+      expect(ids(rows)).toEqual(['1', '2', '10', '11', '12', '14'])
+      expect(rows[1]?.stock).toBe(5)
+      const told = (await records()).map((record) => ('event_id' in record ? record.event_id : ''))
+      expect(told.toSorted()).toEqual(['10', '11', '12', '14'])
     },
   },
   {

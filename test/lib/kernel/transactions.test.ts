@@ -200,3 +200,26 @@ test('reads are announced as read-only, writes are not', async () => {
   await send('tags.create', { body: { title: 'x' } })
   expect(seen).toEqual([false])
 })
+
+test('an operation that only adds is announced as such, unless a hook or an earlier answer is asked as well', async () => {
+  /** Two posts as they are announced to the storage. The second one has an `Idempotency-Key`. */
+  async function heard(options: Parameters<typeof createTestCommunity>[0]) {
+    const storage = memoryStorage()
+    const seen: (boolean | undefined)[] = []
+    const wrapped = wrappedStorage(storage, {
+      transaction(work, kind) {
+        if (!kind?.readOnly) seen.push(kind?.adds)
+        return storage.transaction(work, kind)
+      },
+    })
+    const { send } = await createTestCommunity({ ...options, storage: wrapped })
+    const { body: space } = await send('spaces.create', { body: { name: 'Garden' } })
+    const body = { space_id: space.id, title: 'Roses' }
+    seen.length = 0
+    await send('posts.create', { body })
+    await send('posts.create', { body, headers: { 'idempotency-key': 'one' } })
+    return seen
+  }
+  expect(await heard({})).toEqual([true, undefined])
+  expect(await heard({ hooks: { before: async () => {} } })).toEqual([undefined, undefined])
+})

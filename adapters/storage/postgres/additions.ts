@@ -1,0 +1,203 @@
+/**
+ * Transactions that only add rows share commits.
+ *
+ * Terms
+ * - **Addition**: work that reads, locks with `share`, inserts and appends. None of these keeps another addition from doing the
+ *   same. So two that are one transaction do nothing that two at once could not do.
+ * - **Group**: additions that share one BEGIN and one COMMIT. Their statements travel together.
+ * - **To leave** a group: to be run again alone, from the start.
+ *
+ * A group waits for no other transaction. Work that would have to leaves it, and so does work that does anything else. If work
+ * fails or leaves that has added a row, the group is undone, and each of its works is run again alone.
+ */
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import { isStorageError, type Tx } from '../../../lib/storage/contract.ts'
+import { send } from '../../sql/postgres/client.ts'
+import { type Beginning, committed } from '../../sql/postgres/transaction.ts'
+import type { Statement } from '../../sql/statements.ts'
+import { inSession, type Rows, type Writer } from '../sql/session.ts'
+import { gathering } from './gathering.ts'
+import type { Language } from './sender.ts'
+import { type Transaction, transactionOn } from './transaction.ts'
+
+/** Groups at a time: while PostgreSQL works for one, this process works for the other. Later additions wait for the next one. */
+const maxGroups = 2
+/** More additions do not wait for each other. */
+const maxInGroup = 32
+
+export interface AdditionOptions {
+  /** Begins a transaction. @throws StorageError */
+  begin(): Promise<Beginning>
+  readonly language: Language
+  /** Runs work in a separate transaction. @throws what `work` throws, StorageError */
+  alone<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Called after the commit of a group that had records for the outbox. */
+  appended(): void
+}
+
+/** Work that is likely to be an addition. */
+interface Addition {
+  /** Runs it in a group, and returns the function that reports its end. It never rejects. */
+  run(part: Part): Promise<Ended>
+  /** Runs it alone, and reports its end. */
+  runAlone(): void
+  reject(error: unknown): void
+}
+
+interface Ended {
+  readonly failed: boolean
+  readonly tell: () => void
+}
+
+/** One addition's part of a group. */
+interface Part extends Writer {
+  readonly isLeaving: boolean
+  /** Whether it has added rows, or may have. */
+  readonly hasAdded: boolean
+  readonly records: readonly OutboxRecord[]
+}
+
+/** @returns runs work in a transaction, with others in one commit where that is possible */
+export function groupedAdditions({ begin, language, alone, appended }: AdditionOptions) {
+  const waiting: Addition[] = []
+  let groups = 0
+
+  async function runGroups(): Promise<void> {
+    while (waiting.length > 0) await runGroup(waiting.splice(0, maxInGroup))
+    groups--
+  }
+
+  /** Runs a group to its end. It never rejects. */
+  async function runGroup(additions: readonly Addition[]): Promise<void> {
+    let tellAll: () => void
+    try {
+      tellAll = await inGroup(await begin(), additions)
+    } catch (error) {
+      // A database that is full or away is so for each of them. Anything else may be the fault of one.
+      const isCommon = isStorageError(error) && error.code !== 'conflict'
+      for (const addition of additions)
+        if (isCommon) addition.reject(error)
+        else addition.runAlone()
+      return
+    }
+    tellAll()
+  }
+
+  /**
+   * @returns reports the ends of the works, and runs those alone that have left
+   * @throws the reason for which the group was undone
+   */
+  async function inGroup({ client, batch, begun }: Beginning, additions: readonly Addition[]): Promise<() => void> {
+    const transaction = transactionOn({ client, begun, ...(batch ? { batch } : {}) }, language)
+    const read = gathering(async (statement) => transaction.query(statement))
+    const works = additions.map((addition) => {
+      const part = partOf(transaction, read)
+      return { addition, part, ending: addition.run(part) }
+    })
+    const ended = await Promise.all(works.map(async (work) => ({ ...work, ...(await work.ending) })))
+    const held = await begun
+    try {
+      const [gone, staying] = [ended.filter(isGone), ended.filter((each) => !isGone(each))]
+      if (gone.some(({ part }) => part.hasAdded)) throw new Error('work has ended badly that had added a row')
+      await transaction.append(staying.flatMap(({ part }) => part.records))
+      transaction.check()
+      await committed(transaction.endWith('COMMIT'))
+    } catch (error) {
+      const isUndone = send(held.client, 'ROLLBACK').then(
+        () => true,
+        () => false,
+      )
+      held.release(!(await isUndone))
+      throw error
+    }
+    held.release()
+    if (transaction.appended) appended()
+    return () => {
+      for (const { addition, part, tell } of ended)
+        if (part.isLeaving) addition.runAlone()
+        else tell()
+    }
+  }
+
+  return <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({
+        async run(part) {
+          try {
+            const value = await inSession(part, part, language.statements, work)
+            return { failed: false, tell: () => resolve(value) }
+          } catch (error) {
+            return { failed: true, tell: () => reject(error) }
+          }
+        },
+        runAlone: () => void alone(work).then(resolve, reject),
+        reject,
+      })
+      if (groups === maxGroups) return
+      groups++
+      // At the end of the turn: what arrives in it belongs to the same group.
+      setImmediate(() => void runGroups())
+    })
+}
+
+/** Whether work has nothing that should be committed. */
+const isGone = ({ part, failed }: { readonly part: Part; readonly failed: boolean }): boolean => part.isLeaving || failed
+
+/** @param read runs a statement that reads */
+function partOf(transaction: Transaction, read: (statement: Statement) => Rows | Promise<Rows>): Part {
+  let isLeaving = false
+  let added = 0
+  let records: readonly OutboxRecord[] = []
+
+  function leave(): never {
+    isLeaving = true
+    throw new Error('this work leaves its group, and is run again alone')
+  }
+
+  /** The statement as it waits for nobody. */
+  function passing(statement: Statement): Statement {
+    if (isLeaving || statement.mayCollide || statement.locks === 'update') leave()
+    return statement.passing === undefined ? statement : { ...statement, sql: statement.passing }
+  }
+
+  async function insert(statement: Statement): Promise<boolean> {
+    const asked = passing(statement)
+    // Until the answer is here, it may have.
+    added++
+    const isAdded = await transaction.insert(asked)
+    if (!isAdded) added--
+    return isAdded
+  }
+
+  return {
+    get isLeaving() {
+      return isLeaving
+    },
+    get hasAdded() {
+      return added > 0
+    },
+    get records() {
+      return records
+    },
+    get native() {
+      return leave()
+    },
+    async query(statement) {
+      if (statement.writes !== undefined) leave()
+      const rows = await read(passing(statement))
+      // It may be locked, or missing.
+      if (statement.locks && rows.length === 0) leave()
+      return rows
+    },
+    sendsAhead: true,
+    attempt: async () => leave(),
+    insert,
+    async insertBelow(statement) {
+      return (await insert(statement)) || leave()
+    },
+    append(given) {
+      if (isLeaving) leave()
+      records = [...records, ...given]
+    },
+  }
+}
