@@ -9,6 +9,7 @@ const faults: Readonly<Record<string, Fault>> = {
   '23': 'value', // integrity_constraint_violation
   '23505': 'unique', // unique_violation
   '25006': 'closed', // read_only_sql_transaction: a standby, after a failover
+  '26000': 'closed', // invalid_sql_statement_name: a pooler has given the transaction another connection
   '25P01': 'outside', // no_active_sql_transaction
   '25P02': 'aborted', // in_failed_sql_transaction
   '25P03': 'timeout', // idle_in_transaction_session_timeout
@@ -18,6 +19,7 @@ const faults: Readonly<Record<string, Fault>> = {
   '40001': 'race', // serialization_failure
   '40P01': 'race', // deadlock_detected
   '42501': 'closed', // insufficient_privilege
+  '42P05': 'closed', // duplicate_prepared_statement: as 26000
   '53000': 'closed', // insufficient_resources
   '53100': 'full', // disk_full
   '53200': 'closed', // out_of_memory
@@ -72,8 +74,15 @@ export function isLost(error: unknown): boolean {
 export const violatedIndex = (error: unknown): string | undefined =>
   faultOf(error) === 'unique' && error instanceof Error && 'constraint' in error ? String(error.constraint) : undefined
 
-/** Whether a storage error stands for a connection that is of no more use. */
-export const endsConnection = (error: unknown): boolean => error instanceof Error && isLost(error.cause)
+/**
+ * Whether a storage error stands for a connection that is of no more use. A server that takes no changes may have a successor at
+ * the same address, which only a new connection reaches.
+ */
+export const endsConnection = (error: unknown): boolean =>
+  error instanceof Error && (isLost(error.cause) || takesNoChanges(error))
+
+/** Whether a storage error stands for a server that takes no changes. */
+export const takesNoChanges = (error: unknown): boolean => error instanceof Error && codeOf(error.cause) === '25006'
 
 /**
  * An error before the COMMIT was sent, so nothing has happened. A lost connection is a lost race: the work may run again.
@@ -86,8 +95,14 @@ export function storageErrorOf(error: unknown): unknown {
     return new StorageError('unavailable', 'PostgreSQL does not answer; nothing was written', { cause: error })
   const code = fault && storageCodes[fault]
   if (!code) return error
-  const remedy = codeOf(error) === '28P01' ? '; the password belongs in the address or in PGPASSWORD' : ''
-  return new StorageError(code, `PostgreSQL: ${(error as Error).message}${remedy}`, { cause: error })
+  return new StorageError(code, `PostgreSQL: ${(error as Error).message}${remedies[codeOf(error) ?? ''] ?? ''}`, { cause: error })
+}
+
+const poolerRemedy = '; a pooler such as PgBouncer must give each client its own connection: pool_mode = session'
+const remedies: Readonly<Record<string, string>> = {
+  '26000': poolerRemedy,
+  '28P01': '; the password belongs in the address or in PGPASSWORD',
+  '42P05': poolerRemedy,
 }
 
 /** An error of the COMMIT itself: when the connection was lost, it may have come through. */
@@ -104,5 +119,8 @@ export function unreachable(error: unknown): unknown {
   if (known instanceof StorageError && known.code !== 'conflict') return known
   if (known === error && codeOf(error) !== undefined) return error
   const message = error instanceof Error ? error.message || codeOf(error) : String(error)
-  return new StorageError('unavailable', `PostgreSQL cannot be reached: ${message}`, { cause: error })
+  const remedy = /^unsupported startup parameter/.test(String(message))
+    ? '; a pooler such as PgBouncer must name it in ignore_startup_parameters, and have pool_mode = session'
+    : ''
+  return new StorageError('unavailable', `PostgreSQL cannot be reached: ${message}${remedy}`, { cause: error })
 }

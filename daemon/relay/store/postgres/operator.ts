@@ -1,4 +1,5 @@
 /** The PostgreSQL store for an operator. */
+import { takesNoChanges } from '../../../../adapters/sql/postgres/errors.ts'
 import { operatorStore } from '../operator/operator.ts'
 import type { OperatorStore } from '../operator/operator-store.ts'
 import { number, text } from '../rows.ts'
@@ -9,9 +10,22 @@ import { type DatabaseOptions, openDatabase, type PostgresDatabase } from './dat
  */
 const planner = { enable_bitmapscan: 'off', enable_sort: 'off' }
 
-/** The database for the statements of an operator. @throws UsageError when no relay has ever run there, StorageError */
-export const openOperatorDatabase = (options: DatabaseOptions): Promise<PostgresDatabase> =>
-  openDatabase({ ...options, planner, poolSize: 1, make: false })
+/**
+ * The database for the statements of an operator; to look alone if it takes no changes.
+ * @throws UsageError when no relay has ever run there, StorageError
+ */
+export async function openOperatorDatabase(options: DatabaseOptions): Promise<PostgresDatabase> {
+  const given = { ...options, planner, poolSize: 1, make: false }
+  try {
+    return await openDatabase(given)
+  } catch (error) {
+    if (!takesNoChanges(error)) throw error
+    return openDatabase({ ...given, looking: true })
+  }
+}
+
+const noChanges =
+  'the database takes no changes: it is a standby, or default_transaction_read_only is on. Give the address of the primary'
 
 /** Opens the store that the relays of a database share. @throws UsageError when no relay has ever run there, StorageError */
 export async function openPostgresOperator(options: DatabaseOptions): Promise<OperatorStore> {
@@ -24,6 +38,12 @@ export async function openPostgresOperator(options: DatabaseOptions): Promise<Op
       return found.map((each) => ({ host: text(each, 'host'), pid: number(each, 'pid') }))
     },
     positions: async () => ({}),
-    problems: async () => [],
+    async problems() {
+      // Not the present value: those who only look have set it.
+      const [found = {}] = await database.rows(
+        `SELECT pg_is_in_recovery() OR reset_val = 'on' AS refuses FROM pg_settings WHERE name = 'default_transaction_read_only'`,
+      )
+      return found['refuses'] === 't' ? [noChanges] : []
+    },
   })
 }
