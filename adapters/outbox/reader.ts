@@ -45,6 +45,19 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
   /** The large commit of each stream whose last line was seen. */
   const whole = new Map<string, string>()
   const { list, isDone, streams } = lookAt(files, root)
+  /** The segments of the last reading, if it left more. */
+  let behind: { readonly names: readonly string[]; readonly found: readonly Stream[] } | undefined
+
+  /**
+   * In a backlog a writer is asked for once, because that costs as much as dozens of events. One that dies meanwhile counts as
+   * living until the end of the backlog, or until another one begins: only its last line has to wait.
+   */
+  async function streamsAmong(names: readonly string[]): Promise<readonly Stream[]> {
+    const known = behind
+    return known?.names.length === names.length && names.every((name, place) => name === known.names[place])
+      ? known.found
+      : streams(names)
+  }
 
   function foreign(names: readonly string[]): readonly Damage[] {
     return names.flatMap((name) => {
@@ -116,7 +129,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
 
   async function read(positions: Positions, limit: number): Promise<Reading> {
     const names = await list()
-    const found = await streams(names)
+    const found = await streamsAmong(names)
     const commits: (readonly OutboxRecord[])[] = []
     const damage: Damage[] = [...foreign(names)]
     const moved: Record<string, number> = {}
@@ -144,6 +157,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
       held = stream.writer
       if (stream.abandoned) break
     }
+    behind = more ? { names, found } : undefined
     return { commits, damage, positions: moved, more }
   }
 

@@ -278,6 +278,28 @@ describe('outboxDirectory: reading on', () => {
     await outbox.close()
   })
 
+  test('asks for a writer once in a backlog, and again when another one begins', async () => {
+    const ids = Array.from({ length: 20 }, (_, place) => `e${place}`)
+    const directory = directoryWith(Buffer.concat(ids.map(line)), living)
+    const oneLine = line('e10').length
+    const asked: string[] = []
+    const open: typeof nodeFileSystem.open = (path) => {
+      if (path.endsWith('.owner')) asked.push(path)
+      return nodeFileSystem.open(path)
+    }
+    const source = outboxDirectory(directory, { files: { ...nodeFileSystem, open } })
+    expect((await readAll(source, {}, oneLine)).ids).toEqual(ids)
+    expect(asked).toHaveLength(1)
+
+    // Of two writers one is dead: its events come first, as those of an earlier run of the host.
+    const begun = await source.read({}, oneLine)
+    const next = writer.replace(/1$/, '2')
+    writeFileSync(join(directory, `${writer}.owner`), dead)
+    writeFileSync(join(directory, `${next}.owner`), living)
+    writeFileSync(join(directory, `${next}-000001.v1.ndjson`), line('later'))
+    expect((await readAll(source, begun.positions, oneLine)).ids).toEqual([...ids.slice(1), 'later'])
+  })
+
   test('continues at a given position', async () => {
     const directory = directoryWith(Buffer.concat([line('a'), line('b')]))
     expect((await readAll(outboxDirectory(directory), { [first]: line('a').length })).ids).toEqual(['b'])
