@@ -36,6 +36,7 @@ export interface LinePart {
 const startOfPart = (commit: string): string => `"part":{"commit":"${commit}",`
 const partText = ({ commit, last, number }: LinePart): string => `${startOfPart(commit)}"last":${last},"number":${number}},`
 const partPattern = /^"part":\{"commit":"([0-9a-f-]{36})","last":(true|false),"number":(\d{1,9})\},/
+const letterP = 'p'.charCodeAt(0)
 /** No part is longer. */
 const partBytes = 120
 
@@ -44,6 +45,8 @@ export const endOfCommit = (commit: string): string => `,${startOfPart(commit)}"
 
 /** The part in a line, by its first bytes alone; `undefined` for a line that is a whole commit. */
 export function partOf(line: Uint8Array): LinePart | undefined {
+  // Most lines are whole commits: `"records"` begins with another letter.
+  if (line[headLength + 1] !== letterP) return undefined
   const head = String.fromCharCode(...line.subarray(headLength, headLength + partBytes))
   const [, commit, last, number] = partPattern.exec(head) ?? []
   return commit === undefined ? undefined : { commit, last: last === 'true', number: Number(number) }
