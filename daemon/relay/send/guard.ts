@@ -47,6 +47,22 @@ export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
   return { ok: true, origin: url.origin, path: url.pathname + url.search }
 }
 
+/** The most addresses of endpoints that are remembered. */
+const mostChecked = 1024
+
+/** `checkUrl`, which remembers its answers until the settings are others: parsing a URL is a part of the cost of an attempt. */
+export function urlChecker(): typeof checkUrl {
+  const checked = new Map<string, CheckedUrl>()
+  let under: GuardSettings | undefined
+  return (text, settings) => {
+    if (settings !== under || checked.size >= mostChecked) checked.clear()
+    under = settings
+    const known = checked.get(text) ?? checkUrl(text, settings)
+    checked.set(text, known)
+    return known
+  }
+}
+
 function portAllowed(port: number, protocol: string, { ports }: GuardSettings): boolean {
   if (port > 1024 || port === 443 || ports.includes(port)) return true
   return port === 80 && protocol === 'http:'

@@ -5,7 +5,7 @@ import type { AttemptTimeout } from '../attempt-timeout.ts'
 import type { Clock } from '../clock.ts'
 import type { Endpoint } from '../store/endpoint/endpoint.ts'
 import { type ConnectionSettings, openConnections } from './connections.ts'
-import { checkUrl, type Resolve } from './guard.ts'
+import { type Resolve, urlChecker } from './guard.ts'
 import { classify, type Outcome } from './outcome.ts'
 import { type Answer, endedBy, post, Stopped } from './post.ts'
 import { signatureHeaders } from './signature.ts'
@@ -55,6 +55,7 @@ const nothing = { status: null, retryAfter: undefined }
 export function createSender(settings: () => ConnectionSettings, clock: Clock, resolve: Resolve, userAgent: string): Sender {
   const connections = openConnections(settings, resolve)
   const running = new Set<AbortController>()
+  const checkUrl = urlChecker()
 
   async function postWith(key: string, attempt: Attempt, signal: AbortSignal): Promise<Answer> {
     if (signal.aborted) return endedBy(signal.reason)

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { isPublicAddress } from '../../../../daemon/relay/send/addresses.ts'
-import { checkUrl, type GuardSettings, guardedLookup, Refused } from '../../../../daemon/relay/send/guard.ts'
+import { checkUrl, type GuardSettings, guardedLookup, Refused, urlChecker } from '../../../../daemon/relay/send/guard.ts'
 import { parseHosts } from '../../../../daemon/relay/send/resolve.ts'
 
 const strict: GuardSettings = { allowHttp: false, allowPrivate: false, ports: [] }
@@ -91,6 +91,15 @@ const refusedUrls = [
   'example.com',
   '',
 ]
+
+test('an address that was checked is checked again under other settings', () => {
+  const check = urlChecker()
+  const lenient = { ...strict, allowHttp: true }
+  const asked = [lenient, lenient, strict, lenient].map((settings) => check('http://example.com/', settings).ok)
+  expect(asked).toEqual([true, true, false, true])
+  const urls = Array.from({ length: 3000 }, (_, place) => `https://example.com/${place}`)
+  expect(urls.map((url) => check(url, strict))).toEqual(urls.map((url) => checkUrl(url, strict)))
+})
 
 describe('checkUrl', () => {
   test.each(refusedUrls)('refuses %s', (url) => {
