@@ -1,5 +1,5 @@
 /** Shared by every sender of the relay's benchmark: the same events, the same signature, the same way to report. */
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Pool } from 'undici'
 import type { EventRecord } from '../../lib/outbox/record.ts'
@@ -38,7 +38,8 @@ export const warm = 25
 
 export const key = 'bench-key'
 export const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
-const hmacKey = Buffer.alloc(24, 7)
+/** As the relay has it: made of its bytes for each signature, it costs five times as much as signing. */
+const hmacKey = createSecretKey(Buffer.alloc(24, 7))
 
 const filling = 'What the sea looked like at six, and which blues it took. '.repeat(13)
 
