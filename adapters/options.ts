@@ -30,6 +30,12 @@ export function checkOptions<const E extends v.ObjectEntries>(
 export const pathOf = (noun: string) =>
   v.custom<string>((value) => typeof value === 'string' && value !== '', must(`be the path of ${noun}`))
 
+/** The path of a SQLite file. */
+export const sqlitePath = v.custom<string>(
+  (value) => typeof value === 'string' && value !== '' && value !== ':memory:' && !/^(file|sqlite):/.test(value),
+  must('be the path of a file, such as ./data/db.sqlite; for memory there is `memoryStorage`'),
+)
+
 /** A text that is not empty, as the name of this. */
 export const nameOf = (noun: string) =>
   v.custom<string>((value) => typeof value === 'string' && value !== '', must(`name ${noun}`))

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Chance } from './base/chance.ts'
 import { type Clock, systemClock } from './base/clock.ts'
-import { kind } from './base/given.ts'
+import { kind, shown } from './base/given.ts'
 import { callable, checkedOptions, count, flag, group, instance, must, oneOf, type RulesOf, withMethods } from './base/options.ts'
 import type { PermalinkKind } from './context.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
@@ -108,7 +108,7 @@ const isPromise = (value: unknown): boolean =>
 const storageRule = ({ input }: { readonly input: unknown }): string =>
   isPromise(input)
     ? 'got a Promise: await it, as in `storage: await lowdbStorage(…)`'
-    : 'is required: memoryStorage(), lowdbStorage(…) or your own'
+    : `is required: memoryStorage(), lowdbStorage(…) or your own${input === undefined ? '' : `, got ${shown(input)}`}`
 
 const { perMinute, ...sizes } = defaultLimits
 const rate = v.custom<number | null>((value) => value === null || v.is(count, value), must('be a whole number above 0 or null'))
@@ -173,6 +173,8 @@ const rules = {
 export function settings(given: Options, chance: Chance): Settings {
   if (typeof given !== 'object' || given === null)
     throw new TypeError('createCommunity: the options must be an object with at least `storage`')
+  if (v.is(rules.storage, given))
+    throw new TypeError('createCommunity: the options must be an object, as in { storage }, got a storage')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
   const { encryptionKeys, ...rest } = options

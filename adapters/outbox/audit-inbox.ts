@@ -66,9 +66,14 @@ export interface TakenLines {
  * ends in the middle, the next call continues.
  * @param community the one that writes to this outbox
  * @param directory the outbox
+ * @throws TypeError for what is no community or no path
  * @throws StorageError when the directory does not exist or a file cannot be read, ApiError 503 when the storage is in trouble
  */
 export async function takeAuditLines(community: Pick<Community, 'by'>, directory: string): Promise<TakenLines> {
+  if (typeof community?.by !== 'function')
+    throw new TypeError('takeAuditLines: the first argument must be a community, as createCommunity returns it')
+  if (typeof directory !== 'string' || directory === '')
+    throw new TypeError("takeAuditLines: the second argument must be the directory of the outbox, such as './data/outbox'")
   const inbox = inboxOf(directory)
   // Without this a mistyped directory would look like one in which no line waits.
   await access(directory).catch((error: unknown) => {

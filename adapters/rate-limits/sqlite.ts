@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { isStorageError } from '../../lib/storage/contract.ts'
-import { callable, checkOptions, pathOf, positive, type RulesOf } from '../options.ts'
+import { callable, checkOptions, positive, type RulesOf, sqlitePath } from '../options.ts'
 import { whileBusy } from '../sql/sqlite/busy.ts'
 import type { Connection } from '../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../sql/sqlite/dialect.ts'
@@ -28,7 +28,7 @@ export interface SqliteRateLimitOptions {
 }
 
 const rules = {
-  path: pathOf('a file'),
+  path: sqlitePath,
   timeoutMs: v.optional(positive, 1_000),
   retryMs: v.optional(positive, 5_000),
   warn: v.optional(callable<NonNullable<SqliteRateLimitOptions['warn']>>(), () => console.warn),

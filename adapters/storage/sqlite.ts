@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import { partsOf } from '../../lib/outbox/parts.ts'
 import { isStorageError, type Storage, StorageError } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
-import { anything, callable, checkOptions, flag, pathOf, positive, type RulesOf } from '../options.ts'
+import { anything, callable, checkOptions, flag, positive, type RulesOf, sqlitePath, withMethods } from '../options.ts'
 import { type Connection, connectionOver, openConnection } from '../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../sql/sqlite/dialect.ts'
 import { storageErrorOf } from '../sql/sqlite/errors.ts'
@@ -127,8 +127,8 @@ class Changed {
 }
 
 const rules = {
-  path: v.optional(pathOf('a file')),
-  database: v.optional(anything<DatabaseSync>()),
+  path: v.optional(sqlitePath),
+  database: v.optional(withMethods<DatabaseSync>(['location'], 'new DatabaseSync(path) of node:sqlite has')),
   migrate: v.optional(flag, true),
   busyTimeoutMs: v.optional(positive, 5_000),
   tables: v.optional(anything<readonly TableShape[]>(), allTables),
@@ -244,9 +244,12 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
 }
 
 function fileOf({ path, database }: SqliteOptions): string {
+  if (path !== undefined && database) throw new TypeError('sqliteStorage: give option `path` or `database`, not both')
   const file = path ?? database?.location()
-  if (!file || file === ':memory:')
-    throw new TypeError('option `path` must name a file, or `database` be one in a file; for memory there is `memoryStorage`')
+  if (!file)
+    throw new TypeError(
+      'sqliteStorage: option `path` must name a file, or `database` be one in a file; for memory there is `memoryStorage`',
+    )
   return resolve(file)
 }
 

@@ -2,6 +2,7 @@ import { systemClock } from '../base/clock.ts'
 import { areEqualTexts, type Bytes } from './bytes.ts'
 import { isWebhookError, WebhookError } from './errors.ts'
 import { parseEvent, type ReceivedEvent } from './event.ts'
+import { requireOptions } from './given.ts'
 import { checkRequest, headerReader, rawBody, type WebhookRequest } from './request.ts'
 import { secretList } from './secrets.ts'
 import { verifySignature } from './signature.ts'
@@ -68,6 +69,7 @@ export async function receive(request: WebhookRequest, options: ReceiveOptions):
 /**
  * Receives a delivery, does your work for a new event, and makes the answer: 204, or the status of a `WebhookError`.
  * @param work is given each event that the store does not have. If it throws, the event is not stored and the relay tries again
+ * @throws TypeError for what is no function, and for options that cannot be used
  * @throws what `work` and the store throw, and errors of the receiver's own, so that the framework logs them and answers 500
  */
 export async function respond(
@@ -75,6 +77,7 @@ export async function respond(
   options: ReceiveOptions,
   work: (delivery: Delivery) => unknown,
 ): Promise<Response> {
+  if (typeof work !== 'function') throw new TypeError('respond: the third argument must be a function that does your work')
   let delivery: Delivery
   try {
     delivery = await receive(request, options)
@@ -101,11 +104,8 @@ async function checkKey(authorization: string | undefined, keys: readonly string
 
 /** @throws TypeError that names the option, without its value */
 function checked(options: ReceiveOptions) {
-  const { key, secrets, store, tolerance = defaultTolerance, maxBytes = defaultMaxBytes, now = systemClock.now } = options ?? {}
-  // A misspelt `secrets` would leave every signature unchecked.
-  const unknown = Object.keys(options ?? {}).find((name) => !optionNames.includes(name))
-  if (unknown !== undefined)
-    throw new TypeError(`option \`${unknown.slice(0, 40)}\` does not exist. Options: ${optionNames.join(', ')}`)
+  requireOptions('receive', options, optionNames)
+  const { key, secrets, store, tolerance = defaultTolerance, maxBytes = defaultMaxBytes, now = systemClock.now } = options
   if (!(tolerance >= 0)) throw new TypeError('option `tolerance` must be a number of seconds, at least 0')
   if (!(maxBytes > 0)) throw new TypeError('option `maxBytes` must be a number above 0')
   if (typeof now !== 'function') throw new TypeError('option `now` must be a function that returns milliseconds')

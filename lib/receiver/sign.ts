@@ -1,5 +1,6 @@
 import { systemClock } from '../base/clock.ts'
 import { utf8 } from './bytes.ts'
+import { requireOptions } from './given.ts'
 import { secretList, signedContent, signerOf } from './secrets.ts'
 
 /** How a delivery for a test is signed. */
@@ -19,10 +20,9 @@ export interface SignOptions {
  * @param body the text or the bytes that are sent
  * @throws TypeError for options that cannot be used
  */
-export async function sign(
-  body: string | Uint8Array,
-  { key, secrets, id, now = systemClock.now }: SignOptions,
-): Promise<Record<string, string>> {
+export async function sign(body: string | Uint8Array, options: SignOptions): Promise<Record<string, string>> {
+  requireOptions('sign', options, ['key', 'secrets', 'id', 'now'])
+  const { key, secrets, id, now = systemClock.now } = options
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new TypeError('the body must be the text or the bytes that are sent, such as JSON.stringify(event)')
   const headers = {

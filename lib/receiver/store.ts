@@ -1,4 +1,5 @@
 /** The memory of handled events, by which a receiver notices deliveries that it has had already. */
+import { requireOptions } from './given.ts'
 
 /**
  * Two functions over the ids of handled events. `has` is asked when a delivery comes, `add` after its work is done. So an event
@@ -14,7 +15,9 @@ export interface EventStore {
  * A store in memory, for one process. It forgets when the process ends, and the oldest ids above `max`.
  * @param max ids that it keeps
  */
-export function memoryStore({ max = 100_000 }: { readonly max?: number } = {}): EventStore {
+export function memoryStore(options: { readonly max?: number } = {}): EventStore {
+  requireOptions('memoryStore', options, ['max'])
+  const { max = 100_000 } = options
   if (!Number.isSafeInteger(max) || max < 1) throw new TypeError('option `max` must be a whole number of at least 1')
   const ids = new Set<string>()
   return {

@@ -4,6 +4,7 @@
  * Each function is given the transaction's `native` handle, so that a host on the same database joins the transaction. Rows go
  * in and out as `tables/` declares them; how they are kept is the host's business.
  */
+import { suggestion } from '../base/suggest.ts'
 import { accessError } from '../errors.ts'
 import type { Increment, LockStrength, Patch, Query, Storage, Tx, Where } from './contract.ts'
 import type { JsonFields } from './json.ts'
@@ -57,13 +58,19 @@ type AnyHostTable = HostTable<Row, unknown>
  * @param storage where everything else is; what its transactions have as `native` is what the host's functions are given
  * @param hostTables the host's functions
  * @returns a storage whose transactions throw ApiError 403 for omitted functions, and the errors of the host's functions
- * @throws TypeError that names tables which do not exist
+ * @throws TypeError that names tables and functions which do not exist, and for what is no storage
  */
 export function withTables<Native = unknown>(storage: Storage, hostTables: HostTables<Native>): Storage {
+  requireStorage(storage)
+  if (typeof hostTables !== 'object' || hostTables === null)
+    throw new TypeError('withTables: the second argument must be the functions of your tables, as in { members: { get, find } }')
   // Each function is called only with rows of its table.
   const byName = new Map(Object.entries(hostTables) as [string, AnyHostTable][])
   const unknown = [...byName.keys()].filter((name) => !tables.some((table) => table.name === name))
-  if (unknown.length > 0) throw new TypeError(`there are no tables ${unknown.join(', ')} that a host could provide`)
+  if (unknown.length > 0) throw new TypeError(`withTables: there are no tables ${unknown.join(', ')} that a host could provide`)
+  const problems = [...byName].flatMap(([name, functions]) => problemsOf(name, functions))
+  if (problems.length > 0) throw new TypeError(`withTables: ${problems.join('; ')}`)
+  for (const [name, host] of byName) byName.set(name, bound(host))
 
   return {
     // Without the hint `adds`: a host's functions wait for whatever they like.
@@ -74,6 +81,29 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
     ...(storage.using ? { using: (native: unknown) => withTables(joinedTo(storage, native), hostTables) } : {}),
   }
 }
+
+const functionNames = ['get', 'find', 'count', 'insert', 'update', 'remove', 'lock']
+
+function requireStorage(storage: unknown): void {
+  if (storage instanceof Promise) throw new TypeError('withTables: the first argument is a Promise: await the storage')
+  const { transaction } = (storage ?? {}) as { readonly transaction?: unknown }
+  if (typeof transaction !== 'function') throw new TypeError('withTables: the first argument must be a storage')
+}
+
+/** A misspelt function would be refused only when a request needs it. */
+function problemsOf(table: string, functions: unknown): string[] {
+  if (typeof functions !== 'object' || functions === null) return [`\`${table}\` must be an object of functions`]
+  return Object.entries(functions).flatMap(([name, given]) => {
+    const isFunction = typeof given === 'function'
+    if (functionNames.includes(name)) return isFunction || given === undefined ? [] : [`\`${table}.${name}\` must be a function`]
+    // Other fields may be the object's own.
+    return isFunction ? [`function \`${table}.${name}\` does not exist; ${suggestion(name, functionNames)}`] : []
+  })
+}
+
+/** The functions of an object, which they may call `this`. */
+const bound = (host: AnyHostTable): AnyHostTable =>
+  Object.fromEntries(functionNames.map((name) => [name, host[name as keyof AnyHostTable]?.bind(host)]))
 
 /** @throws TypeError when the storage has no transactions that a host could open */
 export function joinedTo(storage: Storage, native: unknown): Storage {

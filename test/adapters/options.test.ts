@@ -1,12 +1,14 @@
 /** How storages, the outbox, ports and rate limits refuse options that nobody should give. */
 import { expect, test } from 'vitest'
-import { openOutbox } from '../../adapters/outbox/file.ts'
+import { openOutbox, takeAuditLines } from '../../adapters/outbox/file.ts'
 import { directoryAssets, guardedDownloads, ports, s3Assets } from '../../adapters/ports/index.ts'
 import { postgresRateLimits, rateLimits, sqliteRateLimits } from '../../adapters/rate-limits/index.ts'
 import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { relayViewOverControl } from '../../lib/panel/index.ts'
+import { memoryStore, receive, respond, sign } from '../../lib/receiver/index.ts'
 
 const unreadableAddress =
   'option `url` must be an address such as postgres://user:password@host:5432/database. In a password write # as %23, / as %2F, ? as %3F and @ as %40'
@@ -81,6 +83,43 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     sqliteStorage,
     { path: nowhere, busyTimeoutMs: Number.NaN, readOnly: true },
     'option `readOnly` does not exist',
+  ],
+  [
+    'sqliteStorage',
+    sqliteStorage,
+    { database: 'data.sqlite' },
+    'option `database` must have a method location, got "data.sqlite"; new DatabaseSync(path) of node:sqlite has',
+  ],
+  ['sqliteStorage', sqliteStorage, { path: nowhere, database: { location() {} } }, 'give option `path` or `database`, not both'],
+  [
+    'sqliteRateLimits',
+    sqliteRateLimits,
+    { path: ':memory:' },
+    'option `path` must be the path of a file, such as ./data/db.sqlite; for memory there is `memoryStorage`, got ":memory:"',
+  ],
+  ['takeAuditLines', (given: never) => takeAuditLines(given, './data/outbox'), {}, 'the first argument must be a community'],
+  [
+    'takeAuditLines',
+    (given: never) => takeAuditLines({ by: () => given }, given),
+    undefined,
+    "the second argument must be the directory of the outbox, such as './data/outbox'",
+  ],
+  ['relayViewOverControl', relayViewOverControl, undefined, 'the options must be an object with `url` and `key`'],
+  ['memoryStore', memoryStore, { maximum: 5 }, 'option `maximum` does not exist. Options: max'],
+  ['memoryStore', memoryStore, 5, 'the options must be an object. Options: max'],
+  ['sign', (given: never) => sign('{}', given), undefined, 'the options must be an object. Options: key, secrets, id, now'],
+  [
+    'sign',
+    (given: never) => sign('{}', given),
+    { secret: 'x' },
+    'option `secret` does not exist. Options: key, secrets, id, now',
+  ],
+  ['receive', (given: never) => receive(new Request('http://x'), given), { secret: 'x' }, 'option `secret` does not exist.'],
+  [
+    'respond',
+    (given: never) => respond(new Request('http://x'), { key: 'k' }, given),
+    undefined,
+    'the third argument must be a function that does your work',
   ],
   ['postgresStorage', postgresStorage, { uri: 'postgres://x' }, 'option `uri` does not exist; did you mean url?'],
   [

@@ -53,6 +53,11 @@ test('the packed package installs, every entry loads, its programs start, and th
   await writeFile(join(app, 'load.js'), `${load}\nconsole.log('loaded')`)
   expect((await run(process.execPath, ['load.js'], { cwd: app })).stdout).toBe('loaded\n')
 
+  // CommonJS loads them too, so that no module may await at its top.
+  const require = entries.map((entry) => `require('${name}${entry.slice(1)}')`).join('\n')
+  await writeFile(join(app, 'load.cjs'), `${require}\nconsole.log('loaded')`)
+  expect((await run(process.execPath, ['load.cjs'], { cwd: app })).stdout).toBe('loaded\n')
+
   // No vitest is there.
   await writeFile(
     join(app, 'unit.js'),
@@ -165,7 +170,11 @@ const { sign } = await import('folkmoot/receiver')
 const body = JSON.stringify({ event_id: 'e', event_timestamp: 't', event_type: 'PostCreatedHook', payload: { title: 'Hello' } })
 const kept = new Map()
 const env = { ...process.env, EVENTS: { get: async (id) => kept.get(id) ?? null, put: async (id, text) => kept.set(id, text) } }
-const answer = block.POST ?? block.handle ?? (block.default && ((request) => block.default.fetch(request, env)))
+const lambda = async (request) => {
+  const event = { headers: Object.fromEntries(request.headers), body: Buffer.from(body).toString('base64'), isBase64Encoded: true }
+  return { status: (await block.handler(event)).statusCode }
+}
+const answer = block.POST ?? block.handle ?? (block.handler && lambda) ?? (block.default && ((request) => block.default.fetch(request, env)))
 const url = \`http://127.0.0.1:\${process.env.PORT}/webhooks\`
 for (const key of [process.env.WEBHOOK_KEY, process.env.WEBHOOK_KEY, 'wrong']) {
   const headers = await sign(body, { key, secrets: process.env.WEBHOOK_SECRET })
@@ -185,7 +194,7 @@ test('the examples of docs/receiver.md receive an event once, and refuse another
   await writeFile(join(directory, 'serve.mjs'), serveBlock)
   const page = await readFile(join(root, 'docs', 'receiver.md'), 'utf8')
   const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code)
-  expect(blocks).toHaveLength(7)
+  expect(blocks).toHaveLength(8)
   const written = await Promise.all(
     blocks.map(async (code, place) => {
       const file = join(directory, `block-${place}.mjs`)
@@ -208,6 +217,8 @@ test('the examples of docs/receiver.md receive an event once, and refuse another
     received,
     received,
     received,
+    // It has no store.
+    'PostCreatedHook\n204\nPostCreatedHook\n204\n401\n',
     'Hello\n',
   ])
 })

@@ -1,5 +1,6 @@
 /** Making a SQLite file, before SQLite opens it. */
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
+import { StorageError } from '../../../lib/storage/contract.ts'
 
 /**
  * Creates a file with mode 0600 if it is missing. One that is there is not opened, because closing it would drop all locks of
@@ -8,6 +9,8 @@ import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
  * @throws an error of the file system, also if the file may not be written
  */
 export function makeFile(path: string): void {
-  if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK)
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (there?.isDirectory()) throw new StorageError('unavailable', `${path} is a directory: name a file in it`)
+  if (there) accessSync(path, constants.R_OK | constants.W_OK)
   else closeSync(openSync(path, 'a', 0o600))
 }

@@ -49,6 +49,8 @@ interface Call<T> {
  * @throws TypeError that lists every problem of the options
  */
 export function relayViewOverControl(given: RelayControlOptions): RelayView {
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError('relayViewOverControl: the options must be an object with `url` and `key`')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`relayViewOverControl: ${problems.join('; ')}`)
   const { url, key, timeoutMs, fetch: own } = options

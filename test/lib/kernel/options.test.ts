@@ -46,6 +46,10 @@ test('every problem is told at once, each with its option and what to do', () =>
   ])
 })
 
+test('a storage instead of the options is recognised', () => {
+  expect(problemsOf(storage)).toEqual(['the options must be an object, as in { storage }, got a storage'])
+})
+
 test('a limit that is undefined keeps its default', async () => {
   const limits = { bodyBytes: undefined, titleCharacters: undefined } as unknown as Partial<Limits>
   const { send } = await createTestCommunity({ limits })
@@ -69,6 +73,7 @@ test.each([
     { limits: { perMinute: { standard: 5 } } },
     'option `limits.perMinute.premium` must be a whole number above 0 or null, got undefined',
   ],
+  [{ storage: memoryStorage }, 'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own, got a function'],
   [{ clock: {} }, 'option `clock` must have a method now, got an object'],
 ])('%j is a problem', (options, problem) => {
   expect(problemsOf({ storage, ...options })).toContain(problem)

@@ -108,9 +108,33 @@ test('nothing is given to people who have gone, or to nobody', async () => {
     expect((await send('POST', `/spaces/${space.body.id}/members`, { user_id })).status).toBe(404)
 })
 
-test('unknown tables are refused by name', () => {
-  const unknown = { gnomes: {}, members: {} } as object
-  expect(() => withTables(memoryStorage(), unknown)).toThrow('there are no tables gnomes that a host could provide')
+test.each<[unknown, unknown, string]>([
+  [memoryStorage(), { gnomes: {}, members: {} }, 'there are no tables gnomes that a host could provide'],
+  [
+    memoryStorage(),
+    { members: { fetch() {}, finds() {}, get: 5, pool: {} }, posts: 'mine' },
+    'function `members.fetch` does not exist; allowed: get, find, count, insert, update, remove, lock; function `members.finds` does not exist; did you mean find?; `members.get` must be a function; `posts` must be an object of functions',
+  ],
+  [memoryStorage(), undefined, 'the second argument must be the functions of your tables'],
+  [Promise.resolve(memoryStorage()), {}, 'the first argument is a Promise: await the storage'],
+  [{}, {}, 'the first argument must be a storage'],
+])('what is no table, function or storage is refused by name', (storage, hostTables, sentence) => {
+  expect(() => withTables(storage as never, hostTables as object)).toThrow(`withTables: ${sentence}`)
+})
+
+test("a host's functions may call each other by `this`", async () => {
+  const row = { id: '7' } as MemberRow
+  const people: HostTable<MemberRow> & { readonly rows: readonly MemberRow[] } = {
+    rows: [row],
+    async find() {
+      return [...this.rows]
+    },
+    async get(_native, id) {
+      return this.rows.find((each) => each.id === id)
+    },
+  }
+  const storage = withTables(memoryStorage(), { members: people })
+  expect(await storage.transaction((tx) => tx.get(members, '7'))).toEqual(row)
 })
 
 test("counters of a host's row are locked, added up and stored; guards reach the host's functions", async () => {

@@ -1,7 +1,7 @@
 /** Faults that only SQLite has: one writer for many processes, groups of commits, files that are damaged or full. */
 import { writeFileSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Connection, openConnection } from '../../../../adapters/sql/sqlite/connection.ts'
@@ -134,8 +134,16 @@ test('a file that is no database is refused and left alone', async () => {
 })
 
 test('memory and nothing at all are refused with what to do instead', async () => {
-  for (const options of [{}, { path: ':memory:' }, { database: new DatabaseSync(':memory:') }])
-    await expect(sqliteStorage(options)).rejects.toThrow(/must name a file.*memoryStorage/)
+  for (const options of [{}, { path: ':memory:' }, { path: 'file:x.db' }, { database: new DatabaseSync(':memory:') }])
+    await expect(sqliteStorage(options)).rejects.toThrow(/^sqliteStorage: option `path` must .*file.*memoryStorage/)
+})
+
+test('a directory is refused with what to do instead', async () => {
+  const path = dirname(file())
+  await expect(sqliteStorage({ path })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `${path} is a directory: name a file in it`,
+  })
 })
 
 test('kill -9 at any moment loses nothing acknowledged, row or event', async () => {

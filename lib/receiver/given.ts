@@ -1,0 +1,15 @@
+/** The options of each function of the receiver, as far as their names go. */
+
+/**
+ * @param call the call's name, for the message
+ * @param names the options that exist
+ * @throws TypeError for what is no object, and for an option that does not exist
+ */
+export function requireOptions(call: string, given: unknown, names: readonly string[]): void {
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError(`${call}: the options must be an object. Options: ${names.join(', ')}`)
+  // A misspelt `secrets` would leave every signature unchecked.
+  const unknown = Object.keys(given).find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw new TypeError(`${call}: option \`${unknown.slice(0, 40)}\` does not exist. Options: ${names.join(', ')}`)
+}
