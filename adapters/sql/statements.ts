@@ -5,7 +5,7 @@ import type { JsonFields } from '../../lib/storage/json.ts'
 import { type Add, clausesOf, isUnusual } from './clauses.ts'
 import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
 import { jsonPage } from './json.ts'
-import { type AnyRow, encodeValue, encodeWanted, rowReader, type TableShape } from './values.ts'
+import { type AnyRow, encodeValue, encodeWanted, rowReader, rowWriter, type TableShape } from './values.ts'
 
 export interface Statement {
   readonly sql: string
@@ -24,6 +24,8 @@ export interface Statement {
   readonly passing?: string
   /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
   readonly mayCollide?: boolean
+  /** Of an insert: removes the row that it added. */
+  readonly undoneBy?: Statement
   /** Where rows have versions: the same page, without its text if its rows are of these versions. See `jsonPage`. */
   unless?(versions: string): Statement
 }
@@ -57,9 +59,13 @@ interface Prepared {
   readonly insert: string
   /** Inserts below a parent, by its name and the columns of the guard. */
   readonly below: Map<string, Below>
+  readonly undoInsert: string
   /** Queries by their shape. */
   readonly finds: Map<string, string>
   read(values: readonly unknown[]): AnyRow
+  write(row: AnyRow): SqlValue[]
+  /** The place of the id among the columns. */
+  readonly place: number
 }
 
 /** The texts of an insert below a parent. */
@@ -83,18 +89,22 @@ export function statementsOf(dialect: Dialect) {
     const name = dialect.table(table.name)
     const places = Object.keys(table.columns).map((_, place) => dialect.parameter(place + 1))
     const get = `SELECT ${list} FROM ${name} WHERE "id" = ${dialect.parameter(1)}`
+    const place = Object.keys(table.columns).indexOf('id')
     const prepared = {
       list,
       get,
       lock: { share: get + dialect.lock('share'), update: get + dialect.lock('update') },
       getSeveral: {
         sql: `SELECT ${list} FROM ${name} WHERE ${dialect.among('"id"', 'id', dialect.parameter(1))}`,
-        place: Object.keys(table.columns).indexOf('id'),
+        place,
       },
       insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
       below: new Map<string, Below>(),
+      undoInsert: `DELETE FROM ${name} WHERE "id" = ${dialect.parameter(1)}`,
       finds: new Map<string, string>(),
       read: rowReader(dialect, table.columns),
+      write: rowWriter(dialect, table),
+      place,
     }
     known.set(table, prepared)
     return prepared
@@ -265,9 +275,10 @@ export function statementsOf(dialect: Dialect) {
 
     /** Changes nothing when a key is taken: no error that would end a transaction. */
     insert(table: TableShape, row: AnyRow): Statement {
-      const values: Parameter[] = []
-      for (const name in table.columns) values.push(encodeValue(dialect, table, name, row[name]))
-      return { sql: preparedOf(table).insert, values, writes: table.name, mayCollide: table.unique.length > 0 }
+      const { insert, undoInsert, write, place } = preparedOf(table)
+      const values = write(row)
+      const undoneBy = { sql: undoInsert, values: [values[place] ?? null] }
+      return { sql: insert, values, writes: table.name, mayCollide: table.unique.length > 0, undoneBy }
     },
 
     update: (table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement =>
@@ -277,17 +288,18 @@ export function statementsOf(dialect: Dialect) {
       change(table, id, by, guard, (name, parameter) => `${quoted(name)} + ${parameter}`),
 
     lock(table: TableShape, id: string, strength: LockStrength): Statement {
-      const { sql, values } = get(table, id)
+      const asked = get(table, id)
       const { get: plain, lock } = preparedOf(table)
+      // Where one transaction writes at a time a lock is a look.
+      if (lock[strength] === plain) return asked
       // The same text each time, so that its name is found by it at once.
-      const locking = sql === plain ? lock[strength] : `${sql}${dialect.lock(strength)}`
-      return { sql: locking, values, locks: strength, passing: `${locking} SKIP LOCKED` }
+      const locking = asked.sql === plain ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
+      return { sql: locking, values: asked.values, locks: strength, passing: `${locking} SKIP LOCKED` }
     },
 
     /** As `insert`, if a parent has these values, and locks it with `share`. `undefined` for values that no row can have. */
     insertBelow(parent: TableShape, wanted: AnyRow, table: TableShape, row: AnyRow): Statement | undefined {
-      const values: Parameter[] = []
-      for (const name in table.columns) values.push(encodeValue(dialect, table, name, row[name]))
+      const values: Parameter[] = preparedOf(table).write(row)
       const names = Object.keys(wanted)
       for (const name of names) {
         const type = parent.columns[name]?.type

@@ -39,12 +39,25 @@ function isStorable(dialect: Dialect, type: ColumnType, value: unknown): boolean
 export function encodeValue(dialect: Dialect, table: TableShape, name: string, value: unknown): SqlValue {
   const column = table.columns[name]
   if (!column) throw new RangeError(`${table.name} has no column ${name}`)
+  return encoded(dialect, table, name, column, value)
+}
+
+function encoded(dialect: Dialect, table: TableShape, name: string, column: ColumnShape, value: unknown): SqlValue {
   if (value === null && (column.nullable || column.type !== 'json')) return null
   if (!isStorable(dialect, column.type, value))
     throw new RangeError(
       `${table.name}.${name} cannot hold this value: it is not a ${column.type} that the database keeps unchanged`,
     )
   return dialect.encode(column.type, value)
+}
+
+/**
+ * Makes the values of a table's columns in their order, from whole rows.
+ * @returns throws RangeError when a column cannot hold its value unchanged
+ */
+export function rowWriter(dialect: Dialect, table: TableShape): (row: AnyRow) => SqlValue[] {
+  const columns = Object.entries(table.columns)
+  return (row) => columns.map(([name, column]) => encoded(dialect, table, name, column, row[name]))
 }
 
 /** A value to search for; `undefined` when no row can have it. */

@@ -6,28 +6,30 @@ import '../node-version.ts'
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import * as v from 'valibot'
-import { partsOf } from '../../lib/outbox/parts.ts'
 import { isStorageError, type Storage, StorageError } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, callable, checkOptions, flag, positive, type RulesOf, sqlitePath, withMethods } from '../options.ts'
-import { type Connection, connectionOver, openConnection } from '../sql/sqlite/connection.ts'
+import { connectionOver, openConnection } from '../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../sql/sqlite/dialect.ts'
 import { storageErrorOf } from '../sql/sqlite/errors.ts'
 import { migrateFile, requireMigratedFile } from '../sql/sqlite/migrate.ts'
-import { type Statement, statementsOf } from '../sql/statements.ts'
+import type { Statement } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
 import { storageSchema } from './sql/schema.ts'
-import { inSession, type Writer } from './sql/session.ts'
+import { inSession } from './sql/session.ts'
 import { sharedSnapshots } from './sql/snapshots.ts'
 import { nestedStorage, runningWork, sqlStorage } from './sql/storage.ts'
-import { type Appended, appendedRows } from './sqlite/appended.ts'
+import { appendedRows } from './sqlite/appended.ts'
 import { groupCommits } from './sqlite/group-commits.ts'
+import { keptRows } from './sqlite/kept-rows.ts'
 import { type LogFile, logOver, openLogFile } from './sqlite/log.ts'
 import { readersWith } from './sqlite/readers.ts'
-import { requireTransaction, snapshotOn } from './sqlite/snapshot.ts'
+import { snapshotOn } from './sqlite/snapshot.ts'
+import { undoOn } from './sqlite/undo.ts'
 import { unsyncedTables } from './sqlite/unsynced.ts'
 import { versionOf } from './sqlite/version.ts'
+import { groupWriterOn, statements, writerOn } from './sqlite/writer.ts'
 
 export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
 export { sqliteOutbox } from './sqlite/outbox.ts'
@@ -66,7 +68,6 @@ export interface SqliteStorage extends Storage {
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
-const statements = statementsOf(sqliteDialect)
 /**
  * Pages of the write-ahead log, of 4 KiB, after which SQLite moves them into the file. A page that changes again and again is moved
  * once. With 1,000, the default of SQLite, that costs as much as the writes themselves.
@@ -74,42 +75,6 @@ const statements = statementsOf(sqliteDialect)
 const checkpointPages = 4_000
 /** Reads that share a snapshot at most, so that their results are not all in memory at once. */
 const maxReads = 64
-
-/**
- * @param changes called with each table of which rows change; without one where nobody can tell which
- * @param appended takes the rows of the outbox; by default they are written at once
- */
-function writerOn(connection: Connection, changes: (table?: string) => void = () => {}, appended?: Appended): Writer {
-  const check = () => requireTransaction(connection)
-  return {
-    get native() {
-      changes()
-      return connection.database
-    },
-    query(statement) {
-      check()
-      if (statement.writes) changes(statement.writes)
-      return connection.query(statement)
-    },
-    attempt(statement, table) {
-      check()
-      changes(table.name)
-      return connection.attempt(statement, table)
-    },
-    insert(statement) {
-      check()
-      if (statement.writes) changes(statement.writes)
-      return connection.change(statement) > 0
-    },
-    append(records) {
-      check()
-      changes('outbox')
-      for (const part of partsOf(records))
-        if (appended) appended.add(JSON.stringify(part))
-        else connection.change(statements.append(part))
-    },
-  }
-}
 
 /** Tables of which a transaction changes rows. */
 class Changed {
@@ -162,20 +127,28 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const log = logOver(logFile, path)
   const unsynced = unsyncedTables()
   const version = versionOf(connection)
+  /** Whether others have committed since a group of this process was synced, and since one began. */
+  const [othersToSync, othersToRead] = [version.watch(), version.watch()]
   /** The tables that the open group has changed. */
   let grouped = new Changed()
+  const undo = undoOn(connection)
+  const kept = keptRows()
   const appended = appendedRows((rows) => {
     for (const statement of statements.appendRows(rows)) connection.change(statement)
-  })
+  }, undo.beforeChange)
   const groups = groupCommits({
-    ...{ connection, path, log, busyTimeoutMs },
-    begun: appended.groupBegun,
+    ...{ connection, path, log, undo, busyTimeoutMs },
+    begun() {
+      appended.groupBegun()
+      if (othersToRead()) kept.forget()
+    },
+    undone: kept.forget,
     beforeCommit: appended.write,
     sync() {
       const { tables } = grouped
       grouped = new Changed()
       // It may have seen a commit that is not on the disk: of another group, or of another process.
-      if (tables !== 'any' && tables.size === 0) return version.hasOthers() ? log.synced() : log.pending()
+      if (tables !== 'any' && tables.size === 0) return othersToSync() ? log.synced() : log.pending()
       const synced = log.synced()
       unsynced.committed(tables, synced)
       return synced
@@ -191,7 +164,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
     changed.add(table)
     grouped.add(table)
   }
-  const writer = writerOn(connection, changes, appended)
+  const writer = groupWriterOn(connection, { changes, appended, kept, undo })
   const work = runningWork()
   const inExclusive = nestingIn(
     'a write inside `exclusive` would wait for itself. Write through `using`, or begin it after `exclusive` ends',
@@ -205,9 +178,15 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
         const begin = async () => {
           changed = own
           appended.begun()
-          const value = await inSession(writer, writer, statements, asked)
-          appended.ended()
-          return value
+          let isDone = false
+          try {
+            const value = await inSession(writer, writer, statements, asked)
+            appended.ended()
+            isDone = true
+            return value
+          } finally {
+            if (!isDone || own.tables === 'any') kept.forget()
+          }
         }
         try {
           const value = await groups.transaction(begin)

@@ -19,8 +19,11 @@ export interface Appended {
 /** Characters of one transaction that are held at most. */
 const mostHeld = 256 * 1024
 
-/** @param write writes rows in their order */
-export function appendedRows(write: (rows: readonly string[]) => void): Appended {
+/**
+ * @param write writes rows in their order
+ * @param beforeWrite called before rows are written while a transaction runs, which may be undone
+ */
+export function appendedRows(write: (rows: readonly string[]) => void, beforeWrite: () => void): Appended {
   /** Rows of transactions of the group that have ended, and of the one that runs. */
   let group: string[] = []
   let own: string[] = []
@@ -41,6 +44,7 @@ export function appendedRows(write: (rows: readonly string[]) => void): Appended
       own.push(row)
       length += row.length
       if (length < mostHeld) return
+      beforeWrite()
       write(hasWritten ? own : [...group, ...own])
       own = []
       length = 0

@@ -9,8 +9,6 @@ export function versionOf(writer: Connection) {
   /** The last answer of SQLite, and whether it is of this turn of the event loop. */
   let counted: number | undefined
   let isCounted = false
-  /** Its answer at the last call of `hasOthers`. */
-  let seen: number | undefined
   /** Times at which others were found to have committed. */
   let ofOthers = 0
   /** Commits of this process, those that may have changed any table, and those that changed each one. */
@@ -40,13 +38,19 @@ export function versionOf(writer: Connection) {
   }
 
   return {
-    /** Whether others have committed since the last call, or may have before the first one. @throws an error of SQLite */
-    hasOthers(): boolean {
-      read ??= reader()
-      const now = read()
-      const isNew = now !== seen
-      seen = now
-      return isNew
+    /**
+     * A function that answers whether others have committed since its last call, or may have before the first one. It throws an
+     * error of SQLite.
+     */
+    watch(): () => boolean {
+      let seen: number | undefined
+      return () => {
+        read ??= reader()
+        const now = read()
+        const isNew = now !== seen
+        seen = now
+        return isNew
+      }
     },
     /** See `Storage`. */
     now(tables?: readonly { readonly name: string }[]): number {

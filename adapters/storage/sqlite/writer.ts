@@ -1,0 +1,91 @@
+/** Runs the statements of transactions that write to a SQLite file. */
+import { partsOf } from '../../../lib/outbox/parts.ts'
+import type { Connection } from '../../sql/sqlite/connection.ts'
+import { sqliteDialect } from '../../sql/sqlite/dialect.ts'
+import { type Statement, statementsOf } from '../../sql/statements.ts'
+import type { Writer } from '../sql/session.ts'
+import type { Appended } from './appended.ts'
+import type { KeptRows } from './kept-rows.ts'
+import { requireTransaction } from './snapshot.ts'
+import type { Undo } from './undo.ts'
+
+export const statements = statementsOf(sqliteDialect)
+
+/** The parts of the storage's own writer, which commits in groups. A host's connection has none of them. */
+export interface GroupParts {
+  /** Called with each table of which rows change; without one where nobody can tell which. */
+  changes(table?: string): void
+  readonly appended: Appended
+  readonly kept: KeptRows
+  readonly undo: Undo
+}
+
+/** The storage's own writer. */
+export function groupWriterOn(connection: Connection, { changes, appended, kept, undo }: GroupParts): Writer {
+  const ask = (statement: Statement) => {
+    requireTransaction(connection)
+    return connection.query(statement)
+  }
+
+  /** Rows of the table are about to change, by another statement than an insert. */
+  function change(table: string): void {
+    undo.beforeChange()
+    kept.changed(table)
+    changes(table)
+  }
+
+  return {
+    get native() {
+      undo.beforeChange()
+      kept.distrust()
+      changes()
+      return connection.database
+    },
+    query(statement) {
+      if (!statement.writes) return kept.of(statement, ask)
+      change(statement.writes)
+      return ask(statement)
+    },
+    attempt(statement, table) {
+      requireTransaction(connection)
+      change(table.name)
+      return connection.attempt(statement, table)
+    },
+    insert(statement) {
+      requireTransaction(connection)
+      kept.changed(statement.writes)
+      changes(statement.writes)
+      return undo.insert(statement)
+    },
+    append(records) {
+      requireTransaction(connection)
+      changes('outbox')
+      for (const part of partsOf(records)) appended.add(JSON.stringify(part))
+    },
+  }
+}
+
+/** A writer in a transaction that somebody else has open. */
+export function writerOn(connection: Connection): Writer {
+  return {
+    get native() {
+      return connection.database
+    },
+    query(statement) {
+      requireTransaction(connection)
+      return connection.query(statement)
+    },
+    attempt(statement, table) {
+      requireTransaction(connection)
+      return connection.attempt(statement, table)
+    },
+    insert(statement) {
+      requireTransaction(connection)
+      return connection.change(statement) > 0
+    },
+    append(records) {
+      requireTransaction(connection)
+      for (const part of partsOf(records)) connection.change(statements.append(part))
+    },
+  }
+}
