@@ -36,6 +36,7 @@ export type PostPayloadRecord = v.InferOutput<typeof PostPayload>
 
 /** A post's record. */
 export function presentPost(context: Pick<Context, 'permalink'>, row: PostRow): PostRecord {
+  // Field by field: to spread a frozen row takes several times as long.
   return {
     id: row.id,
     created_at: row.created_at,

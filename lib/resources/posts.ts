@@ -49,16 +49,17 @@ export const createPost = operation({
   emits: ['PostCreated', 'ArticleCreated', 'PostNotificationRequested'],
   adds: true,
   async handle(call) {
-    const { space_id, post_type = 'post', ...texts } = call.body
+    const { space_id, title, description, post_type = 'post' } = call.body
     const { member_id } = call.principal
     const row: NewIn<typeof posts> = {
       ...call.stamp(),
-      ...texts,
+      title,
+      description,
       family: 'post',
       post_type,
       space_id,
       creator_id: member_id,
-      summary: summaryOf(texts.description),
+      summary: summaryOf(description),
       content_type: 'text',
       published_at: call.now,
       last_activity_at: call.now,

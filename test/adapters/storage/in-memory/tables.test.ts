@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { matches, type StoredRow } from '../../../../adapters/storage/in-memory/row.ts'
+import { frozenCopy, matches, type StoredRow } from '../../../../adapters/storage/in-memory/row.ts'
 import { type Change, type RowQuery, type TableInMemory, tableInMemory } from '../../../../adapters/storage/in-memory/table.ts'
 import { boolean, integer, nullable, table, text } from '../../../../lib/storage/table.ts'
 
@@ -153,4 +153,12 @@ test('a column that there is not is refused, as a database refuses it', () => {
   shapes.insert(known)
   expect(() => shapes.update('1', { weight: 3 }, {})).toThrow(new RangeError('shapes has no column weight'))
   expect(shapes.rows.get('1')).toEqual(known)
+})
+
+test('a member of a JSON value that is called `__proto__` is kept as a member, and is no prototype', () => {
+  const given = '{"a":null,"__proto__":{"list":[1,{"b":2}]}}'
+  const copy = frozenCopy(JSON.parse(given))
+  expect(JSON.stringify(copy)).toBe(given)
+  expect(Object.getPrototypeOf(copy)).toBe(Object.prototype)
+  expect('list' in copy).toBe(false)
 })
