@@ -2,7 +2,7 @@
 import type { JsonFields, JsonSource, ListField } from '../../lib/storage/json.ts'
 import type { Dialect, Parameter } from './dialect.ts'
 import { literal, quoted } from './dialect.ts'
-import type { TableShape } from './values.ts'
+import type { ColumnShape, TableShape } from './values.ts'
 
 type Add = (value: Parameter) => string
 
@@ -47,15 +47,61 @@ export function jsonPage({ dialect, table, fields, order, add, rows, next }: Pag
  * @throws RangeError for a column that the table does not have
  */
 function jsonExpression(dialect: Dialect, table: TableShape, fields: JsonFields, add: Add): string {
-  const write = dialect.engine === 'sqlite' ? sqliteValue : postgresValue
-  const values = fields.map(([name, source]) => {
-    const type = 'column' in source ? table.columns[source.column]?.type : 'text'
-    if (type === undefined) throw new RangeError(`${table.name} has no column for ${name}`)
-    return [name, write(source, type, add)] as const
+  const typed = fields.map(([name, source]) => {
+    const column = 'column' in source ? table.columns[source.column] : text
+    if (column === undefined) throw new RangeError(`${table.name} has no column for ${name}`)
+    return { name, source, column }
   })
-  if (dialect.engine === 'sqlite') return `json_object(${values.map(([name, value]) => `${literal(name)}, ${value}`).join(', ')})`
-  // Of a row it writes compact JSON; `json_build_object` puts spaces between.
-  return `(SELECT row_to_json(r) FROM (SELECT ${values.map(([name, value]) => `${value} AS ${quoted(name)}`).join(', ')}) AS r)::text`
+  if (dialect.engine === 'sqlite') {
+    const values = typed.map(({ name, source, column }) => `${literal(name)}, ${sqliteValue(source, column.type, add)}`)
+    return `json_object(${values.join(', ')})`
+  }
+  // `row_to_json` looks up the type of each value in the catalogue, for each row. `json_build_object` puts spaces between.
+  const parts: string[] = []
+  let written = '{'
+  for (const { name, source, column } of typed) {
+    const { before, value, after } = postgresJson(source, column, add)
+    written += `${JSON.stringify(name)}:${before}`
+    if (value !== undefined) {
+      parts.push(literal(written), value)
+      written = ''
+    }
+    written += `${after},`
+  }
+  return concatenated([...parts, literal(`${written.slice(0, -1)}}`)])
+}
+
+const text: ColumnShape = { type: 'text', nullable: true }
+
+/** A function of PostgreSQL takes a hundred values at most. */
+const mostValues = 100
+
+/** All parts as one text. `||` would copy the text for each of them. */
+function concatenated(parts: readonly string[]): string {
+  if (parts.length <= mostValues) return `concat(${parts.join(', ')})`
+  return concatenated([concatenated(parts.slice(0, mostValues)), ...parts.slice(mostValues)])
+}
+
+/** A value as JSON: what is the same in all rows, and an expression between that is never null. */
+interface PostgresJson {
+  readonly before: string
+  readonly value?: string
+  readonly after: string
+}
+
+function postgresJson(source: JsonSource, { type, nullable }: ColumnShape, add: Add): PostgresJson {
+  if (source.from === 'nothing') return { before: 'null', after: '' }
+  // Digits, and the text of a time, have nothing to escape.
+  if (source.from === 'column' && !nullable && (type === 'id' || type === 'timestamp'))
+    return { before: '"', value: quoted(source.column), after: '"' }
+  return { before: '', value: postgresText(source, type, postgresValue(source, type, add)), after: '' }
+}
+
+function postgresText({ from }: JsonSource, type: string, value: string): string {
+  if (from === 'list') return value
+  if (from === 'number' || (from === 'column' && (type === 'integer' || type === 'boolean')))
+    return `coalesce(${value}::text, 'null')`
+  return from === 'column' && type === 'json' ? `coalesce(${value}, 'null')` : `coalesce(to_json(${value}), 'null')`
 }
 
 /** Joins the records of all rows: one value costs far less than a hundred. */

@@ -19,6 +19,13 @@ export interface KeptPages {
   answer(client: PgClient, statement: Statement, run: (statement: Statement) => Promise<PgResult>): Promise<PgResult>
 }
 
+/** A page that was asked for, and its text if that is kept. */
+interface Asked {
+  /** The length of its text. */
+  readonly length: number
+  readonly page?: Page
+}
+
 interface Page {
   readonly versions: string
   readonly text: Buffer
@@ -26,27 +33,35 @@ interface Page {
   readonly since: number
 }
 
-/** Pages that are remembered as asked for, kept or not; and bytes of those that are kept. */
+/**
+ * Pages that are remembered as asked for, kept or not, and their bytes. A page that is asked for less often than this would be gone
+ * each time. To keep it would cost a third more than to make it.
+ */
 const [maxPages, maxBytes] = [1000, 8 * 2 ** 20]
+
+/** Asked for, and not yet answered. */
+const first: Asked = { length: 0 }
 
 export function keptPages(): KeptPages {
   /** By the statement. The one that was asked for last is the last one. */
-  const pages = new Map<string, Page | undefined>()
+  const pages = new Map<string, Asked>()
   /** The first use of each connection, by the same count. */
   const firstUses = new WeakMap<PgClient, number>()
   let bytes = 0
   let count = 0
 
-  function put(key: string, page: Page | undefined): void {
-    bytes += (page?.text.length ?? 0) - (pages.get(key)?.text.length ?? 0)
+  function put(key: string, asked: Asked): void {
+    bytes += asked.length - (pages.get(key)?.length ?? 0)
     pages.delete(key)
-    pages.set(key, page)
-    for (const [oldest, { text } = { text: '' }] of pages) {
+    pages.set(key, asked)
+    for (const [oldest, { length }] of pages) {
       if (pages.size <= maxPages && bytes <= maxBytes) break
       pages.delete(oldest)
-      bytes -= text.length
+      bytes -= length
     }
   }
+
+  const keep = (key: string, page: Page): void => put(key, { length: page.text.length, page })
 
   return {
     async answer(client, statement, run) {
@@ -55,10 +70,15 @@ export function keptPages(): KeptPages {
       if (!firstUses.has(client)) firstUses.set(client, ++count)
       const firstUse = firstUses.get(client) ?? 0
       const key = `${sql} ${JSON.stringify(values)}`
-      const isKnown = pages.has(key)
-      const page = pages.get(key)
-      put(key, page)
-      if (!isKnown) return run(statement)
+      const known = pages.get(key)
+      put(key, known ?? first)
+      if (!known) {
+        const answer = await run(statement)
+        const [[text] = []] = answer.rows
+        if (pages.get(key) === first && typeof text === 'string') put(key, { length: text.length })
+        return answer
+      }
+      const { page } = known
       // A server that lost commits gives their versions again, and has lost its connections.
       const kept = page && page.since > firstUse ? page : undefined
       const answer = await run(unless(kept?.versions ?? ''))
@@ -66,7 +86,7 @@ export function keptPages(): KeptPages {
       // A page that has become empty has no text and no versions.
       if (kept && text === null && rows !== '0') return { ...answer, rows: [[kept.text, rows, last, more]] }
       if (typeof text === 'string' && typeof versions === 'string')
-        put(key, { versions, text: Buffer.from(text), since: ++count })
+        keep(key, { versions, text: Buffer.from(text), since: ++count })
       return answer
     },
   }

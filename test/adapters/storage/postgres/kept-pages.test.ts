@@ -111,8 +111,10 @@ test('a pooler may change the server behind a connection, so nothing is kept wit
   for (let time = 0; time < 4; time++) expect((await pageOf(storage)).isKept).toBe(false)
 })
 
-test('pages are kept up to 8 MiB; those that were asked for last stay', async () => {
+/** Pages of 1 MiB each, and how they are asked for. */
+function largePages() {
   const pages = keptPages()
+  const asked: string[] = []
   const client: PgClient = { query: () => Promise.reject(new Error('nothing is sent')) }
   const text = 'x'.repeat(2 ** 20)
   const pageAt = (place: number): Statement => ({
@@ -122,13 +124,26 @@ test('pages are kept up to 8 MiB; those that were asked for last stay', async ()
   })
   const result = (row: unknown[]): PgResult => ({ rows: [row], fields: [], command: 'SELECT', rowCount: 1 })
   /** As PostgreSQL would answer: with the text, unless its version is known. */
-  const run = async ({ values: [, versions] }: Statement) =>
-    result(versions === 'v' ? [null, '1', '1', 'f', null] : [text, '1', '1', 'f', 'v'])
+  const run = async ({ sql, values: [, versions] }: Statement) => {
+    asked.push(sql)
+    return result(versions === 'v' ? [null, '1', '1', 'f', null] : [text, '1', '1', 'f', 'v'])
+  }
   async function isKept(place: number): Promise<boolean> {
     const { rows } = await pages.answer(client, pageAt(place), run)
     return rows[0]?.[0] instanceof Uint8Array
   }
+  return { isKept, asked }
+}
+
+test('pages are kept up to 8 MiB; those that were asked for last stay', async () => {
+  const { isKept } = largePages()
   for (let place = 0; place < 9; place++) for (const _ of ['first', 'again']) expect(await isKept(place)).toBe(false)
   for (let place = 8; place > 0; place--) expect(await isKept(place)).toBe(true)
   expect(await isKept(0)).toBe(false)
+})
+
+test('a page that would be gone before it is asked for again is not prepared for keeping', async () => {
+  const { isKept, asked } = largePages()
+  for (let round = 0; round < 3; round++) for (let place = 0; place < 9; place++) expect(await isKept(place)).toBe(false)
+  expect(new Set(asked)).toEqual(new Set(['page']))
 })
