@@ -106,7 +106,7 @@ export async function readForm(incoming: Incoming, usage: Usage, limits: Limits)
   // A parser keeps no files, or keeps them where nobody but the host finds them.
   if (incoming.parsedBody !== undefined) throw hostReadBody()
   const bytes = await readBytes(incoming, usage, limits.assetBytes + limits.bodyBytes)
-  return nested((await parseMultipart(bytes, type)).entries())
+  return nested(parseMultipart(bytes, type))
 }
 
 async function readUrlEncoded(incoming: Incoming, usage: Usage, limit: number): Promise<unknown> {
@@ -120,6 +120,9 @@ async function readUrlEncoded(incoming: Incoming, usage: Usage, limit: number): 
   return nested(new URLSearchParams(new TextDecoder().decode(bytes)))
 }
 
+/** A field that somebody has left empty: browsers send those too. */
+const isLeftEmpty = (value: unknown): boolean => value === '' || (value instanceof File && value.name === '' && value.size === 0)
+
 /** The fields of a form, those called `name[key]` gathered into an object; of a field that comes twice, the last. */
 function nested(form: Iterable<[string, unknown]>): Record<string, unknown> {
   const fields = new Map<string, unknown>()
@@ -127,6 +130,7 @@ function nested(form: Iterable<[string, unknown]>): Record<string, unknown> {
   let count = 0
   for (const [name, value] of form) {
     if (++count > maxFields) fail(tooManyFields)
+    if (isLeftEmpty(value)) continue
     const [, outer, inner] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
     if (!outer || !inner) {
       fields.set(name, value)

@@ -1,7 +1,7 @@
 /** Forms that a parser would need long for, and the ways to write a boundary. */
 import { expect, test } from 'vitest'
 import { createTestCommunity, request } from '../../support/community.ts'
-import { testPorts } from '../../support/ports.ts'
+import { downloadable, testPorts } from '../../support/ports.ts'
 
 async function host() {
   const { community, token } = await createTestCommunity({ ports: testPorts().ports })
@@ -40,6 +40,80 @@ test.each(['; boundary=', '; boundary', ';', '; boundary="a\\"b"', `; boundary=$
     expect(await upload(type, asset('b'))).toEqual(broken)
   },
 )
+
+/** Sends parts, and gives the answer with the file that was stored. */
+async function uploaded(...parts: readonly string[]) {
+  const { ports, files } = testPorts()
+  const { community, token } = await createTestCommunity({ ports })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=B' }
+  const body = Buffer.from(`${parts.join('')}--B--\r\n`, 'latin1')
+  const answer = await request(community, 'POST', '/admin/v1/networks/1/assets', { body, headers })
+  const stored = [...files.values()].map((bytes) => Buffer.from(bytes).toString('latin1'))
+  return { status: answer.status, name: answer.body.name, error: answer.body.error, stored }
+}
+const style = part('B', 'asset_style', 'cover')
+const file = (disposition: string, content = 'GIF89a') =>
+  `--B\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`
+
+test.each([
+  ['the boundary itself', 'GIF89a B --B\r\n--BB\r\n--B and\r\n -- B'],
+  ['line breaks at both ends', '\r\n\r\nGIF89a\r\n\r\n'],
+  ['a half of a delimiter at the end', 'GIF89a\r\n--'],
+  ['every byte', String.fromCharCode(...Array.from({ length: 256 }, (_, byte) => byte))],
+])('a file is stored byte for byte: %s', async (_, content) => {
+  expect(await uploaded(style, file('name="asset_file"; filename="a.gif"', content))).toMatchObject({
+    status: 201,
+    stored: [content],
+  })
+})
+
+test.each([
+  ['name="asset_file"; filename="a b.gif"', 'a b.gif'],
+  ['filename="a.gif"; name="asset_file"', 'a.gif'],
+  ['name=asset_file; filename=a.gif', 'a.gif'],
+  ['name="asset_file"; filename="the \\"best\\" one.gif"', 'the "best" one.gif'],
+  ['name="asset_file"; filename="the %22best%22 one.gif"', 'the "best" one.gif'],
+  ['name="asset_file"; filename="50%25 off; name=x.gif"', '50%25 off; name=x.gif'],
+  ['name="asset_file"; filename="C:\\images\\a.gif"', 'a.gif'],
+  [`name="asset_file"; filename="u.gif"; filename*=UTF-8''%C3%BC.gif`, 'ü.gif'],
+  [`name="asset_file"; filename="u.gif"; filename*=UTF-8''%C3`, 'u.gif'],
+  ['name="asset_file"; filename="Ã¼.gif"', 'ü.gif'],
+  ['name="asset_file";\r\n filename="a.gif"', 'a.gif'],
+])('the name of a file is read from %s', async (disposition, name) => {
+  expect(await uploaded(style, file(disposition))).toMatchObject({ status: 201, name, stored: ['GIF89a'] })
+})
+
+test('a file in base64 is stored decoded, as mail libraries send it', async () => {
+  const head = '--B\r\ncontent-transfer-encoding: BASE64\r\ncontent-disposition: Form-Data; name="asset_file"; filename="a.gif"'
+  expect(await uploaded(style, `${head}\r\n\r\n${btoa('GIF89a')}\r\n`)).toMatchObject({ status: 201, stored: ['GIF89a'] })
+  expect(await uploaded(style, `${head}\r\n\r\n?!\r\n`)).toMatchObject(broken)
+})
+
+test('what a browser sends for fields that were left empty counts as left out', async () => {
+  const fields = ['source_url', 'metadata', 'original_aspect_ratio'].map((name) => part('B', name, ''))
+  expect(await uploaded(style, ...fields, file('name="asset_file"; filename="a.gif"'))).toMatchObject({
+    status: 201,
+    stored: ['GIF89a'],
+  })
+  const noFile = file('name="asset_file"; filename=""', '')
+  expect(await uploaded(style, noFile, part('B', 'source_url', downloadable))).toMatchObject({ status: 201, name: 'rose.png' })
+  expect(await uploaded(style, noFile)).toMatchObject({ status: 400, error: 'asset_file or source_url is required' })
+  expect(await uploaded(style, file('name="asset_file"; filename="a.gif"', ''))).toMatchObject({ status: 422 })
+})
+
+test.each([
+  ['a part without a name', file('filename="a.gif"')],
+  ['a part that is no field', '--B\r\nContent-Disposition: attachment; name="asset_file"\r\n\r\nGIF89a\r\n'],
+  ['a part without a head', '--B\r\n\r\nGIF89a\r\n'],
+  ['a head without an end', '--B\r\nContent-Disposition: form-data; name="asset_file"'],
+])('%s makes a form invalid', async (_, invalid) => {
+  expect(await uploaded(style, invalid)).toMatchObject(broken)
+})
+
+test('a form that was cut off is refused, and nothing is stored', async () => {
+  const upload = await host()
+  expect(await upload('; boundary=real', asset('real').replace(/--real--\r\n$/, ''))).toEqual(broken)
+})
 
 test('many parts are refused before they are parsed, under each spelling of the boundary', async () => {
   const upload = await host()
