@@ -34,15 +34,25 @@ function newDirectory(): string {
   return directory
 }
 
-/** At the end of the test, if there is one; for what a whole file shares, after the last of its tests. */
+/**
+ * At the end of the test, if there is one; for what a whole file shares, after the last of its tests. A script has neither, and
+ * ends with its process.
+ */
 export function withTest(work: () => unknown): void {
   const end = async () => void (await work())
   try {
     onTestFinished(end)
-  } catch {
-    afterAll(end)
+  } catch (error) {
+    try {
+      afterAll(end)
+    } catch {
+      if (isTest()) throw error
+    }
   }
 }
+
+/** Whether Vitest runs this process. */
+const isTest = (): boolean => '__vitest_worker__' in globalThis
 
 // Storages that one test has after the other stay open.
 process.on('exit', () => {
