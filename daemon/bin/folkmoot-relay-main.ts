@@ -7,6 +7,14 @@ import { createProgram } from '../relay/operate/commands/program.ts'
 import { relayExit } from './folkmoot-relay-exit.ts'
 import { packageVersion } from './version.ts'
 
+/** A relay that runs, as opposed to a command whose reader may take its time. */
+const isService = process.argv[2] === 'run'
+/** Milliseconds without a reader of the log, after which a relay that ends waits no longer. Systemd kills it soon after. */
+const patience = 2_000
+
+// Node opens a pipe so that a write never waits for its reader. One that waits would keep the process, whatever it does to end.
+if (isService) process.stdout.on('error', () => undefined)
+
 // Not in step with the deliveries: a reader that falls behind loses lines, and never holds a delivery up.
 const output = pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1024 })
 // A reader that went away (`| head`) must not end deliveries.
@@ -44,9 +52,28 @@ try {
   if (text !== '') process.stderr.write(text)
   process.exitCode = code
 } finally {
-  try {
-    output.flushSync()
-  } catch {
-    // Nobody reads any more, or nothing was written.
+  if (isService) await written()
+  else {
+    try {
+      output.flushSync()
+    } catch {
+      // Nobody reads any more, or nothing was written.
+    }
   }
+}
+
+/** Waits until the log is written. If its reader has stopped reading, its last lines are left out, and the process ends. */
+async function written(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => {
+    // Otherwise pino writes the rest when the process exits, and waits for that.
+    output.destroy()
+    process.exit()
+  }, patience)
+  output.on('write', () => timer.refresh())
+  output.on('close', resolve)
+  output.on('error', () => resolve())
+  output.end()
+  await promise
+  clearTimeout(timer)
 }

@@ -142,6 +142,22 @@ describe('postgres', async () => {
     expect(ofPostgres.storageErrorOf(unique)).toBe(unique)
   })
 
+  test('statements that a pooler has sent to another connection are named with the remedy', async () => {
+    const one = await client()
+    await send(one, 'PREPARE known AS SELECT 1')
+    const errors = [await thrown(() => send(one, 'EXECUTE unknown')), await thrown(() => send(one, 'PREPARE known AS SELECT 1'))]
+    for (const error of errors)
+      expect(ofPostgres.storageErrorOf(error)).toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining('pool_mode = session'),
+      })
+    const startup = Object.assign(new Error('unsupported startup parameter: statement_timeout'), { code: '08P01' })
+    expect(ofPostgres.unreachable(startup)).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('ignore_startup_parameters'),
+    })
+  })
+
   test('a connection that is gone is a lost race before the commit, and an unknown outcome in it', async () => {
     const one = await client()
     const two = await client()

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { storePath } from '../../../../daemon/relay/backing.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
@@ -156,6 +157,25 @@ describe('folkmoot-relay run', () => {
     await until(() => hook.received.length === 200, 'all are delivered')
     relay.child.kill('SIGTERM')
     expect(await relay.ended).toBe(0)
+    await outbox.close()
+  })
+
+  test('ends though the reader of its log has stopped reading', async () => {
+    const directory = temporaryDirectory()
+    const hook = await receiver()
+    const outbox = await openOutbox({ directory })
+    const words = ['run', '--outbox', directory, '--allow-http', '--allow-private', '--json']
+    const relay = spawn(process.execPath, [program('folkmoot-relay'), ...words], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: environment(),
+    })
+    onTestFinished(() => void relay.kill('SIGKILL'))
+    const exit = once(relay, 'exit')
+    // More lines than a pipe holds, and nobody takes one.
+    await outbox.append([[endpoint(hook.url)], ...events('e', 2000).map((each) => [each])])
+    await until(() => hook.received.length === 2000, 'all are delivered')
+    relay.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
     await outbox.close()
   })
 
