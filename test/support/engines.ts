@@ -66,7 +66,7 @@ function closing(storage: Storage): Storage {
 }
 
 /** Gives `outbox` the records as soon as they are committed: an outbox that is a table is read elsewhere. */
-function telling(storage: Storage, outbox: OutboxWriter): Storage {
+export function telling(storage: Storage, outbox: OutboxWriter): Storage {
   return {
     async transaction(work, options) {
       const records: OutboxRecord[] = []

@@ -95,7 +95,8 @@ async function prepare(): Promise<Prepared> {
 
 const day = 24 * 60 * 60 * 1000
 
-async function seed(tx: ScopedTx, owner: Id, now: number): Promise<void> {
+/** Puts the rows of the seeded network into a storage. */
+export async function seed(tx: ScopedTx, owner: Id, now: number): Promise<void> {
   const at = isoTime(now - 30 * day)
   const later = (days: number) => isoTime(now + days * day)
   const stamp = (id: number | string) => ({ id: String(id), created_at: at, updated_at: at })
