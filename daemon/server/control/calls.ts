@@ -2,27 +2,8 @@
 import type { Community } from '../../../lib/index.ts'
 import type { LinkWishes, PanelLink } from '../panel/mount.ts'
 
-/** The part of a community that commands use, and the address of its outbox. */
-export type Operator = Pick<Community, 'networks' | 'keys' | 'endpoints' | 'audit' | 'call' | 'publish'> & {
-  readonly notify: Pick<Community['notify'], 'emailConsent'>
-  /** The value of `--outbox` for a relay. */
-  outbox(): Promise<string>
-}
-
-/** The operator of a running server. */
-export type ServerOperator = Operator & {
-  /** A link that lets one person into the panel, once. */
-  panelLink(wishes: LinkWishes): Promise<PanelLink>
-}
-
-/** The operator inside of a server, which makes the calls of each command in the name of its user. */
-export type ServedOperator = ServerOperator & Pick<Community, 'by'>
-
-/** The header of the actor, percent-encoded: earlier servers take no notice of it. */
-export const actorHeader = 'folkmoot-actor'
-
-/** Every call. */
-export const callNames: ReadonlySet<string> = new Set([
+/** Every call of a command. One that is not here would work without a server, and fail beside one: the compiler refuses it. */
+const names = [
   'networks.create',
   'networks.list',
   'networks.find',
@@ -46,7 +27,36 @@ export const callNames: ReadonlySet<string> = new Set([
   'outbox',
   'panelLink',
   'call',
-])
+] as const
+
+export const callNames: ReadonlySet<string> = new Set(names)
+
+/** The functions of a group that have a call. */
+type Called<Group extends keyof Community> = (typeof names)[number] extends infer Name
+  ? Name extends `${Group}.${infer Own extends keyof Community[Group] & string}`
+    ? Own
+    : never
+  : never
+
+/** The part of a community that commands use, and the address of its outbox. */
+export type Operator = {
+  readonly [Group in 'networks' | 'keys' | 'endpoints' | 'audit' | 'notify']: Pick<Community[Group], Called<Group>>
+} & Pick<Community, 'call' | 'publish'> & {
+    /** The value of `--outbox` for a relay. */
+    outbox(): Promise<string>
+  }
+
+/** The operator of a running server. */
+export type ServerOperator = Operator & {
+  /** A link that lets one person into the panel, once. */
+  panelLink(wishes: LinkWishes): Promise<PanelLink>
+}
+
+/** The operator inside of a server, which makes the calls of each command in the name of its user. */
+export type ServedOperator = ServerOperator & Pick<Community, 'by'>
+
+/** The header of the actor, percent-encoded: earlier servers take no notice of it. */
+export const actorHeader = 'folkmoot-actor'
 
 type AnyFunction = (...args: readonly unknown[]) => Promise<unknown>
 type Tree = AnyFunction | { readonly [name: string]: Tree }

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { lowdbStorage } from '../../../adapters/storage/lowdb.ts'
 import { serverAt } from '../../../daemon/server/control/ask-control.ts'
+import type { Operator } from '../../../daemon/server/control/calls.ts'
 import { writeControlFile } from '../../../daemon/server/control/place.ts'
 import { startControl } from '../../../daemon/server/control/serve-control.ts'
 import { createCommunity } from '../../../lib/index.ts'
@@ -36,6 +37,13 @@ async function ran(...args: readonly string[]): Promise<Json[]> {
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Json)
 }
+
+test('a command can make only the calls that a running server takes', () => {
+  const calls = (operator: Operator) => [operator.keys.list, operator.notify.emailConsent]
+  // @ts-expect-error: the control has no such call, so beside a server it would fail
+  const other = (operator: Operator) => operator.keys.page
+  expect([calls.length, other.length]).toEqual([1, 1])
+})
 
 test('beside a running server on lowdb keys, endpoints and networks are managed as beside any other storage', async () => {
   const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
