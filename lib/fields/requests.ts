@@ -162,10 +162,16 @@ mark(IdInput, { kind: 'id input' })
 
 export const BoolInput = publish(v.boolean('must be true or false'), { type: 'boolean' })
 
-/** A boolean in a query string: `true`, `false`, `1` or `0`; or a JSON boolean if the body replaces the query. */
+/**
+ * A boolean in a query string: `true`, `false`, `1` or `0`; or a JSON boolean if the body replaces the query. Case does not
+ * matter, because Python writes `True`.
+ */
 export const BoolQuery = publish(
   v.pipe(
-    v.union([v.boolean(), v.picklist(['true', 'false', '1', '0', ''])], 'must be true or false'),
+    v.union(
+      [v.boolean(), v.pipe(v.string(), v.toLowerCase(), v.picklist(['true', 'false', '1', '0', '']))],
+      'must be true or false',
+    ),
     v.transform((value) => value === true || value === 'true' || value === '1'),
   ),
   { type: 'boolean' },

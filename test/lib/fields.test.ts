@@ -146,8 +146,18 @@ const fields: Readonly<Record<string, Pairs>> = {
   },
   BoolQuery: {
     field: BoolQuery,
-    good: [['true', true], ['false', false], ['1', true], ['0', false], ['', false], [true], [false]],
-    bad: ['yes', 'TRUE', ' true', 1, 0, [], {}],
+    good: [
+      ['true', true],
+      ['false', false],
+      ['True', true],
+      ['FALSE', false],
+      ['1', true],
+      ['0', false],
+      ['', false],
+      [true],
+      [false],
+    ],
+    bad: ['yes', 'tru', ' true', 1, 0, [], {}],
     says: 'must be true or false',
   },
   integerBetween: {

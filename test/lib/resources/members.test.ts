@@ -319,7 +319,7 @@ test('taking a member out of the network leaves what they pay for running, and o
   expect(await payments(test)).toEqual({ subscription: 'active', revoked_at: null, plans: ['501', '502'] })
 })
 
-test.each(['true', '1'])('cancel_plans=%s also ends what the member pays for', async (cancel_plans) => {
+test.each(['true', '1', 'True', 'TRUE'])('cancel_plans=%s also ends what the member pays for', async (cancel_plans) => {
   const test = await createTestCommunity()
   const { member } = await payingMember(test)
   await test.send('members.remove_from_network', { params: { id: member.id }, query: { cancel_plans } })
