@@ -1,9 +1,9 @@
 /** How an invite is accepted: by the host, in whose product the person signs up. */
 
+import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { IdInput, isBlank, optional, ShortText } from '../fields.ts'
-import type { Emitter } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
 import { paidPlans, restoreAccess } from '../rules/leaving.ts'
 import { emailKey, lockUnchanged, memberByAddress } from '../rules/members.ts'

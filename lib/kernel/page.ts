@@ -1,6 +1,6 @@
 import { isStorableId } from '../base/ids.ts'
+import type { JsonPage, Page } from '../call.ts'
 import { badRequest, fail } from '../errors.ts'
-import type { JsonPage, Page } from '../operation.ts'
 import type { Query } from '../storage/contract.ts'
 import type { JsonFields } from '../storage/json.ts'
 import type { ScopedTx } from '../storage/scoped.ts'

@@ -3,12 +3,13 @@
  * Here its input is checked, its handler runs in a transaction, and its result becomes the JSON of the answer.
  */
 import { isoTime } from '../base/clock.ts'
+import type { AnyCall } from '../call.ts'
 import type { Principal } from '../context.ts'
 import { type ApiError, fail, isApiError, isDeclared, notFound } from '../errors.ts'
 import { isForHost } from '../events/catalogue.ts'
 import type { Emission } from '../events/envelope.ts'
 import { isPaged } from '../fields.ts'
-import type { AnyCall, AnyOperation } from '../operation.ts'
+import type { AnyOperation } from '../operation.ts'
 import { jsonFieldsOf } from '../records/json/fields.ts'
 import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'

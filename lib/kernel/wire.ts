@@ -1,6 +1,8 @@
 /** The wire: the API's address for its callers, and the JSON of a result. */
+
+import type { JsonPage, Page } from '../call.ts'
 import { isPaged } from '../fields.ts'
-import type { AnyOperation, JsonPage, Page } from '../operation.ts'
+import type { AnyOperation } from '../operation.ts'
 import type { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
 import type { Paging } from './page.ts'

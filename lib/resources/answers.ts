@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Emitter } from '../call.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import {
   BoolInput,
@@ -15,7 +16,7 @@ import {
   ShortText,
   Title,
 } from '../fields.ts'
-import { type Emitter, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { Answer, presentAnswer } from '../records/answer.ts'
 import { presentMember } from '../records/member.ts'
 import { noValue, readAnswer, textOfAnswer, unsupported } from '../rules/answers.ts'

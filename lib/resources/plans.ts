@@ -1,6 +1,7 @@
+import type { Emitter } from '../call.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import { paged } from '../fields.ts'
-import { type Emitter, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { presentSubscription } from '../records/payment.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
 import { activeMember, lockMember } from '../rules/members.ts'

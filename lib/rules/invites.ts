@@ -1,8 +1,8 @@
 /** Invites to the network and to its plans: who may be invited, and the mail that the host sends for it. */
 
+import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import type { Emitter } from '../operation.ts'
 import type { NewIn } from '../storage/table.ts'
 import type { MemberRow } from '../storage/tables/members.ts'
 import { type InviteRow, invites } from '../storage/tables/plans.ts'

@@ -1,7 +1,7 @@
 /** How members leave the network, what happens to their data, and what they find when they return. */
 import { compareIds } from '../base/ids.ts'
+import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
-import type { Emitter } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { removeDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'

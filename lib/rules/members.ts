@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
+import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
-import type { Emitter } from '../operation.ts'
 import { type MemberRecord, type MemberUpdate, presentMember } from '../records/member.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'

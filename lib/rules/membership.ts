@@ -1,5 +1,5 @@
 /** How members join the network and its spaces, and leave a space: what several resources do alike, with the events that go with it. */
-import type { Emitter } from '../operation.ts'
+import type { Emitter } from '../call.ts'
 import { presentMember } from '../records/member.ts'
 import { orConflict } from '../storage/lock.ts'
 import { type MemberRow, type SpaceRow, spaceMemberships, spaces } from '../storage/tables/members.ts'

@@ -1,8 +1,8 @@
 /** Access to a plan: how it begins, with the spaces that the plan opens, and how it ends, with its payments. */
 
+import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
-import type { Emitter } from '../operation.ts'
 import { type AccessGround, presentRemoval, presentSignup } from '../records/payment.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'

@@ -1,5 +1,5 @@
+import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
-import type { Emitter } from '../operation.ts'
 import type { Id } from '../storage/table.ts'
 import { mutes, type PostRow } from '../storage/tables/content.ts'
 

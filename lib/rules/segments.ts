@@ -1,8 +1,8 @@
 /** How members get and lose tags, badges and options: one rule for all three. */
 
+import type { Page, Pager } from '../call.ts'
 import type { Context } from '../context.ts'
 import { found } from '../errors.ts'
-import type { Page, Pager } from '../operation.ts'
 import { orConflict } from '../storage/lock.ts'
 import { batchesOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'

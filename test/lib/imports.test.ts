@@ -208,7 +208,7 @@ test.each(Object.values(rooms))('rooms of $part import one way, types included',
 
 test.each([
   [rooms.lib, 'lib/storage/scoped.ts', "import { page } from '../kernel/page.ts'", ['lib/kernel/page.ts']],
-  [rooms.lib, 'lib/records/member.ts', "import type { Emitter } from '../operation.ts'", ['lib/operation.ts']],
+  [rooms.lib, 'lib/records/member.ts', "import type { Emitter } from '../call.ts'", ['lib/call.ts']],
   [rooms.lib, 'lib/context.ts', "import type { Settings } from './settings.ts'", ['lib/settings.ts']],
   [rooms.lib, 'lib/kernel/transactions.ts', "import { gone } from '../nowhere/gone.ts'", ['lib/nowhere/gone.ts']],
   [rooms.lib, 'lib/panel/look/parts.ts', "import type { View } from '../route.ts'", ['lib/panel/route.ts']],

@@ -1,8 +1,9 @@
 /** Changes of members for which the API has no operation. */
+
+import type { Emitter } from '../../call.ts'
 import { fail, found, invalid } from '../../errors.ts'
 import { catalogue } from '../../events/catalogue.ts'
 import { BoolInput, IdInput, integerBetween, listUpTo, oneOf, optional, request, TimestampInput, Title } from '../../fields.ts'
-import type { Emitter } from '../../operation.ts'
 import { Member, type MemberRecord, presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
 import { differs } from '../../storage/changes.ts'

@@ -1,10 +1,10 @@
 /** Reports of members, for the host's moderation and for the list of abuse reports. */
 
+import type { Emitter } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import { fail, found, invalid } from '../../errors.ts'
 import { catalogue, type PayloadOf } from '../../events/catalogue.ts'
 import { IdInput, LongText, oneOf, optional, optionalOrNull } from '../../fields.ts'
-import type { Emitter } from '../../operation.ts'
 import { AbuseReport, ReportType } from '../../records/abuse-report.ts'
 import { lockMember } from '../../rules/members.ts'
 import type { Id } from '../../storage/table.ts'

@@ -1,0 +1,93 @@
+/**
+ * The context of a handler, and of the rules that it calls. It has the request, the page, and the events that may be published,
+ * typed by the declaration of the operation.
+ */
+import type * as v from 'valibot'
+import type { Context } from './context.ts'
+import type { EventName, PayloadOf } from './events/catalogue.ts'
+import type { Fields } from './fields.ts'
+import type { Query } from './storage/contract.ts'
+import type { JsonRows, Sources } from './storage/json.ts'
+import type { Id, Row, Table } from './storage/table.ts'
+
+/** The names of the ids in a path. */
+export type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** The parsed value of a schema. */
+export type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined
+type QueryOf<Q> = Q extends Fields ? v.InferOutput<v.ObjectSchema<Q, undefined>> : Record<never, never>
+
+/** A page on its way out: its records, and where the next one begins. */
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** The value of the order column behind which the next page begins; `null` on the last page. */
+  readonly after: string | null
+}
+
+/** A page whose records are JSON text already. */
+export interface JsonPage extends Pick<JsonRows, 'json'> {
+  readonly after: string | null
+}
+
+/** A context in which these events may be published: what rules ask for that several operations share. */
+export interface Emitter<E extends EventName> extends Context {
+  /** Publishes an event in this transaction. */
+  emit<Name extends E>(name: Name, payload: PayloadOf<Name>): void
+}
+
+/** A context in which a page was asked for. */
+export interface Pager extends Context {
+  /**
+   * One page of a table, as the request's `page`, `per_page` and `after` ask for.
+   * @param query the rows to list; by default ordered by id, ascending
+   * @param present makes the records out of the page's rows; left out where the rows are the records
+   * @param sources the same as data, if possible: a database may then write the page itself
+   */
+  page<R extends Row, N>(table: Table<R, N>, query?: Pick<Query<R>, 'where' | 'order'>): Promise<Page<R>>
+  page<R extends Row, N, Item>(
+    table: Table<R, N>,
+    query: Pick<Query<R>, 'where' | 'order'>,
+    present: (rows: readonly R[]) => readonly Item[] | Promise<readonly Item[]>,
+    sources?: Sources,
+  ): Promise<Page<Item>>
+}
+
+/** The context of work before the transaction: the request, without access to data. */
+export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
+  readonly body: Output<B>
+  /** A name for a new file, which nobody can guess. */
+  newName(): string
+  /**
+   * Counts bytes that are held until the request is answered.
+   * @throws ApiError 503 when too much is in flight
+   */
+  addBytes(bytes: number): void
+}
+
+/** A handler's argument: the request's parts, typed by its declaration, and the context. */
+export interface Call<Path extends string, Q, B, E extends EventName, Prepared> extends Emitter<E>, Pager {
+  readonly params: { readonly [Name in ParamNames<Path>]: Id }
+  readonly query: QueryOf<Q>
+  readonly body: Output<B>
+  /** The result of `prepare`. */
+  readonly prepared: Prepared
+}
+
+/** A call with its types erased. */
+export interface AnyCall extends Context {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+  readonly body: unknown
+  readonly prepared: unknown
+  emit(name: EventName, payload: unknown): void
+  page<R extends Row, N>(
+    table: Table<R, N>,
+    query?: Pick<Query<R>, 'where' | 'order'>,
+    present?: (rows: readonly R[]) => readonly unknown[] | Promise<readonly unknown[]>,
+    sources?: Sources,
+  ): Promise<Page<unknown> | JsonPage>
+}
