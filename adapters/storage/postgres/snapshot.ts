@@ -34,6 +34,7 @@ export async function openSnapshot(
     get native() {
       return sender.handOver()
     },
+    begun: beginning.begun,
     query: readsOn(sender),
     end: () => ended(endOf(beginning, named(language, 'COMMIT').name)),
   }

@@ -13,6 +13,8 @@ import type { Nesting } from '../nesting.ts'
 import { inSession, type Reader, type Rows } from './session.ts'
 
 export interface Snapshot extends Reader {
+  /** Resolves with the first answer of the database, or with its failure. Left out where that does not take time. */
+  readonly begun?: Promise<unknown>
   /** Nobody reads from it any longer. */
   end(): void
 }
@@ -45,10 +47,16 @@ interface Shared {
   leave(): void
 }
 
+/** Milliseconds after which reads no longer wait for the answer to a snapshot that has begun before. */
+const lateMs = 10
+
 export function sharedSnapshots({ open, maxReads, statements, nesting }: SnapshotOptions): Snapshots {
   const used = new Set<Promise<void>>()
   /** Those of this turn; the last one takes more reads. */
   let arrived: Shared[] = []
+  /** Snapshots without an answer. Reads that arrive meanwhile begin together when it is there: fewer messages, and fewer answers. */
+  let beginning = 0
+  let late: ReturnType<typeof setTimeout> | undefined
 
   function newShared(): Shared {
     const { promise: reader, resolve, reject } = Promise.withResolvers<Reader>()
@@ -58,8 +66,10 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
     const begin = async () => {
       try {
         snapshot = await open()
+        snapshot.begun?.then(hasBegun, hasBegun) ?? hasBegun()
         resolve(shared.reads === 1 ? snapshot : new RememberingReader(snapshot))
       } catch (error) {
+        hasBegun()
         reject(error)
       }
     }
@@ -82,16 +92,31 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
   }
 
   function beginAll(): void {
+    clearTimeout(late)
+    late = undefined
     const all = arrived
     arrived = []
+    beginning += all.length
     for (const { begin } of all) begin()
+  }
+
+  /** At the end of a turn. */
+  function beginSome(): void {
+    if (arrived.length === 0) return
+    if (beginning === 0) beginAll()
+    else late ??= setTimeout(beginAll, lateMs)
+  }
+
+  function hasBegun(): void {
+    beginning--
+    if (late) setImmediate(beginSome)
   }
 
   function sharedOfTurn(): Shared {
     const last = arrived.at(-1)
     if (last && last.reads < maxReads) return last
     // Not before the end of the turn: what arrives later in it may know of commits that a snapshot from now on would not show.
-    if (!last) setImmediate(beginAll)
+    if (!last) setImmediate(beginSome)
     const shared = newShared()
     arrived.push(shared)
     return shared

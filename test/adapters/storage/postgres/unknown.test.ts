@@ -12,7 +12,7 @@ const admin = await server.client()
 async function behindProxy() {
   const schema = server.newSchema()
   const proxy = await proxyTo(server.url)
-  const storage = await postgresStorage({ url: proxy.url, schema, poolSize: 3, connectTimeoutMs: 500, prepared: false })
+  const storage = await postgresStorage({ url: proxy.url, schema, poolSize: 3, connectTimeoutMs: 2_000, prepared: false })
   onTestFinished(() => storage.close())
   const { ports, files } = testPorts()
   const community = await createTestCommunity({ storage, ports })
