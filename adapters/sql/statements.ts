@@ -1,115 +1,24 @@
 /** The statements of the storage contract, as text with parameters. */
-import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { JsonFields } from '../../lib/storage/json.ts'
+import { appendingTo } from './appending.ts'
 import { type Add, clausesOf, isUnusual } from './clauses.ts'
 import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
 import { jsonPage } from './json.ts'
-import { type AnyRow, encodeValue, encodeWanted, rowReader, rowWriter, type TableShape } from './values.ts'
-
-export interface Statement {
-  readonly sql: string
-  readonly values: readonly Parameter[]
-  /** Asks for one row at most. */
-  readonly single?: boolean
-  /** The text that asks for a list of ids instead of one, and where an answer has the id. */
-  readonly several?: Several
-  /** The table of which it reads rows, where it only reads. */
-  readonly reads?: string
-  /** The table of which it changes rows. A lock changes none. */
-  readonly writes?: string
-  /** How it locks the row that it reads. */
-  readonly locks?: LockStrength
-  /** The text that passes over a row whose lock it would wait for. */
-  readonly passing?: string
-  /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
-  readonly mayCollide?: boolean
-  /** Of an insert: removes the row that it added. */
-  readonly undoneBy?: Statement
-  /** Where rows have versions: the same page, without its text if its rows are of these versions. See `jsonPage`. */
-  unless?(versions: string): Statement
-}
-
-export interface Several {
-  readonly sql: string
-  readonly place: number
-}
-
-export interface RowQuery {
-  readonly where?: AnyRow
-  readonly order?: { readonly by: string; readonly direction: 'asc' | 'desc' }
-  readonly after?: string | number
-  readonly limit?: number
-  readonly offset?: number
-}
+import { preparedFor } from './prepared.ts'
+import type { RowQuery, Statement } from './statement.ts'
+import { type AnyRow, encodeValue, encodeWanted, type TableShape } from './values.ts'
 
 const upwards = { by: 'id', direction: 'asc' } as const
-/** Rows that one statement adds to the outbox: few numbers, so that there are few statements. */
-const rowsAtOnce = [32, 8, 2] as const
 /** Values of a list that are sought one by one. */
 const maxBranches = 8
-
-/** The parts that are made once for a table. */
-interface Prepared {
-  /** The columns in their order, as a list for SELECT and RETURNING. */
-  readonly list: string
-  readonly get: string
-  readonly getSeveral: Several
-  readonly lock: Readonly<Record<LockStrength, string>>
-  readonly insert: string
-  /** Inserts below a parent, by its name and the columns of the guard. */
-  readonly below: Map<string, Below>
-  readonly undoInsert: string
-  /** Queries by their shape. */
-  readonly finds: Map<string, string>
-  read(values: readonly unknown[]): AnyRow
-  write(row: AnyRow): SqlValue[]
-  /** The place of the id among the columns. */
-  readonly place: number
-}
-
-/** The texts of an insert below a parent. */
-interface Below {
-  readonly sql: string
-  readonly passing: string
-}
 
 /** The statements of one dialect. */
 export type Statements = ReturnType<typeof statementsOf>
 
 export function statementsOf(dialect: Dialect) {
   const { parameters, conditions, clause, placeIn, beyond, ordering, bounds, isWritten } = clausesOf(dialect)
-  // By the table, not by its name: a host may have tables of other versions side by side.
-  const known = new WeakMap<TableShape, Prepared>()
-
-  function preparedOf(table: TableShape): Prepared {
-    const made = known.get(table)
-    if (made) return made
-    const list = Object.keys(table.columns).map(quoted).join(', ')
-    const name = dialect.table(table.name)
-    const places = Object.keys(table.columns).map((_, place) => dialect.parameter(place + 1))
-    const get = `SELECT ${list} FROM ${name} WHERE "id" = ${dialect.parameter(1)}`
-    const place = Object.keys(table.columns).indexOf('id')
-    const prepared = {
-      list,
-      get,
-      lock: { share: get + dialect.lock('share'), update: get + dialect.lock('update') },
-      getSeveral: {
-        sql: `SELECT ${list} FROM ${name} WHERE ${dialect.among('"id"', 'id', dialect.parameter(1))}`,
-        place,
-      },
-      insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
-      below: new Map<string, Below>(),
-      undoInsert: `DELETE FROM ${name} WHERE "id" = ${dialect.parameter(1)}`,
-      finds: new Map<string, string>(),
-      read: rowReader(dialect, table.columns),
-      write: rowWriter(dialect, table),
-      place,
-    }
-    known.set(table, prepared)
-    return prepared
-  }
-
+  const { preparedOf, belowOf } = preparedFor(dialect)
   const columnsOf = (table: TableShape): string => preparedOf(table).list
 
   /** Everything of a SELECT but its limits. */
@@ -222,37 +131,12 @@ export function statementsOf(dialect: Dialect) {
     return { sql: `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`, values, writes: table.name }
   }
 
-  /** The text of an insert if a parent with these values is there. Its parameters are those of the row, then of the values. */
-  function belowOf(parent: TableShape, names: readonly string[], table: TableShape): Below {
-    const { below, list } = preparedOf(table)
-    const shape = `${parent.name} ${names}`
-    const known = below.get(shape)
-    if (known) return known
-    const columns = Object.keys(table.columns)
-    const given = columns.map((_, place) => dialect.parameter(place + 1))
-    const values = names.map((name, place) => `${quoted(name)} = ${dialect.parameter(columns.length + place + 1)}`)
-    const rows = `SELECT ${given.join(', ')} FROM ${dialect.table(parent.name)} WHERE ${values.join(' AND ')}${dialect.lock('share')}`
-    const into = `INSERT INTO ${dialect.table(table.name)} (${list})`
-    const made = { sql: `${into} ${rows} ON CONFLICT DO NOTHING`, passing: `${into} ${rows} SKIP LOCKED ON CONFLICT DO NOTHING` }
-    below.set(shape, made)
-    return made
-  }
-
   function get(table: TableShape, id: string): Statement {
     const wanted = encodeWanted(dialect, 'id', id)
     if (wanted === undefined) return written(table, { where: { id } })
     const { get, getSeveral } = preparedOf(table)
     return { sql: get, values: [wanted], single: true, several: getSeveral, reads: table.name }
   }
-
-  /** Adds as many rows to the outbox. */
-  function appendSql(count: number): string {
-    const rows = Array.from({ length: count }, (_, place) => `(${dialect.parameter(place + 1)})`)
-    return `INSERT INTO ${dialect.table('outbox')} ("records") VALUES ${rows.join(', ')}`
-  }
-
-  const append = appendSql(1)
-  const appends = rowsAtOnce.map((count) => ({ count, sql: appendSql(count) }))
 
   return {
     /** Makes rows of a table out of the values of its columns. */
@@ -316,21 +200,6 @@ export function statementsOf(dialect: Dialect) {
       return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values, writes: table.name }
     },
 
-    append: (records: readonly OutboxRecord[]): Statement => ({
-      sql: append,
-      values: [JSON.stringify(records)],
-      writes: 'outbox',
-    }),
-
-    /** Adds rows to the outbox, each the text of a list of records. */
-    appendRows(rows: readonly string[]): Statement[] {
-      const all: Statement[] = []
-      for (let place = 0; place < rows.length; ) {
-        const { count, sql } = appends.find(({ count }) => count <= rows.length - place) ?? { count: 1, sql: append }
-        all.push({ sql, values: rows.slice(place, place + count), writes: 'outbox' })
-        place += count
-      }
-      return all
-    },
+    ...appendingTo(dialect),
   }
 }

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
 import { makeDirectory } from '../../files/directory.ts'
-import type { Statement } from '../statements.ts'
+import type { Statement } from '../statement.ts'
 import type { TableShape } from '../values.ts'
 import { storageErrorOf, uniqueViolationOf } from './errors.ts'
 import { makeFile } from './file.ts'

@@ -1,7 +1,7 @@
 /** Rows of one table that are asked for one by one in the same tick are one statement. */
 
 import { atEndOfTick } from '../../sql/postgres/client.ts'
-import type { Several, Statement } from '../../sql/statements.ts'
+import type { Several, Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 
 type Run = (statement: Statement) => Promise<Rows>

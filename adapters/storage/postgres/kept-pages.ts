@@ -9,7 +9,7 @@ import type { Dialect } from '../../sql/dialect.ts'
 import { send } from '../../sql/postgres/client.ts'
 import type { PgClient, PgPool, PgResult } from '../../sql/postgres/connection.ts'
 import { holdClient } from '../../sql/postgres/hold.ts'
-import type { Statement } from '../../sql/statements.ts'
+import type { Statement } from '../../sql/statement.ts'
 
 export interface KeptPages {
   /**

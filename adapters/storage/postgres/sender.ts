@@ -3,7 +3,8 @@ import type { Dialect } from '../../sql/dialect.ts'
 import { type Batch, nameOf, nextBatch, send, sendWaiting } from '../../sql/postgres/client.ts'
 import type { PgClient, PgResult } from '../../sql/postgres/connection.ts'
 import type { Begin } from '../../sql/postgres/transaction.ts'
-import type { Statement, Statements } from '../../sql/statements.ts'
+import type { Statement } from '../../sql/statement.ts'
+import type { Statements } from '../../sql/statements.ts'
 import type { KeptPages } from './kept-pages.ts'
 
 /** The common settings of one storage's statements. */

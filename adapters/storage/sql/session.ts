@@ -2,7 +2,8 @@
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { Conflict, type LockStrength, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { JsonFields, JsonRows } from '../../../lib/storage/json.ts'
-import type { RowQuery, Statement, Statements } from '../../sql/statements.ts'
+import type { RowQuery, Statement } from '../../sql/statement.ts'
+import type { Statements } from '../../sql/statements.ts'
 import type { AnyRow, TableShape } from '../../sql/values.ts'
 
 /** The rows of an answer, each as the values of its columns. */

@@ -8,7 +8,8 @@
  *   of that request.
  */
 import type { Tx } from '../../../lib/storage/contract.ts'
-import type { Statement, Statements } from '../../sql/statements.ts'
+import type { Statement } from '../../sql/statement.ts'
+import type { Statements } from '../../sql/statements.ts'
 import type { Nesting } from '../nesting.ts'
 import { inSession, type Reader, type Rows } from './session.ts'
 

@@ -2,7 +2,7 @@
  * Rows by id that the writer of a file has read, such as callers and their spaces. One writes at a time: so a row is the same
  * until this process changes its table, or another one has committed.
  */
-import type { Statement } from '../../sql/statements.ts'
+import type { Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 
 export interface KeptRows {

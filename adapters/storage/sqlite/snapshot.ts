@@ -1,7 +1,7 @@
 /** The committed state at one moment, as one connection keeps seeing it. */
 import { StorageError } from '../../../lib/storage/contract.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
-import type { Statement } from '../../sql/statements.ts'
+import type { Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
 import type { Readers } from './readers.ts'

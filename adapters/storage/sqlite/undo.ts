@@ -3,7 +3,7 @@
  * that they change, so one is begun only before another change.
  */
 import type { Connection } from '../../sql/sqlite/connection.ts'
-import type { Statement } from '../../sql/statements.ts'
+import type { Statement } from '../../sql/statement.ts'
 
 export interface Undo {
   /** A transaction begins. */

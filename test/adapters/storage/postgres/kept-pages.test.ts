@@ -1,7 +1,7 @@
 /** Pages that are asked for again: PostgreSQL sends their text only if a row has changed. */
 import { expect, onTestFinished, test } from 'vitest'
 import type { PgClient, PgResult } from '../../../../adapters/sql/postgres/connection.ts'
-import type { Statement } from '../../../../adapters/sql/statements.ts'
+import type { Statement } from '../../../../adapters/sql/statement.ts'
 import { keptPages } from '../../../../adapters/storage/postgres/kept-pages.ts'
 import { type PostgresOptions, postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import type { Query, Storage, Tx } from '../../../../lib/storage/contract.ts'

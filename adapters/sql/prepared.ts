@@ -1,0 +1,82 @@
+/** What is made once for a table: the texts of its usual statements, and what reads and writes its rows. */
+import type { LockStrength } from '../../lib/storage/contract.ts'
+import { type Dialect, quoted, type SqlValue } from './dialect.ts'
+import type { Several } from './statement.ts'
+import { type AnyRow, rowReader, rowWriter, type TableShape } from './values.ts'
+
+/** The parts that are made once for a table. */
+interface Prepared {
+  /** The columns in their order, as a list for SELECT and RETURNING. */
+  readonly list: string
+  readonly get: string
+  readonly getSeveral: Several
+  readonly lock: Readonly<Record<LockStrength, string>>
+  readonly insert: string
+  /** Inserts below a parent, by its name and the columns of the guard. */
+  readonly below: Map<string, Below>
+  readonly undoInsert: string
+  /** Queries by their shape. */
+  readonly finds: Map<string, string>
+  read(values: readonly unknown[]): AnyRow
+  write(row: AnyRow): SqlValue[]
+  /** The place of the id among the columns. */
+  readonly place: number
+}
+
+/** The texts of an insert below a parent. */
+interface Below {
+  readonly sql: string
+  readonly passing: string
+}
+
+/** @returns finds what is prepared for a table, and makes it at the first use */
+export function preparedFor(dialect: Dialect) {
+  // By the table, not by its name: a host may have tables of other versions side by side.
+  const known = new WeakMap<TableShape, Prepared>()
+
+  function preparedOf(table: TableShape): Prepared {
+    const made = known.get(table)
+    if (made) return made
+    const list = Object.keys(table.columns).map(quoted).join(', ')
+    const name = dialect.table(table.name)
+    const places = Object.keys(table.columns).map((_, place) => dialect.parameter(place + 1))
+    const get = `SELECT ${list} FROM ${name} WHERE "id" = ${dialect.parameter(1)}`
+    const place = Object.keys(table.columns).indexOf('id')
+    const prepared = {
+      list,
+      get,
+      lock: { share: get + dialect.lock('share'), update: get + dialect.lock('update') },
+      getSeveral: {
+        sql: `SELECT ${list} FROM ${name} WHERE ${dialect.among('"id"', 'id', dialect.parameter(1))}`,
+        place,
+      },
+      insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
+      below: new Map<string, Below>(),
+      undoInsert: `DELETE FROM ${name} WHERE "id" = ${dialect.parameter(1)}`,
+      finds: new Map<string, string>(),
+      read: rowReader(dialect, table.columns),
+      write: rowWriter(dialect, table),
+      place,
+    }
+    known.set(table, prepared)
+    return prepared
+  }
+
+  /** The text of an insert if a parent with these values is there. Its parameters are those of the row, then of the values. */
+  function belowOf(parent: TableShape, names: readonly string[], table: TableShape): Below {
+    const { below, list } = preparedOf(table)
+    const shape = `${parent.name} ${names}`
+    const known = below.get(shape)
+    if (known) return known
+    const columns = Object.keys(table.columns)
+    const given = columns.map((_, place) => dialect.parameter(place + 1))
+    const values = names.map((name, place) => `${quoted(name)} = ${dialect.parameter(columns.length + place + 1)}`)
+    const rows = `SELECT ${given.join(', ')} FROM ${dialect.table(parent.name)} WHERE ${values.join(' AND ')}${dialect.lock('share')}`
+    const into = `INSERT INTO ${dialect.table(table.name)} (${list})`
+    const made = { sql: `${into} ${rows} ON CONFLICT DO NOTHING`, passing: `${into} ${rows} SKIP LOCKED ON CONFLICT DO NOTHING` }
+    below.set(shape, made)
+    return made
+  }
+
+  return { preparedOf, belowOf }
+}

@@ -1,0 +1,40 @@
+/** A statement of SQL, and what its senders must know of it. */
+import type { LockStrength } from '../../lib/storage/contract.ts'
+import type { Parameter } from './dialect.ts'
+import type { AnyRow } from './values.ts'
+
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly Parameter[]
+  /** Asks for one row at most. */
+  readonly single?: boolean
+  /** The text that asks for a list of ids instead of one, and where an answer has the id. */
+  readonly several?: Several
+  /** The table of which it reads rows, where it only reads. */
+  readonly reads?: string
+  /** The table of which it changes rows. A lock changes none. */
+  readonly writes?: string
+  /** How it locks the row that it reads. */
+  readonly locks?: LockStrength
+  /** The text that passes over a row whose lock it would wait for. */
+  readonly passing?: string
+  /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
+  readonly mayCollide?: boolean
+  /** Of an insert: removes the row that it added. */
+  readonly undoneBy?: Statement
+  /** Where rows have versions: the same page, without its text if its rows are of these versions. See `jsonPage`. */
+  unless?(versions: string): Statement
+}
+
+export interface Several {
+  readonly sql: string
+  readonly place: number
+}
+
+export interface RowQuery {
+  readonly where?: AnyRow
+  readonly order?: { readonly by: string; readonly direction: 'asc' | 'desc' }
+  readonly after?: string | number
+  readonly limit?: number
+  readonly offset?: number
+}
