@@ -11,6 +11,9 @@ import type { SubjectOrder } from './subject-order.ts'
 const faultPause = 1000
 
 const lanes = ['first', 'retry'] as const
+/** Deliveries that one read gets, so that nothing waits long for it. Of many endpoints it gets a few of each all the same. */
+const mostRead = 4096
+const fewest = 32
 
 export interface SelectionParts {
   readonly store: RelayStore
@@ -74,7 +77,8 @@ export async function readAhead(parts: SelectionParts, sent: readonly InFlightAt
 }
 
 async function read({ store, events }: SelectionParts, runs: readonly EndpointRun[], lane: Lane, now: number): Promise<void> {
-  const limit = Math.max(...runs.map(({ reach }) => reach))
+  const share = Math.max(fewest, Math.floor(mostRead / runs.length))
+  const limit = Math.min(share, Math.max(...runs.map(({ reach }) => reach)))
   const except = runs.flatMap((run) => run.reading(lane))
   try {
     const refs = runs.map(({ endpoint }) => endpoint.ref)

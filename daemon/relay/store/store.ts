@@ -176,6 +176,8 @@ export interface RelayStore {
   /** Every endpoint that is there, as it stands; whoever sends to it. */
   endpoints(): Promise<readonly StoredEndpoint[]>
 
+  /** How many waiting deliveries of a lane are worth one read. A store that reads their bodies with them has fewer. */
+  readonly readsAtOnce: number
   /**
    * The waiting deliveries of a lane of each endpoint, by due time, so many of each.
    * @param except deliveries that are left out, such as those in flight: the store calls them waiting

@@ -9,8 +9,6 @@ import type { Health } from './health.ts'
 import { EndpointQueue } from './queue.ts'
 import { initialState, type SendingState, type StateChange, transition, unreadableFor } from './sending-state.ts'
 
-/** Of the deliveries that wait, only so many per lane are in memory. */
-const batch = 32
 /** Notices of one kind about one endpoint are at least this far apart, in milliseconds. */
 const noticeInterval = 3_600_000
 /** A second suspect, and an endpoint that is not in order yet, are asked about again after so many milliseconds. */
@@ -41,6 +39,7 @@ export const isSuspect = (waiting: Waiting): boolean => waiting.interruptions >=
 export class EndpointRun {
   readonly #health: EndpointHealth
   readonly #queue: EndpointQueue
+  readonly #readsAtOnce: number
   /** In flight, event by delivery. */
   readonly #inFlight = new Map<number, number>()
   /** Deliveries whose results are not recorded yet: the store still calls them waiting. */
@@ -50,6 +49,7 @@ export class EndpointRun {
 
   constructor(stored: StoredEndpoint, store: RelayStore, parts: HealthParts) {
     const { endpoint, state } = stored
+    this.#readsAtOnce = store.readsAtOnce
     this.#state = initialState(endpoint, state?.unreadable ?? null)
     this.#health = new EndpointHealth(stored, parts)
     this.#queue = new EndpointQueue(endpoint.ref, store, {
@@ -133,7 +133,7 @@ export class EndpointRun {
 
   /** How many deliveries of a lane to read: some rounds. */
   get reach(): number {
-    return Math.min(batch, 4 * this.#health.limit)
+    return Math.min(this.#readsAtOnce, 4 * this.#health.limit)
   }
 
   /** Whether a lane has to be read from the store before the next delivery can be picked. Asked often: the cheapest question first. */

@@ -14,9 +14,10 @@ const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
 const peekingBodies = `${next('d.*, e.*')}
   CROSS JOIN LATERAL (SELECT ${eventColumns} FROM $schema.events WHERE seq = d.event OFFSET 0) AS e ORDER BY endpoint, due, id`
 
-export function readingAhead(database: PostgresDatabase): Pick<RelayStore, 'peek' | 'outgoing'> {
+export function readingAhead(database: PostgresDatabase): Pick<RelayStore, 'readsAtOnce' | 'peek' | 'outgoing'> {
   const bodies = createBodies()
   return {
+    readsAtOnce: 32,
     async peek(endpoints, which, limit, except = []) {
       const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit, except])
       if (which === 'first') for (const row of rows) bodies.keep(outgoingOf(row, number(row, 'id')))

@@ -182,6 +182,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
         for (const stream of streams) yield* rows('DELETE FROM positions WHERE stream = ?1', [stream])
       })
     },
+    readsAtOnce: 128,
     peek: (endpoints, lane, limit, except = []) =>
       database.read(() => peek(endpoints, laneNumber(lane), limit, JSON.stringify(except))),
     arrange: async (endpoints, inFlight) => transactionNow(() => order.arrange(endpoints, inFlight)),
