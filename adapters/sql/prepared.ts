@@ -1,4 +1,4 @@
-/** What is made once for a table: the texts of its usual statements, and what reads and writes its rows. */
+/** The parts of a table that are made once: the texts of its usual statements, and what reads and writes its rows. */
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import { type Dialect, quoted, type SqlValue } from './dialect.ts'
 import type { Several } from './statement.ts'
