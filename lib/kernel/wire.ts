@@ -1,5 +1,4 @@
 /** The wire: the API's address for its callers, and the JSON of a result. */
-
 import type { JsonPage, Page } from '../call.ts'
 import { isPaged } from '../fields.ts'
 import type { AnyOperation } from '../operation.ts'

@@ -13,6 +13,7 @@ import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
 import { scoped } from '../../lib/storage/scoped.ts'
 import { manualClock } from '../support/clock.ts'
+import { demoNetwork } from '../support/community.ts'
 import { telling } from '../support/engines.ts'
 import { type Example, examplesOf } from '../support/examples.ts'
 import { testPorts } from '../support/ports.ts'
@@ -53,14 +54,7 @@ async function sideOn(open: Open, seedText: string) {
   const options = { storage, clock, ports: testPorts().ports, hooks: { onError: (error: unknown) => void faults.push(error) } }
   const community = communityOf(options, seededChance(seedText))
   onTestFinished(() => community.close())
-  const { network, owner } = await community.networks.create({
-    id: '1',
-    subdomain: 'demo',
-    title: 'Demo',
-    service_plan: 'unlimited',
-    member_email_visibility: true,
-    owner: { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' },
-  })
+  const { network, owner } = await community.networks.create(demoNetwork)
   await storage.transaction((tx) => seed(scoped(tx, network.id), owner.id, clock.now()))
   const { token } = await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'], member_id: owner.id })
   return {

@@ -42,6 +42,16 @@ export interface Prepared {
   readonly copies: Copies
 }
 
+/** The network of a test. */
+export const demoNetwork = {
+  id: '1',
+  subdomain: 'demo',
+  title: 'Demo',
+  service_plan: 'unlimited',
+  member_email_visibility: true,
+  owner: { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' },
+} as const
+
 /**
  * A separate community for one test, with a storage in memory (or the engine under test) and a clock that the test moves.
  * Network 1 (`demo`) has its owner.
@@ -79,16 +89,7 @@ export async function createTestCommunity(
     ...options,
     storage,
   })
-  const { network, owner } =
-    prepared ??
-    (await community.networks.create({
-      id: '1',
-      subdomain: 'demo',
-      title: 'Demo',
-      service_plan: 'unlimited',
-      member_email_visibility: true,
-      owner: { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' },
-    }))
+  const { network, owner } = prepared ?? (await community.networks.create(demoNetwork))
   const newToken = async (held: readonly string[]) =>
     (await community.keys.create({ network_id: network.id, name: 'test', scopes: held, member_id: owner.id })).token
   const token = prepared && scopes.join() === '*' ? prepared.token : await newToken(scopes)
