@@ -1,7 +1,7 @@
 /** Records what turns change. */
 import pRetry from 'p-retry'
 import type { RelayEvents } from '../events.ts'
-import { LeaseLost, type RelayStore } from '../store/store.ts'
+import { LeaseLost, type Recorded, type RelayStore } from '../store/store.ts'
 import type { Batch } from './batch.ts'
 import type { InFlight } from './in-flight.ts'
 
@@ -10,10 +10,9 @@ export interface Recorder {
    * Records a batch, and what is in flight. Nothing continues until it is recorded: a full disk stops the sending, it does not
    * make duplicates.
    * @param now the relay's timeline
-   * @returns the refs of the endpoints that have more to be sent by that
    * @throws LeaseLost
    */
-  record(batch: Batch, now: number): Promise<readonly number[]>
+  record(batch: Batch, now: number): Promise<Recorded>
   /** Whether the last batch could be recorded. */
   readonly healthy: boolean
   /** Gives up what cannot be recorded: it is sent again. */
@@ -25,7 +24,7 @@ export function createRecorder(store: RelayStore, inFlight: InFlight, events: Re
   let healthy = true
   return {
     async record(batch, now) {
-      const refs = await pRetry(() => store.commit({ ...batch, inFlight: inFlight.deliveries }, now), {
+      const recorded = await pRetry(() => store.commit({ ...batch, inFlight: inFlight.deliveries }, now), {
         retries: Number.POSITIVE_INFINITY,
         shouldRetry: ({ error }) => !(error instanceof LeaseLost),
         minTimeout: 100,
@@ -38,7 +37,7 @@ export function createRecorder(store: RelayStore, inFlight: InFlight, events: Re
         },
       })
       healthy = true
-      return refs
+      return recorded
     },
     get healthy() {
       return healthy

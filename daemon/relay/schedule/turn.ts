@@ -6,7 +6,7 @@
  */
 import type { RelayContext } from '../context.ts'
 import type { Sender } from '../send/sender.ts'
-import { type Disabling, LeaseLost, type RelayStore } from '../store/store.ts'
+import { type Disabling, LeaseLost, type Notice, type RelayStore } from '../store/store.ts'
 import { type Batch, newBatch } from './batch.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -52,7 +52,7 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>
   }
 
   const isSimple = canWait(finished, batch)
-  if (!isSimple) await record(parts, batch, finished, now)
+  const notices = isSimple ? [] : await record(parts, batch, finished, now)
   ready.awake(now)
   if (!parts.isStopping()) await putInOrder(parts)
   const starting = parts.isStopping() ? [] : await select(parts, now)
@@ -60,7 +60,7 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>
   else if (starting.length > 0) await record(parts, newBatch(), [], now)
 
   for (const notify of batch.notifications) notify()
-  for (const notice of batch.notices) events.onNotice(notice)
+  for (const notice of notices) events.onNotice(notice)
   for (const attempt of starting) begin(parts, attempt)
   await readAhead(parts, starting, now)
 }
@@ -89,14 +89,17 @@ function canWait(finished: readonly FinishedAttempt[], { notices, disable }: Bat
   )
 }
 
+/** @returns the notices that are true */
 async function record(
   { recorder, endpoints }: TurnParts,
   batch: Batch,
   finished: readonly FinishedAttempt[],
   now: number,
-): Promise<void> {
-  for (const ref of await recorder.record(batch, now)) endpoints.expect(ref)
+): Promise<readonly Notice[]> {
+  const { refs, notices } = await recorder.record(batch, now)
+  for (const ref of refs) endpoints.expect(ref)
   for (const { run, waiting } of finished) run.recorded(waiting)
+  return notices
 }
 
 async function putInOrder({ order, inFlight, ready, events, wake }: TurnParts): Promise<void> {

@@ -99,6 +99,14 @@ export interface Turn {
   readonly ordered: readonly number[]
 }
 
+/** What recording a turn led to. */
+export interface Recorded {
+  /** The refs of the endpoints that have more to be sent, because of the notices. */
+  readonly refs: readonly number[]
+  /** The notices of the turn that are true. An endpoint that had a fresh start meanwhile was not disabled. */
+  readonly notices: readonly Notice[]
+}
+
 /** Skipped parts of the outbox, kept for a person in the table `set_aside`. */
 export interface SetAside {
   readonly reason: string
@@ -211,10 +219,9 @@ export interface RelayStore {
   head(endpoint: number): Promise<Waiting | undefined>
   /**
    * Records a turn in one transaction, with an event for the network's host endpoints for each notice that they want to hear.
-   * @returns the refs of the endpoints that have more to be sent by that
    * @throws LeaseLost
    */
-  commit(turn: Turn, now: number): Promise<readonly number[]>
+  commit(turn: Turn, now: number): Promise<Recorded>
   /** The contents to send, by delivery; unknown ones are omitted. */
   outgoing(deliveries: readonly Waiting[]): Promise<ReadonlyMap<number, Outgoing>>
 

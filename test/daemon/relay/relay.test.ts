@@ -275,7 +275,7 @@ describe('endpoints', () => {
   test('that were enabled by somebody else stay enabled, though a 410 from before is recorded first', async () => {
     const held: (() => void)[] = []
     const hook = await receiver((request, response) => void held.push(() => status(410)(request, response)))
-    const { append, attempts, directory } = await bench({ retrySchedule: [0, 0.01], timeout: 60 })
+    const { append, attempts, directory, notices } = await bench({ retrySchedule: [0, 0.01], timeout: 60 })
     await append(endpoint(hook.url), event('a'))
     await until(() => held.length === 1, 'it is in flight')
     const operator = await openOperatorStore(directory)
@@ -286,6 +286,8 @@ describe('endpoints', () => {
     for (const answer of held) answer()
     await until(() => attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
     expect(await operator.endpoints()).toMatchObject([{ state: 'active', disabled: null }])
+    expect(notices.filter(({ kind }) => kind === 'endpoint.disabled')).toEqual([])
+    expect((await operator.notices(10)).filter(({ kind }) => kind === 'endpoint.disabled')).toEqual([])
   })
 
   test('that are removed get nothing more, and what was dropped is said', async () => {

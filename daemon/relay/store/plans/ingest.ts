@@ -12,7 +12,7 @@ import type { Endpoint } from '../endpoint/endpoint.ts'
 import { type Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
 import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, recordedValues } from '../endpoint/endpoint-row.ts'
 import { number, numberOrNull } from '../rows.ts'
-import type { Ingested, Notice, SetAside } from '../store.ts'
+import type { Ingested, Notice, Recorded, SetAside, Turn } from '../store.ts'
 import { keepNotices, keepSetAside } from './kept.ts'
 import { noticeEvents } from './notices.ts'
 
@@ -34,9 +34,9 @@ export interface Ingester {
   ingest(load: Load, now: number, due: number, oneByOne: boolean): Plan<Ingested & { readonly version: number }>
   /**
    * Keeps notices, and makes events for the host of them.
-   * @returns the refs of the endpoints that have something to be sent by that
+   * @param disable the endpoints that are disabled with them, unless they had a fresh start meanwhile
    */
-  notify(notices: readonly Notice[], now: number): Plan<readonly number[]>
+  notify(notices: readonly Notice[], now: number, disable?: Turn['disable']): Plan<Recorded>
   /** How many endpoints an event goes to, as far as is known. */
   fanOut(event: EventRecord): number
   /** Forgets what was learned in a transaction that was undone. */
@@ -76,16 +76,20 @@ export function createIngester(database: RelayDatabase): Ingester {
     }
   }
 
-  function* notify(notices: readonly Notice[], now: number): Plan<readonly number[]> {
-    if (notices.length === 0) return []
+  function* notify(given: readonly Notice[], now: number, disable: Turn['disable'] = new Map()): Plan<Recorded> {
+    if (given.length === 0) return { refs: [], notices: [] }
     const version = yield* nextVersion()
     yield* load()
+    const notices = given.filter(({ kind, network_id, endpoint_id }) => {
+      const endpoint = index.get(network_id, endpoint_id)
+      return kind !== 'endpoint.disabled' || (endpoint && disable.get(endpoint.ref)?.fresh_starts === endpoint.fresh_starts)
+    })
     const events = noticeEvents(notices, index, now)
     if (events.length > 0) yield* database.insertEvents(events, now, now)
     const refs = events.flatMap(({ receivers }) => receivers.map(({ ref }) => ref))
     yield* database.touch(refs, version)
     yield* keepNotices(database, notices, now)
-    return refs
+    return { refs, notices }
   }
 
   function* ingest(

@@ -153,11 +153,12 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     arrangeAll: (endpoints, inFlight) => arrangeAll(database, leases.id, endpoints, inFlight, progress).catch(loses),
     async commit(turn, now) {
       if (lost) throw new LeaseLost('the lease is over')
-      if (turn.results.length + turn.states.size + turn.notices.length === 0 && turn.inFlight === inFlight) return []
-      const refs = await recordTurn(database, leases, ingester, turn, now).catch(loses)
+      if (turn.results.length + turn.states.size + turn.notices.length === 0 && turn.inFlight === inFlight)
+        return { refs: [], notices: [] }
+      const recorded = await recordTurn(database, leases, ingester, turn, now).catch(loses)
       inFlight = turn.inFlight
-      if (refs.length > 0) notifier.notify()
-      return refs
+      if (recorded.refs.length > 0) notifier.notify()
+      return recorded
     },
     poll: () =>
       alone(async () => {

@@ -1,6 +1,6 @@
 /** Records turns of the scheduler: one statement, which holds only as long as the lease does. */
 import type { Ingester } from '../plans/ingest.ts'
-import { LeaseLost, type Result, type Turn } from '../store.ts'
+import { LeaseLost, type Recorded, type Result, type Turn } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 import { type Leases, renewal } from './leases.ts'
 import { settleResults } from './order.ts'
@@ -44,14 +44,13 @@ function endpointsOf({ states, disable }: Turn): readonly (readonly [number, str
   })
 }
 
-/** @returns the refs of the endpoints that have more to be sent by the notices of the turn */
 export async function recordTurn(
   database: PostgresDatabase,
   leases: Leases,
   ingester: Ingester,
   turn: Turn,
   now: number,
-): Promise<readonly number[]> {
+): Promise<Recorded> {
   const column = <K extends keyof Result>(name: K) => turn.results.map((result) => result[name])
   const endpoints = endpointsOf(turn)
   const asked = leases.time.moment()
@@ -70,15 +69,15 @@ export async function recordTurn(
   if (turn.notices.length + turn.ordered.length === 0) {
     await record(database)
     leases.time.renewed(asked)
-    return []
+    return { refs: [], notices: [] }
   }
-  const refs = await database.session(async (session) => {
+  const recorded = await database.session(async (session) => {
     // First: a relay that ingests holds the version, and waits for rows of the turn.
-    const notified = await session.run(ingester.notify(turn.notices, now))
+    const notified = await session.run(ingester.notify(turn.notices, now, turn.disable))
     await record(session)
     await settleResults(session, turn.ordered, turn.inFlight)
     return notified
   }, turn.notices.length > 0)
   leases.time.renewed(asked)
-  return refs
+  return recorded
 }

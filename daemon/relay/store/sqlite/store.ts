@@ -9,7 +9,7 @@ import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
 import { outgoing, readingOf, storedEndpoints, waitingColumns } from '../plans/waiting.ts'
 import { laneNumber, number, text, waitingOf } from '../rows.ts'
 import type { SeparateStore } from '../separate-store.ts'
-import type { Ingested, Recovered, Result, StoreChanges, Turn, Waiting } from '../store.ts'
+import type { Ingested, Recorded, Recovered, Result, StoreChanges, Turn, Waiting } from '../store.ts'
 import { openDatabase } from './database.ts'
 import { createOrder } from './order.ts'
 
@@ -65,14 +65,14 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
       insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer)
   }
 
-  function writeTurn(turn: Turn, now: number): readonly number[] {
+  function writeTurn(turn: Turn, now: number): Recorded {
     for (const result of turn.results) writeResult(result)
     order.settleResults(turn.ordered, turn.inFlight)
     for (const [ref, state] of turn.states) updateState.run(JSON.stringify(state), ref)
     for (const [ref, { reason, fresh_starts }] of turn.disable) updateDisabled.run(reason, ref, fresh_starts)
     setMeta.run('in_flight', JSON.stringify([...turn.inFlight]))
     setMeta.run('time', now)
-    return run(ingester.notify(turn.notices, now))
+    return run(ingester.notify(turn.notices, now, turn.disable))
   }
 
   /** The endpoints as the relay has seen them. */
@@ -189,11 +189,11 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     arrangeAll: async (endpoints, inFlight) => transactionNow(() => order.arrangeAll(endpoints, inFlight)),
     async commit(turn, now) {
       if (turn.results.length === 0 && turn.states.size === 0 && turn.notices.length === 0 && turn.inFlight === inFlight)
-        return []
+        return { refs: [], notices: [] }
       if (turn.results.length > 0) synced = false
-      const refs = transactionNow(() => writeTurn(turn, now))
+      const recorded = transactionNow(() => writeTurn(turn, now))
       inFlight = turn.inFlight
-      return refs
+      return recorded
     },
     outgoing: (deliveries) => database.read(() => outgoing(database, deliveries)),
     async poll() {
