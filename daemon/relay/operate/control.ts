@@ -13,12 +13,14 @@ import type { OperatorStore } from '../store/operator/operator-store.ts'
 import { jsonOf } from './control-body.ts'
 import { controlKey } from './control-key.ts'
 import { announcePort, withdrawPort } from './control-port.ts'
+import { actorOf, auditedResends, switchAudited, testAudited } from './control-work.ts'
 import type { Metrics } from './metrics.ts'
-import { closeCircuitOf, skipIn } from './on-endpoint.ts'
 import { checkKnown, queryOf, replayOf, selectionOf, skipOf } from './selection.ts'
+import { type Asker, AuditUnwritten } from './trail.ts'
 import { relayViewOf } from './view/of-relay.ts'
-import { endpointIn, pausedByPerson, testThrough } from './view/relay-endpoint.ts'
+import { endpointIn } from './view/relay-endpoint.ts'
 import { viewAnswer } from './view-routes.ts'
+import { closeCircuit, replay, skip } from './work.ts'
 
 export interface Control {
   readonly port: number
@@ -61,7 +63,7 @@ function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
  *
  * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <key>`: `GET /status`, `GET /deliveries`,
  * `POST /replay`, `POST /networks/{id}/endpoints/{id}/` with `test`, `enable`, `disable`, `close-circuit` or `skip`, and the
- * calls of a panel.
+ * calls of a panel. Each change leaves lines of the audit, unless its caller does so.
  * @throws UsageError when the port is taken
  */
 export async function startControl({ relay, metrics, outbox, port, onFault = () => undefined }: ControlParts): Promise<Control> {
@@ -94,19 +96,20 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     }
   }
 
-  async function onEndpoint(network: string, id: string, action: string): Promise<Answer> {
+  async function onEndpoint(network: string, id: string, action: string, asker: Asker): Promise<Answer> {
     const found = await endpointIn(relay, network, id)
     if (!found) return noEndpoint
-    if (action === 'test') return { status: 200, body: await testThrough(relay, found) }
-    if (action === 'close-circuit') return withStore((store) => closeCircuitOf(store, id, network, relay.now()))
-    await (action === 'enable' ? relay.enable(found.ref) : relay.disable(found.ref, pausedByPerson))
+    if (action === 'test') return { status: 200, body: await testAudited(relay, found, asker) }
+    if (action === 'close-circuit') return withStore((store) => closeCircuit({ ...asker, store, now: relay.now() }, id, network))
+    await switchAudited(relay, found, action === 'enable' ? action : 'disable', asker)
     return { status: 200, body: { enabled: action === 'enable' } }
   }
 
   async function control(request: IncomingMessage, url: URL): Promise<Answer> {
     const query = queryOf(url.searchParams)
     const call = { method: request.method ?? '', path: url.pathname, query, body: () => jsonOf(request) }
-    const seen = await oneOfFew(() => viewAnswer(view, call))
+    const asker = { outbox, actor: actorOf(request) }
+    const seen = await oneOfFew(() => viewAnswer(auditedResends(view, relay, asker), call))
     if (seen !== undefined) return seen === null ? nothingSuch : { status: 200, body: seen }
     const isList = request.method === 'GET' && url.pathname === '/deliveries'
     const [parameter] = isList ? [] : Object.keys(query)
@@ -127,11 +130,10 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
           return { items: await store.deliveries(selection) }
         })
       case 'POST /replay': {
-        const { selection, perSecond } = replayOf(await jsonOf(request), '')
-        const answer = await withStore(async (store) => {
-          await checkKnown(store, selection)
-          return { replayed: await store.replay(selection, relay.now(), { perSecond }) }
-        })
+        const chosen = replayOf(await jsonOf(request), '')
+        const answer = await withStore(async (store) => ({
+          replayed: await replay({ ...asker, store, now: relay.now() }, chosen),
+        }))
         relay.scheduler.refresh()
         return answer
       }
@@ -141,14 +143,14 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
           throw new UsageError('leave out `endpoint` and `network`: the path names them')
         const chosen = skipOf({ ...given, endpoint: id, network }, '')
         if (!(await endpointIn(relay, network, id))) return noEndpoint
-        return withStore(async (store) => ({ skipped: await skipIn(store, chosen, relay.now()) }))
+        return withStore(async (store) => ({ skipped: await skip({ ...asker, store, now: relay.now() }, chosen) }))
       }
       case 'POST test':
       case 'POST enable':
       case 'POST disable':
       case 'POST close-circuit':
         if (Object.keys(await jsonOf(request)).length > 0) throw new UsageError(`${action} takes no body`)
-        return onEndpoint(network, id, action)
+        return onEndpoint(network, id, action, asker)
       default:
         return nothingHere
     }
@@ -176,6 +178,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     if (!namesLoopback(request)) return send(response, { status: 403, body: { error: 'wrong host' } })
     answer(request)
       .catch((error: unknown): Answer => {
+        if (error instanceof AuditUnwritten) return { status: 503, body: { error: error.message } }
         if (error instanceof UsageError) return { status: 422, body: { error: error.message } }
         if (error instanceof Busy) return { status: 503, body: { error: error.message } }
         onFault(`the control cannot answer ${request.method} ${urlOf(request)?.pathname ?? ''}`, error)

@@ -1,4 +1,4 @@
-/** The audit for the commands of a relay: in the storage where it is the outbox, else by the inbox beside the outbox. */
+/** The audit for the operators of a relay: in the storage where it is the outbox, else by the inbox beside the outbox. */
 import { resolve } from 'node:path'
 import { leaveLine } from '../../../adapters/outbox/audit-inbox.ts'
 import { hasTable } from '../../../adapters/sql/postgres/has-table.ts'
@@ -12,19 +12,29 @@ import type { RelayRecord } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { fault } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
-import { commandActor } from '../../user.ts'
 import { systemClock } from '../clock.ts'
 import { type Place, placeOf } from '../ingest/outbox-address.ts'
 import type { Endpoint } from '../store/endpoint/endpoint.ts'
 import type { Selection } from '../store/operator/operator-store.ts'
 import { iso } from '../store/rows.ts'
 
+/** The person who asks for work, and the relay. */
+export interface Asker {
+  /** The outbox of the relay, which finds the audit. */
+  readonly outbox: string
+  /** The person for the audit; null if the caller leaves the lines. */
+  readonly actor: string | null
+}
+
+/** The audit cannot be written. Without the line before it, work is not done. */
+export class AuditUnwritten extends UsageError {}
+
 type Recorder = (entry: RelayRecord) => Promise<void>
 
-export interface CommandParts<T> {
+export interface WorkParts<T> {
   readonly run: () => Promise<T>
-  /** The result on one network. */
-  readonly done: (result: T, work: Work) => Details
+  /** The result on one network; `undefined` if nothing was done there. */
+  readonly done: (result: T, work: Work) => Details | undefined
   /** The part that was done before a failure. */
   readonly before?: (work: Work) => Details
 }
@@ -48,14 +58,13 @@ export function selectionDetails({ since, until, limit, ...rest }: Selection): D
 }
 
 /**
- * Runs work of a command with its lines of the audit: one before it, without which nothing is done, and one after it.
- * @param outbox the one of the relay, which finds the audit
+ * Runs work of an operator with its lines of the audit: one before it, without which nothing is done, and one after it.
  * @param works the same work on each of the networks that it concerns
- * @throws UsageError when a line cannot be written; what the work throws
+ * @throws AuditUnwritten; what the work throws
  */
-export async function audited<T>(outbox: string, works: readonly Work[], parts: CommandParts<T>): Promise<T> {
-  if (works.length === 0) return parts.run()
-  const trail = await openTrail(placeOf(outbox)).catch(refusing('work.asked'))
+export async function audited<T>({ outbox, actor }: Asker, works: readonly Work[], parts: WorkParts<T>): Promise<T> {
+  if (works.length === 0 || actor === null) return parts.run()
+  const trail = await openTrail(placeOf(outbox), actor).catch(refusing('work.asked'))
   try {
     const record: Recorder = (entry) => trail.record(entry).catch(refusing(entry.action))
     return await withLines(works, { ...parts, record, chance: systemChance })
@@ -65,15 +74,15 @@ export async function audited<T>(outbox: string, works: readonly Work[], parts: 
 }
 
 const refusing = (action: RelayRecord['action']) => (error: unknown) => {
-  throw new UsageError(
+  throw new AuditUnwritten(
     action === 'work.asked'
       ? `nothing was done, because the audit cannot be written: ${fault(error)}`
       : `this is done, but the audit has no line of its result: ${fault(error)}`,
   )
 }
 
-async function openTrail(place: Place): Promise<{ readonly record: Recorder; close(): Promise<void> }> {
-  const by = { actor: commandActor() }
+async function openTrail(place: Place, actor: string): Promise<{ readonly record: Recorder; close(): Promise<void> }> {
+  const by = { actor }
   if (place.kind === 'directory') {
     let last = 0
     const record: Recorder = (entry) => {

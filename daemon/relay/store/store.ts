@@ -99,7 +99,7 @@ export interface Turn {
   readonly ordered: readonly number[]
 }
 
-/** What recording a turn led to. */
+/** A turn as it was recorded. */
 export interface Recorded {
   /** The refs of the endpoints that have more to be sent, because of the notices. */
   readonly refs: readonly number[]

@@ -16,6 +16,9 @@ export interface RelayControlOptions {
   readonly fetch?: typeof fetch
 }
 
+/** The header of a request whose caller leaves the lines of the audit by itself, as the panel does. */
+export const auditedHeader = 'folkmoot-audited'
+
 /** Milliseconds for a test event: longer than any time-out of a delivery. */
 const testTimeoutMs = 310_000
 /** The longest answer, in bytes: a body has at most 16 MiB, and JSON in JSON is longer. */
@@ -63,7 +66,7 @@ export function relayViewOverControl(given: RelayControlOptions): RelayView {
     const authorization = `Bearer ${(typeof key === 'function' ? await key() : key).trim()}`
     const response = await (own ?? fetch)(`${origin}${path}${search.size > 0 ? `?${search}` : ''}`, {
       ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-      headers: { authorization },
+      headers: { authorization, [auditedHeader]: 'yes' },
       redirect: 'error',
       signal: AbortSignal.timeout(withinMs),
     })

@@ -1,11 +1,11 @@
 /** `folkmoot-relay close-circuit`: resumes sending to an endpoint at once. */
 import { jsonLines } from '../../../json.ts'
 import { UsageError } from '../../../usage.ts'
+import { commandActor } from '../../../user.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
 import { outboxOf } from '../config.ts'
-import { closeCircuitOf, findEndpoint } from '../on-endpoint.ts'
-import { audited, subjectOf } from '../trail.ts'
+import { closeCircuit as closeAudited } from '../work.ts'
 
 export interface CircuitFlags {
   readonly outbox?: string
@@ -24,12 +24,8 @@ export async function closeCircuit(flags: CircuitFlags): Promise<string> {
   if (id === undefined) throw new UsageError('close-circuit needs --endpoint')
   const store = await openOperatorStore(outbox)
   try {
-    const { endpoint } = await findEndpoint(store, id, network)
-    const work = { network: endpoint.network_id, action: 'endpoint.circuit_closed', subject: subjectOf(endpoint) } as const
-    const closed = await audited(outbox, [work], {
-      run: () => closeCircuitOf(store, id, network, systemClock.now()),
-      done: ({ was }) => ({ was }),
-    })
+    const asked = { store, now: systemClock.now(), outbox, actor: commandActor() }
+    const closed = await closeAudited(asked, id, network)
     return flags.json ? jsonLines([closed]) : `the circuit is closed (it was ${closed.was}); sending begins slowly\n`
   } finally {
     await store.close()

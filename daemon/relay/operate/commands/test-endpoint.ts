@@ -1,8 +1,10 @@
 /** `folkmoot-relay endpoints test`: one delivery to see whether an endpoint can be reached. */
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
+import { auditedHeader } from '../../../../lib/panel/relay/relay-over-control.ts'
 import { jsonLines, plain } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'
+import { commandActor } from '../../../user.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
 import { sendTest } from '../../send/test-delivery.ts'
@@ -46,7 +48,7 @@ export async function testEndpoint(flags: TestFlags, version: string): Promise<C
     const running = (await store.relays()).length > 0
     const { endpoint } = found
     const work = { network: endpoint.network_id, action: 'endpoint.tested', subject: subjectOf(endpoint) } as const
-    const tested = await audited(outbox, [work], {
+    const tested = await audited({ outbox, actor: commandActor() }, [work], {
       run: async () =>
         (running ? await testByRelay(outbox, found) : undefined) ?? (await testFromHere(store, found, flags, version)),
       done: ({ outcome, status, closed_circuit }) => ({ outcome, status, ...(closed_circuit ? { closed_circuit } : {}) }),
@@ -68,7 +70,7 @@ async function testByRelay(outbox: string, { endpoint, circuit }: FoundEndpoint)
   try {
     const answer = await fetch(`http://127.0.0.1:${control.port}/networks/${endpoint.network_id}/endpoints/${endpoint.id}/test`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${control.key}` },
+      headers: { authorization: `Bearer ${control.key}`, [auditedHeader]: 'yes' },
       signal: AbortSignal.timeout(answerTimeoutMs),
     })
     if (answer.status !== 200) return undefined
