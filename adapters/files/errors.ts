@@ -18,11 +18,15 @@ export function isReadOnly(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 8
 }
 
+/** The end of a sentence about a file system that takes no changes: people mount one so, and a disk with faults becomes so. */
+export const readOnlyRemedy = '. Look for its faults in the log of the system, and mount it for writing'
+
 /** An error of the file system in the terms of the storage contract. */
 export function fileError(what: string, error: unknown): StorageError {
   if (error instanceof StorageError) return error
   const code = errorCode(error)
   const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
   const message = error instanceof Error ? error.message : String(error)
-  return new StorageError(full ? 'full' : 'unavailable', `${what}: ${message}`, { cause: error })
+  const remedy = isReadOnly(error) ? readOnlyRemedy : ''
+  return new StorageError(full ? 'full' : 'unavailable', `${what}: ${message}${remedy}`, { cause: error })
 }

@@ -1,5 +1,6 @@
 /** Errors of SQLite by their code. */
-import { StorageError, UniqueViolation } from '../../../lib/storage/contract.ts'
+import { StorageError, type StorageErrorCode, UniqueViolation } from '../../../lib/storage/contract.ts'
+import { isReadOnly, readOnlyRemedy } from '../../files/errors.ts'
 import { type Fault, storageCodes } from '../faults.ts'
 import type { TableShape } from '../values.ts'
 import { sqliteDialect } from './dialect.ts'
@@ -40,8 +41,12 @@ export function storageErrorOf(error: unknown, path: string): unknown {
   const fault = faultOf(error)
   const code = fault && storageCodes[fault]
   if (code === undefined || !(error instanceof Error) || error instanceof StorageError) return error
-  const remedy = code === 'damaged' ? '. It was left as it is; restore a backup, or move it away to begin anew' : ''
-  return new StorageError(code, `${path}: ${error.message}${remedy}`, { cause: error })
+  return new StorageError(code, `${path}: ${error.message}${remedyOf(error, code)}`, { cause: error })
+}
+
+function remedyOf(error: Error, code: StorageErrorCode): string {
+  if (code === 'damaged') return '. It was left as it is; restore a backup, or move it away to begin anew'
+  return isReadOnly(error) ? `${readOnlyRemedy}. A copy on another disk, with its -wal file, can be read meanwhile` : ''
 }
 
 /** The violation that an error stands for. SQLite names the columns of the key only in the message. */

@@ -1,7 +1,9 @@
 /** The SQLite file of a relay's store. */
+import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
 import { makeDirectory } from '../../../../adapters/files/directory.ts'
+import { fileError, isReadOnly } from '../../../../adapters/files/errors.ts'
 import { isRecordsFault } from '../../../../adapters/sql/faults.ts'
 import { refuseNewer } from '../../../../adapters/sql/migrations.ts'
 import { sqliteDialectOf } from '../../../../adapters/sql/sqlite/dialect.ts'
@@ -66,6 +68,15 @@ export async function openDatabaseReadOnly(path: string): Promise<SqliteDatabase
   } catch (error) {
     connection?.close()
     throw storageErrorOf(error, `the relay's store ${path}`)
+  }
+}
+
+/** Refuses a file system that takes no changes: a relay with nothing to send would not notice. @throws StorageError */
+export function refuseReadOnly(path: string): void {
+  try {
+    accessSync(path, constants.W_OK)
+  } catch (error) {
+    if (isReadOnly(error)) throw fileError(`the relay's store ${path}`, error)
   }
 }
 

@@ -10,7 +10,7 @@ import { outgoing, readingOf, storedEndpoints, waitingColumns } from '../plans/w
 import { laneNumber, number, text, waitingOf } from '../rows.ts'
 import type { SeparateStore } from '../separate-store.ts'
 import type { Ingested, Recorded, Recovered, Result, StoreChanges, Turn, Waiting } from '../store.ts'
-import { openDatabase } from './database.ts'
+import { openDatabase, refuseReadOnly } from './database.ts'
 import { createOrder } from './order.ts'
 
 const nothingNew: StoreChanges = {
@@ -197,6 +197,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     },
     outgoing: (deliveries) => database.read(() => outgoing(database, deliveries)),
     async poll() {
+      refuseReadOnly(path)
       const found = readVersion()
       if (found === version) return undefined
       version = found

@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { startRelay } from '../../../../daemon/relay/relay.ts'
+import { noSmallDisk, smallDisk } from '../../../support/small-disk.ts'
+import { until } from '../support.ts'
+
+const mount = (...args: readonly string[]) => expect(spawnSync('mount', args).status).toBe(0)
+
+test('a relay with nothing to do is not ready while its disk is read-only, and is ready again afterwards', async ({ skip }) => {
+  const disk = smallDisk('4m')
+  if (!disk) return skip(noSmallDisk)
+  const faults: unknown[] = []
+  const relay = await startRelay({ outbox: join(disk, 'outbox'), onFault: (_, error) => faults.push(error) })
+  onTestFinished(() => relay.close())
+  await until(() => relay.ready, 'it is ready')
+
+  // The same disk again, above itself: open files forbid to remount it.
+  mount('--bind', disk, disk)
+  onTestFinished(() => void spawnSync('umount', ['-l', disk]))
+  mount('-o', 'remount,bind,ro', disk)
+  await until(() => !relay.ready, 'it is not ready')
+  expect(faults[0]).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(
+      /relay\.sqlite: EROFS: .*\. Look for its faults in the log of the system, and mount it for writing$/,
+    ),
+  })
+
+  expect(spawnSync('umount', ['-l', disk]).status).toBe(0)
+  await until(() => relay.ready, 'it is ready again')
+})
