@@ -1,7 +1,7 @@
 /** The statements of the storage contract, as text with parameters. */
+import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { JsonFields } from '../../lib/storage/json.ts'
-import { appendingTo } from './appending.ts'
 import { type Add, clausesOf, isUnusual } from './clauses.ts'
 import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
 import { jsonPage } from './json.ts'
@@ -20,6 +20,7 @@ export function statementsOf(dialect: Dialect) {
   const { parameters, conditions, clause, placeIn, beyond, ordering, bounds, isWritten } = clausesOf(dialect)
   const { preparedOf, belowOf } = preparedFor(dialect)
   const columnsOf = (table: TableShape): string => preparedOf(table).list
+  const append = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
 
   /** Everything of a SELECT but its limits. */
   function selection(
@@ -200,6 +201,11 @@ export function statementsOf(dialect: Dialect) {
       return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values, writes: table.name }
     },
 
-    ...appendingTo(dialect),
+    /** Adds a row to the outbox. */
+    append: (records: readonly OutboxRecord[]): Statement => ({
+      sql: append,
+      values: [JSON.stringify(records)],
+      writes: 'outbox',
+    }),
   }
 }

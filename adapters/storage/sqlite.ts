@@ -20,7 +20,7 @@ import { storageSchema } from './sql/schema.ts'
 import { inSession } from './sql/session.ts'
 import { sharedSnapshots } from './sql/snapshots.ts'
 import { nestedStorage, runningWork, sqlStorage } from './sql/storage.ts'
-import { appendedRows } from './sqlite/appended.ts'
+import { appendedRecords } from './sqlite/appended.ts'
 import { groupCommits } from './sqlite/group-commits.ts'
 import { keptRows } from './sqlite/kept-rows.ts'
 import { type LogFile, logOver, openLogFile } from './sqlite/log.ts'
@@ -133,9 +133,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   let grouped = new Changed()
   const undo = undoOn(connection)
   const kept = keptRows()
-  const appended = appendedRows((rows) => {
-    for (const statement of statements.appendRows(rows)) connection.change(statement)
-  }, undo.beforeChange)
+  const appended = appendedRecords((records) => connection.change(statements.append(records)), undo.beforeChange)
   const groups = groupCommits({
     ...{ connection, path, log, undo, busyTimeoutMs },
     begun() {

@@ -5,7 +5,7 @@ import type { OutboxRecord } from './record.ts'
 const partLength = 128 * 1024
 
 /** The characters of a record: the body of an event, and little else. */
-const lengthOf = (record: OutboxRecord): number => (record.kind === 'event' ? record.body.length : 0) + 500
+export const lengthOf = (record: OutboxRecord): number => (record.kind === 'event' ? record.body.length : 0) + 500
 
 /** The records in order, in parts; a small commit is one part. */
 export function* partsOf(records: Iterable<OutboxRecord>): Generator<readonly OutboxRecord[], void> {

@@ -1,18 +1,20 @@
 /**
- * Rows for the outbox, held back until the commit of their group. Several rows by one statement cost half as much as one by one,
- * and no savepoint keeps the pages that they change.
+ * Records for the outbox, held back until the commit of their group. One row for all of them costs half as much as a row each, and
+ * no savepoint keeps the pages that they change.
  */
+import { lengthOf, partsOf } from '../../../lib/outbox/parts.ts'
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 
 export interface Appended {
   /** A group begins. */
   groupBegun(): void
   /** A transaction of the group begins. */
   begun(): void
-  /** Takes a row of the transaction that runs. @throws what `write` throws */
-  add(row: string): void
-  /** The transaction has ended well. Without this call its rows are dropped. */
+  /** Takes records of the transaction that runs. @throws what `write` throws */
+  add(records: readonly OutboxRecord[]): void
+  /** The transaction has ended well. Without this call its records are dropped. */
   ended(): void
-  /** Writes the rows that are held, in the order of their transactions. @throws what `write` throws */
+  /** Writes the records that are held, in the order of their transactions. @throws what `write` throws */
   write(): void
 }
 
@@ -20,16 +22,20 @@ export interface Appended {
 const mostHeld = 256 * 1024
 
 /**
- * @param write writes rows in their order
+ * @param writeRow writes records as one row
  * @param beforeWrite called before rows are written while a transaction runs, which may be undone
  */
-export function appendedRows(write: (rows: readonly string[]) => void, beforeWrite: () => void): Appended {
-  /** Rows of transactions of the group that have ended, and of the one that runs. */
-  let group: string[] = []
-  let own: string[] = []
+export function appendedRecords(writeRow: (records: readonly OutboxRecord[]) => void, beforeWrite: () => void): Appended {
+  /** Records of transactions of the group that have ended, and of the one that runs. */
+  let group: OutboxRecord[] = []
+  let own: OutboxRecord[] = []
   let length = 0
-  /** Whether the transaction that runs has written rows in its savepoint, those before its own included. */
+  /** Whether the transaction that runs has written rows in its savepoint, with the records before its own. */
   let hasWritten = false
+
+  function write(records: readonly OutboxRecord[]): void {
+    for (const part of partsOf(records)) writeRow(part)
+  }
 
   return {
     groupBegun() {
@@ -40,9 +46,11 @@ export function appendedRows(write: (rows: readonly string[]) => void, beforeWri
       length = 0
       hasWritten = false
     },
-    add(row) {
-      own.push(row)
-      length += row.length
+    add(records) {
+      for (const record of records) {
+        own.push(record)
+        length += lengthOf(record)
+      }
       if (length < mostHeld) return
       beforeWrite()
       write(hasWritten ? own : [...group, ...own])
@@ -52,7 +60,7 @@ export function appendedRows(write: (rows: readonly string[]) => void, beforeWri
     },
     ended() {
       if (hasWritten) group = []
-      group.push(...own)
+      for (const record of own) group.push(record)
     },
     write() {
       write(group)

@@ -61,7 +61,7 @@ export function groupWriterOn(connection: Connection, { changes, appended, kept,
     append(records) {
       requireTransaction(connection)
       changes('outbox')
-      for (const part of partsOf(records)) appended.add(JSON.stringify(part))
+      appended.add(records)
     },
   }
 }

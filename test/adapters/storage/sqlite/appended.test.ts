@@ -1,4 +1,4 @@
-/** Rows of the outbox go in with the commit of their group: in order, once, and only those of transactions that ended well. */
+/** Events go into the outbox with the commit of their group: in order, once, and only those of transactions that ended well. */
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sqliteOutbox, sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
@@ -8,12 +8,12 @@ import { insertAndTell, thing, things, wordOf } from '../things.ts'
 
 async function open() {
   const path = join(temporaryDirectory(), 'db.sqlite')
-  const inserts: number[] = []
+  let inserts = 0
   const storage = await sqliteStorage({
     path,
     tables: [things],
-    onStatement({ sql, values }) {
-      if (sql.startsWith('INSERT INTO "folkmoot_outbox"')) inserts.push(values.length)
+    onStatement({ sql }) {
+      if (sql.startsWith('INSERT INTO "folkmoot_outbox"')) inserts += 1
     },
   })
   onTestFinished(() => storage.close())
@@ -27,23 +27,23 @@ async function open() {
         await tx.append([{ ...wordOf(`${id}.${place}`), body: JSON.stringify({ text: 'x'.repeat(200_000) }) }])
       if (fails) throw new RangeError('undone')
     })
-  return { storage, inserts, events, large }
+  return { storage, inserts: () => inserts, events, large }
 }
 
 const idsOf = (id: number, count: number) => Array.from({ length: count }, (_, place) => `${id}.${place}`)
 
-test('the events of a group go into the outbox by few statements, in the order of its transactions', async () => {
+test('the events of a group go into the outbox as one row, in the order of its transactions', async () => {
   const { storage, inserts, events } = await open()
   const ids = Array.from({ length: 45 }, (_, index) => index + 1)
   await Promise.all(ids.map((id) => insertAndTell(storage, id)))
-  expect(inserts).toEqual([32, 8, 2, 2, 1])
+  expect(inserts()).toBe(1)
   expect(await events()).toEqual(ids.map(String))
 })
 
 test('the events of a large transaction go in while it runs, behind those of the group before it', async () => {
   const { storage, inserts, events, large } = await open()
   await Promise.all([insertAndTell(storage, 1), large(2, 5), insertAndTell(storage, 3)])
-  expect(inserts.length).toBeGreaterThan(2)
+  expect(inserts()).toBeGreaterThan(2)
   expect(await events()).toEqual(['1', ...idsOf(2, 5), '3'])
 })
 

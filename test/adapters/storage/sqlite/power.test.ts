@@ -54,7 +54,9 @@ function contentOf({ file, log }: Disk): { readonly things: readonly string[]; r
         .map(({ id }) => String(id))
     return {
       things: ids('SELECT id FROM folkmoot_things ORDER BY id'),
-      events: ids("SELECT value ->> 'event_id' AS id FROM folkmoot_outbox, json_each(records) ORDER BY CAST(id AS INTEGER)"),
+      events: ids(
+        "SELECT value ->> 'event_id' AS id FROM folkmoot_outbox, json_each(records) ORDER BY CAST(value ->> 'event_id' AS INTEGER)",
+      ),
     }
   } finally {
     database.close()
