@@ -42,11 +42,26 @@ export function presentAnswer(
 ): AnswerRecord {
   const isPlaces = field.response_type === 'multi_location'
   return {
-    ...row,
     id: isPlaces ? null : row.id,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
     user_id: row.member_id,
-    member_id: isPlaces ? row.member_id : null,
+    custom_field_id: row.custom_field_id,
+    text: row.text,
     segments: [...chosen],
+    last_edited_at: row.last_edited_at,
+    number: row.number,
+    boolean_value: row.boolean_value,
+    date: row.date,
+    start_date: row.start_date,
+    end_date: row.end_date,
+    month: row.month,
+    day: row.day,
+    url: row.url,
+    phone_number: row.phone_number,
+    latitude: row.latitude,
+    longitude: row.longitude,
+    member_id: isPlaces ? row.member_id : null,
     locations: [...(row.locations ?? [])],
   }
 }

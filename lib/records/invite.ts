@@ -26,7 +26,16 @@ function recordOf({ network }: Pick<Context, 'network'>, row: InviteRow, recipie
   const { recipient_email: email, recipient_id } = row
   const { commercial_email_consent = false } = recipient ?? {}
   const recipient_email = recipient_id === null ? email : visibleEmail({ email, commercial_email_consent }, network)
-  return { ...row, recipient_email, user_id: row.sender_id }
+  return {
+    id: row.id,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    recipient_email,
+    recipient_first_name: row.recipient_first_name,
+    recipient_last_name: row.recipient_last_name,
+    sender_id: row.sender_id,
+    user_id: row.sender_id,
+  }
 }
 
 /** The records of some invites, with the members whose addresses they took looked up together. */
