@@ -8,6 +8,7 @@ import { presentReaction, Reaction } from '../records/reaction.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { comments, posts, type ReactionRow, reactions } from '../storage/tables/content.ts'
+import { members } from '../storage/tables/members.ts'
 
 const ReactionCreate = request('ReactionRequest', {
   emoji: publish(
@@ -43,9 +44,10 @@ export const createPostReaction = operation({
   status: 201,
   body: ReactionCreate,
   returns: Reaction,
-  errors: [notFound('Post'), invalid('emoji')],
+  errors: [notFound('Member'), notFound('Post'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
+    await presentOwner(call)
     const post = found(await call.tx.lock(posts, call.params.post_id, 'share'), 'Post')
     return react(call, { post_id: post.id }, post.space_id, call.body.emoji)
   },
@@ -88,9 +90,10 @@ export const createCommentReaction = operation({
   status: 201,
   body: ReactionCreate,
   returns: Reaction,
-  errors: [notFound('Comment'), invalid('emoji')],
+  errors: [notFound('Member'), notFound('Comment'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
+    await presentOwner(call)
     const comment = found(await call.tx.lock(comments, call.params.comment_id, 'update'), 'Comment')
     return react(call, { comment_id: comment.id }, comment.space_id, call.body.emoji)
   },
@@ -111,6 +114,12 @@ export const deleteCommentReaction = operation({
 })
 
 type Target = { readonly post_id: Id } | { readonly comment_id: Id }
+
+/** Refuses the key of a former member: their reactions went with them. They do not leave before the transaction ends. @throws ApiError 404 */
+async function presentOwner({ tx, principal }: Pick<Emitter<never>, 'tx' | 'principal'>): Promise<void> {
+  const member = await tx.lock(members, principal.member_id, 'share')
+  found(member?.state === 'active' ? member : undefined, 'Member')
+}
 
 /** One reaction per member and target, which the caller has locked: the same emoji again changes nothing, another one replaces it. */
 async function react(call: Emitter<'ReactionCreated' | 'ReactionDeleted'>, target: Target, space_id: Id, emoji: string) {

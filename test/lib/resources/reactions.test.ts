@@ -101,6 +101,21 @@ test.each(kinds)('taking back a reaction to a %s announces it; without one it is
   expect(test.newEvents()).toEqual([])
 })
 
+test.each(kinds)('the key of a member who has left reacts to no %s', async (kind) => {
+  const { test, reactAs, list, cheers } = await target(kind)
+  const member = await newMember(test, 'grace')
+  const mine = await newMember(test, 'ida')
+  await reactAs(member.id, '👍')
+  await test.send('members.delete', { params: { id: member.id } })
+  test.newEvents()
+  await expect(reactAs(member.id, '👍')).rejects.toMatchObject({ status: 404, body: { error: 'Member not found' } })
+  expect((await list()).body.items).toEqual([])
+  expect(await cheers()).toBe(0)
+  expect(test.newEvents()).toEqual([])
+  await reactAs(mine.id, '👍')
+  expect((await list()).body.items).toMatchObject([{ member_id: mine.id }])
+})
+
 test.each(kinds)('requests at the same time leave one reaction to a %s', async (kind) => {
   const { react, list, cheers } = await target(kind)
   await Promise.all(['👍', '🎨', '👍', '❤️', '🎨'].map(react))
