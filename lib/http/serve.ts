@@ -155,8 +155,8 @@ export function server(
     const repeat = async (idempotencyKey: string) =>
       readRepeatable(idempotencyKey, caller.countedBy, [
         id,
-        // With and without a trailing slash it is the same request.
-        withoutSlash(incoming.path),
+        // By the id of the network or its subdomain, with and without a trailing slash, it is the same request.
+        params,
         incoming.search,
         operation.form ? await printOf(body) : (body ?? unexpected),
       ])

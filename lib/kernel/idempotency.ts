@@ -23,7 +23,7 @@ export interface FirstAnswer {
 
 /**
  * Reads an `Idempotency-Key` (design: settled gaps, repeats).
- * @param parts what the key is used for: operation, path, body
+ * @param parts what the key is used for: operation, records, query, body
  * @throws ApiError 400 when the key is not 1 to 255 printable characters
  */
 export async function readRepeatable(key: string, caller: string, parts: readonly unknown[]): Promise<Repeatable> {

@@ -49,6 +49,35 @@ test('the same key for another operation is refused', async () => {
   expect((await send('spaces.create', { body: { name: 'Gardening' }, headers: once })).status).toBe(422)
 })
 
+test('the network by its id or its subdomain, with or without a trailing slash, is the same request', async () => {
+  const { token, community, network } = await createTestCommunity()
+  const post = (name: string, slash: string) =>
+    community.fetch(
+      new Request(`https://api.example/admin/v1/networks/${name}/tags${slash}`, {
+        method: 'POST',
+        headers: { ...once, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(tag.body),
+      }),
+    )
+  const answers = [await post(network.id, ''), await post(network.subdomain, ''), await post(network.subdomain, '/')]
+  expect(answers.map(({ status, headers }) => [status, headers.get('idempotency-replayed')])).toEqual([
+    [201, null],
+    [201, 'true'],
+    [201, 'true'],
+  ])
+})
+
+test('the same key for another record is refused', async () => {
+  const { send } = await createTestCommunity()
+  const spaces = await Promise.all(['Garden', 'Kitchen'].map((name) => send('spaces.create', { body: { name } })))
+  const posts = await Promise.all(
+    spaces.map(({ body }) => send('posts.create', { body: { space_id: body.id, title: 'Hello', description: 'All' } })),
+  )
+  const react = (post_id: string) => send('post_reactions.create', { params: { post_id }, body: { emoji: '👍' }, headers: once })
+  expect((await react(posts[0]?.body.id)).status).toBe(201)
+  expect((await react(posts[1]?.body.id)).status).toBe(422)
+})
+
 test('duplicates that come at once run once', async () => {
   const { send } = await createTestCommunity()
   const answers = await Promise.all(Array.from({ length: 20 }, () => send('tags.create', tag)))
