@@ -44,7 +44,6 @@ export const waitingOf = (row: SqlRow): Waiting => ({
 export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
   const stored = row['body']
   const body = stored instanceof Uint8Array ? stored : Buffer.from(String(stored ?? ''))
-  const sum = numberOrNull(row, 'crc')
   return {
     delivery,
     event_id: text(row, 'event_id'),
@@ -52,7 +51,9 @@ export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
     network_id: text(row, 'network_id'),
     received_at: number(row, 'received_at'),
     body,
-    // Earlier versions kept none.
-    intact: sum === null || sum === crc32(body),
+    intact: isIntact(body, numberOrNull(row, 'crc')),
   }
 }
+
+/** Whether a body has the checksum that is beside it. Earlier versions kept none. */
+export const isIntact = (body: Uint8Array, sum: number | null): boolean => sum === null || sum === crc32(body)

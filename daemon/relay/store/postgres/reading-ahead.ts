@@ -1,8 +1,8 @@
 /** Waiting deliveries, read together with their contents. */
+import { contentsOf, createBodies } from '../bodies.ts'
 import { eventColumns, isEnabled, outgoing, waitingColumns } from '../plans/waiting.ts'
-import { laneNumber, number, outgoingOf, waitingOf } from '../rows.ts'
+import { laneNumber, number, outgoingOf, type SqlRow, waitingOf } from '../rows.ts'
 import type { RelayStore } from '../store.ts'
-import { createBodies } from './bodies.ts'
 import type { PostgresDatabase } from './database.ts'
 
 const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL
@@ -20,17 +20,14 @@ export function readingAhead(database: PostgresDatabase): Pick<RelayStore, 'read
     readsAtOnce: 32,
     async peek(endpoints, which, limit, except = []) {
       const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit, except])
-      if (which === 'first') for (const row of rows) bodies.keep(outgoingOf(row, number(row, 'id')))
+      const read = (row: SqlRow) => {
+        const waiting = waitingOf(row)
+        if (which === 'first') bodies.keep(waiting, outgoingOf(row, waiting.delivery))
+        return waiting
+      }
       const byEndpoint = Map.groupBy(rows, (row) => number(row, 'endpoint'))
-      return new Map([...byEndpoint].map(([endpoint, some]) => [endpoint, some.map(waitingOf)]))
+      return new Map([...byEndpoint].map(([endpoint, some]) => [endpoint, some.map(read)]))
     },
-    async outgoing(deliveries) {
-      const found = new Map(
-        deliveries.flatMap(({ delivery }) => bodies.take(delivery) ?? []).map((each) => [each.delivery, each]),
-      )
-      const missing = deliveries.filter(({ delivery }) => !found.has(delivery))
-      if (missing.length === 0) return found
-      return new Map([...found, ...(await database.read(() => outgoing(database, missing)))])
-    },
+    outgoing: (deliveries) => contentsOf(deliveries, bodies, (missing) => database.read(() => outgoing(database, missing))),
   }
 }

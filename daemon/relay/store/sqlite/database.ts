@@ -18,6 +18,8 @@ import { insertEventsInto } from './events.ts'
 
 /** Milliseconds to wait while another process (a replay from the command line) writes. */
 const timeoutMs = 5000
+/** A checkpoint comes after so many pages of the log. Most are the same ones, so a later one copies and syncs less. */
+const checkpointPages = 4000
 const dialect = sqliteDialectOf('')
 const schema = schemaOf(dialect)
 
@@ -44,7 +46,8 @@ export async function openDatabase(path: string): Promise<SqliteDatabase> {
     // It counts for a file that has no tables yet. Every other file would be written by it, which a full disk refuses.
     if (existing.tables.size === 0) connection.exec('PRAGMA auto_vacuum = INCREMENTAL')
     connection.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000',
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;
+       PRAGMA wal_autocheckpoint = ${checkpointPages}`,
     )
     await migrateFile(connection, dialect, schema, `the relay's store ${path}`)
     // Programs before version 6 look for the version here, and nowhere else.

@@ -6,12 +6,13 @@ import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { createIngester } from '../plans/ingest.ts'
 import { interrupt } from '../plans/interruptions.ts'
 import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
-import { outgoing, readingOf, storedEndpoints, waitingColumns } from '../plans/waiting.ts'
-import { laneNumber, number, text, waitingOf } from '../rows.ts'
+import { readingOf, storedEndpoints } from '../plans/waiting.ts'
+import { number, text } from '../rows.ts'
 import type { SeparateStore } from '../separate-store.ts'
-import type { Ingested, Recorded, Recovered, Result, StoreChanges, Turn, Waiting } from '../store.ts'
+import type { Ingested, Recorded, Recovered, Result, StoreChanges, Turn } from '../store.ts'
 import { openDatabase, refuseReadOnly } from './database.ts'
 import { createOrder } from './order.ts'
+import { readingAhead } from './reading-ahead.ts'
 
 const nothingNew: StoreChanges = {
   lease: 'for ever',
@@ -124,19 +125,9 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     return { endpoints, time: Number((yield* metaOf('time')) ?? 0), interrupted, notices }
   }
 
-  function* peek(
-    endpoints: readonly number[],
-    lane: number,
-    limit: number,
-    except: string,
-  ): Plan<Map<number, readonly Waiting[]>> {
-    const found = new Map<number, readonly Waiting[]>()
-    for (const endpoint of endpoints) found.set(endpoint, (yield* rows(peeking, [endpoint, lane, limit, except])).map(waitingOf))
-    return found
-  }
-
   return {
     ...readingOf(database),
+    ...readingAhead(database),
     recover: (now) => database.transaction(() => recover(now)),
     positions: () =>
       database.read(function* () {
@@ -182,9 +173,6 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
         for (const stream of streams) yield* rows('DELETE FROM positions WHERE stream = ?1', [stream])
       })
     },
-    readsAtOnce: 128,
-    peek: (endpoints, lane, limit, except = []) =>
-      database.read(() => peek(endpoints, laneNumber(lane), limit, JSON.stringify(except))),
     arrange: async (endpoints, inFlight) => transactionNow(() => order.arrange(endpoints, inFlight)),
     arrangeAll: async (endpoints, inFlight) => transactionNow(() => order.arrangeAll(endpoints, inFlight)),
     async commit(turn, now) {
@@ -195,7 +183,6 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
       inFlight = turn.inFlight
       return recorded
     },
-    outgoing: (deliveries) => database.read(() => outgoing(database, deliveries)),
     async poll() {
       refuseReadOnly(path)
       const found = readVersion()
@@ -228,7 +215,5 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
   }
 }
 
-const peeking = `SELECT ${waitingColumns} FROM deliveries WHERE endpoint = ?1 AND lane = ?2 AND state = 'pending'
-  AND id NOT IN (SELECT value FROM json_each(?4)) ORDER BY due, id LIMIT ?3`
 const oldestPending = `SELECT id FROM deliveries NOT INDEXED WHERE id >= ?1 AND state = 'pending' ORDER BY id LIMIT 1`
 const setPosition = 'INSERT INTO positions VALUES (?1, ?2) ON CONFLICT (stream) DO UPDATE SET position = excluded.position'
