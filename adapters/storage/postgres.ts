@@ -132,9 +132,9 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
       const value = await runIn(transaction, language, false, asked)
       const ended = transaction.endWith('COMMIT')
       // A host's own statements must not fail because of ours.
-      if (transaction.hasBegun && !options.pool) beginning.handOn()
+      if (transaction.hasBegun() && !options.pool) beginning.handOn()
       await committed(ended)
-      if (transaction.appended) notifier.notify()
+      if (transaction.appended()) notifier.notify()
       return value
     })
 

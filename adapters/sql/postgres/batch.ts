@@ -65,7 +65,7 @@ function batchesOver(Query: QueryClass): BatchClass {
     /** Of the statement that is being answered: `pg` notes by it that PostgreSQL has parsed the statement. */
     name: string | undefined
     text = ''
-    readonly #statements: readonly Batched[]
+    #statements: readonly Batched[]
     #answered = 0
     #rows: unknown[][] = []
 
@@ -130,6 +130,8 @@ function batchesOver(Query: QueryClass): BatchClass {
     /** Those that have no answer yet get none. */
     #end(error: unknown): void {
       const [failed, ...behind] = this.#statements.slice(this.#answered)
+      // Otherwise many of their values became old with this object, and only a large collection took them away.
+      this.#statements = []
       failed?.reject(error)
       for (const { reject } of behind) reject(skipped(error))
     }

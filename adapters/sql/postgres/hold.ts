@@ -10,7 +10,7 @@ export interface Held {
   readonly client: PgPoolClient
   /** Gives the connection back, or throws it away when it is in an unknown state. Once is enough. */
   release(broken?: boolean): void
-  readonly isReleased: boolean
+  isReleased(): boolean
 }
 
 /**
@@ -38,9 +38,7 @@ export async function holdClient(pool: PgPool, connectTimeoutMs: number): Promis
   let isReleased = false
   return {
     client,
-    get isReleased() {
-      return isReleased
-    },
+    isReleased: () => isReleased,
     release(broken = false) {
       if (isReleased) return
       isReleased = true

@@ -148,7 +148,7 @@ async function inBegun<T>(begun: Promise<Held>, work: () => Promise<T>, lost?: (
     return await work()
   } catch (error) {
     // A connection in an unknown state is thrown away, and its transaction with it. One that was handed on is not ours any more.
-    const undo = ({ client, isReleased }: Held) => (isReleased ? undefined : send(client, 'ROLLBACK'))
+    const undo = ({ client, isReleased }: Held) => (isReleased() ? undefined : send(client, 'ROLLBACK'))
     broken = endsConnection(error) || (await fails(begun.then(undo)))
     throw error
   } finally {

@@ -51,10 +51,10 @@ interface Ended {
 
 /** One addition's part of a group. */
 interface Part extends Writer {
-  readonly isLeaving: boolean
+  isLeaving(): boolean
   /** Whether it has added rows, or may have. */
-  readonly hasAdded: boolean
-  readonly records: readonly OutboxRecord[]
+  hasAdded(): boolean
+  records(): readonly OutboxRecord[]
 }
 
 /** @returns runs work in a transaction, with others in one commit where that is possible */
@@ -98,8 +98,8 @@ export function groupedAdditions({ begin, language, alone, appended }: AdditionO
     const held = await begun
     try {
       const [gone, staying] = [ended.filter(isGone), ended.filter((each) => !isGone(each))]
-      if (gone.some(({ part }) => part.hasAdded)) throw new Error('work has ended badly that had added a row')
-      await transaction.append(staying.flatMap(({ part }) => part.records))
+      if (gone.some(({ part }) => part.hasAdded())) throw new Error('work has ended badly that had added a row')
+      await transaction.append(staying.flatMap(({ part }) => part.records()))
       transaction.check()
       await committed(transaction.endWith('COMMIT'))
     } catch (error) {
@@ -111,10 +111,10 @@ export function groupedAdditions({ begin, language, alone, appended }: AdditionO
       throw error
     }
     held.release()
-    if (transaction.appended) appended()
+    if (transaction.appended()) appended()
     return () => {
       for (const { addition, part, tell } of ended)
-        if (part.isLeaving) addition.runAlone()
+        if (part.isLeaving()) addition.runAlone()
         else tell()
     }
   }
@@ -141,7 +141,7 @@ export function groupedAdditions({ begin, language, alone, appended }: AdditionO
 }
 
 /** Whether work has nothing that should be committed. */
-const isGone = ({ part, failed }: { readonly part: Part; readonly failed: boolean }): boolean => part.isLeaving || failed
+const isGone = ({ part, failed }: { readonly part: Part; readonly failed: boolean }): boolean => part.isLeaving() || failed
 
 /** @param read runs a statement that reads */
 function partOf(transaction: Transaction, read: (statement: Statement) => Rows | Promise<Rows>): Part {
@@ -170,18 +170,10 @@ function partOf(transaction: Transaction, read: (statement: Statement) => Rows |
   }
 
   return {
-    get isLeaving() {
-      return isLeaving
-    },
-    get hasAdded() {
-      return added > 0
-    },
-    get records() {
-      return records
-    },
-    get native() {
-      return leave()
-    },
+    isLeaving: () => isLeaving,
+    hasAdded: () => added > 0,
+    records: () => records,
+    native: () => leave(),
     async query(statement) {
       if (statement.writes !== undefined) leave()
       const rows = await read(passing(statement))

@@ -33,7 +33,7 @@ export interface Sender {
 /** Sends the statements of one transaction, on the connection on which it begins. */
 export interface TransactionSender extends Sender {
   /** Whether the BEGIN has been answered: from then on a statement is on its way at once. */
-  readonly hasBegun: boolean
+  hasBegun(): boolean
 }
 
 /** The connection of a transaction, and the one on which it has begun: another one if the first turned out to be gone. */
@@ -77,9 +77,7 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
   }
 
   return {
-    get hasBegun() {
-      return hasBegun
-    },
+    hasBegun: () => hasBegun,
     run: (statement) =>
       hasBegun ? sender.run(statement) : inTurn((connection) => connection.run(statement), statement.writes !== undefined),
     send: (text) => (hasBegun ? sender.send(text) : inTurn((connection) => connection.send(text), true)),

@@ -31,9 +31,7 @@ export async function openSnapshot(
   const beginning = await beginAhead(pool, named(language, begin), connectTimeoutMs)
   const sender = senderAfter(beginning, language, pages)
   return {
-    get native() {
-      return sender.handOver()
-    },
+    native: () => sender.handOver(),
     begun: beginning.begun,
     query: readsOn(sender),
     end: () => ended(endOf(beginning, named(language, 'COMMIT').name)),

@@ -22,9 +22,9 @@ export interface Transaction extends Writer {
    */
   endWith(statement: string): Promise<PgResult>
   /** Whether there were records for the outbox. */
-  readonly appended: boolean
+  appended(): boolean
   /** See `TransactionSender`. */
-  readonly hasBegun: boolean
+  hasBegun(): boolean
 }
 
 /** @throws what `work` throws, and what `check` does */
@@ -69,9 +69,7 @@ export function transactionOn(connection: Connection, language: Language): Trans
   }
 
   return {
-    get native() {
-      return handOver()
-    },
+    native: () => handOver(),
     sendsAhead: connection.client.pipeline === true,
     check,
 
@@ -115,13 +113,9 @@ export function transactionOn(connection: Connection, language: Language): Trans
       }
     },
 
-    get appended() {
-      return appended
-    },
+    appended: () => appended,
 
-    get hasBegun() {
-      return sender.hasBegun
-    },
+    hasBegun: sender.hasBegun,
 
     async endWith(statement) {
       if (records.length === 0) return end(statement)

@@ -13,7 +13,8 @@ export type Rows = readonly (readonly unknown[])[]
 export interface Reader {
   /** @throws StorageError in the terms of the contract */
   query(statement: Statement): Rows | Promise<Rows>
-  readonly native: unknown
+  /** The handle of the database. A function: objects of a transaction have no getters (`docs/decisions/sending-ahead.md`). */
+  native(): unknown
   /**
    * The syncs before which nobody may hear of rows of a table that are read now; `undefined` for none. It never rejects.
    * @param table `undefined` for any
@@ -68,7 +69,7 @@ const own = Symbol('session')
 const native = {
   enumerable: true,
   get(this: { readonly [own]: Session }) {
-    return this[own].reader.native
+    return this[own].reader.native()
   },
 }
 

@@ -157,9 +157,9 @@ class SeenReader implements Reader {
     this.#reader = reader
   }
 
-  get native(): unknown {
+  native(): unknown {
     this.#isAny = true
-    return this.#reader.native
+    return this.#reader.native()
   }
 
   query(statement: Statement): Rows | Promise<Rows> {
@@ -199,8 +199,8 @@ class RememberingReader implements Reader {
     if (snapshot.unsynced) this.unsynced = (table) => snapshot.unsynced?.(table)
   }
 
-  get native(): unknown {
-    return this.#snapshot.native
+  native(): unknown {
+    return this.#snapshot.native()
   }
 
   query(statement: Statement): Rows | Promise<Rows> {

@@ -39,7 +39,7 @@ class SqliteSnapshot implements Snapshot {
     this.#readers = readers
   }
 
-  get native(): unknown {
+  native(): unknown {
     return this.#connection.database
   }
 

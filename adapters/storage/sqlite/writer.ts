@@ -36,7 +36,7 @@ export function groupWriterOn(connection: Connection, { changes, appended, kept,
   }
 
   return {
-    get native() {
+    native() {
       undo.beforeChange()
       kept.distrust()
       changes()
@@ -69,9 +69,7 @@ export function groupWriterOn(connection: Connection, { changes, appended, kept,
 /** A writer in a transaction that somebody else has open. */
 export function writerOn(connection: Connection): Writer {
   return {
-    get native() {
-      return connection.database
-    },
+    native: () => connection.database,
     query(statement) {
       requireTransaction(connection)
       return connection.query(statement)

@@ -17,8 +17,8 @@ function slowDatabase() {
   const snapshots = sharedSnapshots({
     open() {
       const answer = Promise.withResolvers<void>()
-      answers.push(answer)
-      return { begun: answer.promise, native: answers.length, query: () => [], end() {} }
+      const number = answers.push(answer)
+      return { begun: answer.promise, native: () => number, query: () => [], end() {} }
     },
     maxReads: 16,
     statements: statementsOf(postgresDialect('folkmoot')),
