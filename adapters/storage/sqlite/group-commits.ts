@@ -17,6 +17,8 @@ import type { Undo } from './undo.ts'
 
 /** More than these do not wait for each other. */
 const maxInGroup = 128
+/** So many are committed as soon as no sync runs. The others that have arrived are worked on beside the sync, in the next group. */
+const enoughInGroup = 16
 /** A commit holds up the whole process. Reads that arrived beside a group begin in its first turn, and are answered in the second. */
 const fewestTurns = 3
 const sqliteBusy = 5
@@ -121,9 +123,10 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
         }
         await setImmediate()
         if (jobs.length >= maxInGroup || queue[0]?.exclusive) break
-        if (queue[0] || turns < fewestTurns) continue
+        if (turns < fewestTurns) continue
+        if (queue[0] && (jobs.length < enoughInGroup || log.pending())) continue
         // The sync of this group cannot begin earlier than that one ends. Until then others join it.
-        if (!before || !(await joinedUntil(before))) break
+        if (queue[0] || !before || !(await joinedUntil(before))) break
       }
       options.beforeCommit?.()
       commit()

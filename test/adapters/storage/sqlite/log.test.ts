@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Statement } from '../../../../adapters/sql/statement.ts'
 import { type LogFile, logOver, openLogFile } from '../../../../adapters/storage/sqlite/log.ts'
@@ -71,6 +72,29 @@ test('a commit is told when its log is on the disk, and meanwhile the next group
   syncs.release()
   await second
   expect(told).toEqual([1, 2])
+})
+
+test('a group is committed while transactions arrive in every turn, unless a sync runs', async () => {
+  const syncs = held()
+  let groups = 0
+  const onStatement = ({ sql }: Statement) => {
+    if (sql.startsWith('INSERT INTO "folkmoot_outbox"')) groups += 1
+  }
+  const { storage } = await open(syncs.sync, { onStatement })
+  const writing: Promise<unknown>[] = []
+  const arrive = async (turns: number) => {
+    for (let turn = 0; turn < turns; turn++) {
+      writing.push(insertAndTell(storage, writing.length + 1))
+      await setImmediate()
+    }
+  }
+  await arrive(60)
+  expect(groups).toBe(1)
+  syncs.release()
+  await expect.poll(() => syncs.begun.length, long).toBe(1)
+  expect(groups).toBe(2)
+  syncs.release()
+  await Promise.all(writing)
 })
 
 test('a read of a table waits for its commits to be on the disk, and a read of another table does not', async () => {
