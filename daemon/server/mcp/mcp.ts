@@ -9,6 +9,7 @@ import { fault, type Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Running } from '../serve.ts'
 import { tokenOf } from '../token.ts'
+import type { Refusal } from './message-lines.ts'
 import { standardStreams } from './standard-streams.ts'
 
 /** The flags of `folkmoot mcp`. */
@@ -62,7 +63,11 @@ export function serveMcp({ url, network, token, tokenFile, write, only }: McpFla
   const tools = asUsage(() => toolsOf(operations, { write, only }, (option) => `--${option}`))
   const client = asUsage(() => createClient({ baseUrl: url, network, token: given, maxRetryWait: 30_000 }))
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint).length
-  const transport = standardStreams(input, maxMessage * 1024 * 1024)
+  const refuse = ({ id, code, message }: Refusal): void => {
+    out.line(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }))
+    out.warn('a message is no JSON-RPC 2.0, and is refused')
+  }
+  const transport = standardStreams(input, maxMessage * 1024 * 1024, refuse)
   const onerror = (error: Error): void => {
     out.warn(problemIn(error))
     if (isTooLarge(error)) failed()

@@ -1,6 +1,7 @@
 /** Standard input and output as a transport that answers the requests before the end of its input. */
-import { PassThrough, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { messageLines, type Refusal } from './message-lines.ts'
 
 /** The last requests have this long after the end of the input, in milliseconds: some have no answer, such as subscriptions. */
 const graceMs = 10_000
@@ -10,9 +11,14 @@ const graceMs = 10_000
  * This one closes after their answers.
  * @param stdin standard input, which it reads alone
  * @param maxBufferSize the longest message, in bytes
+ * @param refuse answers a line that is no message
  */
-export function standardStreams(stdin: Readable, maxBufferSize: number): StdioServerTransport {
-  const input = new PassThrough()
+export function standardStreams(
+  stdin: Readable,
+  maxBufferSize: number,
+  refuse: (refusal: Refusal) => void,
+): StdioServerTransport {
+  const input = messageLines(refuse, maxBufferSize)
   const transport = new StdioServerTransport(input, undefined, { maxBufferSize })
   const open = new Set<string | number>()
   let ended = false

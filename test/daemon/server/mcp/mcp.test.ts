@@ -72,7 +72,7 @@ test('requests that came before the end of the input are answered, and a cancell
   expect(byId.get(2).structuredContent.items).toHaveLength(1)
 })
 
-test('messages that are no JSON-RPC are named in one line each, and the next ones are answered', async () => {
+test('messages that are no JSON-RPC are refused and named in one line each, and the next ones are answered', async () => {
   const args = [program('folkmoot'), 'mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token', 'secret-token']
   const agent = spawn(process.execPath, args, { env: environment() })
   onTestFinished(() => void agent.kill())
@@ -82,14 +82,31 @@ test('messages that are no JSON-RPC are named in one line each, and the next one
     '[]',
     'null',
     '{"jsonrpc":"1.0","id":1,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":"a","method":"ping","params":[1]}',
+    '{"jsonrpc":"2.0","id":7,"method":5}',
+    '{"jsonrpc":"2.0","id":8,"result":5}',
+    '',
     '{"jsonrpc":"2.0","id":2,"method":"nothing"}',
   ]
   agent.stdin.write(`${lines.join('\n')}\n`)
-  const { value } = await answers[Symbol.asyncIterator]().next()
-  expect(JSON.parse(String(value))).toMatchObject({ id: 2, error: { code: -32601 } })
-  agent.stdin.end()
+  const answered: unknown[] = []
+  for await (const line of answers) {
+    const { id, error } = JSON.parse(line)
+    answered.push([id, error.code])
+    if (id === 2) agent.stdin.end()
+  }
+  expect(answered).toEqual([
+    [null, -32700],
+    [null, -32600],
+    [null, -32600],
+    [1, -32600],
+    ['a', -32600],
+    [7, -32600],
+    [2, -32601],
+  ])
   const [, ...problems] = (await warned).trimEnd().split('\n')
-  expect(problems).toEqual(Array.from({ length: 3 }, () => 'a message is no JSON-RPC 2.0, and has no answer'))
+  expect(problems.filter((line) => line === 'a message is no JSON-RPC 2.0, and is refused')).toHaveLength(6)
+  expect(problems.filter((line) => line === 'a message is no JSON-RPC 2.0, and has no answer')).toHaveLength(1)
 })
 
 test('a message of more than 10 MiB ends the command with a sentence and the exit code 1', async () => {
