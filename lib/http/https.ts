@@ -32,16 +32,23 @@ export function requireHttps(incoming: Incoming, settings: Pick<Settings, 'trust
 export const httpsRequired = (): ApiError =>
   accessError(403, 'https_required', 'Only HTTPS is accepted. Call the same address with https.')
 
+// A host name or address with an optional port, and nothing that could carry a path or markup into a link.
+const hostPattern = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{0,5})?$/i
+
 /**
- * Refuses a second `Host` header: a proxy may have gone by the one, and links would be made of the other (RFC 9112, 3.2).
+ * Refuses a second `Host` header: a proxy may have gone by the one, and links would be made of the other. One that links cannot be made
+ * of is refused too (RFC 9112, 3.2).
  * @throws ApiError 400
  */
-export function requireOneHost(incoming: Incoming): void {
-  if (incoming.header('host')?.includes(',')) fail(badRequest('A request must have one Host header, got several'))
+export function requireHost(incoming: Incoming, { publicUrl, trustProxy }: Pick<Settings, 'publicUrl' | 'trustProxy'>): void {
+  const host = incoming.header('host')
+  if (host?.includes(',')) fail(badRequest('A request must have one Host header, got several'))
+  if (publicUrl) return
+  const behindProxy = forwarded(incoming, 'x-forwarded-host', trustProxy)
+  const used = behindProxy ?? host
+  if (used && !hostPattern.test(used))
+    fail(badRequest(`${behindProxy ? 'X-Forwarded-Host' : 'Host'} must be a host name or an address, and a port if it has one`))
 }
-
-// A host name or address with an optional port, and nothing that could carry a path or markup into a link.
-const hostPattern = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/
 
 // A path of plain segments, for the same reason.
 const prefixPattern = /^(?:\/[\w.~-]{1,100}){1,10}$/
@@ -56,7 +63,9 @@ export function publicAddress(
 ): PublicAddress {
   const { publicUrl, basePath, trustProxy } = settings
   if (publicUrl) return below(publicUrl, basePath, incoming.path)
-  const host = (forwarded(incoming, 'x-forwarded-host', trustProxy) ?? incoming.header('host') ?? '').toLowerCase()
+  const host = (forwarded(incoming, 'x-forwarded-host', trustProxy) ?? incoming.header('host') ?? '')
+    .toLowerCase()
+    .replace(/:$/, '')
   const prefix = forwarded(incoming, 'x-forwarded-prefix', trustProxy)?.replace(/\/$/, '') ?? ''
   const origin = `${isSecure(incoming, settings) ? 'https' : 'http'}://${hostPattern.test(host) ? host : 'localhost'}`
   return below(prefixPattern.test(prefix) ? origin + prefix : origin, basePath, incoming.path)

@@ -9,7 +9,7 @@ import { authenticator, bearerToken, type Caller } from './authenticate.ts'
 import { authorise } from './authorise.ts'
 import { printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
-import { publicAddress, requireHttps, requireOneHost } from './https.ts'
+import { publicAddress, requireHost, requireHttps } from './https.ts'
 import { inFlightCounter, type Usage } from './in-flight.ts'
 import { limitRate } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
@@ -80,10 +80,10 @@ export function server(
     return answered
   }
 
-  /** @throws ApiError 403 without HTTPS, 400 for two Host headers, 404 for an unknown path, 405 */
+  /** @throws ApiError 403 without HTTPS, 400 for two Host headers or a malformed one, 404 for an unknown path, 405 */
   function targetOf(incoming: Incoming): Target | { readonly text: () => string } {
     requireHttps(incoming, settings)
-    requireOneHost(incoming)
+    requireHost(incoming, settings)
     const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
     const address = splitPath(path)
     const text = address ? undefined : documents.get(withoutSlash(path))

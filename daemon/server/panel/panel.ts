@@ -5,7 +5,7 @@ import { toIncoming } from '../../../adapters/http/node-request.ts'
 import { scalarFile } from '../../../adapters/http/scalar.ts'
 import { ApiError, isApiError } from '../../../lib/errors.ts'
 import type { Incoming } from '../../../lib/http/exchange.ts'
-import { isSecure, publicAddress, requireHttps, requireOneHost } from '../../../lib/http/https.ts'
+import { isSecure, publicAddress, requireHost, requireHttps } from '../../../lib/http/https.ts'
 import type { Community } from '../../../lib/index.ts'
 import { isOwnForm, referrerPolicy } from '../../../lib/panel/entry/forgery.ts'
 import { maxFormBytes } from '../../../lib/panel/entry/form.ts'
@@ -60,7 +60,7 @@ export function panelListener(parts: PanelParts): RequestListener {
   function visitOf(request: IncomingMessage): Visit {
     const incoming = toIncoming(request)
     requireHttps(incoming, https)
-    requireOneHost(incoming)
+    requireHost(incoming, { trustProxy, publicUrl })
     const secure = isSecure(incoming, https)
     const { origin } = new URL(publicAddress(incoming, { trustProxy, basePath: '', publicUrl: publicUrl ?? '' }).origin)
     // The last proxy has added the last address; the others come from outside.

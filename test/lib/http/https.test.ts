@@ -64,12 +64,25 @@ test('forwarded hosts count only behind a trusted proxy', async () => {
   )
 })
 
-test('a host that is no host name never gets into a link', async () => {
+test.each(['host', 'x-forwarded-host'])('a %s that is no host name is refused, and never gets into a link', async (name) => {
   const community = await createTestCommunity({ trustProxy: true })
-  for (const host of ['evil.test/path', 'evil.test"><script>', 'a b', 'user@evil.test', ':443', 'evil.test:port'])
-    expect(await selfLink(community, `https://api.test${members}`, { 'x-forwarded-host': host })).toBe(
-      `https://localhost${members}`,
-    )
+  const url = `https://api.test${members}`
+  const ask = (host: string, of = community) => call(of, url, { [name]: host })
+  const refusal = {
+    status: 400,
+    body: { error: expect.stringMatching(/^(X-Forwarded-)?Host must be a host name or an address, and a port if it has one$/) },
+  }
+  for (const host of ['evil.test/path', 'evil.test"><script>', 'a b', 'user@evil.test', ':443', 'evil.test:port', '%31'])
+    expect(await ask(host), host).toMatchObject(refusal)
+  for (const [host, origin] of [
+    ['API.example.org', 'api.example.org'],
+    ['api.example.org:', 'api.example.org'],
+    ['[::1]:8443', '[::1]:8443'],
+    ['my_service:4000', 'my_service:4000'],
+  ] as const)
+    expect((await ask(host)).body.links.self).toBe(`https://${origin}${members}`)
+  const named = await createTestCommunity({ trustProxy: true, publicUrl: 'https://community.example.org' })
+  expect((await ask('a b', named)).body.links.self).toBe(`https://community.example.org${members}`)
 })
 
 test('`publicUrl` is the origin of every link, whatever the caller used', async () => {
