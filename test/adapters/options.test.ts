@@ -5,8 +5,8 @@ import { directoryAssets, guardedDownloads, ports, s3Assets } from '../../adapte
 import { postgresRateLimits, rateLimits, sqliteRateLimits } from '../../adapters/rate-limits/index.ts'
 import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { postgresStorage } from '../../adapters/storage/postgres.ts'
-import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { migratePostgres, postgresOutbox, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { migrateSqlite, sqliteOutbox, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { relayViewOverControl } from '../../lib/panel/index.ts'
 import { memoryStore, receive, respond, sign } from '../../lib/receiver/index.ts'
 
@@ -120,6 +120,30 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     (given: never) => respond(new Request('http://x'), { key: 'k' }, given),
     undefined,
     'the third argument must be a function that does your work',
+  ],
+  [
+    'migratePostgres',
+    migratePostgres,
+    { urls: 'postgres://x', dryrun: true },
+    'option `urls` does not exist; did you mean url?; option `dryrun` does not exist; did you mean dryRun?; option `url` must be an address such as postgres://user:password@host:5432/database, got undefined',
+  ],
+  [
+    'postgresOutbox',
+    postgresOutbox,
+    { url: 'postgres://x', looking: true },
+    'option `looking` does not exist; allowed: url, schema, exclusive',
+  ],
+  [
+    'migrateSqlite',
+    migrateSqlite,
+    { file: `${nowhere}/db.sqlite`, dryRun: 1 },
+    'option `file` does not exist; allowed: path, dryRun, tables; option `path` must be the path of a file, such as ./data/db.sqlite; for memory there is `memoryStorage`, got undefined; option `dryRun` must be true or false, got 1',
+  ],
+  [
+    'sqliteOutbox',
+    sqliteOutbox,
+    { path: `${nowhere}/db.sqlite` },
+    'the first argument must be the path of a file, such as ./data/db.sqlite, got an object',
   ],
   ['postgresStorage', postgresStorage, { uri: 'postgres://x' }, 'option `uri` does not exist; did you mean url?'],
   [

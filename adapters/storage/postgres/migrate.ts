@@ -1,8 +1,11 @@
 /** Makes the tables of a storage in a PostgreSQL database, and leads those of an earlier version to where they are now. */
+import * as v from 'valibot'
 import { tables as allTables } from '../../../lib/storage/tables.ts'
+import { anything, checkOptions, flag, type RulesOf, textOf } from '../../options.ts'
 import type { PgPool } from '../../sql/postgres/connection.ts'
 import { defaultSchema, postgresDialect } from '../../sql/postgres/dialect.ts'
 import { migrateOn, requireMigratedOn } from '../../sql/postgres/migrate.ts'
+import { postgresUrl } from '../../sql/postgres/place.ts'
 import { openPool } from '../../sql/postgres/pool.ts'
 import type { TableShape } from '../../sql/values.ts'
 import { storageSchema } from '../sql/schema.ts'
@@ -17,14 +20,22 @@ export interface PostgresMigration {
   readonly tables?: readonly TableShape[]
 }
 
+const rules = {
+  url: postgresUrl,
+  schema: v.optional(textOf('the name of a schema'), defaultSchema),
+  dryRun: v.optional(flag, false),
+  tables: v.optional(anything<readonly TableShape[]>(), allTables),
+} satisfies RulesOf<PostgresMigration>
+
 /**
  * Brings a PostgreSQL database to the data model, in one transaction. Does nothing when it is there.
  *
  * @returns the statements that were run, or would be
  * @throws StorageError `newer`, `unavailable`, `full`
+ * @throws TypeError that lists every problem of the options
  */
 export async function migratePostgres(options: PostgresMigration): Promise<readonly string[]> {
-  const { url, schema = defaultSchema, dryRun = false, tables = allTables } = options
+  const { url, schema, dryRun, tables } = checkOptions('migratePostgres', rules, options, '{ url }')
   // Building an index may take long, so there is no statement timeout here.
   const pool = await openPool({ url, size: 1, connectTimeoutMs: 10_000, statementTimeoutMs: 0 })
   try {

@@ -1,11 +1,14 @@
 /** The outbox of a PostgreSQL database, for relays. */
+import * as v from 'valibot'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import type { Damage, OutboxSource } from '../../../lib/outbox/source.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
+import { checkOptions, flag, type RulesOf, textOf } from '../../options.ts'
 import { send } from '../../sql/postgres/client.ts'
 import type { PgClient } from '../../sql/postgres/connection.ts'
 import { defaultSchema, postgresDialect } from '../../sql/postgres/dialect.ts'
 import { storageErrorOf, unreachable } from '../../sql/postgres/errors.ts'
+import { postgresUrl } from '../../sql/postgres/place.ts'
 import { loadPg } from '../../sql/postgres/pool.ts'
 import { outboxSource, parseCommit } from '../sql/outbox-source.ts'
 import { migratePostgres } from './migrate.ts'
@@ -21,6 +24,12 @@ export interface PostgresOutboxOptions {
   readonly exclusive?: boolean
 }
 
+const rules = {
+  url: postgresUrl,
+  schema: v.optional(textOf('the name of a schema'), defaultSchema),
+  exclusive: v.optional(flag, true),
+} satisfies RulesOf<PostgresOutboxOptions>
+
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 10_000
 
@@ -29,9 +38,10 @@ const statementTimeoutMs = 10_000
  * away for as long as the connection lasts. Relays that share a store use `claimOutbox` instead.
  *
  * @throws StorageError `unavailable`, `newer`, `locked` when another relay reads it
+ * @throws TypeError that lists every problem of the options
  */
 export async function postgresOutbox(options: PostgresOutboxOptions): Promise<OutboxSource> {
-  const { url, schema = defaultSchema, exclusive = true } = options
+  const { url, schema, exclusive } = checkOptions('postgresOutbox', rules, options, '{ url }')
   if (exclusive) await migratePostgres({ url, schema, tables: [] })
   const { Client } = await loadPg()
   const dialect = postgresDialect(schema)

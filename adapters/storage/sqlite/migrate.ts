@@ -1,6 +1,8 @@
 /** Makes the tables of a storage in a SQLite file, and leads those of an earlier version to where they are now. */
 import { existsSync } from 'node:fs'
+import * as v from 'valibot'
 import { tables as allTables } from '../../../lib/storage/tables.ts'
+import { anything, checkOptions, flag, type RulesOf, sqlitePath } from '../../options.ts'
 import { connectionOver, openConnection } from '../../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../../sql/sqlite/dialect.ts'
 import { storageErrorOf } from '../../sql/sqlite/errors.ts'
@@ -18,13 +20,21 @@ export interface SqliteMigration {
   readonly tables?: readonly TableShape[]
 }
 
+const rules = {
+  path: sqlitePath,
+  dryRun: v.optional(flag, false),
+  tables: v.optional(anything<readonly TableShape[]>(), allTables),
+} satisfies RulesOf<SqliteMigration>
+
 /**
  * Brings a SQLite file to the data model, in one transaction. Does nothing when it is there.
  *
  * @returns the statements that were run, or would be
  * @throws StorageError `newer`, `damaged`, `unavailable`, `full`
+ * @throws TypeError that lists every problem of the options
  */
-export async function migrateSqlite({ path, dryRun = false, tables = allTables }: SqliteMigration): Promise<readonly string[]> {
+export async function migrateSqlite(options: SqliteMigration): Promise<readonly string[]> {
+  const { path, dryRun, tables } = checkOptions('migrateSqlite', rules, options, "{ path: './data/db.sqlite' }")
   // A dry run makes no file.
   const connection = dryRun && !existsSync(path) ? connectionOver(new DatabaseSync(':memory:'), path) : openConnection(path)
   try {

@@ -1,8 +1,11 @@
 /** The outbox of a SQLite file, for the relay. */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
+import * as v from 'valibot'
+import { shown } from '../../../lib/base/given.ts'
 import type { OutboxSource } from '../../../lib/outbox/source.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
+import { sqlitePath } from '../../options.ts'
 import { whileBusy } from '../../sql/sqlite/busy.ts'
 import { connectionOver, openConnection } from '../../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../../sql/sqlite/dialect.ts'
@@ -22,8 +25,13 @@ const busyTimeoutMs = 5_000
  * @param looking only to look: nothing is made or changed, and the file must be there
  * @param openLog opens the file's write-ahead log to sync it, for tests
  * @throws StorageError `damaged`, `newer`, `full`, `unavailable`
+ * @throws TypeError when the first argument is no path
  */
 export async function sqliteOutbox(path: string, looking = false, openLog = openLogFile): Promise<OutboxSource> {
+  if (!v.is(sqlitePath, path))
+    throw new TypeError(
+      `sqliteOutbox: the first argument must be the path of a file, such as ./data/db.sqlite, got ${shown(path)}`,
+    )
   const file = resolve(path)
   if (!looking) await migrateSqlite({ path: file, tables: [] })
   const connection = looking ? connectionOver(openReadOnly(file), file) : openConnection(file)
