@@ -2,7 +2,7 @@
  * Decides what is sent when, and records what became of it. It moves in turns (`turn.ts`), one at a time.
  *
  * - `endpoints.ts` has the endpoints: each with its state (`sending-state.ts`), its health and what waits for it (`queue.ts`).
- * - `selection.ts` chooses what is sent next; `ready.ts` and `shares.ts` say whose turn it is.
+ * - `selection.ts` chooses what is sent next; `ready.ts` and `shares.ts` say whose turn it is; `reading.ts` reads what waits.
  * - `in-flight.ts` has the attempts that are under way, `result.ts` what their results mean, `recording.ts` records it.
  * - `ownership.ts` follows which endpoints are this relay's, where several relays share a store.
  */
@@ -15,6 +15,7 @@ import { EndpointRun } from './endpoint/endpoint.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createInFlight } from './in-flight.ts'
 import { createOwnership } from './ownership.ts'
+import { createReadAhead } from './reading.ts'
 import { createReady } from './ready/ready.ts'
 import { createRecorder } from './recording.ts'
 import { createSubjectOrder } from './subject-order.ts'
@@ -98,7 +99,8 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     failed: (error) => events.onFault('a turn of the scheduler failed', error),
   })
   const { wake } = loop
-  const turnParts = { ...parts, endpoints, ready, order, inFlight, recorder, wake, isStopping: () => onIdle !== undefined }
+  const common = { ...parts, ready, order, wake, isStopping: () => onIdle !== undefined }
+  const turnParts = { ...common, endpoints, inFlight, recorder, readAhead: createReadAhead(common) }
   let toDisable = new Map<number, Disabling>()
   /** Called when nothing is in flight any more; there once the scheduler stops. */
   let onIdle: (() => void) | undefined

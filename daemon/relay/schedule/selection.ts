@@ -1,26 +1,13 @@
 /** Chooses what is sent next: in turns over the endpoints that may have something, as far as slots are free. */
 import type { Clock } from '../clock.ts'
-import type { RelayEvents } from '../events.ts'
-import type { Lane, RelayStore } from '../store/store.ts'
-import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Chosen, InFlight, InFlightAttempt } from './in-flight.ts'
-import type { Ready } from './ready/ready.ts'
-import type { SubjectOrder } from './subject-order.ts'
+import { type ReadingParts, readNext } from './reading.ts'
 
 /** An endpoint of which the store could not be read is left alone for so many milliseconds. */
 const faultPause = 1000
 
-const lanes = ['first', 'retry'] as const
-/** Deliveries that one read gets, so that nothing waits long for it. Of many endpoints it gets a few of each all the same. */
-const mostRead = 4096
-const fewest = 32
-
-export interface SelectionParts {
-  readonly store: RelayStore
+export interface SelectionParts extends ReadingParts {
   readonly clock: Clock
-  readonly events: Required<RelayEvents>
-  readonly ready: Ready<EndpointRun>
-  readonly order: SubjectOrder
   readonly inFlight: InFlight
 }
 
@@ -58,36 +45,6 @@ export async function select(parts: SelectionParts, now: number): Promise<readon
     }
   }
   return load(parts, chosen, now)
-}
-
-/** Reads in one go what the endpoints that come next need. */
-async function readNext(parts: SelectionParts, lane: Lane, count: number, now: number, monotonic: number): Promise<void> {
-  if (count < 1) return
-  const hungry = parts.ready.upcoming(count).filter((run) => run.isHungry(lane, now, monotonic) && parts.order.isOrdered(run))
-  if (hungry.length > 1) await read(parts, hungry, lane, now)
-}
-
-/** Reads on for endpoints that were just sent to, while their attempts are under way: then the next turn need not wait for it. */
-export async function readAhead(parts: SelectionParts, sent: readonly InFlightAttempt[], now: number): Promise<void> {
-  const runs = [...new Set(sent.map(({ run }) => run))].filter((run) => parts.order.isOrdered(run))
-  for (const lane of lanes) {
-    const low = runs.filter((run) => run.isLow(lane, now))
-    if (low.length > 0) await read(parts, low, lane, now)
-  }
-}
-
-async function read({ store, events }: SelectionParts, runs: readonly EndpointRun[], lane: Lane, now: number): Promise<void> {
-  const share = Math.max(fewest, Math.floor(mostRead / runs.length))
-  const limit = Math.min(share, Math.max(...runs.map(({ reach }) => reach)))
-  const except = runs.flatMap((run) => run.reading(lane))
-  try {
-    const refs = runs.map(({ endpoint }) => endpoint.ref)
-    const found = await store.peek(refs, lane, limit, except)
-    for (const run of runs) run.feed(lane, found.get(run.endpoint.ref) ?? [], limit, now)
-  } catch (error) {
-    events.onFault('the relay store cannot be read', error)
-    for (const run of runs) run.refresh()
-  }
 }
 
 /** Adds what is to be sent, read in one go. */

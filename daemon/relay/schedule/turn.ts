@@ -11,10 +11,11 @@ import { type Batch, newBatch } from './batch.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FinishedAttempt, InFlight, InFlightAttempt } from './in-flight.ts'
+import type { ReadAhead } from './reading.ts'
 import type { Ready } from './ready/ready.ts'
 import type { Recorder } from './recording.ts'
 import { applyResult } from './result.ts'
-import { readAhead, select } from './selection.ts'
+import { select } from './selection.ts'
 import { send } from './send.ts'
 import type { SubjectOrder } from './subject-order.ts'
 
@@ -28,6 +29,7 @@ export interface TurnParts extends RelayContext {
   readonly order: SubjectOrder
   readonly inFlight: InFlight
   readonly recorder: Recorder
+  readonly readAhead: ReadAhead
   /** Whether nothing more may be sent. */
   readonly isStopping: () => boolean
   /** Asks for another turn. */
@@ -62,7 +64,7 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>
   for (const notify of batch.notifications) notify()
   for (const notice of notices) events.onNotice(notice)
   for (const attempt of starting) begin(parts, attempt)
-  await readAhead(parts, starting, now)
+  parts.readAhead.sentTo(starting)
 }
 
 /** Takes a result into its endpoint and the batch. */

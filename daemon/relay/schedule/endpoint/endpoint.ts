@@ -6,7 +6,7 @@ import type { Standing } from '../ready/shares.ts'
 import type { End, Permit, Ticket } from './breaker.ts'
 import { type DefinitionEffect, EndpointHealth, type HealthParts, type ResultEffect } from './endpoint-health.ts'
 import type { Health } from './health.ts'
-import { EndpointQueue } from './queue.ts'
+import { EndpointQueue, type Reading } from './queue.ts'
 import { initialState, type SendingState, type StateChange, transition, unreadableFor } from './sending-state.ts'
 
 /** Notices of one kind about one endpoint are at least this far apart, in milliseconds. */
@@ -148,16 +148,13 @@ export class EndpointRun {
     return this.endpoint.order !== 'fifo' && this.circuit === 'closed'
   }
 
-  /**
-   * Marks a lane as being read; `feed` adds the found deliveries.
-   * @returns the deliveries that need not be read
-   */
-  reading(lane: Lane): readonly number[] {
+  /** Marks a lane as being read; `feed` adds the found deliveries. */
+  reading(lane: Lane): Reading {
     return this.#queue.reading(lane)
   }
 
-  feed(lane: Lane, found: readonly Waiting[], limit: number, now: number): void {
-    this.#queue.feed(lane, found, limit, now)
+  feed(lane: Lane, reading: Reading, found: readonly Waiting[], limit: number, now: number): void {
+    this.#queue.feed(lane, reading, found, limit, now)
   }
 
   /** Chooses and takes the next delivery. */

@@ -16,11 +16,20 @@ interface LaneState {
   buffer: Waiting[]
   /** When the store may have something for the buffer; infinite when it has nothing. */
   nextDue: number
-  /** Whether it is being read, and nobody has changed the store since. */
-  isRead: boolean
+  /** The reading that is under way. One from before the store was changed is no longer this one: what it brings is outdated. */
+  reading: Reading | undefined
 }
 
-const emptyLane = (): LaneState => ({ buffer: [], nextDue: 0, isRead: false })
+const emptyLane = (): LaneState => ({ buffer: [], nextDue: 0, reading: undefined })
+
+/** A lane is being read. */
+export interface Reading {
+  /** The deliveries that need not be read. */
+  readonly except: readonly number[]
+}
+
+/** When there may be something to take: after a reading that is under way, somebody asks again. */
+const dueOf = ({ nextDue, reading }: LaneState): number => (reading ? Number.POSITIVE_INFINITY : nextDue)
 
 /** Deliveries that are in flight, or whose results are not recorded yet: the store still calls them waiting. */
 export interface UnderWay {
@@ -65,26 +74,23 @@ export class EndpointQueue {
    * @param left at most so many deliveries of it are in memory; with none, nothing can be taken before it is read
    */
   isHungry(lane: Lane, now: number, left = 0): boolean {
-    const { buffer, nextDue } = this.#lanes[lane]
-    return buffer.length <= left && nextDue <= now && !(lane === 'first' && this.#newestFirst)
+    const { buffer, nextDue, reading } = this.#lanes[lane]
+    return buffer.length <= left && nextDue <= now && !reading && !(lane === 'first' && this.#newestFirst)
   }
 
-  /**
-   * Marks a lane as being read: later arrivals are expected in addition.
-   * @returns the deliveries that need not be read
-   */
-  reading(lane: Lane): readonly number[] {
+  /** Marks a lane as being read: later arrivals are expected in addition. */
+  reading(lane: Lane): Reading {
     const state = this.#lanes[lane]
     state.nextDue = Number.POSITIVE_INFINITY
-    state.isRead = true
-    return [...this.#underWay.list(), ...state.buffer.map(({ delivery }) => delivery)]
+    state.reading = { except: [...this.#underWay.list(), ...state.buffer.map(({ delivery }) => delivery)] }
+    return state.reading
   }
 
-  /** Takes what was read of a lane: the next `limit` of it. */
-  feed(lane: Lane, found: readonly Waiting[], limit: number, now: number): void {
+  /** Takes what a reading of a lane has found: the next `limit` of it. */
+  feed(lane: Lane, reading: Reading, found: readonly Waiting[], limit: number, now: number): void {
     const state = this.#lanes[lane]
-    if (!state.isRead) return
-    state.isRead = false
+    if (state.reading !== reading) return
+    state.reading = undefined
     const idle = this.#idle(found)
     for (const waiting of idle) if (waiting.due <= now) state.buffer.push(waiting)
     const later = idle.find(({ due }) => due > now)
@@ -97,12 +103,13 @@ export class EndpointQueue {
    */
   async take(now: number, limit: number, retriesFull: boolean): Promise<Waiting | number> {
     const { first, retry } = this.#lanes
-    if (first.buffer.length === 0 && first.nextDue <= now) await this.#fillFirst(now, limit)
+    if (this.#newestFirst && first.buffer.length === 0 && first.nextDue <= now) await this.#fillNewest(now, limit)
+    if (this.isHungry('first', now)) await this.#fill('first', now, limit)
     if (!retriesFull && this.isHungry('retry', now)) await this.#fill('retry', now, limit)
     const retryFits = retry.buffer.length > 0 && !retriesFull
     const lane = first.buffer.length > 0 && (!retryFits || this.#firsts < firstsPerRound) ? first : retryFits ? retry : undefined
     const waiting = lane?.buffer.shift()
-    if (!waiting) return Math.min(first.nextDue, retriesFull ? Math.max(retry.nextDue, now + retriesFullPause) : retry.nextDue)
+    if (!waiting) return Math.min(dueOf(first), retriesFull ? Math.max(dueOf(retry), now + retriesFullPause) : dueOf(retry))
     this.#firsts = lane === first ? this.#firsts + 1 : 0
     return waiting
   }
@@ -174,21 +181,19 @@ export class EndpointQueue {
     return Number.POSITIVE_INFINITY
   }
 
-  async #fillFirst(now: number, limit: number): Promise<void> {
-    if (this.#newestFirst) {
-      this.reading('first')
-      const idle = this.#idle(await this.#store.newestFirst(this.#endpoint, now, limit + this.#underWay.list().length))
-      this.#newestFirst = idle.length > 0
-      this.#lanes.first.buffer = idle
-      this.#lanes.first.nextDue = now
-      if (this.#newestFirst) return
-    }
-    await this.#fill('first', now, limit)
+  async #fillNewest(now: number, limit: number): Promise<void> {
+    const { first } = this.#lanes
+    // A reading under way brings older ones.
+    first.reading = undefined
+    const idle = this.#idle(await this.#store.newestFirst(this.#endpoint, now, limit + this.#underWay.list().length))
+    this.#newestFirst = idle.length > 0
+    first.buffer = idle
+    first.nextDue = now
   }
 
   async #fill(lane: Lane, now: number, limit: number): Promise<void> {
-    const except = this.reading(lane)
-    this.feed(lane, await this.#peek(lane, limit, except), limit, now)
+    const reading = this.reading(lane)
+    this.feed(lane, reading, await this.#peek(lane, limit, reading.except), limit, now)
   }
 
   #idle(found: readonly Waiting[]): Waiting[] {

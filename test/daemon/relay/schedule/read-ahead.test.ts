@@ -1,6 +1,21 @@
 /** How much the scheduler reads of what waits. */
 import { expect, test } from 'vitest'
+import type { Relay } from '../../../../daemon/relay/relay.ts'
 import { bench, endpoint, events, receiver, until } from '../support.ts'
+
+/** Keeps back what the second read finds, until it is let go. Reads that find nothing do not count. */
+function secondReadHeld({ store }: Relay) {
+  const { peek } = store
+  const held = Promise.withResolvers<void>()
+  const read: number[] = []
+  store.peek = async (...asked) => {
+    const found = await peek(...asked)
+    const count = [...found.values()].flat().length
+    if (count > 0 && read.push(count) === 2) await held.promise
+    return found
+  }
+  return { read, letGo: held.resolve }
+}
 
 test('each waiting delivery is read once, whatever is in flight meanwhile', async () => {
   const hooks = await Promise.all([receiver(), receiver(), receiver()])
@@ -35,4 +50,29 @@ test('one read of many endpoints gets fewer deliveries of each', async () => {
   await until(() => hook.received.length === 1600, 'all are delivered')
   expect(Math.max(...reads.map(({ endpoints }) => endpoints))).toBeGreaterThan(64)
   expect(reads.filter(({ endpoints, limit }) => limit > 32 && endpoints * limit > 4096)).toEqual([])
+})
+
+test('what was read is sent and recorded while a later read takes its time', async () => {
+  const hook = await receiver()
+  const { relay, append } = await bench()
+  const { read, letGo } = secondReadHeld(relay)
+  await append(endpoint(hook.url), ...events('e', 60))
+  await until(() => read.length === 2 && hook.received.length === read[0], 'what was read first has come')
+  letGo()
+  await until(() => hook.received.length === 60, 'all are delivered')
+})
+
+test('a read that began before the store was changed brings nothing', async () => {
+  const hook = await receiver()
+  const { relay, append } = await bench()
+  const { read, letGo } = secondReadHeld(relay)
+  await append(endpoint(hook.url), ...events('e', 60))
+  await until(() => read.length === 2 && hook.received.length === read[0], 'what was read first has come')
+  relay.scheduler.refresh()
+  await until(() => hook.received.length === 60, 'all are delivered')
+  letGo()
+  await append(...events('later', 20))
+  await until(() => hook.received.length >= 80, 'later ones are delivered')
+  const ids = hook.received.map(({ id }) => id)
+  expect(ids.length).toBe(new Set(ids).size)
 })
