@@ -4,6 +4,7 @@ import type { Connection } from '../../sql/sqlite/connection.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
+import type { KeptAnswers } from './kept-answers.ts'
 import type { Readers } from './readers.ts'
 import type { Unsynced } from './unsynced.ts'
 
@@ -17,14 +18,14 @@ export function requireTransaction({ database }: Connection): void {
  * @param connection of `readers`, which get it back
  * @throws StorageError
  */
-export function snapshotOn(connection: Connection, readers: Readers, unsynced: Unsynced): Snapshot {
+export function snapshotOn(connection: Connection, readers: Readers, unsynced: Unsynced, kept: KeptAnswers): Snapshot {
   try {
     connection.run('BEGIN')
   } catch (error) {
     readers.giveBack(connection)
     throw error
   }
-  return new SqliteSnapshot(connection, readers, unsynced)
+  return new SqliteSnapshot(connection, readers, unsynced, kept)
 }
 
 // A class, not an object of closures: one is made for every turn of the event loop.
@@ -32,11 +33,16 @@ class SqliteSnapshot implements Snapshot {
   readonly unsynced: Unsynced['of']
   readonly #connection: Connection
   readonly #readers: Readers
+  readonly #kept: KeptAnswers
+  /** The state of the file that it sees. */
+  readonly #state: number
 
-  constructor(connection: Connection, readers: Readers, unsynced: Unsynced) {
+  constructor(connection: Connection, readers: Readers, unsynced: Unsynced, kept: KeptAnswers) {
     this.unsynced = unsynced.of
     this.#connection = connection
     this.#readers = readers
+    this.#kept = kept
+    this.#state = kept.begun(connection)
   }
 
   native(): unknown {
@@ -45,7 +51,7 @@ class SqliteSnapshot implements Snapshot {
 
   query(statement: Statement): Rows {
     requireTransaction(this.#connection)
-    return this.#connection.query(statement)
+    return this.#kept.of(statement, this.#state, this.#connection.query)
   }
 
   end(): void {

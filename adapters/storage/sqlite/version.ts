@@ -1,6 +1,14 @@
 /** The version of a file, or of some of its tables: it changes with commits of this process and of others. */
 import type { Connection } from '../../sql/sqlite/connection.ts'
 
+/** A function that answers another number once somebody else than this connection has committed. It throws an error of SQLite. */
+export function countOfOthers({ database }: Connection): () => number {
+  const statement = database.prepare('PRAGMA data_version')
+  // An object of its one value costs as much as the statement.
+  statement.setReturnArrays(true)
+  return () => Number(Object.values(statement.get() ?? [])[0])
+}
+
 /** @param writer the connection of this process that writes: commits of a connection do not change its own `data_version` */
 export function versionOf(writer: Connection) {
   let read: (() => number) | undefined
@@ -16,13 +24,6 @@ export function versionOf(writer: Connection) {
   let ofAny = 0
   const ofTable = new Map<string, number>()
 
-  function reader(): () => number {
-    const statement = writer.database.prepare('PRAGMA data_version')
-    // An object of its one value costs as much as the statement.
-    statement.setReturnArrays(true)
-    return () => Number(Object.values(statement.get() ?? [])[0])
-  }
-
   const again = () => {
     isCounted = false
   }
@@ -30,7 +31,7 @@ export function versionOf(writer: Connection) {
   /** A commit of another process counts from the next turn on. */
   function count(): void {
     if (isCounted) return
-    read ??= reader()
+    read ??= countOfOthers(writer)
     const now = read()
     if (now !== counted) ofOthers += 1
     counted = now
@@ -47,7 +48,7 @@ export function versionOf(writer: Connection) {
     watch(): () => boolean {
       let seen: number | undefined
       return () => {
-        read ??= reader()
+        read ??= countOfOthers(writer)
         const now = read()
         const isNew = now !== seen
         seen = now
