@@ -10,6 +10,7 @@ import { send } from '../../sql/postgres/client.ts'
 import type { PgClient, PgPool, PgResult } from '../../sql/postgres/connection.ts'
 import { holdClient } from '../../sql/postgres/hold.ts'
 import type { Statement } from '../../sql/statement.ts'
+import { bytesOf } from './page-bytes.ts'
 
 export interface KeptPages {
   /**
@@ -85,8 +86,7 @@ export function keptPages(): KeptPages {
       const [[text, rows, last, more, versions] = []] = answer.rows
       // A page that has become empty has no text and no versions.
       if (kept && text === null && rows !== '0') return { ...answer, rows: [[kept.text, rows, last, more]] }
-      if (typeof text === 'string' && typeof versions === 'string')
-        keep(key, { versions, text: Buffer.from(text), since: ++count })
+      if (typeof text === 'string' && typeof versions === 'string') keep(key, { versions, text: bytesOf(text), since: ++count })
       return answer
     },
   }

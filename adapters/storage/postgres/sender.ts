@@ -6,6 +6,7 @@ import type { Begin } from '../../sql/postgres/transaction.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Statements } from '../../sql/statements.ts'
 import type { KeptPages } from './kept-pages.ts'
+import { longInBytes } from './page-bytes.ts'
 
 /** The common settings of one storage's statements. */
 export interface Language {
@@ -99,7 +100,7 @@ function senderOn(client: PgClient, { prepared, onStatement }: Language, pages?:
     return ask(statement.sql, statement.values)
   }
   return {
-    run: (statement) => (pages && statement.unless ? pages.answer(client, statement, run) : run(statement)),
+    run: (statement) => (pages && statement.unless ? pages.answer(client, statement, run).then(longInBytes) : run(statement)),
     send: (text) => ask(text),
     end: (text) => ask(text),
     handOver() {
