@@ -24,7 +24,7 @@ const [count, rounds, inFlight] = [Number(values.count), Number(values.rounds), 
 const [slowCount, slowness] = [Number(values['slow-count']), Number(values['answer-after'])]
 
 const postgres = await startPostgres()
-const receiver = await startReceiver()
+const receiver = await startReceiver('shared')
 
 let runs = 0
 function relays(number: number, events: number, answerAfter: number): Promise<Measured> {

@@ -77,8 +77,10 @@ export interface Receiver {
   stop(): void
 }
 
-export async function startReceiver(): Promise<Receiver> {
-  const receiver = startOn('asking', join(import.meta.dirname, 'receiver.ts'))
+/** @param cores where the receiver and the senders run: each side on one core, or both on all cores */
+export async function startReceiver(cores: 'separate' | 'shared' = 'separate'): Promise<Receiver> {
+  const [asking, measured] = cores === 'shared' ? (['shared', 'shared'] as const) : (['asking', 'measured'] as const)
+  const receiver = startOn(asking, join(import.meta.dirname, 'receiver.ts'))
   const { port } = await message<{ port: number }>(receiver)
   const url = `http://127.0.0.1:${port}/hook`
   return {
@@ -88,7 +90,7 @@ export async function startReceiver(): Promise<Receiver> {
       await message(receiver)
       const children: ChildProcess[] = []
       for (const { file, task } of senders) {
-        const child = startOn('measured', resolve(import.meta.dirname, file), [JSON.stringify({ ...task, url })])
+        const child = startOn(measured, resolve(import.meta.dirname, file), [JSON.stringify({ ...task, url })])
         await message(child)
         children.push(child)
       }

@@ -3,9 +3,9 @@ import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import process from 'node:process'
 
-/** The measured process has the first core. Its clients and databases have the second one. */
-export type Core = 'measured' | 'asking'
-const numbers = { measured: '0', asking: '1' } as const
+/** The measured process has the first core. Its clients and databases have the second one. Several of them may share all cores. */
+export type Core = 'measured' | 'asking' | 'shared'
+const numbers = { measured: '0', asking: '1', shared: `0-${availableParallelism() - 1}` } as const
 
 /** Whether processes can be kept on one core each: on Linux, with `taskset`, on two cores or more. */
 export const pinned: boolean = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0
