@@ -1,23 +1,18 @@
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openOperatorStore, storePath } from '../../../../daemon/relay/backing.ts'
-import { combine } from '../../../../daemon/relay/events.ts'
 import { deliveries as showDeliveries, status as showStatus } from '../../../../daemon/relay/operate/commands/inspect.ts'
 import { testEndpoint } from '../../../../daemon/relay/operate/commands/test-endpoint.ts'
-import { startControl } from '../../../../daemon/relay/operate/control.ts'
 import { controlKey, controlKeyPath } from '../../../../daemon/relay/operate/control-key.ts'
-import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
-import type { Relay } from '../../../../daemon/relay/relay.ts'
 import { widthOf } from '../../../../daemon/table.ts'
-import { relayViewOverControl } from '../../../../lib/panel/index.ts'
 import { run } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { ended } from '../../../support/program.ts'
 import { type Bench, bench, endpoint, event, events, pass, receiver, status, until } from '../support.ts'
+import { controlled } from './controlled.ts'
 
 const dead = (all: Bench, count: number): Promise<void> =>
   until(() => all.attempts.filter(({ state }) => state === 'dead').length === count, `${count} are dead`)
@@ -205,43 +200,6 @@ describe('the commands', () => {
   })
 })
 
-/** A relay with its control, on a separate port. The control looks into the relay's outbox, unless another one is given. */
-async function controlled(answer = status(204), other?: string) {
-  const hook = await receiver(answer)
-  let relay: Relay | undefined
-  const metrics = createMetrics(() => relay, '1.2.3')
-  const notices: string[] = []
-  const all = await bench({ retrySchedule: [0, 0.02] }, combine(metrics, { onNotice: ({ kind }) => notices.push(kind) }))
-  relay = all.relay
-  const onFault = (what: string, error: unknown) => all.faults.push([what, error])
-  const outbox = other ?? all.directory
-  const control = await startControl({ relay, metrics, outbox, port: 0, onFault })
-  onTestFinished(() => control.close())
-  const key = controlKey(outbox)
-  const ask = async (
-    method: string,
-    path: string,
-    body?: object,
-    headers: Record<string, string> = { authorization: `Bearer ${key}` },
-  ) => {
-    const response = await fetch(`http://127.0.0.1:${control.port}${path}`, {
-      method,
-      headers,
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
-    const text = await response.text()
-    return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text }
-  }
-  return { ...all, hook, ask, notices, port: control.port }
-}
-
-/** The lines of the audit that wait in the inbox of an outbox. */
-const linesIn = (directory: string) => {
-  const inbox = join(directory, 'audit')
-  const names = readdirSync(inbox).toSorted()
-  return names.map((name) => JSON.parse(readFileSync(join(inbox, name), 'utf8')))
-}
-
 /** A control over one dead delivery. */
 async function replayable() {
   const all = await controlled(status(500))
@@ -344,67 +302,6 @@ describe('the control', () => {
     await until(() => hook.received.filter(({ id }) => id === 'a').length === 3, 'it is delivered again')
     // A receiver that sorts by it must not treat the test in another way.
     expect(new Set(hook.received.map(({ headers }) => headers['user-agent'])).size).toBe(1)
-  })
-
-  test('leaves lines of the audit for each change, with the person, unless its caller does so', async () => {
-    const { ask, hook, append, directory, port } = await controlled(status(500))
-    await append(endpoint(hook.url), event('a'))
-    await until(async () => JSON.stringify(await ask('GET', '/deliveries?status=dead')).includes('"a"'), 'it is dead')
-    hook.answer = status(204)
-    const key = { authorization: `Bearer ${controlKey(directory)}` }
-    const changes = [
-      'endpoints/7/test',
-      'endpoints/7/disable',
-      'endpoints/7/enable',
-      'endpoints/7/close-circuit',
-      'endpoints/7/skip',
-    ]
-    for (const path of changes) await ask('POST', `/networks/1/${path}`, {}, { ...key, 'folkmoot-actor': 'ada' })
-    await ask('POST', '/replay', { event: 'a' })
-    const resend = { filter: { state: 'delivered' }, per_second: 1, actor: 'ada' }
-    const { body: begun } = await ask('POST', '/networks/1/replays', resend)
-    await ask('POST', `/networks/1/replays/${begun.id}/stop`, {})
-    await ask('GET', '/status')
-    await ask('POST', '/replay', { event: 'unknown' })
-    await ask('POST', '/networks/1/endpoints/7/test', {}, { ...key, 'folkmoot-audited': 'yes' })
-    await relayViewOverControl({ url: `http://127.0.0.1:${port}`, key: controlKey(directory) }).disable('1', '7')
-
-    const entries = linesIn(directory)
-    expect(
-      entries.map(({ by, action, details }) => [by.actor, action === 'work.asked' ? `asked ${details.work}` : action]),
-    ).toEqual(
-      [
-        ['control:ada', 'endpoint.tested'],
-        ['control:ada', 'endpoint.disabled'],
-        ['control:ada', 'endpoint.enabled'],
-        ['control:ada', 'endpoint.circuit_closed'],
-        ['control:ada', 'deliveries.skipped'],
-        ['control:operator', 'deliveries.resent'],
-        ['control:operator', 'deliveries.resent'],
-        ['control:operator', 'deliveries.resend_stopped'],
-      ].flatMap(([actor, action]) => [
-        [actor, `asked ${action}`],
-        [actor, action],
-      ]),
-    )
-    expect(entries[1]).toMatchObject({
-      network: '1',
-      subject: { type: 'endpoint', id: '7' },
-      details: { outcome: 'delivered', status: 204 },
-    })
-  })
-
-  test('changes nothing while the audit cannot be written', async () => {
-    const { ask, hook, append, directory, relay } = await controlled()
-    await append(endpoint(hook.url))
-    await until(() => relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
-    writeFileSync(join(directory, 'audit'), '')
-    const refused = {
-      status: 503,
-      body: { error: expect.stringMatching(/^nothing was done, because the audit cannot be written/) },
-    }
-    expect(await ask('POST', '/networks/1/endpoints/7/disable')).toEqual(refused)
-    expect(relay.scheduler.endpoint(1)?.state.kind).toBe('active')
   })
 
   test('replays nothing when it is asked in unknown words', async () => {

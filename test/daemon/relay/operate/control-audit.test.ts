@@ -1,0 +1,76 @@
+/** Changes over the control of a relay whose outbox is a directory: their lines of the audit wait beside it. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
+import { relayViewOverControl } from '../../../../lib/panel/index.ts'
+import { endpoint, event, status, until } from '../support.ts'
+import { controlled } from './controlled.ts'
+
+/** The lines of the audit that wait in the inbox of an outbox. */
+const linesIn = (directory: string) => {
+  const inbox = join(directory, 'audit')
+  const names = readdirSync(inbox).toSorted()
+  return names.map((name) => JSON.parse(readFileSync(join(inbox, name), 'utf8')))
+}
+
+test('leaves lines of the audit for each change, with the person, unless its caller does so', async () => {
+  const { ask, hook, append, directory, port } = await controlled(status(500))
+  await append(endpoint(hook.url), event('a'))
+  await until(async () => JSON.stringify(await ask('GET', '/deliveries?status=dead')).includes('"a"'), 'it is dead')
+  hook.answer = status(204)
+  const key = { authorization: `Bearer ${controlKey(directory)}` }
+  const changes = [
+    'endpoints/7/test',
+    'endpoints/7/disable',
+    'endpoints/7/enable',
+    'endpoints/7/close-circuit',
+    'endpoints/7/skip',
+  ]
+  for (const path of changes) await ask('POST', `/networks/1/${path}`, {}, { ...key, 'folkmoot-actor': 'ada' })
+  await ask('POST', '/replay', { event: 'a' })
+  const resend = { filter: { state: 'delivered' }, per_second: 1, actor: 'ada' }
+  const { body: begun } = await ask('POST', '/networks/1/replays', resend)
+  await ask('POST', `/networks/1/replays/${begun.id}/stop`, {})
+  await ask('GET', '/status')
+  await ask('POST', '/replay', { event: 'unknown' })
+  await ask('POST', '/networks/1/endpoints/7/test', {}, { ...key, 'folkmoot-audited': 'yes' })
+  await relayViewOverControl({ url: `http://127.0.0.1:${port}`, key: controlKey(directory) }).disable('1', '7')
+
+  const entries = linesIn(directory)
+  expect(
+    entries.map(({ by, action, details }) => [by.actor, action === 'work.asked' ? `asked ${details.work}` : action]),
+  ).toEqual(
+    [
+      ['control:ada', 'endpoint.tested'],
+      ['control:ada', 'endpoint.disabled'],
+      ['control:ada', 'endpoint.enabled'],
+      ['control:ada', 'endpoint.circuit_closed'],
+      ['control:ada', 'deliveries.skipped'],
+      ['control:operator', 'deliveries.resent'],
+      ['control:operator', 'deliveries.resent'],
+      ['control:operator', 'deliveries.resend_stopped'],
+    ].flatMap(([actor, action]) => [
+      [actor, `asked ${action}`],
+      [actor, action],
+    ]),
+  )
+  expect(entries[1]).toMatchObject({
+    network: '1',
+    subject: { type: 'endpoint', id: '7' },
+    details: { outcome: 'delivered', status: 204 },
+  })
+})
+
+test('changes nothing while the audit cannot be written', async () => {
+  const { ask, hook, append, directory, relay } = await controlled()
+  await append(endpoint(hook.url))
+  await until(() => relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
+  writeFileSync(join(directory, 'audit'), '')
+  const refused = {
+    status: 503,
+    body: { error: expect.stringMatching(/^nothing was done, because the audit cannot be written/) },
+  }
+  expect(await ask('POST', '/networks/1/endpoints/7/disable')).toEqual(refused)
+  expect(relay.scheduler.endpoint(1)?.state.kind).toBe('active')
+})
