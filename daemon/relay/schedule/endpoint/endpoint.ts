@@ -142,8 +142,12 @@ export class EndpointRun {
     return this.circuit === 'closed' && this.#health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
   }
 
-  /** Whether a lane is worth reading ahead, because little of it is left in memory and more waits. */
+  /**
+   * Whether a lane is worth reading ahead, because little of it is left in memory and more waits. Not before all results are recorded:
+   * a read would miss the retries that they lead to.
+   */
   isLow(lane: Lane, now: number): boolean {
+    if (this.#unrecorded.size > 0) return false
     if (!this.#queue.isHungry(lane, now, this.reach / 2) || this.#state.kind !== 'active') return false
     return this.endpoint.order !== 'fifo' && this.circuit === 'closed'
   }

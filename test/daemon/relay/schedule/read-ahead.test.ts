@@ -1,7 +1,7 @@
 /** How much the scheduler reads of what waits. */
 import { expect, test } from 'vitest'
 import type { Relay } from '../../../../daemon/relay/relay.ts'
-import { bench, endpoint, events, receiver, until } from '../support.ts'
+import { bench, endpoint, events, pass, receiver, status, until } from '../support.ts'
 
 /** Keeps back what the second read finds, until it is let go. Reads that find nothing do not count. */
 function secondReadHeld({ store }: Relay) {
@@ -75,4 +75,35 @@ test('a read that began before the store was changed brings nothing', async () =
   await until(() => hook.received.length >= 80, 'later ones are delivered')
   const ids = hook.received.map(({ id }) => id)
   expect(ids.length).toBe(new Set(ids).size)
+})
+
+test('a retry is sent though its lane is wanted while its result is being recorded', async () => {
+  const hook = await receiver()
+  const { relay, append } = await bench({ retrySchedule: [0, 0, 0], breakerThreshold: 100 })
+  const { read, letGo } = secondReadHeld(relay)
+  const { commit, peek } = relay.store
+  let isRecording = false
+  let readMeanwhile = 0
+  relay.store.peek = (endpoints, lane, ...rest) => {
+    if (isRecording && lane === 'retry') readMeanwhile += 1
+    return peek(endpoints, lane, ...rest)
+  }
+  relay.store.commit = async (turn, now) => {
+    isRecording = turn.results.some(({ state }) => state === 'pending')
+    // The read that was held ends now, so the scheduler reads on.
+    if (isRecording) letGo()
+    for (let turns = 0; isRecording && turns < 50; turns++) await pass(1)
+    isRecording = false
+    return commit(turn, now)
+  }
+  let hasFailed = false
+  hook.answer = async (request, response) => {
+    if (hasFailed || hook.received.length !== read[0]) return status(204)(request, response)
+    hasFailed = true
+    await pass(100)
+    status(500)(request, response)
+  }
+  await append(endpoint(hook.url), ...events('e', 60))
+  await until(() => hook.received.length === 61, 'all are delivered, one of them at the second attempt', 20)
+  expect(readMeanwhile).toBe(0)
 })
