@@ -1,7 +1,7 @@
 /**
  * `npx node bench/relay/checkouts.ts OTHER`: the relay of this checkout beside that of another one, for a change whose cost is smaller than
  * the noise between two runs. Both deliver the same backlog to the same receiver, in interleaved pairs, the first one changing each time.
- * Options: --count N (events of a backlog, 20000), --rounds N (pairs, 7), --in-flight N (64)
+ * Options: --count N (events of a backlog, 20000), --rounds N (pairs, 7), --in-flight N (64), --postgres (over PostgreSQL, not SQLite)
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,11 +9,16 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { middle as median, whole } from '../support/figures.ts'
-import { type Measured, startReceiver } from './processes.ts'
+import { type Measured, startPostgres, startReceiver } from './processes.ts'
 
 const number = (value: string) => ({ type: 'string', default: value }) as const
 const { values, positionals } = parseArgs({
-  options: { count: number('20000'), rounds: number('7'), 'in-flight': number('64') },
+  options: {
+    count: number('20000'),
+    rounds: number('7'),
+    'in-flight': number('64'),
+    postgres: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 const [other] = positionals
@@ -22,20 +27,24 @@ const [count, rounds, inFlight] = [Number(values.count), Number(values.rounds), 
 
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-checkouts-'))
 const receiver = await startReceiver()
+const postgres = values.postgres ? await startPostgres() : undefined
 const sides = ['this', 'other'] as const
-const files = { this: 'folkmoot.ts', other: resolve(other, 'bench/relay/folkmoot.ts') }
+const file = postgres ? 'cluster.ts' : 'folkmoot.ts'
+const files = { this: file, other: resolve(other, 'bench/relay', file) }
 const seen: Record<(typeof sides)[number], Measured[]> = { this: [], other: [] }
 
 try {
   // The first round warms up.
   for (let round = 0; round <= rounds; round++)
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-      const keptAt = join(directory, `${side}-${round}`)
+      const place = `${side}_${round}`
+      const keptAt = postgres ? `${postgres.url}?schema=${place}` : join(directory, place)
       const measured = await receiver.measure(count, [{ file: files[side], task: { count, keptAt, inFlight, perSecond: null } }])
       if (round > 0) seen[side].push(measured)
     }
 } finally {
   receiver.stop()
+  await postgres?.stop()
   rmSync(directory, { recursive: true, force: true })
 }
 
