@@ -5,10 +5,10 @@ import { found, invalid, notFound } from '../errors.ts'
 import { paged, publish, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentReaction, Reaction } from '../records/reaction.ts'
+import { lockMember } from '../rules/members.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { comments, posts, type ReactionRow, reactions } from '../storage/tables/content.ts'
-import { members } from '../storage/tables/members.ts'
 
 const ReactionCreate = request('ReactionRequest', {
   emoji: publish(
@@ -47,7 +47,7 @@ export const createPostReaction = operation({
   errors: [notFound('Member'), notFound('Post'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
-    await presentOwner(call)
+    await lockOwner(call)
     const post = found(await call.tx.lock(posts, call.params.post_id, 'share'), 'Post')
     return react(call, { post_id: post.id }, post.space_id, call.body.emoji)
   },
@@ -93,7 +93,7 @@ export const createCommentReaction = operation({
   errors: [notFound('Member'), notFound('Comment'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
-    await presentOwner(call)
+    await lockOwner(call)
     const comment = found(await call.tx.lock(comments, call.params.comment_id, 'update'), 'Comment')
     return react(call, { comment_id: comment.id }, comment.space_id, call.body.emoji)
   },
@@ -115,11 +115,8 @@ export const deleteCommentReaction = operation({
 
 type Target = { readonly post_id: Id } | { readonly comment_id: Id }
 
-/** Refuses the key of a former member: their reactions went with them. They do not leave before the transaction ends. @throws ApiError 404 */
-async function presentOwner({ tx, principal }: Pick<Emitter<never>, 'tx' | 'principal'>): Promise<void> {
-  const member = await tx.lock(members, principal.member_id, 'share')
-  found(member?.state === 'active' ? member : undefined, 'Member')
-}
+/** Refuses the key of a former member: their reactions went with them. @throws ApiError 404 */
+const lockOwner = (call: Pick<Emitter<never>, 'tx' | 'principal'>) => lockMember(call, call.principal.member_id, 'share')
 
 /** One reaction per member and target, which the caller has locked: the same emoji again changes nothing, another one replaces it. */
 async function react(call: Emitter<'ReactionCreated' | 'ReactionDeleted'>, target: Target, space_id: Id, emoji: string) {

@@ -3,6 +3,7 @@ import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { type MemberRecord, type MemberUpdate, presentMember } from '../records/member.ts'
+import type { LockStrength } from '../storage/contract.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -28,10 +29,11 @@ export async function activeMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise
 /**
  * A member who is still there, locked: they do not leave before the transaction ends, so that nothing is given to somebody who
  * has gone.
+ * @param strength `share` where others may do the same at once
  * @throws ApiError 404
  */
-export async function lockMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise<MemberRow> {
-  const member = await tx.lock(members, id, 'update')
+export async function lockMember({ tx }: Pick<Context, 'tx'>, id: Id, strength: LockStrength = 'update'): Promise<MemberRow> {
+  const member = await tx.lock(members, id, strength)
   return found(member?.state === 'active' ? member : undefined, 'Member')
 }
 
