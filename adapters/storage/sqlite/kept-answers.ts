@@ -25,6 +25,7 @@ export interface KeptAnswers {
 
 /** A statement that was asked. Its answer is kept from the second time on. */
 interface Asked {
+  /** Of its values and its answer. */
   readonly size: number
   rows?: Rows
 }
@@ -66,9 +67,10 @@ export function keptAnswers(haveCommitted: () => boolean): KeptAnswers {
       young = new Map()
       size = 0
     }
-    size += asked.size
     const statements = young.get(table) ?? new Map<string, Map<unknown, Asked>>()
-    const answers = statements.get(sql) ?? new Map<unknown, Asked>()
+    const known = statements.get(sql)
+    const answers = known ?? new Map<unknown, Asked>()
+    size += asked.size + (known ? 0 : sql.length)
     young.set(table, statements.set(sql, answers.set(key, asked)))
   }
 
@@ -107,7 +109,7 @@ export function keptAnswers(haveCommitted: () => boolean): KeptAnswers {
       const rows = ask(statement)
       if (asked) asked.rows = rows
       else {
-        const size = sizeOf(rows)
+        const size = sizeOf(rows, key)
         if (size <= longest) put(reads, sql, key, { size })
       }
       return rows
@@ -115,9 +117,9 @@ export function keptAnswers(haveCommitted: () => boolean): KeptAnswers {
   }
 }
 
-/** About the bytes of an answer, with those of its place. */
-function sizeOf(rows: Rows): number {
-  let size = 200
+/** About the bytes of an answer, with those of its place. Callers choose values, and may choose long ones. */
+function sizeOf(rows: Rows, key: unknown): number {
+  let size = 200 + (typeof key === 'string' ? key.length : 0)
   for (const row of rows)
     for (const value of row) {
       if (typeof value === 'string') size += value.length

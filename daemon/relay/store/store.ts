@@ -184,7 +184,7 @@ export interface RelayStore {
   /** Every endpoint that is there, as it stands; whoever sends to it. */
   endpoints(): Promise<readonly StoredEndpoint[]>
 
-  /** How many waiting deliveries of a lane are worth one read. A store that reads their bodies with them has fewer. */
+  /** How many waiting deliveries of a lane are worth one read: fewer where each takes its time, as its body crosses a network. */
   readonly readsAtOnce: number
   /**
    * The waiting deliveries of a lane of each endpoint, by due time, so many of each.

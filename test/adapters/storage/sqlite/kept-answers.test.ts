@@ -145,3 +145,22 @@ test('a walk over more than fits keeps nothing, however often it is made', async
   for (const id of ids) await nameOf(id)
   expect(asked).toEqual(ids)
 })
+
+test('what was asked counts as well: many long questions without an answer keep nothing', async () => {
+  const { database } = await open()
+  const reader = connectionOver(database(), 'db.sqlite')
+  const kept = keptAnswers(() => false)
+  reader.run('BEGIN')
+  const state = kept.begun(reader)
+  let asked = 0
+  const read = (value: string) =>
+    kept.of({ sql: 'SELECT name FROM folkmoot_things WHERE name = ?', values: [value], reads: 'things' }, state, (statement) => {
+      if (value === 'short') asked += 1
+      return reader.query(statement)
+    })
+  read('short')
+  for (let place = 0; place < 2_000; place++) read(String(place).padEnd(8_000, '.'))
+  read('short')
+  read('short')
+  expect(asked).toBe(3)
+})
