@@ -10,7 +10,7 @@ import { send } from '../../sql/postgres/client.ts'
 import type { PgClient, PgPool, PgResult } from '../../sql/postgres/connection.ts'
 import { holdClient } from '../../sql/postgres/hold.ts'
 import type { Statement } from '../../sql/statement.ts'
-import { bytesOf } from './page-bytes.ts'
+import { bytesOf } from '../../utf8.ts'
 
 export interface KeptPages {
   /**
