@@ -17,6 +17,16 @@ function secondReadHeld({ store }: Relay) {
   return { read, letGo: held.resolve }
 }
 
+/** A relay that has delivered what its first read found. The second read is held. */
+async function deliveringWhileRead() {
+  const hook = await receiver()
+  const { relay, append } = await bench()
+  const { read, letGo } = secondReadHeld(relay)
+  await append(endpoint(hook.url), ...events('e', 60))
+  await until(() => read.length === 2 && hook.received.length === read[0], 'what was read first has come')
+  return { hook, relay, append, letGo }
+}
+
 test('each waiting delivery is read once, whatever is in flight meanwhile', async () => {
   const hooks = await Promise.all([receiver(), receiver(), receiver()])
   const { relay, append } = await bench({ maxInFlight: 64, maxInFlightPerEndpoint: 32 })
@@ -53,21 +63,13 @@ test('one read of many endpoints gets fewer deliveries of each', async () => {
 })
 
 test('what was read is sent and recorded while a later read takes its time', async () => {
-  const hook = await receiver()
-  const { relay, append } = await bench()
-  const { read, letGo } = secondReadHeld(relay)
-  await append(endpoint(hook.url), ...events('e', 60))
-  await until(() => read.length === 2 && hook.received.length === read[0], 'what was read first has come')
+  const { hook, letGo } = await deliveringWhileRead()
   letGo()
   await until(() => hook.received.length === 60, 'all are delivered')
 })
 
 test('a read that began before the store was changed brings nothing', async () => {
-  const hook = await receiver()
-  const { relay, append } = await bench()
-  const { read, letGo } = secondReadHeld(relay)
-  await append(endpoint(hook.url), ...events('e', 60))
-  await until(() => read.length === 2 && hook.received.length === read[0], 'what was read first has come')
+  const { hook, relay, append, letGo } = await deliveringWhileRead()
   relay.scheduler.refresh()
   await until(() => hook.received.length === 60, 'all are delivered')
   letGo()
