@@ -13,7 +13,7 @@ import type { SqlRow } from './endpoint/endpoint-row.ts'
 import { number } from './rows.ts'
 
 /** A list is one parameter: see `among` and `given`. */
-export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[]
+export type SqlValue = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null)[]
 
 export interface Statement {
   readonly sql: string

@@ -53,3 +53,16 @@ test('an endpoint gets the events that follow it in the outbox, whichever relay 
   await until(async () => (await group.pending()) === 0, 'everything is recorded')
   for (const [path, ids] of expected) expect(hook.ids(path)).toEqual(ids)
 })
+
+test('bodies of any length in bytes are kept apart when they are ingested together', async () => {
+  const hook = await watched((_, response) => void response.writeHead(204).end())
+  const group = await cluster(server)
+  const titles = ['', 'Café', '海が六時に', '🌊🌊', 'a "quoted" \\ one', 'x'.repeat(300)]
+  const recorded = titles.map((title, place) => event(`e${place}`, { body: JSON.stringify({ event_id: `e${place}`, title }) }))
+  await group.append(endpoint(hook.at('/1')), ...recorded)
+  await group.begin()
+  await until(() => hook.received.length === titles.length, 'all are delivered')
+  expect(new Map(hook.received.map(({ id, body }) => [id, body]))).toEqual(
+    new Map(recorded.map(({ event_id, body }) => [event_id, body])),
+  )
+})
