@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { isApiError } from '../../lib/errors.ts'
-import { isStorageError } from '../../lib/storage/contract.ts'
+import { isStorageError, type StorageError } from '../../lib/storage/contract.ts'
 import { errorLine } from '../json.ts'
 import { fault } from '../output.ts'
 import { Ended, UsageError } from '../usage.ts'
@@ -12,12 +12,36 @@ export interface Exit {
   readonly text: string
 }
 
-/** The end of `folkmoot` after an error: 2 for wrong usage or configuration, 1 for a fault or a bad result. */
+/** Codes of causes that last until a person changes something: rights, paths, disks, passwords, a missing package. */
+const lasting = [
+  'EACCES',
+  'EISDIR',
+  'ENOENT',
+  'ENOTDIR',
+  'EPERM',
+  'EROFS',
+  'ERR_MODULE_NOT_FOUND',
+  '28000',
+  '28P01',
+  '3D000',
+  '42501',
+]
+
+/** Errors of a database or a disk that may be over soon. After the exit code 2 systemd would not start a service again. */
+export function isPassing(error: unknown): error is StorageError {
+  if (!isStorageError(error)) return false
+  const { cause } = error
+  if (cause instanceof Error && 'code' in cause && lasting.includes(String(cause.code))) return false
+  return ['unavailable', 'full', 'conflict', 'unknown'].includes(error.code)
+}
+
+/** The end of `folkmoot` after an error: 2 for wrong usage or configuration, 1 for a bad result or a fault. A fault may be over soon. */
 export async function folkmootExit(error: unknown, json: boolean): Promise<Exit> {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, text: '' }
   // Loaded late: help and mistakes come at once.
   const { isEncryptionError } = await import('../../lib/outbox/encryption.ts')
   const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { code: expected ? 2 : 1, text: errorLine('folkmoot', expected || error instanceof Ended ? fault(error) : whole, json) }
+  const text = errorLine('folkmoot', expected || error instanceof Ended ? fault(error) : whole, json)
+  return { code: expected && !isPassing(error) ? 2 : 1, text }
 }

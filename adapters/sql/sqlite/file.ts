@@ -10,7 +10,10 @@ import { StorageError } from '../../../lib/storage/contract.ts'
  */
 export function makeFile(path: string): void {
   const there = statSync(path, { throwIfNoEntry: false })
-  if (there?.isDirectory()) throw new StorageError('unavailable', `${path} is a directory: name a file in it`)
+  if (there?.isDirectory()) {
+    const cause = Object.assign(new Error('a directory cannot be opened as a file'), { code: 'EISDIR' })
+    throw new StorageError('unavailable', `${path} is a directory: name a file in it`, { cause })
+  }
   if (there) accessSync(path, constants.R_OK | constants.W_OK)
   else closeSync(openSync(path, 'a', 0o600))
 }

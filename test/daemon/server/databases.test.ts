@@ -103,13 +103,14 @@ describe.each([
 test.each([
   [['serve', '--storage', 'sqlite:/tmp/x.sqlite', '--outbox', '/tmp/x'], /--outbox goes with lowdb: and memory:/],
   [['serve', '--storage', 'mysql://root:secret@db/x'], /--storage must be lowdb:PATH, memory:, sqlite:PATH or postgres/],
-  [['serve', '--storage', 'postgres://me:secret@127.0.0.1:1/x'], /PostgreSQL cannot be reached/],
   [['migrate', '--storage', 'lowdb:./db.json'], /have no tables to migrate/],
-])('folkmoot %j is refused in one sentence, without a password', async (words, sentence) => {
+  // Systemd starts a server again after 1, and not after 2.
+  [['serve', '--storage', 'postgres://me:secret@127.0.0.1:1/x'], /PostgreSQL cannot be reached/, 1],
+] as const)('folkmoot %j is refused in one sentence, without a password', async (words, sentence, expected: 1 | 2 = 2) => {
   // `serve` listens before it opens a storage, and another test may have the usual port.
   const free = words[0] === 'serve' ? ['--port', '0'] : []
   const { code, stdout, stderr } = await ended('folkmoot', ...words, ...free)
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect({ code, stdout }).toEqual({ code: expected, stdout: '' })
   expect(stderr).toMatch(sentence)
   expect(stderr.trim().split('\n')).toHaveLength(1)
   if (words.join().includes('postgres')) expect(stderr).not.toContain('secret')

@@ -62,5 +62,5 @@ test('the commands look at a database that takes no changes, and check names it'
   expect(JSON.parse(checked.stdout).problems).toEqual([
     'store: the database takes no changes: it is a standby, or default_transaction_read_only is on. Give the address of the primary',
   ])
-  expect(closed).toMatchObject({ code: 2, stderr: expect.stringContaining('read-only transaction') })
+  expect(closed).toMatchObject({ code: 1, stderr: expect.stringContaining('read-only transaction') })
 })
