@@ -132,6 +132,7 @@ test('of many who open a link at once, one enters', async () => {
 test.each([
   ['TRACE', '/admin/panel/', 'a', 405],
   ['GET', '/admin/panel/', 'a b/c@d', 400],
+  ['GET', '/admin/panel/', '256.1.1.1:99999', 400],
   ['GET', '//evil.test/admin/panel/', 'a', 404],
   ['GET', '/admin/panel/assets/..%2f..%2fetc%2fpasswd', 'a', 403],
 ])('%s %s with the Host %j is answered, with the headers of the panel', async (method, path, host, status) => {

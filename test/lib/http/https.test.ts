@@ -72,7 +72,8 @@ test.each(['host', 'x-forwarded-host'])('a %s that is no host name is refused, a
     status: 400,
     body: { error: expect.stringMatching(/^(X-Forwarded-)?Host must be a host name or an address, and a port if it has one$/) },
   }
-  for (const host of ['evil.test/path', 'evil.test"><script>', 'a b', 'user@evil.test', ':443', 'evil.test:port', '%31'])
+  const texts = ['evil.test/path', 'evil.test"><script>', 'a b', 'user@evil.test', ':443', 'evil.test:port', '%31']
+  for (const host of [...texts, 'api.test:65536', '256.1.1.1', '1.2.3.4.5', '[:::]', '[1.2.3.4]'])
     expect(await ask(host), host).toMatchObject(refusal)
   for (const [host, origin] of [
     ['API.example.org', 'api.example.org'],
