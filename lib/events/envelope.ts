@@ -31,7 +31,7 @@ export function envelope(
 ): EventRecord {
   const event_id = chance.uuid()
   const event_type = `${name}Hook`
-  const subject = subjectOf(event_type, payload)
+  const subject = subjectOf(name, payload)
   const audience = isForHost(name) ? 'host' : 'integration'
   const text = writer.text(payloadSchema(name), payload)
   // Ids, times and names have no character that JSON escapes.

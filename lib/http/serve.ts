@@ -29,13 +29,6 @@ interface Target {
   readonly network: string
 }
 
-/** The content of a request. */
-interface Sent {
-  readonly body: unknown
-  /** The body of an operation that needs none. */
-  readonly unexpected: unknown
-}
-
 /**
  * Makes the function that answers requests. The steps of a request, in this order: HTTPS, route, token, network, rate limit,
  * scope, query, body, then the operation and the answer.
@@ -98,8 +91,8 @@ export function server(
   function answerRoute(incoming: Incoming, target: Target, headers: Record<string, string>, usage: Usage): Promise<Answer> {
     const token = bearerToken(incoming.header('authorization'))
     // A body can be read once.
-    let sent: Promise<Sent> | undefined
-    const read = () => (sent ??= readSent(incoming, target.route, usage))
+    let sent: Promise<unknown> | undefined
+    const read = () => (sent ??= readContent(incoming, target.route.operation, usage))
     const answerFor = (caller: Caller) => answerCaller(caller, incoming, target, read, headers, usage)
     // No file is stored for a caller who is only presumed.
     const caller = authenticate(token, target.network, target.route.operation.prepare !== undefined)
@@ -126,19 +119,17 @@ export function server(
     return answerFor(await authenticate(token, target.network, true))
   }
 
-  async function readSent(incoming: Incoming, { operation, method }: Route, usage: Usage): Promise<Sent> {
-    const writes = method !== 'GET'
-    if (operation.form) return { body: await readForm(incoming, usage, limits), unexpected: undefined }
-    if (operation.body) return { body: await readJson(incoming, usage, limits.bodyBytes), unexpected: undefined }
-    const unexpected = writes && operation.query ? await readOptionalJson(incoming, usage, limits.bodyBytes) : undefined
-    return { body: undefined, unexpected }
+  function readContent(incoming: Incoming, operation: AnyOperation, usage: Usage): Promise<unknown> | undefined {
+    if (operation.form) return readForm(incoming, usage, limits)
+    if (operation.body) return readJson(incoming, usage, limits.bodyBytes)
+    return operation.query && readOptionalJson(incoming, usage, limits.bodyBytes)
   }
 
   async function answerCaller(
     caller: Caller,
     incoming: Incoming,
     { route, params }: Target,
-    read: () => Promise<Sent>,
+    read: () => Promise<unknown> | undefined,
     headers: Record<string, string>,
     usage: Usage,
   ): Promise<Answer> {
@@ -150,7 +141,9 @@ export function server(
     if (!caller.isAddressed) fail(notFound('Network'))
     authorise(caller.principal.scopes, operation.scope)
 
-    const { body, unexpected } = method === 'GET' ? nothingSent : await read()
+    const content = method === 'GET' ? undefined : await read()
+    // Of an operation that needs no body, what came in one may be parameters.
+    const [body, parameters] = operation.body ? [content, undefined] : [undefined, content]
     const key = method === 'POST' ? incoming.header('idempotency-key') : null
     const repeat = async (idempotencyKey: string) =>
       readRepeatable(idempotencyKey, caller.countedBy, [
@@ -158,7 +151,7 @@ export function server(
         // By the id of the network or its subdomain, with and without a trailing slash, it is the same request.
         params,
         incoming.search,
-        operation.form ? await printOf(body) : (body ?? unexpected),
+        operation.form ? await printOf(content) : content,
       ])
     const outcome = await runOperation({
       operation,
@@ -166,7 +159,7 @@ export function server(
       caller: caller.principal,
       params,
       query: incoming.search === '' ? noQuery : Object.fromEntries(new URLSearchParams(incoming.search)),
-      queryInBody: objectOrNone(unexpected),
+      queryInBody: objectOrNone(parameters),
       body,
       address: { ...publicAddress(incoming, settings), search: incoming.search },
       admit: caller.presumption?.admit,
@@ -208,7 +201,6 @@ export function server(
 }
 
 const noQuery = {}
-const nothingSent: Sent = { body: undefined, unexpected: undefined }
 const noContent: FirstAnswer = { status: 204, body: '' }
 
 const objectOrNone = (value: unknown): object =>
