@@ -1,4 +1,5 @@
 /** Finds commits and damage in the bytes of a segment. No I/O. */
+import { crc32 } from 'node:zlib'
 import type { CheckedRecords, Unusable } from '../../lib/outbox/check.ts'
 import { decodeLine, isDamaged, maxLineBytes, partOf } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
@@ -57,7 +58,7 @@ export function scan(bytes: Buffer, next: Next, isWhole: (commit: string) => boo
   }
 
   const take = (start: number, end: number): void => {
-    const line = decodeLine(bytes.subarray(start, end))
+    const line = decodeLine(bytes.subarray(start, end), crc32)
     if (doubtful) damage.push(doubtful)
     doubtful = undefined
     if (!isDamaged(line)) keep(line, start, end)
@@ -76,7 +77,7 @@ export function scan(bytes: Buffer, next: Next, isWhole: (commit: string) => boo
   let start = 0
   for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
     const part = partOf(bytes.subarray(start, end))
-    if (part && part.number === 0 && !isWhole(part.commit) && !isDamaged(decodeLine(bytes.subarray(start, end)))) {
+    if (part && part.number === 0 && !isWhole(part.commit) && !isDamaged(decodeLine(bytes.subarray(start, end), crc32))) {
       if (doubtful) damage.push(doubtful)
       return { commits, damage, consumed: start, opens: { commit: part.commit, start, end: end + 1 } }
     }
@@ -102,7 +103,7 @@ function findSwallowed(bytes: Buffer, start: number, end: number): { start: numb
   for (let tries = 0; tries < maxMarks; tries++) {
     at = bytes.indexOf(mark, at + 1)
     if (at === -1 || at >= end) return undefined
-    const line = decodeLine(bytes.subarray(at, end))
+    const line = decodeLine(bytes.subarray(at, end), crc32)
     if (!isDamaged(line)) return { start: at, line }
   }
   return undefined

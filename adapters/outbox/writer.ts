@@ -2,6 +2,7 @@
 
 import type { Server } from 'node:net'
 import { join, resolve } from 'node:path'
+import { crc32 } from 'node:zlib'
 import * as v from 'valibot'
 import { encodeCommit, encodeCommits, fitsLine, maxLineBytes } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
@@ -143,7 +144,7 @@ function encoded(commits: readonly (readonly OutboxRecord[])[]): Pick<Waiting, '
       length += record.kind === 'event' ? record.body.length : 1
     }
   if (length > groupBytes) return { lines: { [Symbol.iterator]: () => linesOfLarge(commits) }, bytes: length }
-  const lines = encodeCommits(commits)
+  const lines = encodeCommits(commits, crc32)
   return { lines, bytes: lines.reduce((sum, line) => sum + line.length, 0) }
 }
 

@@ -1,6 +1,6 @@
 /**
- * CRC-32 (IEEE 802.3), as in gzip and PNG. Web standards have no CRC-32. Every byte of the outbox passes here twice, so it
- * processes eight bytes at a step: one at a step takes several times as long.
+ * CRC-32 (IEEE 802.3), as in gzip and PNG. Web standards have no CRC-32. It processes eight bytes at a step: one at a step
+ * takes several times as long.
  */
 
 /** Eight tables of 256 in a row: how a byte changes the remainder when none, one, … seven bytes follow it. */
