@@ -132,14 +132,16 @@ export interface ClaimedCommits {
  */
 export async function claimOutbox(client: PgClient, limit: number, schema: string = defaultSchema): Promise<ClaimedCommits> {
   const outbox = postgresDialect(schema).table('outbox')
+  // PostgreSQL would copy each row once more to put them in order.
   const { rows } = await send(
     client,
-    `WITH claimed AS (
-       DELETE FROM ${outbox} WHERE "seq" IN (SELECT "seq" FROM ${outbox} ORDER BY "seq" LIMIT $1 FOR UPDATE SKIP LOCKED)
-       RETURNING "seq", "records")
-     SELECT "seq", "records" FROM claimed ORDER BY "seq"`,
+    `DELETE FROM ${outbox} WHERE "seq" = ANY (ARRAY (SELECT "seq" FROM ${outbox} ORDER BY "seq" LIMIT $1 FOR UPDATE SKIP LOCKED))
+     RETURNING "seq", "records"`,
     [limit],
   )
-  const parsed = rows.map(([seq, records]) => parseCommit({ seq: Number(seq), records: String(records) }))
+  const parsed = rows
+    .map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
+    .sort((a, b) => a.seq - b.seq)
+    .map(parseCommit)
   return { commits: parsed.map(({ records }) => records), damage: parsed.flatMap(({ damage }) => damage) }
 }

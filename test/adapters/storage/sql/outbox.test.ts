@@ -186,6 +186,27 @@ test('relays that share a store claim different commits, and a claim that is und
   await one.query('COMMIT')
 })
 
+test('postgres: claimed commits are in the order of their numbers, in whatever order PostgreSQL finds them', async () => {
+  const schema = server.newSchema()
+  await postgres(schema)
+  const client = await server.client()
+  // By a bitmap it finds rows in the order of their places.
+  await client.query('SET enable_indexscan = off; SET enable_seqscan = off')
+  for (const [seq, id] of [
+    [30, 'c'],
+    [10, 'a'],
+    [20, 'b'],
+  ] as const)
+    await client.query(`INSERT INTO "${schema}".outbox (seq, records) OVERRIDING SYSTEM VALUE VALUES ($1, $2)`, [
+      seq,
+      JSON.stringify([wordOf(id)]),
+    ])
+  await client.query('BEGIN')
+  const { commits } = await claimOutbox(client, 9, schema)
+  await client.query('COMMIT')
+  expect(commits.map(idsOf)).toEqual([['a'], ['b'], ['c']])
+})
+
 test('a transaction that throws emits nothing, whatever it had appended', async () => {
   for (const { storage, source } of [await sqlite(), await postgres()]) {
     await expect(
