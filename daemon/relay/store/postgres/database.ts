@@ -61,6 +61,8 @@ const settings = {
   synchronous_commit: 'off',
   // Every statement that counts has an index. A plan that was made while a table was small would scan it when it has grown.
   enable_seqscan: 'off',
+  // A body is read once. It would be copied to be found again.
+  enable_memoize: 'off',
 }
 
 /** The schema of the relays that share an outbox. */
