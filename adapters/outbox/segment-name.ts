@@ -8,7 +8,8 @@
  * - **Socket**: `<writer>.sock`, open as long as the writer lives. A reader in another container uses it, because it cannot
  *   check the writer's PID.
  */
-import { getRandomValues } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
+import { uuidAt } from '../../lib/base/uuid.ts'
 
 const writer = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const segmentPattern = new RegExp(`^(${writer})-(\\d{6,12})\\.v(\\d{1,6})\\.ndjson$`)
@@ -64,15 +65,5 @@ export function compareSegments(a: SegmentName, b: SegmentName): number {
   return a.number - b.number
 }
 
-/**
- * A UUID of version 7 (RFC 9562, section 5.7).
- * @param now milliseconds since 1970
- */
-export function newWriterId(now: number): string {
-  const bytes = Buffer.alloc(16)
-  getRandomValues(bytes)
-  bytes.writeUIntBE(now, 0, 6)
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-}
+/** @param now milliseconds since 1970 */
+export const newWriterId = (now: number): string => uuidAt(now, randomUUID())

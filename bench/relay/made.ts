@@ -2,6 +2,7 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Pool } from 'undici'
+import { uuidAt } from '../../lib/base/uuid.ts'
 import type { EventRecord } from '../../lib/outbox/record.ts'
 
 /** The task of a sender: the number of events, their destination, and the directory or address at which it keeps them. */
@@ -43,9 +44,9 @@ const hmacKey = createSecretKey(Buffer.alloc(24, 7))
 
 const filling = 'What the sea looked like at six, and which blues it took. '.repeat(13)
 
-/** An event of 1 KiB; its id is its place. `sent_at` is when it was handed over, in milliseconds. */
+/** An event of 1 KiB; its id ends with its place. `sent_at` is when it was handed over, in milliseconds. */
 export function eventOf(place: number, sent_at = Date.now()): EventRecord {
-  const event_id = `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`
+  const event_id = uuidAt(sent_at, crypto.randomUUID()).slice(0, -12) + String(place).padStart(12, '0')
   const event_timestamp = new Date(sent_at).toISOString()
   const head = { event_id, event_timestamp, event_type: 'PostCreatedHook' }
   const payload = { id: String(place), sent_at, title: 'Morning light', description: filling }

@@ -1,4 +1,5 @@
 import type { Chance } from '../base/chance.ts'
+import { uuidAt } from '../base/uuid.ts'
 import type { EventRecord } from '../outbox/record.ts'
 import type { RecordWriter } from '../records/json/writer.ts'
 import type { Id } from '../storage/table.ts'
@@ -29,7 +30,8 @@ export function envelope(
     chance,
   }: { readonly network_id: Id; readonly now: string; readonly writer: RecordWriter; readonly chance: Chance },
 ): EventRecord {
-  const event_id = chance.uuid()
+  // Stores with an index of these ids write to its end, and not all over it.
+  const event_id = uuidAt(Date.parse(now), chance.uuid())
   const event_type = `${name}Hook`
   const subject = subjectOf(name, payload)
   const audience = isForHost(name) ? 'host' : 'integration'

@@ -1,5 +1,6 @@
 /** Notices as webhooks for the host: the same envelope, the same promises as any other event. */
 import { randomUUID } from 'node:crypto'
+import { uuidAt } from '../../../../lib/base/uuid.ts'
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
 import type { Notice } from '../store.ts'
@@ -26,7 +27,7 @@ function noticeEvent(notice: Notice, now: number): EventRecord | undefined {
   const event_type = types[notice.kind]
   const { network_id, endpoint_id } = notice
   if (event_type === undefined || network_id === null || endpoint_id === null) return undefined
-  const head = { event_id: randomUUID(), event_timestamp: new Date(now).toISOString(), event_type }
+  const head = { event_id: uuidAt(now, randomUUID()), event_timestamp: new Date(now).toISOString(), event_type }
   const payload = { network_id, endpoint_id, event_id: notice.event_id, message: notice.text }
   return {
     kind: 'event',
