@@ -22,8 +22,10 @@ import { type Transaction, transactionOn } from './transaction.ts'
 
 /** Groups at a time: while PostgreSQL works for one, this process works for the other. Later additions wait for the next one. */
 const maxGroups = 2
-/** More additions do not wait for each other. */
-const maxInGroup = 32
+/** More additions do not wait for each other. Callers who ask again with each answer fill both groups. */
+const maxInGroup = 16
+/** A group begins after as many turns of the event loop in which no addition arrives: callers with an answer ask again in these. */
+const quietTurns = 2
 
 export interface AdditionOptions {
   /** Begins a transaction. @throws StorageError */
@@ -61,10 +63,29 @@ interface Part extends Writer {
 export function groupedAdditions({ begin, language, alone, appended }: AdditionOptions) {
   const waiting: Addition[] = []
   let groups = 0
+  let isGathering = false
 
-  async function runGroups(): Promise<void> {
-    while (waiting.length > 0) await runGroup(waiting.splice(0, maxInGroup))
-    groups--
+  /** Begins the next group, once it is full or nothing more arrives. */
+  function gather(): void {
+    if (isGathering || groups === maxGroups || waiting.length === 0) return
+    isGathering = true
+    awaitMore(quietTurns)
+  }
+
+  /** @param quiet turns without an addition for which the group waits still */
+  function awaitMore(quiet: number): void {
+    const before = waiting.length
+    setImmediate(() => {
+      const left = waiting.length > before ? quiet : quiet - 1
+      if (left > 0 && waiting.length < maxInGroup) return awaitMore(left)
+      isGathering = false
+      groups++
+      void runGroup(waiting.splice(0, maxInGroup)).then(() => {
+        groups--
+        gather()
+      })
+      gather()
+    })
   }
 
   /** Runs a group to its end. It never rejects. */
@@ -133,10 +154,7 @@ export function groupedAdditions({ begin, language, alone, appended }: AdditionO
         runAlone: () => void alone(work).then(resolve, reject),
         reject,
       })
-      if (groups === maxGroups) return
-      groups++
-      // At the end of the turn: what arrives in it belongs to the same group.
-      setImmediate(() => void runGroups())
+      gather()
     })
 }
 

@@ -72,6 +72,14 @@ test('additions of one turn share a commit', async () => {
   expect(await kept()).toEqual(all)
 })
 
+test('additions of two turns, one after the other, share a commit', async () => {
+  const { storage, count } = await open()
+  const first = addAndTell(storage, 1)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(await endsOf([first, addAndTell(storage, 2)])).toEqual(['1', '2'])
+  expect(count('COMMIT')).toBe(1)
+})
+
 test('additions that arrive while groups run are gathered for the next one', async () => {
   const { storage, count } = await open()
   const ids = Array.from({ length: 90 }, (_, place) => place + 1)
