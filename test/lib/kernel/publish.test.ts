@@ -16,7 +16,7 @@ test('an event of the host goes through the same outbox, in its envelope', async
   await test.community.publish({ network: 'demo', event: 'MemberAmbassadorLeveledUp', payload: payload as never })
   expect(test.newEvents()).toEqual([
     {
-      event_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      event_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
       event_timestamp: '2026-11-20T10:00:00.000Z',
       event_type: 'MemberAmbassadorLeveledUpHook',
       payload,
