@@ -47,7 +47,9 @@ export async function withOperator<T>(
     // It may have started since we looked.
     const started = await runningServer(flags)
     if (started) return { operator: started, close: async () => {} }
-    throw new UsageError(`${error.message}, which takes no commands: end it, or make its keys and endpoints from its own code`)
+    // The remedies of a storage are those of a program that opens it.
+    const { message } = isStorageError(error.cause) ? error.cause : error
+    throw new UsageError(`${message}, which takes no commands: end it, or make its keys and endpoints from its own code`)
   })
   try {
     return await work(community.operator)

@@ -110,8 +110,8 @@ test('a program that holds the file and takes no commands is named', async () =>
   const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
   await createCommunity({ storage }).networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
   const { refused } = await folkmoot('keys', 'list', '--storage', `lowdb:${path}`)
-  expect(refused).toContain(`held by process ${process.pid}`)
-  expect(refused).toContain('takes no commands')
+  const remedy = 'which takes no commands: end it, or make its keys and endpoints from its own code'
+  expect(refused).toContain(`held by process ${process.pid} (lowdb storage), ${remedy}`)
 })
 
 describe('the control of a server', () => {
