@@ -65,6 +65,12 @@ const settings = {
   enable_memoize: 'off',
 }
 
+/** A list of numbers as PostgreSQL reads it. `pg` would look through each number for characters to quote. */
+function listed(value: unknown): unknown {
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'number' || each === null)) return value
+  return `{${value.map((each) => each ?? 'NULL').join(',')}}`
+}
+
 /** The schema of the relays that share an outbox. */
 export const relaySchemaOf = (schema: string): string => `${schema}_relay`
 
@@ -120,7 +126,7 @@ export async function openDatabase({
   async function rowsOn(client: PgClient, text: string, values: readonly unknown[] = []): Promise<Rows> {
     const sql = sqlOf(text)
     try {
-      const result = await send(client, sql, values, nameOf(sql))
+      const result = await send(client, sql, values.map(listed), nameOf(sql))
       const names = result.fields.map(({ name }) => name)
       return result.rows.map((row) => {
         const named: Record<string, unknown> = {}
