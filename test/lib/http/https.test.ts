@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createTestCommunity } from '../../support/community.ts'
 import type { Json } from '../../support/json.ts'
 
@@ -20,6 +20,14 @@ test('plain HTTP is refused before anything else is looked at', async () => {
   expect(await call(community, `http://api.test${members}`, { authorization: '' })).toEqual(refused)
   expect(await call(community, 'http://api.test/admin/v1/nothing')).toEqual(refused)
   expect(await call(community, 'http://api.test/admin/v1/spec.json')).toEqual(refused)
+})
+
+test('links of the first request of a process are on localhost if it has no Host', async () => {
+  vi.resetModules()
+  const { publicAddress } = await import('../../../lib/http/https.ts')
+  const incoming = { method: 'GET', path: members, search: '', secure: true, header: () => null, read: async () => undefined }
+  const address = publicAddress(incoming, { trustProxy: false, publicUrl: undefined, basePath: '' })
+  expect(address.origin).toBe('https://localhost')
 })
 
 test('a client cannot talk itself out of HTTPS with forwarded headers', async () => {
