@@ -9,6 +9,12 @@ export type Parameter = SqlValue | readonly SqlValue[]
 /** A column's type; an `identity` is a primary key that the database numbers. */
 export type SqlType = ColumnType | 'identity'
 
+/** A column of `rowsOf`. */
+export interface ListColumn {
+  readonly name: string
+  readonly type: ColumnType
+}
+
 export interface Dialect {
   readonly engine: 'sqlite' | 'postgres'
   /** A table's full name, quoted. */
@@ -24,6 +30,8 @@ export interface Dialect {
   oneOf(column: string, type: ColumnType, values: readonly SqlValue[], add: (value: Parameter) => string): string
   /** A condition that a column has one of the values of a list of any length, which is one parameter (`list`). */
   among(column: string, type: ColumnType, parameter: string): string
+  /** The rows of several lists, of which each is one parameter and a column of that name. Left out where there is no such query. */
+  rowsOf?(columns: readonly ListColumn[]): string
   /** A list as one parameter. */
   list(values: readonly SqlValue[]): Parameter
   /** The type of a column as DDL, collation included. */

@@ -18,6 +18,8 @@ export interface Statement {
   readonly locks?: LockStrength
   /** The text that passes over a row whose lock it would wait for. */
   readonly passing?: string
+  /** Of an insert: the text that adds several rows and waits for nobody. Each parameter is a list; answers are the ids that it added. */
+  readonly together?: Several
   /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
   readonly mayCollide?: boolean
   /** Of an insert: removes the row that it added. */

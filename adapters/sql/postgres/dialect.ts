@@ -40,6 +40,15 @@ export function postgresDialect(schema: string): PostgresDialect {
     parameter: (place) => `$${place}`,
     oneOf: (column, type, values, add) => `${column} = ANY(${add(values)}::${elements[type]}[])`,
     among: (column, type, parameter) => `${column} = ANY(${parameter}::${elements[type]}[])`,
+    rowsOf(columns) {
+      const names = columns.map(({ name }) => quoted(name))
+      const lists = columns.map(({ type }, place) => `$${place + 1}::${elements[type]}[] AS ${names[place]}`)
+      const items = columns.map(({ type }, place) => `item.${names[place]}${type === 'json' ? '::json' : ''} AS ${names[place]}`)
+      // The plan finds no length of lists that come from a query. Otherwise it would be made anew for each group.
+      const given = `(SELECT ${lists.join(', ')} OFFSET 0) AS lists`
+      const unnested = `unnest(${names.map((name) => `lists.${name}`).join(', ')}) AS item(${names.join(', ')})`
+      return `(SELECT ${items.join(', ')} FROM ${given}, ${unnested})`
+    },
     list: (values) => values,
     types: {
       identity: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',

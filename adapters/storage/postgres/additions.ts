@@ -16,9 +16,9 @@ import { send } from '../../sql/postgres/client.ts'
 import { type Beginning, committed } from '../../sql/postgres/transaction.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { inSession, type Rows, type Writer } from '../sql/session.ts'
-import { gathering } from './gathering.ts'
+import { gathering, gatheringInserts } from './gathering.ts'
 import type { Language } from './sender.ts'
-import { type Transaction, transactionOn } from './transaction.ts'
+import { transactionOn } from './transaction.ts'
 
 /** Groups at a time: while PostgreSQL works for one, this process works for the other. Later additions wait for the next one. */
 const maxGroups = 2
@@ -111,8 +111,12 @@ export function groupedAdditions({ begin, language, alone, appended }: AdditionO
   async function inGroup({ client, batch, begun }: Beginning, additions: readonly Addition[]): Promise<() => void> {
     const transaction = transactionOn({ client, begun, ...(batch ? { batch } : {}) }, language)
     const read = gathering(async (statement) => transaction.query(statement))
+    const add = gatheringInserts(
+      async (statement) => transaction.insert(statement),
+      async (statement) => transaction.query(statement),
+    )
     const works = additions.map((addition) => {
-      const part = partOf(transaction, read)
+      const part = partOf(read, add)
       return { addition, part, ending: addition.run(part) }
     })
     const ended = await Promise.all(works.map(async (work) => ({ ...work, ...(await work.ending) })))
@@ -161,8 +165,11 @@ export function groupedAdditions({ begin, language, alone, appended }: AdditionO
 /** Whether work has nothing that should be committed. */
 const isGone = ({ part, failed }: { readonly part: Part; readonly failed: boolean }): boolean => part.isLeaving() || failed
 
-/** @param read runs a statement that reads */
-function partOf(transaction: Transaction, read: (statement: Statement) => Rows | Promise<Rows>): Part {
+/**
+ * @param read runs a statement that reads
+ * @param add runs an insert, and returns whether the row went in
+ */
+function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (statement: Statement) => Promise<boolean>): Part {
   let isLeaving = false
   let added = 0
   let records: readonly OutboxRecord[] = []
@@ -182,7 +189,7 @@ function partOf(transaction: Transaction, read: (statement: Statement) => Rows |
     const asked = passing(statement)
     // Until the answer is here, it may have.
     added++
-    const isAdded = await transaction.insert(asked)
+    const isAdded = await add(asked)
     if (!isAdded) added--
     return isAdded
   }

@@ -1,5 +1,6 @@
-/** Rows of one table that are asked for one by one in the same tick are one statement. */
+/** Rows of one table that are asked for, or added, one by one in the same tick are one statement. */
 
+import type { SqlValue } from '../../sql/dialect.ts'
 import { atEndOfTick } from '../../sql/postgres/client.ts'
 import type { Several, Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
@@ -48,4 +49,60 @@ async function rowsOf(run: Run, { sql, place }: Several, statements: readonly St
   const [only] = statements
   const rows = await run(statements.length === 1 && only ? only : { sql, values: [ids] })
   return new Map(rows.map((row) => [String(row[place]), [row]]))
+}
+
+/** Fewer inserts cost less one by one. */
+const leastTogether = 4
+
+/** Inserts of one kind that wait for the end of the tick. */
+interface Together {
+  readonly statements: Map<string, Statement>
+  readonly added: Promise<ReadonlySet<string>>
+}
+
+/**
+ * Runs inserts, and returns whether each row went in. Those of one kind wait for the end of the tick, and go out as one.
+ * @param insert runs one
+ * @param query runs the one for several
+ */
+export function gatheringInserts(insert: (statement: Statement) => Promise<boolean>, query: Run): typeof insert {
+  const waiting = new Map<string, Together>()
+
+  async function addAll({ sql, place }: Several, statements: readonly Statement[]): Promise<ReadonlySet<string>> {
+    const idOf = ({ values }: Statement) => String(values[place])
+    if (statements.length < leastTogether) {
+      const added = await Promise.all(statements.map(insert))
+      return new Set(statements.filter((_, index) => added[index]).map(idOf))
+    }
+    const columns = (statements[0]?.values ?? []).map((_, column) => statements.map(({ values }) => values[column] as SqlValue))
+    const rows = await query({ sql, values: columns, writes: statements[0]?.writes ?? '' })
+    return new Set(rows.map(([id]) => String(id)))
+  }
+
+  function togetherOf(several: Several): Together {
+    const known = waiting.get(several.sql)
+    if (known) return known
+    const statements = new Map<string, Statement>()
+    const added = new Promise<ReadonlySet<string>>((resolve) =>
+      // At once there, not a promise later: a BEGIN that still waits takes them along.
+      atEndOfTick(() => {
+        waiting.delete(several.sql)
+        resolve(addAll(several, [...statements.values()]))
+      }),
+    )
+    const together = { statements, added }
+    waiting.set(several.sql, together)
+    return together
+  }
+
+  return async (statement) => {
+    const { together, values } = statement
+    if (!together) return insert(statement)
+    const id = String(values[together.place])
+    const { statements, added } = togetherOf(together)
+    // Only one of two with the same id goes in, and the answer would not tell which.
+    if (statements.has(id)) return insert(statement)
+    statements.set(id, statement)
+    return (await added).has(id)
+  }
 }

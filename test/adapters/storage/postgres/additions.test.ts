@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { isStorageError, type Storage, type Tx } from '../../../../lib/storage/contract.ts'
-import { reference, table, text } from '../../../../lib/storage/table.ts'
+import { id, reference, table, text } from '../../../../lib/storage/table.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { proxyTo } from '../../../support/proxy.ts'
 import { thing, things, wordOf } from '../things.ts'
@@ -11,10 +11,10 @@ const server = await testPostgres()
 const admin = await server.client()
 
 /** Rows below a thing. They have no unique key but their id. */
-const parts = table('parts', { thing_id: reference('things', 'restrict'), name: text() })
-const part = (id: number, thing_id = '1') => {
+const parts = table('parts', { thing_id: reference('things', 'restrict'), parent_id: id(), name: text() })
+const part = (number: number, thing_id = '1') => {
   const at = '2026-11-20T10:00:00.000Z'
-  return { id: String(id), network_id: '1', created_at: at, updated_at: at, thing_id, name: `Part ${id}` }
+  return { id: String(number), network_id: '1', created_at: at, updated_at: at, thing_id, parent_id: '7', name: `Part ${number}` }
 }
 
 /** A storage with some things, and the messages that it sends. */
@@ -78,6 +78,39 @@ test('additions of two turns, one after the other, share a commit', async () => 
   await new Promise((resolve) => setImmediate(resolve))
   expect(await endsOf([first, addAndTell(storage, 2)])).toEqual(['1', '2'])
   expect(count('COMMIT')).toBe(1)
+})
+
+/** Enough of them that their rows are added by one statement. */
+const many = [1, 2, 3, 4, 5, 6]
+
+test('the rows of many additions are one statement', async () => {
+  const { storage, schema, kept, count } = await open()
+  expect(await endsOf(many.map((id) => addAndTell(storage, id)))).toEqual(many.map(String))
+  expect(count(`INSERT INTO "${schema}"."parts"`)).toBe(1)
+  expect(await kept()).toEqual({ parts: many.map(String), events: many.map(String) })
+})
+
+test('of many additions, one whose parent is missing and one whose id is taken leave the others alone', async () => {
+  const { storage, kept } = await open()
+  const parents = ['1', '2', '9', '1', '2', '1']
+  const ends = await endsOf([...many.map((id) => addAndTell(storage, id, parents[id - 1])), addAndTell(storage, 1)])
+  expect(ends.toSorted()).toEqual(['1', '2', '4', '5', '6', undefined, 'unique'].toSorted())
+  expect(await kept()).toEqual({ parts: ['1', '2', '4', '5', '6'], events: ['1', '2', '4', '5', '6'] })
+})
+
+test('of many additions, one that the database refuses fails alone', async () => {
+  const { storage, schema, kept } = await open()
+  await admin.query(`ALTER TABLE ${schema}.parts ADD CHECK (name <> 'Part 2')`)
+  const ends = await endsOf(many.map((id) => addAndTell(storage, id)))
+  expect(ends).toEqual(['1', expect.stringContaining('constraint'), '3', '4', '5', '6'])
+  expect((await kept()).parts).toEqual(['1', '3', '4', '5', '6'])
+})
+
+test('values of every kind come back as they were, from many additions as from one', async () => {
+  const { storage } = await open()
+  const rows = many.map((id) => ({ ...part(id), name: ['"', '\\', '{a,b}', 'NULL', '', 'é\n☀'][id - 1] ?? '' }))
+  await endsOf(rows.map((row) => adding(storage, async (tx) => tx.insertBelow?.(things, { id: '1' }, parts, row))))
+  expect(await storage.transaction((tx) => tx.find(parts, {}), { readOnly: true })).toEqual(rows)
 })
 
 test('additions that arrive while groups run are gathered for the next one', async () => {

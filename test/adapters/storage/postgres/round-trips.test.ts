@@ -73,6 +73,21 @@ test('posts of one turn share their ways, what they read, and the row of the out
   ])
 })
 
+test('many posts of one turn are one statement, and each is kept as it was answered', async () => {
+  const { ways, send, space } = await watched()
+  const titles = ['Roses', 'Tulips', 'Asters', 'Lilies', 'Irises']
+  const sent = () =>
+    Promise.all(titles.map((title) => send('posts.create', { body: { space_id: space.id, title, description: '"{a},\\b"' } })))
+  expect(waited(await ways(sent))).toEqual([
+    ['BEGIN', 'INSERT posts', 'SELECT api_keys', 'SELECT networks', 'SELECT members'],
+    ['INSERT outbox', 'COMMIT'],
+  ])
+  const answers = await sent()
+  expect(answers.map(({ status, body }) => [status, body.title])).toEqual(titles.map((title) => [201, title]))
+  const kept = await Promise.all(answers.map(({ body }) => send('posts.show', { params: { id: body.id } })))
+  expect(kept.map(({ body }) => body)).toEqual(answers.map(({ body }) => body))
+})
+
 test('where another one waits for the connection, its BEGIN travels with the COMMIT, and each has its own answer', async () => {
   const { ways, storage } = await watched()
   const write = (id: string) =>
