@@ -14,12 +14,11 @@ import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
 import { tables } from '../../lib/storage/tables.ts'
-import { postgresAddress } from './postgres.ts'
+import { postgresAddress, uniqueName } from './postgres.ts'
 import { wrappedStorage } from './storage.ts'
 
 export const engine = process.env['FOLKMOOT_TEST_STORAGE'] ?? 'memory'
 const directories: string[] = []
-let count = 0
 
 function anyDirectory(): string {
   const directory = mkdtempSync(join(inject('directory') ?? tmpdir(), 'folkmoot-engine-'))
@@ -94,8 +93,6 @@ export async function testStorage(outbox: OutboxWriter): Promise<Storage> {
 
 let empty: Promise<Copies> | undefined
 
-const newSchema = () => `engine_${process.pid}_${++count}`
-
 async function server() {
   return { url: await postgresAddress(), poolSize: 3 }
 }
@@ -125,12 +122,12 @@ export async function copiesOf(fill: (storage: Storage) => Promise<void>): Promi
 const silent: OutboxWriter = { append: async () => {}, close: async () => {} }
 
 async function copiesOnPostgres(fill: (storage: Storage) => Promise<void>): Promise<Copies> {
-  const template = newSchema()
+  const template = uniqueName('engine')
   const filled = await postgresStorage({ ...(await server()), schema: template })
   await fill(filled)
   await filled.close()
   return usedAgain(async () => {
-    const schema = newSchema()
+    const schema = uniqueName('engine')
     const database = await postgresStorage({ ...(await server()), schema })
     const run = (text: string) =>
       database.transaction((tx) => (tx.native as { query(text: string): Promise<unknown> }).query(text))

@@ -1,4 +1,5 @@
 /** A real PostgreSQL for tests: the one that `DATABASE_URL` names, or one from npm that all files of a run share. */
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, onTestFinished } from 'vitest'
 import { shared } from './shared.ts'
@@ -23,12 +24,13 @@ export async function postgresAddress(): Promise<string> {
   return shared('postgres')
 }
 
-let databases = 0
+/** A name that nobody else on the server uses: the numbers of processes come again. */
+export const uniqueName = (kind: string): string => `${kind}_${randomUUID().replaceAll('-', '')}`
 
 /** Makes a database for this test file, which goes after its last test. */
 export async function testPostgres(): Promise<TestPostgres> {
   const server = await postgresAddress()
-  const name = `test_${process.pid}_${++databases}`
+  const name = uniqueName('test')
   const admin = new pg.Client({ connectionString: server })
   await admin.connect()
   await admin.query(`CREATE DATABASE ${name}`)
@@ -61,7 +63,7 @@ export async function testPostgres(): Promise<TestPostgres> {
 
   return {
     url,
-    newSchema: () => `test_${process.pid}_${++count}`,
+    newSchema: () => `test_${++count}`,
     drop: async (schema) => void (await own.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)),
     client,
     pool,

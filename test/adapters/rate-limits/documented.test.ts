@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openStorage } from '../../../daemon/server/storage/open.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
-import { testPostgres } from '../../support/postgres.ts'
+import { testPostgres, uniqueName } from '../../support/postgres.ts'
 import { shared } from '../../support/shared.ts'
 
 const run = promisify(execFile)
@@ -38,7 +38,7 @@ console.log(JSON.stringify(left))`
 /** A database that nobody else uses, as the example uses the default schema. */
 async function newDatabase(): Promise<string> {
   const admin = await server.client()
-  const name = `documented_${process.pid}`
+  const name = uniqueName('documented')
   await admin.query(`CREATE DATABASE ${name}`)
   onTestFinished(async () => void (await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)))
   const url = new URL(server.url)

@@ -43,10 +43,10 @@ test('the values of a seed stay from version to version, and look like others of
   expect(token).toMatch(/^fmt_[0-9A-Za-z]{49}$/)
   const { id } = await client.members.create({ email: 'grace@example.org', first_name: 'Grace', last_name: 'Oak' })
   const [{ event_id } = { event_id: '' }] = events()
-  expect(event_id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+  expect(event_id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
   expect({ id, event_id }).toMatchInlineSnapshot(`
     {
-      "event_id": "057e2e89-1bd3-4fdc-b4d5-94872adf08c0",
+      "event_id": "019b76da-a800-7fdc-b4d5-94872adf08c0",
       "id": "129171456000025",
     }
   `)

@@ -6,7 +6,7 @@ import { postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { relayHome } from '../../../daemon/relay/ingest/outbox-address.ts'
 import { openDatabase, relaySchemaOf } from '../../../daemon/relay/store/postgres/database.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import { postgresAddress } from '../../support/postgres.ts'
+import { postgresAddress, uniqueName } from '../../support/postgres.ts'
 import type { TestOutbox } from './support.ts'
 
 interface Home {
@@ -18,11 +18,10 @@ interface Home {
 
 /** Making the tables costs more than most tests: one test after the other may have them. */
 const free: Home[] = []
-let count = 0
 
 async function newHome(): Promise<Home> {
   const url = await postgresAddress()
-  const schema = `relay_${process.pid}_${++count}`
+  const schema = uniqueName('relay')
   const address = `${url}?schema=${schema}`
   const storage = await postgresStorage({ url, schema, tables: [] })
   await (await openDatabase({ url, schema })).close()

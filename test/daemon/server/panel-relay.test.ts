@@ -6,7 +6,7 @@ import { startRelay } from '../../../daemon/relay/relay.ts'
 import { serve } from '../../../daemon/server/serve.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
-import { postgresAddress } from '../../support/postgres.ts'
+import { postgresAddress, uniqueName } from '../../support/postgres.ts'
 import { receiver, until } from '../relay/support.ts'
 
 type Flags = Parameters<typeof serve>[0]
@@ -64,7 +64,7 @@ test('the panel shows a separate relay, shows that it is away, and finds it agai
 
 test('on PostgreSQL the panel shows relays by their database, and no relay is asked', async () => {
   const hook = await receiver()
-  const storage = `${await postgresAddress()}?schema=panel_relay_${process.pid}`
+  const storage = `${await postgresAddress()}?schema=${uniqueName('panel_relay')}`
   const { ask, post } = await panelOf({ storage, webhookUrl: [hook.url], webhookKey: ['the-key'] })
   const [, endpoint = ''] = /webhooks\/(\d+)/.exec((await ask('webhooks')).text) ?? []
   expect((await ask('webhooks')).text).toContain(away)

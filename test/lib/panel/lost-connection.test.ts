@@ -3,13 +3,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../adapters/storage/postgres.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import { createPanel } from '../../../lib/panel/index.ts'
-import { postgresAddress } from '../../support/postgres.ts'
+import { postgresAddress, uniqueName } from '../../support/postgres.ts'
 import { proxyTo } from '../../support/proxy.ts'
 import { admin } from './support.ts'
 
 test('a lost connection to the database is a page that shows what to do, and the panel works when it is back', async () => {
   const proxy = await proxyTo(await postgresAddress())
-  const storage = await postgresStorage({ url: `${proxy.url}?schema=panel_lost_${process.pid}` })
+  const storage = await postgresStorage({ url: `${proxy.url}?schema=${uniqueName('panel_lost')}` })
   const community = createCommunity({ storage })
   onTestFinished(() => community.close())
   const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
