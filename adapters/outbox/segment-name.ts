@@ -65,5 +65,5 @@ export function compareSegments(a: SegmentName, b: SegmentName): number {
   return a.number - b.number
 }
 
-/** @param now milliseconds since 1970 */
+/** The id of a writer, a UUID of version 7. @param now milliseconds since 1970 */
 export const newWriterId = (now: number): string => uuidAt(now, randomUUID())
