@@ -70,6 +70,13 @@ const byCode: Readonly<Record<string, FailureClass>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls',
   UNABLE_TO_GET_ISSUER_CERT: 'tls',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
+  UNABLE_TO_DECRYPT_CERT_SIGNATURE: 'tls',
+  UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY: 'tls',
+  ERROR_IN_CERT_NOT_BEFORE_FIELD: 'tls',
+  ERROR_IN_CERT_NOT_AFTER_FIELD: 'tls',
+  INVALID_CA: 'tls',
+  INVALID_PURPOSE: 'tls',
+  PATH_LENGTH_EXCEEDED: 'tls',
   HOSTNAME_MISMATCH: 'tls',
   // A key or an event id that a header cannot hold.
   UND_ERR_INVALID_ARG: 'blocked',
@@ -85,6 +92,8 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
   // Undici has one code for a connection that ends and for an answer that it cannot follow.
   if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)$/.test(error.message))
     return { result: 'protocol', reason: error.message }
+  // Node's code for every other fault of a certificate, such as a short key. Its message is a fixed text of OpenSSL.
+  if (code === 'UNSPECIFIED') return { result: 'tls', reason: error.message }
   const known = byCode[code]
   if (known) return { result: known, reason: code }
   if (code.startsWith('HPE_') || error.name === 'HTTPParserError') return { result: 'protocol', reason: code || 'not HTTP' }

@@ -345,13 +345,15 @@ describe('an attempt at a receiver that', () => {
 })
 
 describe('an attempt over TLS', () => {
-  /** A certificate for a name, good for so many days from now. */
-  function certificate(name: string, days = 30): { key: Buffer; cert: Buffer } {
+  const ellipticKey = ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+
+  /** A certificate for a name, good for so many days from now, with more lines of extensions. */
+  function certificate(name: string, days = 30, more = '', newKey = ellipticKey): { key: Buffer; cert: Buffer } {
     const cwd = temporaryDirectory()
     const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd, stdio: 'ignore' })
-    writeFileSync(join(cwd, 'names'), `subjectAltName=DNS:${name}\n`)
+    writeFileSync(join(cwd, 'names'), `subjectAltName=DNS:${name}\n${more}`)
     openssl(
-      ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+      ...['req', '-new', '-newkey', ...newKey, '-nodes'],
       ...['-keyout', 'key.pem', '-out', 'request.pem', '-subj', `/CN=${name}`],
     )
     openssl(
@@ -387,6 +389,16 @@ describe('an attempt over TLS', () => {
     const demanding = await tls({ ...made, requestCert: true, rejectUnauthorized: true })
     const refused = await attempt(`https://hook.example:${demanding}/`, { ca: made.cert.toString() })
     expect(['tls', 'reset']).toContain(refused.result)
+  })
+
+  test('fails with a certificate for another purpose, or with a short key, and names that', async () => {
+    const forClients = certificate('hook.example', 30, 'extendedKeyUsage=clientAuth\n')
+    const purpose = await attempt(`https://hook.example:${await tls(forClients)}/`, { ca: forClients.cert.toString() })
+    expect(purpose).toMatchObject({ result: 'tls', reason: 'INVALID_PURPOSE' })
+    const short = certificate('hook.example', 30, '', ['rsa:1024'])
+    const port = await tls({ ...short, ciphers: 'DEFAULT@SECLEVEL=0' })
+    const weak = await attempt(`https://hook.example:${port}/`, { ca: short.cert.toString() })
+    expect(weak).toMatchObject({ result: 'tls', reason: expect.stringMatching(/key too weak/i) })
   })
 
   test('fails with an old protocol, with none, and with a handshake that stalls', async () => {
