@@ -16,7 +16,7 @@ import { createScheduler, type Scheduler } from './schedule/scheduler.ts'
 import { startStoreWatcher } from './schedule/store-watcher.ts'
 import type { Resolve } from './send/guard.ts'
 import { systemResolve } from './send/resolve.ts'
-import { createSender } from './send/sender.ts'
+import { createSender, userAgentOf } from './send/sender.ts'
 import { checkSettings, type Settings } from './settings.ts'
 import type { SeparateStore } from './store/separate-store.ts'
 import type { Recovered, RelayStore } from './store/store.ts'
@@ -31,7 +31,8 @@ export interface RelayOptions extends RelayEvents {
    * outbox, each 32 bytes in base64. An endpoint that none of them decrypts is sent nothing, and its deliveries wait.
    */
   readonly encryptionKeys?: readonly string[]
-  readonly userAgent?: string
+  /** Receivers see it behind the name `folkmoot-relay`. */
+  readonly version?: string | undefined
   /** For tests, and for outboxes that are no directories. */
   readonly source?: OutboxSource
   readonly store?: SeparateStore
@@ -93,7 +94,8 @@ const isSystems = (error: unknown): boolean => /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.te
  * `newer`, `damaged`, `unavailable`
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
-  const { clock = systemClock, random = Math.random, userAgent = 'folkmoot-relay' } = options
+  const { clock = systemClock, random = Math.random } = options
+  const userAgent = userAgentOf(options.version)
   let settings = checkSettings({ ...options.settings })
   const current = (): Settings => settings
   const events = safely(options)

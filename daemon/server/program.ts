@@ -64,7 +64,7 @@ export function createProgram({
     })
 
   handOverKeys(program, encryptionKeys)
-  serveCommand(program, out, starting)
+  serveCommand(program, out, starting, version)
 
   networkCommands(program, out)
   memberCommands(program, out)

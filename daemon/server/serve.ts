@@ -10,7 +10,7 @@ import { isPublicUrl } from '../../lib/options.ts'
 import { closeAll } from '../close-all.ts'
 import type { Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
-import type { Relay } from '../relay/relay.ts'
+import type { Relay, RelayOptions } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
 import { banner } from './banner.ts'
 import { communityOf, httpsOf, reach } from './community.ts'
@@ -48,9 +48,10 @@ const grace = 10_000
 
 /**
  * The stand-alone API server: storage, API, and with `--relay` the relay in the same process.
+ * @param version its relay names it to receivers
  * @throws UsageError, StorageError
  */
-export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
+export async function serve(flags: ServeFlags, out: Output, version?: string): Promise<Running> {
   const webhookKeys = secretsOf('--webhook-key', flags.webhookKey, flags.webhookKeyFile)
   if (flags.webhookUrl.length !== webhookKeys.length)
     throw new UsageError('--webhook-url goes with --webhook-key or --webhook-key-file: give as many keys as addresses')
@@ -110,7 +111,7 @@ export async function serve(flags: ServeFlags, out: Output): Promise<Running> {
     opened.push(async () => demo?.receiver?.close())
     let view: SeparateRelay | undefined
     if (flags.relay) {
-      const relay = await relayOf(outbox, flags, encryptionKeys, log)
+      const relay = await startRelayOf(flags, { outbox, encryptionKeys, version }, log)
       opened.push(() => relay.close(grace))
       const { relayViewOf } = await import('../relay/operate/view/of-relay.ts')
       const ofRelay = relayViewOf(relay, outbox)
@@ -227,12 +228,13 @@ async function controlOf(
   }
 }
 
-async function relayOf(outbox: string, flags: ServeFlags, encryptionKeys: readonly string[], log: Log): Promise<Relay> {
+type RelayHas = Pick<RelayOptions, 'outbox' | 'encryptionKeys' | 'version'>
+
+async function startRelayOf(flags: ServeFlags, has: RelayHas, log: Log): Promise<Relay> {
   const { startRelay } = await import('../relay/relay.ts')
   return startRelay({
-    outbox,
+    ...has,
     settings: reach(flags),
-    encryptionKeys,
     onNotice: ({ kind, endpoint_id, text }) => {
       if (kind === 'endpoint.unreadable') log.warn(`endpoint ${endpoint_id}: ${text}`)
     },

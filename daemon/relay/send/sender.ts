@@ -48,6 +48,9 @@ const secretsAt = ({ secrets, old_secrets }: Attempt['endpoint'], now: number): 
 const always = () => true
 const nothing = { status: null, retryAfter: undefined }
 
+/** How the relay names itself to receivers. */
+export const userAgentOf = (version?: string): string => (version ? `folkmoot-relay/${version}` : 'folkmoot-relay')
+
 /**
  * Sends webhooks by section 6 of the specification: POST, any 2xx acknowledges, no redirect is followed.
  * @param settings read anew at each attempt

@@ -149,6 +149,7 @@ test('--webhook-url with --relay: an event arrives at the endpoint with its key'
     'content-type': 'application/json',
     accept: 'application/json',
     authorization: 'Bearer secret-key',
+    'user-agent': expect.stringMatching(/^folkmoot-relay\/\d+\.\d+\.\d+/),
   })
   expect(received[0]?.body).toEqual({
     event_id: expect.stringMatching(/^[0-9a-f-]{36}$/),

@@ -40,9 +40,6 @@ export interface Host {
 /** Milliseconds for attempts in flight after a service is asked to stop. */
 const drainTime = 15_000
 
-/** How the relay names itself to receivers. */
-export const userAgentOf = (version: string): string => `folkmoot-relay/${version}`
-
 /**
  * A directory may be made before the API server writes to it, and a database before it has its tables. A SQLite file is made by the
  * API server alone: a name that is not there is a mistake.
@@ -69,7 +66,7 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   let started: Relay | undefined
   const metrics = createMetrics(() => started, host.version)
   const heard = combine(log, metrics)
-  const relay = await startRelay({ ...heard, outbox, settings, encryptionKeys, userAgent: userAgentOf(host.version) })
+  const relay = await startRelay({ ...heard, outbox, settings, encryptionKeys, version: host.version })
   started = relay
   let control: Control | undefined
   try {

@@ -7,6 +7,7 @@ import { UsageError } from '../../../usage.ts'
 import { commandActor } from '../../../user.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
+import { userAgentOf } from '../../send/sender.ts'
 import { sendTest } from '../../send/test-delivery.ts'
 import type { OperatorStore } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
@@ -14,7 +15,6 @@ import { announcedControl } from '../control-port.ts'
 import { type FoundEndpoint, findEndpoint } from '../on-endpoint.ts'
 import { audited, subjectOf } from '../trail.ts'
 import type { Checked } from './check.ts'
-import { userAgentOf } from './run.ts'
 
 export interface TestFlags extends SettingFlags {
   readonly outbox?: string
