@@ -1,5 +1,5 @@
 /** The SQLite file of a relay's store. */
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
 import { makeDirectory } from '../../../../adapters/files/directory.ts'
@@ -12,6 +12,7 @@ import { makeFile } from '../../../../adapters/sql/sqlite/file.ts'
 import { existingIn, migrateFile, requireMigratedFile } from '../../../../adapters/sql/sqlite/migrate.ts'
 import { DatabaseSync } from '../../../../adapters/sql/sqlite/module.ts'
 import { openReadOnly } from '../../../../adapters/sql/sqlite/read-only.ts'
+import { StorageError } from '../../../../lib/storage/contract.ts'
 import { begin, type Plan, type RelayDatabase, type Rows, runAtOnce, type Statement } from '../database.ts'
 import { remedy, schemaOf } from '../schema.ts'
 import { insertEventsInto } from './events.ts'
@@ -74,12 +75,23 @@ export async function openDatabaseReadOnly(path: string): Promise<SqliteDatabase
   }
 }
 
-/** Refuses a file system that takes no changes: a relay with nothing to send would not notice. @throws StorageError */
-export function refuseReadOnly(path: string): void {
+/** Refuses a file system that is read-only or full: a relay with nothing to send would not notice. @throws StorageError */
+export function refuseUnwritable(path: string): void {
   try {
     accessSync(path, constants.W_OK)
   } catch (error) {
     if (isReadOnly(error)) throw fileError(`the relay's store ${path}`, error)
+  }
+  if (isFull(path)) throw new StorageError('full', `the relay's store ${path}: its disk is full: make space`)
+}
+
+function isFull(path: string): boolean {
+  try {
+    const { blocks, bavail } = statfsSync(path)
+    // Some file systems do not count their blocks.
+    return blocks > 0 && bavail === 0
+  } catch {
+    return false
   }
 }
 

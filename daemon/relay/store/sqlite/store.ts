@@ -10,7 +10,7 @@ import { readingOf, storedEndpoints } from '../plans/waiting.ts'
 import { number, text } from '../rows.ts'
 import type { SeparateStore } from '../separate-store.ts'
 import type { Ingested, Recorded, Recovered, Result, StoreChanges, Turn } from '../store.ts'
-import { openDatabase, refuseReadOnly } from './database.ts'
+import { openDatabase, refuseUnwritable } from './database.ts'
 import { createOrder } from './order.ts'
 import { readingAhead } from './reading-ahead.ts'
 
@@ -184,7 +184,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
       return recorded
     },
     async poll() {
-      refuseReadOnly(path)
+      refuseUnwritable(path)
       const found = readVersion()
       if (found === version) return undefined
       version = found

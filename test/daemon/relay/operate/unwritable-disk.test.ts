@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRelay } from '../../../../daemon/relay/relay.ts'
@@ -28,5 +29,23 @@ test('a relay with nothing to do is not ready while its disk is read-only, and i
   })
 
   expect(spawnSync('umount', ['-l', disk]).status).toBe(0)
+  await until(() => relay.ready, 'it is ready again')
+})
+
+test('a relay with nothing to do is not ready while its disk is full, and is ready again afterwards', async ({ skip }) => {
+  const disk = smallDisk('4m')
+  if (!disk) return skip(noSmallDisk)
+  const faults: unknown[] = []
+  const relay = await startRelay({ outbox: join(disk, 'outbox'), onFault: (_, error) => faults.push(error) })
+  onTestFinished(() => relay.close())
+  await until(() => relay.ready, 'it is ready')
+
+  const filling = join(disk, 'filling')
+  expect(() => writeFileSync(filling, Buffer.alloc(4 * 1024 * 1024))).toThrow('ENOSPC')
+  const isNamed = () => faults.some((fault) => /relay\.sqlite: its disk is full: make space$/.test(String(fault)))
+  await until(isNamed, 'the disk is named')
+  expect(relay.ready).toBe(false)
+
+  rmSync(filling)
   await until(() => relay.ready, 'it is ready again')
 })
