@@ -1,7 +1,8 @@
 /** `folkmoot-relay check`: whether a relay could run here, found out as a relay would, without changing anything. */
-import { accessSync, closeSync, constants, existsSync, openSync, statfsSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
+import { bytesLeft } from '../../../../adapters/files/disk.ts'
 import { isReadOnly } from '../../../../adapters/files/errors.ts'
 import { type Credentials, keyRing } from '../../../../lib/outbox/encryption.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
@@ -155,10 +156,9 @@ function homeProblems(home: string): readonly string[] {
     accessSync(nearest, constants.W_OK | constants.X_OK)
     openForChanges(join(home, 'relay.lock'))
     openForChanges(join(home, 'control.key'))
-    const { blocks, bavail, bsize } = statfsSync(nearest)
-    // Some file systems do not count their blocks.
-    const isFull = blocks > 0 && bavail * bsize < leastLeft
-    return isFull ? [`the disk of ${home} is full, or nearly: make space, at least ${leastLeft / 1024} KiB`] : []
+    return bytesLeft(nearest) < leastLeft
+      ? [`the disk of ${home} is full, or nearly: make space, at least ${leastLeft / 1024} KiB`]
+      : []
   } catch (error) {
     return isReadOnly(error)
       ? [readOnlyText(`the relay's own files in ${home}`)]

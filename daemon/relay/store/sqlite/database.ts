@@ -1,8 +1,9 @@
 /** The SQLite file of a relay's store. */
-import { accessSync, constants, statfsSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
 import { makeDirectory } from '../../../../adapters/files/directory.ts'
+import { bytesLeft } from '../../../../adapters/files/disk.ts'
 import { fileError, isReadOnly } from '../../../../adapters/files/errors.ts'
 import { isRecordsFault } from '../../../../adapters/sql/faults.ts'
 import { refuseNewer } from '../../../../adapters/sql/migrations.ts'
@@ -79,19 +80,9 @@ export async function openDatabaseReadOnly(path: string): Promise<SqliteDatabase
 export function refuseUnwritable(path: string): void {
   try {
     accessSync(path, constants.W_OK)
+    if (bytesLeft(path) === 0) throw new StorageError('full', `the relay's store ${path}: its disk is full: make space`)
   } catch (error) {
-    if (isReadOnly(error)) throw fileError(`the relay's store ${path}`, error)
-  }
-  if (isFull(path)) throw new StorageError('full', `the relay's store ${path}: its disk is full: make space`)
-}
-
-function isFull(path: string): boolean {
-  try {
-    const { blocks, bavail } = statfsSync(path)
-    // Some file systems do not count their blocks.
-    return blocks > 0 && bavail === 0
-  } catch {
-    return false
+    if (error instanceof StorageError || isReadOnly(error)) throw fileError(`the relay's store ${path}`, error)
   }
 }
 
