@@ -2,12 +2,13 @@
  * Rows by id that the writer of a file has read, such as callers and their spaces. One writes at a time: so a row is the same
  * until this process changes its table, or another one has committed.
  */
-import type { Statement } from '../../sql/statement.ts'
-import type { Rows } from '../sql/session.ts'
+import type { AnyRow, TableShape } from '../../sql/values.ts'
 
 export interface KeptRows {
-  /** The rows of a statement, asked for only if they are not kept. @throws what `ask` throws */
-  of(statement: Statement, ask: (statement: Statement) => Rows): Rows
+  /** The row with an id, if it is kept. It is frozen all through. */
+  of(table: TableShape, id: string): AnyRow | undefined
+  /** Freezes a row that was just read, and keeps it. @param values of its columns, by which it is measured */
+  keep(table: TableShape, row: AnyRow, values: readonly unknown[]): AnyRow
   /** Rows of a table change; without one nobody can tell of which. */
   changed(table: string | undefined): void
   /** Changes were undone, or somebody else may have made some. */
@@ -21,8 +22,8 @@ const maxRows = 256
 const longestRow = 4096
 
 export function keptRows(): KeptRows {
-  /** By table, by the text of the statement, and by id. */
-  const tables = new Map<string, Map<string, Map<unknown, Rows>>>()
+  /** By the name of the table, by its shape, and by id: a name may have other columns elsewhere. */
+  const tables = new Map<string, Map<TableShape, Map<string, AnyRow>>>()
   let count = 0
   let isTrusted = true
 
@@ -32,24 +33,18 @@ export function keptRows(): KeptRows {
     isTrusted = true
   }
 
-  function keep(table: string, sql: string, id: unknown, rows: Rows): void {
-    if (count >= maxRows) forget()
-    const queries = tables.get(table) ?? new Map<string, Map<unknown, Rows>>()
-    const byId = queries.get(sql) ?? new Map<unknown, Rows>()
-    tables.set(table, queries.set(sql, byId.set(id, rows)))
-    count += 1
-  }
-
   return {
     forget,
-    of(statement, ask) {
-      const { sql, values, reads, single } = statement
-      if (!single || values.length !== 1 || reads === undefined || !isTrusted) return ask(statement)
-      const kept = tables.get(reads)?.get(sql)?.get(values[0])
-      if (kept) return kept
-      const rows = ask(statement)
-      if (lengthOf(rows) <= longestRow) keep(reads, sql, values[0], rows)
-      return rows
+    of: (table, id) => tables.get(table.name)?.get(table)?.get(id),
+    keep(table, row, values) {
+      if (!isTrusted || lengthOf(values) > longestRow) return row
+      if (count >= maxRows) forget()
+      const { id } = row
+      const shapes = tables.get(table.name) ?? new Map<TableShape, Map<string, AnyRow>>()
+      const byId = shapes.get(table) ?? new Map<string, AnyRow>()
+      tables.set(table.name, shapes.set(table, byId.set(String(id), frozen(row))))
+      count += 1
+      return row
     },
     changed(table) {
       // Their count stays: it is only a bound.
@@ -63,5 +58,11 @@ export function keptRows(): KeptRows {
   }
 }
 
-const lengthOf = ([row = []]: Rows): number =>
-  row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+const lengthOf = (values: readonly unknown[]): number =>
+  values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const name in value) frozen(value[name])
+  return Object.freeze(value)
+}

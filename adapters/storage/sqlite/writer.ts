@@ -43,9 +43,14 @@ export function groupWriterOn(connection: Connection, { changes, appended, kept,
       return connection.database
     },
     query(statement) {
-      if (!statement.writes) return kept.of(statement, ask)
-      change(statement.writes)
+      if (statement.writes) change(statement.writes)
       return ask(statement)
+    },
+    row(table, id) {
+      const known = kept.of(table, id)
+      if (known) return known
+      const [values] = ask(statements.get(table, id))
+      return values && kept.keep(table, statements.reader(table)(values), values)
     },
     attempt(statement, table) {
       requireTransaction(connection)
