@@ -28,7 +28,8 @@ export async function skip({ outbox, json, ...flags }: SkipFlags): Promise<strin
     const asked = { store, now: systemClock.now(), outbox: address, actor: commandActor() }
     const skipped = await skipAudited(asked, chosen)
     if (json) return jsonLines([{ skipped }])
-    return `${skipped} ${skipped === 1 ? 'delivery is' : 'deliveries are'} skipped; replay --status skipped makes them due again\n`
+    const undoing = `replay --endpoint ${chosen.endpoint} --status skipped`
+    return `${skipped} ${skipped === 1 ? 'delivery is' : 'deliveries are'} skipped; ${undoing} makes them due again\n`
   } finally {
     await store.close()
   }

@@ -41,6 +41,18 @@ describe('skip', () => {
     ])
   })
 
+  test('prints the command that undoes it, and that command does', async () => {
+    const hook = await receiver(status(500))
+    const made = await bench({ retrySchedule: [0, 3600] })
+    await made.append(endpoint(hook.url), event('only'))
+    await until(() => made.attempts.length === 1, 'it has failed')
+    const skipped = await ended('folkmoot-relay', 'skip', '--outbox', made.directory, '--endpoint', '7')
+    expect(skipped.stdout).toMatch(/^1 delivery is skipped; replay .* makes them due again$/m)
+    const [, undoing = ''] = /; (.*) makes/.exec(skipped.stdout) ?? []
+    const undone = await command(...undoing.split(' '), '--outbox', made.directory)
+    expect(undone).toEqual({ code: 0, out: '{"replayed":1}\n', error: '' })
+  })
+
   test('lets the next one of the subject go, wherever in the row the skipped ones stood', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'e0' ? 500 : 204).end())
     const made = await bench({ retrySchedule: [0, 3600], breakerThreshold: 1000 })
