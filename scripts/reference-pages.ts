@@ -193,12 +193,15 @@ ${sections.join('\n')}`
 /** The host's own table under one of the API's: the example that the tests run, as a project writes it. */
 function hostTablesPage(): string {
   const source = readFileSync(new URL('test/examples/host-members.ts', root), 'utf8')
+  const asInProject = source
+    .replace('import { ApiError, ', "import { ApiError } from 'folkmoot'\nimport { ")
+    .replace("'./package.ts'", "'folkmoot/storage'")
   return `${head("A host's own table, as an example")}
 The members of a network are the people of an application, in a SQLite table that was there before.
 [host-transactions.md](host-transactions.md#tables-that-you-have-already) shows how to mount it. ${code('host-members.ts')}:
 
 ${'```'}ts
-${source.replace("'./package.ts'", "'folkmoot/storage'").trimEnd()}
+${asInProject.trimEnd()}
 ${'```'}
 `
 }

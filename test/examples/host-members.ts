@@ -4,11 +4,11 @@
  * `CREATE TABLE people (person_no INTEGER PRIMARY KEY, mail TEXT NOT NULL UNIQUE, given TEXT NOT NULL, family TEXT,
  *                       is_admin INTEGER NOT NULL DEFAULT 0, left_on TEXT, joined_on TEXT NOT NULL, changed_on TEXT NOT NULL)`
  *
- * Reading and renaming go through the API. New people sign up in the application, so `insert` and `remove` are left out, and
- * the API answers those operations with 403.
+ * Reading and renaming go through the API. New people sign up in the application, so `insert` and `remove` are left out. The
+ * API answers new members with 403, and every change that `people` cannot keep: removals, bans, new addresses.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { type HostRows, type HostTable, type Query, tables, type Where } from './package.ts'
+import { ApiError, type HostRows, type HostTable, type Query, tables, type Where } from './package.ts'
 
 type MemberRow = HostRows['members']
 
@@ -25,7 +25,7 @@ const expressions: Readonly<Record<string, string>> = {
   state: "CASE WHEN left_on IS NULL THEN 'active' ELSE 'removed' END",
 }
 
-/** Columns that the API may change. */
+/** Columns that the API may change. `update` refuses all others. */
 const changeable: Readonly<Record<string, string>> = { first_name: 'given', last_name: 'family', updated_at: 'changed_on' }
 
 const columns = Object.entries(expressions).map(([name, expression]) => `${expression} AS ${name}`)
@@ -76,7 +76,10 @@ export function hostMembers(network_id: string): HostTable<MemberRow, DatabaseSy
     async update(database, id, patch, guard = {}) {
       const values: SQLInputValue[] = []
       const changes = Object.entries(patch).flatMap(([name, value]) => {
-        if (value === undefined || !changeable[name]) return []
+        if (value === undefined) return []
+        // Left out in silence, a removal would be answered and announced, and the person would still be here.
+        if (!changeable[name])
+          throw new ApiError(403, { error: 'forbidden', message: `${name} is managed by the host application`, status: 403 })
         values.push(value as SQLInputValue)
         return [`${changeable[name]} = ?`]
       })

@@ -75,6 +75,18 @@ test('an operation that the host left out is answered with 403, which names its 
   })
 })
 
+test("what the host's table cannot keep is refused, and nobody hears of it", async () => {
+  const { database, send } = await application()
+  const removed = await send('DELETE', '/members/10')
+  const changed = await send('PATCH', '/members/10', { first_name: 'Rear Admiral', email: 'new@example.org' })
+  expect([removed, changed].map(({ status, body }) => [status, body.message])).toEqual([
+    [403, 'state is managed by the host application'],
+    [403, 'email is managed by the host application'],
+  ])
+  expect(database.prepare('SELECT given FROM people WHERE person_no = 10').get()).toEqual({ given: 'Grace' })
+  expect(database.prepare('SELECT count(*) AS events FROM folkmoot_outbox').get()).toEqual({ events: 0 })
+})
+
 test("other tables stay the library's, and refer to the host's people", async () => {
   const { send } = await application()
   const space = await send('POST', '/spaces', { name: 'Lobby' })
