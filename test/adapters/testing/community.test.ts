@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { communityMiddleware } from '../../../adapters/http/node.ts'
 import { testCommunity } from '../../../adapters/testing/index.ts'
 import { ApiError, type Options } from '../../../lib/index.ts'
@@ -132,4 +132,12 @@ test('a server of the test answers over plain HTTP, unless `allowHttp` is false'
     server.close()
   }
   expect(statuses).toEqual([200, 403])
+})
+
+test('calls end while a test runner fakes the date and time-outs, as the page about tests names them', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { client, events } = await testCommunity()
+  await client.members.create({ email: 'grace@example.org', first_name: 'Grace', last_name: 'Oak' })
+  expect(events()).toHaveLength(1)
 })
