@@ -105,10 +105,12 @@ export function isPublicUrl(text: unknown): boolean {
 const isPromise = (value: unknown): boolean =>
   typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
 
+const storages = 'memoryStorage(), lowdbStorage(…), sqliteStorage(…), postgresStorage(…) or your own'
+
 const storageRule = ({ input }: { readonly input: unknown }): string =>
   isPromise(input)
     ? 'got a Promise: await it, as in `storage: await lowdbStorage(…)`'
-    : `is required: memoryStorage(), lowdbStorage(…) or your own${input === undefined ? '' : `, got ${shown(input)}`}`
+    : `is required: ${storages}${input === undefined ? '' : `, got ${shown(input)}`}`
 
 const { perMinute, ...sizes } = defaultLimits
 const rate = v.custom<number | null>((value) => value === null || v.is(count, value), must('be a whole number above 0 or null'))

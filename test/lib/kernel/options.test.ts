@@ -30,7 +30,7 @@ test('every problem is told at once, each with its option and what to do', () =>
     }),
   ).toEqual([
     expect.stringMatching(/^option `speed` does not exist; allowed: storage, basePath, .*encryptionKeys$/),
-    'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own',
+    'option `storage` is required: memoryStorage(), lowdbStorage(…), sqliteStorage(…), postgresStorage(…) or your own',
     'option `basePath` must be \'\' or the path of a URL without a trailing slash, got "community/"',
     'option `publicUrl` must be an address such as https://api.example.org or https://api.example.org/community, without a trailing slash, got "/api"',
     'option `allowHttp` must be true or false, got "yes"',
@@ -73,7 +73,10 @@ test.each([
     { limits: { perMinute: { standard: 5 } } },
     'option `limits.perMinute.premium` must be a whole number above 0 or null, got undefined',
   ],
-  [{ storage: memoryStorage }, 'option `storage` is required: memoryStorage(), lowdbStorage(…) or your own, got a function'],
+  [
+    { storage: memoryStorage },
+    'option `storage` is required: memoryStorage(), lowdbStorage(…), sqliteStorage(…), postgresStorage(…) or your own, got a function',
+  ],
   [{ clock: {} }, 'option `clock` must have a method now, got an object'],
 ])('%j is a problem', (options, problem) => {
   expect(problemsOf({ storage, ...options })).toContain(problem)
