@@ -122,7 +122,8 @@ const sizeRules = Object.fromEntries(Object.entries(sizes).map(([name, size]) =>
 
 const port = (...methods: readonly string[]) => v.optional(withMethods(methods, 'ports() of folkmoot/ports has'))
 
-const rules = {
+/** What each option must be, with its default. */
+export const optionRules = {
   storage: v.custom<Storage>((value) => v.is(withMethods(['transaction']), value), storageRule),
   basePath: v.optional(v.custom<string>(isPath, must("be '' or the path of a URL without a trailing slash")), ''),
   publicUrl: v.optional(
@@ -175,9 +176,9 @@ const rules = {
 export function settings(given: Options, chance: Chance): Settings {
   if (typeof given !== 'object' || given === null)
     throw new TypeError('createCommunity: the options must be an object with at least `storage`')
-  if (v.is(rules.storage, given))
+  if (v.is(optionRules.storage, given))
     throw new TypeError('createCommunity: the options must be an object, as in { storage }, got a storage')
-  const { problems, options } = checkedOptions('option', rules, given)
+  const { problems, options } = checkedOptions('option', optionRules, given)
   if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
   const { encryptionKeys, ...rest } = options
   const settled: { readonly [Name in Exclude<keyof Options, 'encryptionKeys'>]-?: Settings[Name] } = rest

@@ -5,6 +5,7 @@ import { must } from '../../lib/base/options.ts'
 import { type Client, createClient } from '../../lib/client/index.ts'
 import { communityOf } from '../../lib/community.ts'
 import type { Community, EventOf, HostEventName, NetworkRow, Options, WebhookEvent } from '../../lib/index.ts'
+import { optionRules } from '../../lib/options.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { MemberRow } from '../../lib/storage/tables/members.ts'
 import { checkOptions } from '../options.ts'
@@ -62,7 +63,9 @@ export interface TestCommunity {
   close(): Promise<void>
 }
 
+const { storage: _storage, clock: _clock, ...sharedRules } = optionRules
 const rules = {
+  ...sharedRules,
   now: v.optional(
     v.custom<number | string | Date>((value) => momentOf(value) !== undefined, must(momentRule)),
     '2026-01-01T00:00:00.000Z',
@@ -84,11 +87,11 @@ const origin = 'https://api.test'
  * @example const { client, events } = await testCommunity()
  */
 export async function testCommunity(options: TestCommunityOptions = {}): Promise<TestCommunity> {
-  const { now, seed, ...rest } = options
-  const { now: start, seed: seeded } = checkOptions('testCommunity', rules, { now, seed }, '{ now, seed }')
   for (const own of ['storage', 'clock'])
-    if (own in rest)
+    if (own in Object(options))
       throw new TypeError(`testCommunity: option \`${own}\` is its own: use createCommunity, or \`now\` and \`clock\``)
+  const { now, seed: seeded } = checkOptions('testCommunity', rules, options, '{ now, seed }')
+  const { now: _now, seed: _seed, ...rest } = options
   const emitted = { integration: [] as string[], host: [] as string[] }
   const outbox = {
     append: async (commits: readonly (readonly OutboxRecord[])[]) => {
@@ -96,7 +99,7 @@ export async function testCommunity(options: TestCommunityOptions = {}): Promise
     },
     close: async () => {},
   }
-  const clock = testClock(momentOf(start) ?? 0)
+  const clock = testClock(momentOf(now) ?? 0)
   const community = communityOf({ allowHttp: true, ...rest, storage: memoryStorage({ outbox }), clock }, seededChance(seeded))
   const { network, owner } = await community.networks.create({
     id: '1',

@@ -116,6 +116,10 @@ test('options of the community apply, and wrong ones are named', async () => {
   expect(typeof (await client.me.show()).id).toBe('number')
   await expect(testCommunity({ seed: Number.NaN })).rejects.toThrow('option `seed` must be a number or a text')
   await expect(testCommunity({ ids: 'text' } as unknown as Options)).rejects.toThrow('option `ids` must be')
+  await expect(testCommunity({ seeds: 7, ids: 'text' } as unknown as Options)).rejects.toThrow(
+    /^testCommunity: option `seeds` does not exist; .*seed.*; option `ids` must be/,
+  )
+  await expect(testCommunity(null as unknown as Options)).rejects.toThrow('the options must be an object')
   await expect(testCommunity({ clock: { now: () => 0 } } as unknown as Options)).rejects.toThrow('option `clock` is its own')
 })
 
