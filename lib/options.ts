@@ -122,7 +122,7 @@ const sizeRules = Object.fromEntries(Object.entries(sizes).map(([name, size]) =>
 
 const port = (...methods: readonly string[]) => v.optional(withMethods(methods, 'ports() of folkmoot/ports has'))
 
-/** What each option must be, with its default. */
+/** The options of `createCommunity`: what each must be, and its default. */
 export const optionRules = {
   storage: v.custom<Storage>((value) => v.is(withMethods(['transaction']), value), storageRule),
   basePath: v.optional(v.custom<string>(isPath, must("be '' or the path of a URL without a trailing slash")), ''),
