@@ -40,7 +40,7 @@ export interface Hooks {
 
 /** The options of `createCommunity`. Durations are milliseconds, sizes bytes. */
 export interface Options {
-  /** The storage of all rows. Required: there is no hidden default. */
+  /** The storage of all rows. There is no hidden default. */
   readonly storage: Storage
   /** The path at which the host mounts the API: `''`, or a path such as `/community`. */
   readonly basePath?: string

@@ -12,7 +12,7 @@ import { defaultLimits } from '../lib/limits.ts'
 import { exampleOf } from '../lib/openapi/example.ts'
 import { schemaWriter } from '../lib/openapi/schema.ts'
 import { operations } from '../lib/operations.ts'
-import { fieldsOf } from './interface-fields.ts'
+import { type Field, fieldsOf } from './interface-fields.ts'
 
 const root = new URL('../', import.meta.url)
 const head = (title: string): string =>
@@ -165,6 +165,9 @@ function typeOf(schema: unknown): string {
   return type === 'array' ? `readonly ${typeOf(item)}[]` : type
 }
 
+/** Limits and settings have defaults in place of marks. */
+const isRequired = (field: Field, defaults?: object): boolean => !field.optional && defaults === undefined
+
 const isForTests = /^For tests\.$|, for tests\.$/
 
 /** Every option of the library and every setting of the relay. */
@@ -179,7 +182,7 @@ function optionsPage(): string {
         code(field.name),
         rules ? code(typeOf(rules[field.name])) : field.type === '' ? 'function' : code(field.type),
         ...standard,
-        field.text,
+        isRequired(field, defaults) ? `**Required.** ${field.text}` : field.text,
       )
     })
     return `## ${title}\n\n${use}\n\n${tableOf(['option', 'type', ...(defaults ? ['default'] : []), 'meaning'], rows)}\n`
