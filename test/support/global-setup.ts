@@ -2,7 +2,7 @@
  * Shared by all test files of a run: a directory, a browser, a PostgreSQL (unless `DATABASE_URL` names one), and the programs
  * for processes. All but the directory are made when the first file asks for them.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -42,6 +42,12 @@ function once<T>(work: () => Promise<T>) {
 }
 
 async function share(): Promise<Shared> {
+  // Killed programs leave their temporary files behind. The name is short, because paths of sockets are.
+  const temporary = mkdtempSync(join(tmpdir(), 'fm-'))
+  // PostgreSQL may run as another user.
+  chmodSync(temporary, 0o755)
+  const { TMPDIR } = process.env
+  process.env['TMPDIR'] = temporary
   // A disk in memory, where there is one: what is written here has to survive nothing.
   const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'folkmoot-tests-'))
   // The files that run at once have pools of many connections between them.
@@ -72,7 +78,9 @@ async function share(): Promise<Shared> {
       await (await postgres.made())?.stop()
       ;(await programs.made())?.remove()
       await (await browser.made())?.close()
-      rmSync(directory, { recursive: true, force: true })
+      if (TMPDIR === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = TMPDIR
+      for (const made of [directory, temporary]) rmSync(made, { recursive: true, force: true })
     },
   }
 }
