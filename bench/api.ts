@@ -27,13 +27,13 @@ const values = optionsOf('npm run bench', 'Measures the API over each engine, be
   only: { default: '', means: 'requests to measure, as byId,list,post; all of them if empty' },
   seconds: { default: '2', means: 'seconds of each measurement' },
   rounds: { default: '3', means: 'rounds; medians are shown' },
-  warm: { default: '5', means: 'most seconds in which a server warms up for each request, before the first round' },
+  warm: { default: '10', means: 'most seconds in which a server warms up for each request, before the first round' },
   postgres: { default: '', means: 'URL of a database to use, in schemas that are dropped; else PostgreSQL comes from npm' },
   json: { default: '', means: 'a file that gets all figures as JSON' },
 })
 const [seconds, rounds, warm] = [Number(values.seconds), Number(values.rounds), Number(values.warm)]
 /** After so many requests of a kind V8 compiles little more. */
-const warmRequests = 15_000
+const warmRequests = 40_000
 const sizes = values.members.split(',').map(Number)
 const listed = (names: string): readonly string[] => names.split(',').filter((name) => name !== '')
 const [engines, peers, only] = [listed(values.engines), listed(values.peers), listed(values.only)]
