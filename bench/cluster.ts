@@ -34,6 +34,7 @@ function relays(number: number, events: number, answerAfter: number): Promise<Me
     keptAt,
     inFlight,
     perSecond: null,
+    ingested: false,
   }))
   return receiver.measure(
     events,
@@ -42,7 +43,11 @@ function relays(number: number, events: number, answerAfter: number): Promise<Me
   )
 }
 const alone = (file: string, events: number, answerAfter: number): Promise<Measured> =>
-  receiver.measure(events, [{ file, task: { count: events, keptAt: postgres.url, inFlight, perSecond: null } }], answerAfter)
+  receiver.measure(
+    events,
+    [{ file, task: { count: events, keptAt: postgres.url, inFlight, perSecond: null, ingested: false } }],
+    answerAfter,
+  )
 
 type Sending = (events: number, answerAfter: number) => Promise<Measured>
 const bare = 'bare signed undici loop'

@@ -1,7 +1,8 @@
 /**
  * `npm run bench:relay`: the relay over SQLite and over PostgreSQL, beside a bare signed undici loop, BullMQ on Redis and graphile-worker on
  * PostgreSQL. All post the same events of 1 KiB over keep-alive to the same receiver, which checks that it got every id. Senders have
- * a core for themselves; the receiver, Redis and PostgreSQL have another. Figures are those of the last three quarters of a backlog,
+ * a core for themselves; the receiver, Redis and PostgreSQL have another. Each has its backlog in its store or queue before it begins. The
+ * relay is also measured while it ingests it from the outbox. Figures are those of the last three quarters of a backlog,
  * when code is compiled and connections are made. Compare ratios within one run, never figures of two runs.
  *
  * Needs `redis-server` on the PATH for BullMQ; PostgreSQL comes from npm.
@@ -18,8 +19,9 @@ import { moveTo, pinned } from './support/cores.ts'
 import { ratioOf, spreadOf, whole } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
 
+const usual = 'folkmoot-sqlite,folkmoot-postgres,bullmq,graphile,folkmoot-sqlite-ingesting,folkmoot-postgres-ingesting'
 const values = optionsOf('npm run bench:relay', 'Measures the relay beside its peers, in one run.', {
-  senders: { default: 'folkmoot-sqlite,folkmoot-postgres,bullmq,graphile', means: 'what is measured beside the bare loop' },
+  senders: { default: usual, means: 'what is measured beside the bare loop' },
   count: { default: '60000', means: 'events of a backlog' },
   rounds: { default: '3', means: 'rounds; medians are shown' },
   'in-flight': { default: '64', means: 'requests at once, of each sender' },
@@ -63,26 +65,24 @@ interface Sender {
   readonly file: string
   /** Where a run of it keeps its events. */
   readonly keptAt: (run: number) => string
+  /** Whether the relay ingests the backlog within the measured time. If not, it is in the store before, as jobs are in queues. */
+  readonly ingests?: boolean
 }
 
 const senders = listed(values.senders)
 const redis = senders.includes('bullmq') ? await startRedis() : ''
-const postgres = senders.some((name) => ['graphile', 'folkmoot-postgres'].includes(name)) ? await startPostgres() : undefined
+const postgres = senders.some((name) => /graphile|postgres/.test(name)) ? await startPostgres() : undefined
 if (postgres) closing.push(() => postgres.stop())
+const overSqlite = { file: 'folkmoot.ts', keptAt: (run: number) => join(directory, `outbox-${run}`) }
+const overPostgres = { file: 'cluster.ts', keptAt: (run: number) => `${postgres?.url}?schema=bench_${run}` }
 const known: Readonly<Record<string, Sender>> = {
   bare: { title: 'bare signed undici loop', file: 'bare.ts', keptAt: () => '' },
-  'folkmoot-sqlite': {
-    title: 'folkmoot-relay, SQLite',
-    file: 'folkmoot.ts',
-    keptAt: (run) => join(directory, `outbox-${run}`),
-  },
-  'folkmoot-postgres': {
-    title: 'folkmoot-relay, PostgreSQL',
-    file: 'cluster.ts',
-    keptAt: (run) => `${postgres?.url}?schema=bench_${run}`,
-  },
+  'folkmoot-sqlite': { title: 'folkmoot-relay, SQLite', ...overSqlite },
+  'folkmoot-postgres': { title: 'folkmoot-relay, PostgreSQL', ...overPostgres },
   bullmq: { title: 'BullMQ, Redis', file: 'bullmq.ts', keptAt: () => redis },
   graphile: { title: 'graphile-worker, PostgreSQL', file: 'graphile.ts', keptAt: () => postgres?.url ?? '' },
+  'folkmoot-sqlite-ingesting': { title: 'folkmoot-relay, SQLite, ingests', ...overSqlite, ingests: true },
+  'folkmoot-postgres-ingesting': { title: 'folkmoot-relay, PostgreSQL, ingests', ...overPostgres, ingests: true },
 }
 const senderOf = (name: string): Sender => {
   const sender = known[name]
@@ -94,8 +94,9 @@ const receiver = await startReceiver()
 closing.push(() => receiver.stop())
 let runs = 0
 const run = (name: string, events: number, perSecond: number | null): Promise<Measured> => {
-  const { file, keptAt } = senderOf(name)
-  return receiver.measure(events, [{ file, task: { count: events, keptAt: keptAt(runs++), inFlight, perSecond } }])
+  const { file, keptAt, ingests = false } = senderOf(name)
+  const task = { count: events, keptAt: keptAt(runs++), inFlight, perSecond, ingested: perSecond === null && !ingests }
+  return receiver.measure(events, [{ file, task }])
 }
 
 try {
@@ -142,7 +143,7 @@ try {
   const lags: { readonly rate: number; readonly sender: string; readonly p50: number; readonly p99: number }[] = []
   // The relay over PostgreSQL takes its events from a table, at the pace of commits.
   for (const rate of rates)
-    for (const name of senders.filter((each) => each !== 'folkmoot-postgres')) {
+    for (const name of senders.filter((each) => !/-postgres|-ingesting/.test(each))) {
       const { p50, p99 } = await run(name, rate * seconds, rate)
       lags.push({ rate, sender: senderOf(name).title, p50, p99 })
     }

@@ -1,7 +1,8 @@
 /**
  * `npx node bench/relay/checkouts.ts OTHER`: the relay of this checkout beside that of another one, for a change whose cost is smaller than
  * the noise between two runs. Both deliver the same backlog to the same receiver, in interleaved pairs, the first one changing each time.
- * Options: --count N (events of a backlog, 20000), --rounds N (pairs, 7), --in-flight N (64), --postgres (over PostgreSQL, not SQLite)
+ * Options: --count N (events of a backlog, 20000), --rounds N (pairs, 7), --in-flight N (64), --postgres (over PostgreSQL, not SQLite),
+ * --ingested (the backlog is in the store before it begins)
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,6 +19,7 @@ const { values, positionals } = parseArgs({
     rounds: number('7'),
     'in-flight': number('64'),
     postgres: { type: 'boolean', default: false },
+    ingested: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })
@@ -39,7 +41,9 @@ try {
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       const place = `${side}_${round}`
       const keptAt = postgres ? `${postgres.url}?schema=${place}` : join(directory, place)
-      const measured = await receiver.measure(count, [{ file: files[side], task: { count, keptAt, inFlight, perSecond: null } }])
+      const measured = await receiver.measure(count, [
+        { file: files[side], task: { count, keptAt, inFlight, perSecond: null, ingested: values.ingested } },
+      ])
       if (round > 0) seen[side].push(measured)
     }
 } finally {

@@ -13,6 +13,8 @@ export interface Task {
   readonly inFlight: number
   /** Events a second, each at its time; null: all of them are there from the beginning. */
   readonly perSecond: number | null
+  /** Whether a relay has the backlog in its store before it begins. If not, it ingests it within the measured time. */
+  readonly ingested: boolean
 }
 
 /** The usage of a sender since its process began. */
