@@ -74,7 +74,7 @@ async function read({ store, events }: ReadingParts, runs: readonly EndpointRun[
   const readings = runs.map((run) => ({ run, reading: run.reading(lane) }))
   try {
     const refs = runs.map(({ endpoint }) => endpoint.ref)
-    const except = readings.flatMap(({ reading }) => reading.except)
+    const except = new Map(readings.map(({ run, reading }) => [run.endpoint.ref, reading.except]))
     const found = await store.peek(refs, lane, limit, except)
     for (const { run, reading } of readings) run.feed(lane, reading, found.get(run.endpoint.ref) ?? [], limit, now)
   } catch (error) {

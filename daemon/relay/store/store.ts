@@ -188,13 +188,13 @@ export interface RelayStore {
   readonly readsAtOnce: number
   /**
    * The waiting deliveries of a lane of each endpoint, by due time, so many of each.
-   * @param except deliveries that are left out, such as those in flight: the store calls them waiting
+   * @param except deliveries of each endpoint that are left out, such as those in flight: the store calls them waiting
    */
   peek(
     endpoints: readonly number[],
     lane: Lane,
     limit: number,
-    except?: readonly number[],
+    except?: ReadonlyMap<number, readonly number[]>,
   ): Promise<ReadonlyMap<number, readonly Waiting[]>>
   /**
    * Puts in order what has come for endpoints that keep the order of subjects.

@@ -172,7 +172,8 @@ export class EndpointQueue {
   }
 
   async #peek(lane: Lane, limit: number, except: readonly number[] = []): Promise<readonly Waiting[]> {
-    return (await this.#store.peek([this.#endpoint], lane, limit, except)).get(this.#endpoint) ?? []
+    const found = await this.#store.peek([this.#endpoint], lane, limit, new Map([[this.#endpoint, except]]))
+    return found.get(this.#endpoint) ?? []
   }
 
   /** Nothing waits in the store until something is expected. */

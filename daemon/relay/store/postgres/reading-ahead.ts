@@ -18,8 +18,9 @@ export function readingAhead(database: PostgresDatabase): Pick<RelayStore, 'read
   const bodies = createBodies()
   return {
     readsAtOnce: 32,
-    async peek(endpoints, which, limit, except = []) {
-      const rows = await database.rows(which === 'first' ? peekingBodies : peeking, [endpoints, laneNumber(which), limit, except])
+    async peek(endpoints, which, limit, except = new Map()) {
+      const values = [endpoints, laneNumber(which), limit, [...except.values()].flat()]
+      const rows = await database.rows(which === 'first' ? peekingBodies : peeking, values)
       const read = (row: SqlRow) => {
         const waiting = waitingOf(row)
         if (which === 'first') bodies.keep(waiting, outgoingOf(row, waiting.delivery))

@@ -29,6 +29,8 @@ export interface SqliteDatabase extends RelayDatabase {
   readonly connection: DatabaseSync
   /** Does work in one transaction, at once. */
   transactionNow<T>(work: () => T): T
+  /** Reads several times in one snapshot, at once. Each statement by itself would lock the file. */
+  snapshotNow<T>(work: () => T): T
   /** Runs a plan inside of such work. */
   run<T>(plan: Plan<T>): T
 }
@@ -109,8 +111,8 @@ function databaseOver(connection: DatabaseSync): SqliteDatabase {
 
   const run = <T>(plan: Plan<T>): T => runAtOnce(plan, answer)
 
-  function transactionNow<T>(work: () => T): T {
-    connection.exec('BEGIN IMMEDIATE')
+  function inside<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: () => T): T {
+    connection.exec(begin)
     try {
       const result = work()
       connection.exec('COMMIT')
@@ -120,11 +122,13 @@ function databaseOver(connection: DatabaseSync): SqliteDatabase {
       throw error
     }
   }
+  const transactionNow = <T>(work: () => T): T => inside('BEGIN IMMEDIATE', work)
 
   return {
     dialect,
     connection,
     transactionNow,
+    snapshotNow: (work) => inside('BEGIN', work),
     run,
     transaction: async (plan) => transactionNow(() => run(plan())),
     read: async (plan) => run(plan()),

@@ -47,6 +47,22 @@ test('a small body that differs from the ingested one is not intact', async () =
   await store.close()
 })
 
+test('an event that goes to many endpoints is read once for all of them', async () => {
+  const { store, ref } = await storeWith([])
+  const others = ['2', '3'].map((id) => endpoint('http://receiver.example/', { id }))
+  const records = [...others, event('e1'), event('e2')]
+  await store.ingest({ commits: [records], damage: [], positions: {}, more: false }, 0, 0)
+  const refs = (await store.endpoints()).map((each) => each.endpoint.ref)
+  expect(refs).toHaveLength(3)
+  const [withoutFirst] = (await store.peek([ref], 'first', 10)).get(ref) ?? []
+  const waiting = await store.peek(refs, 'first', 10, new Map([[ref, [withoutFirst?.delivery ?? 0]]]))
+  const found = await Promise.all(refs.map(async (each) => [...(await store.outgoing(waiting.get(each) ?? [])).values()]))
+  expect(found.map((each) => each.map(({ event_id }) => event_id))).toEqual([['e2'], ['e1', 'e2'], ['e1', 'e2']])
+  const [, second, third] = found
+  expect(second?.map(({ body }, place) => body === third?.[place]?.body)).toEqual([true, true])
+  await store.close()
+})
+
 test('a delivery with the number of a removed one has its own body', async () => {
   const { store, ref } = await storeWith([100])
   const [before] = (await store.peek([ref], 'first', 10)).get(ref) ?? []
