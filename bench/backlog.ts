@@ -17,6 +17,7 @@ import { youngGenerationLimit } from '../daemon/bin/young-generation.ts'
 import { storePath } from '../daemon/relay/backing.ts'
 import { startRelay } from '../daemon/relay/relay.ts'
 import type { EndpointUpsert } from '../lib/outbox/record.ts'
+import { ingestAll } from './relay/ingested.ts'
 import { eventOf, inGroups, key, peakMiB } from './relay/made.ts'
 import { whole } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
@@ -47,9 +48,7 @@ async function work({ step, directory, count, url, enabled }: Step): Promise<voi
   }
   const begun = performance.now()
   if (step === 'take') {
-    const relay = await startRelay({ outbox: directory, settings })
-    while ((await relay.store.counts()).pending < count) await new Promise((next) => void setTimeout(next, 1000))
-    await relay.close()
+    await ingestAll(directory, count)
     const outbox = await openOutbox({ directory })
     await outbox.append([[endpoint(url, true)]])
     await outbox.close()

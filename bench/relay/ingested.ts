@@ -8,6 +8,7 @@ import { startRelay } from '../../daemon/relay/relay.ts'
  */
 export async function ingestAll(outbox: string, count: number): Promise<void> {
   const relay = await startRelay({ outbox })
-  while ((await relay.store.counts()).pending < count) await new Promise((next) => void setTimeout(next, 200))
+  // Not more often: of a million deliveries, counting takes its time too.
+  while ((await relay.store.counts()).pending < count) await new Promise((next) => void setTimeout(next, 1000))
   await relay.close()
 }
