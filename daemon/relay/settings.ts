@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import * as v from 'valibot'
 import { checkedOptions } from '../../lib/base/options.ts'
+import { isAddressRange } from './addresses.ts'
 import { shortestLease } from './attempt-timeout.ts'
 import { SettingsError } from './settings-error.ts'
 
@@ -39,6 +40,12 @@ const listOf = (item: v.GenericSchema<number>, least: number, most: number) =>
     v.maxLength(most, `must have at most ${most} values`),
     v.readonly(),
   )
+const rangeRule = 'must be an address or a range, such as 10.0.3.5 or 10.0.3.0/24'
+const addressRanges = v.pipe(
+  v.array(v.pipe(v.string(rangeRule), v.check(isAddressRange, rangeRule)), 'must be a list'),
+  v.maxLength(1000, 'must have at most 1000 values'),
+  v.readonly(),
+)
 const onOff = v.boolean('must be true or false')
 const pem = v.pipe(v.string('must be PEM text of certificates'), v.check(areCertificates, 'must be PEM text of certificates'))
 
@@ -60,6 +67,8 @@ export const settingRules = {
   allowHttp: v.optional(onOff, false),
   /** Allow private, loopback and link-local addresses. */
   allowPrivate: v.optional(onOff, false),
+  /** Addresses and ranges to allow besides the public ones, such as `10.0.3.5` and `10.0.3.0/24`. */
+  allowAddresses: v.optional(addressRanges, []),
   /** Ports up to 1024 that are allowed besides 443. */
   ports: v.optional(listOf(wholeFrom(1, 65_535), 0, 100), []),
   /** Days to keep dead deliveries, deliveries of disabled endpoints, and notices. */

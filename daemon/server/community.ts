@@ -17,7 +17,7 @@ export interface CommunityParts {
 export function communityOf(parts: CommunityParts, flags: ServeFlags): Community {
   const { storage, rateLimiter, assets, encryptionKeys, onError } = parts
   // Downloads for strangers stay out of the operator's own network, as webhooks do.
-  const guard: GuardSettings = { ...reach(flags), ports: [] }
+  const guard: GuardSettings = { ...reach(flags), allowAddresses: [], ports: [] }
   const download: DownloadGuard = {
     allows: (url) => checkUrl(url, guard).ok,
     lookup: guardedLookup(systemResolve(), () => guard),

@@ -42,6 +42,10 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
   lease: seconds('--lease', 'how long a relay keeps its endpoints without a heartbeat, if several share a database'),
   allowHttp: onOff('--allow-http', 'allow http: URLs'),
   allowPrivate: onOff('--allow-private', 'allow private and loopback addresses, for development'),
+  allowAddresses: {
+    option: new Option('--allow-addresses <ranges>', 'allow these too, separated by commas: 10.0.3.5,10.0.3.0/24'),
+    read: (given) => String(given).split(','),
+  },
   controlPort: {
     option: new Option('--control-port <port>', 'health, metrics and control on this port of the loopback address'),
     read: portOf,

@@ -7,7 +7,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici'
 import { type GuardSettings, guardedLookup, type Resolve } from './guard.ts'
 
 export interface Connections {
-  /** The pool of an endpoint at an origin; a change of origin begins a new one. */
+  /** The pool of an endpoint at an origin; a change of origin or settings begins a new one. */
   to(endpoint: number, origin: string): Dispatcher
   /** Lets go of an endpoint's pool once its running requests are done. */
   forget(endpoint: number): void
@@ -52,12 +52,18 @@ function limitAnswers(socket: Socket): void {
   })
 }
 
+interface Opened {
+  readonly origin: string
+  /** The settings when it was opened. New ones may refuse its connections. */
+  readonly under: ConnectionSettings
+  readonly pool: Pool
+}
+
 export function openConnections(settings: () => ConnectionSettings, resolve: Resolve): Connections {
-  const pools = new Map<number, { readonly origin: string; readonly pool: Pool }>()
+  const pools = new Map<number, Opened>()
   const lookup = guardedLookup(resolve, settings)
 
-  function open(origin: string): Pool {
-    const { timeout, ca } = settings()
+  function open(origin: string, { timeout, ca }: ConnectionSettings): Pool {
     // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
     const milliseconds = Math.ceil(timeout * 1000) + 1000
     const connector = buildConnector({
@@ -98,7 +104,8 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
   return {
     to(endpoint, origin) {
       const known = pools.get(endpoint)
-      if (known?.origin === origin) {
+      const under = settings()
+      if (known?.origin === origin && known.under === under) {
         if (pools.size < maxPools / 2) return known.pool
         // Back to the end: a Map keeps the order in which it was filled.
         pools.delete(endpoint)
@@ -108,8 +115,8 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
       release(endpoint)
       const oldest = pools.size >= maxPools ? pools.keys().next().value : undefined
       if (oldest !== undefined) release(oldest)
-      const pool = open(origin)
-      pools.set(endpoint, { origin, pool })
+      const pool = open(origin, under)
+      pools.set(endpoint, { origin, under, pool })
       return pool
     },
     forget: release,

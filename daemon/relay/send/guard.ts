@@ -7,12 +7,14 @@
 
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
-import { isPublicAddress } from './addresses.ts'
+import { inRanges, isPublicAddress } from '../addresses.ts'
 
 export interface GuardSettings {
   readonly allowHttp: boolean
   /** Lifts the rules on addresses, for development. */
   readonly allowPrivate: boolean
+  /** Addresses and ranges that are allowed besides the public ones. */
+  readonly allowAddresses: readonly string[]
   /** Ports up to 1024 that are allowed besides 443, and 80 where http is. */
   readonly ports: readonly number[]
 }
@@ -43,7 +45,7 @@ export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
   if (!portAllowed(port, url.protocol, settings)) return refused(`port ${port} is not allowed`)
   const host = bareHost(url.hostname)
-  if (isIP(host) !== 0 && !settings.allowPrivate && !isPublicAddress(host)) return refused(`${host} is not a public address`)
+  if (isIP(host) !== 0 && !addressAllowed(host, settings)) return refused(`${host} is not a public address`)
   return { ok: true, origin: url.origin, path: url.pathname + url.search }
 }
 
@@ -68,6 +70,9 @@ function portAllowed(port: number, protocol: string, { ports }: GuardSettings): 
   return port === 80 && protocol === 'http:'
 }
 
+const addressAllowed = (address: string, { allowPrivate, allowAddresses }: GuardSettings): boolean =>
+  allowPrivate || isPublicAddress(address) || inRanges(allowAddresses, address)
+
 /** A host without the brackets of an IPv6 address. */
 const bareHost = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)
 
@@ -75,14 +80,15 @@ const bareHost = (host: string): string => (host.startsWith('[') ? host.slice(1,
 export type Resolve = (hostname: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
 
 /**
- * A `lookup` for `net.connect` and `tls.connect` that hands on public addresses only: what was checked is what is dialled.
+ * A `lookup` for `net.connect` and `tls.connect` that hands on allowed addresses only: what was checked is what is dialled.
  * Calls back with `Refused` when none is left.
  */
 export function guardedLookup(resolve: Resolve, settings: () => GuardSettings): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname)
       .then((all) => {
-        const allowed = settings().allowPrivate ? all : all.filter(({ address }) => isPublicAddress(address))
+        const rules = settings()
+        const allowed = all.filter(({ address }) => addressAllowed(address, rules))
         const [first] = allowed
         if (!first) throw new Refused(`${hostname} has no public address`)
         if (options.all) callback(null, [...allowed])

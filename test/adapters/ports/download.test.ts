@@ -38,7 +38,7 @@ afterAll(() => {
   server.close()
 })
 
-const settings = { allowHttp: true, allowPrivate: true, ports: [] }
+const settings = { allowHttp: true, allowPrivate: true, allowAddresses: [], ports: [] }
 const guard = (changes: Partial<typeof settings> = {}, timeout = 5) => {
   const rules = { ...settings, ...changes }
   const allows = (url: string) => checkUrl(url, rules).ok && !url.includes('169.254')

@@ -183,7 +183,14 @@ describe('checkSettings', () => {
 
   test('repeats no value: it may be a secret in the wrong place', () => {
     const secret = 'whsec_abc'
-    const values = { timeout: secret, ca: secret, ports: [secret], controlPort: secret, [`${secret}\n`]: secret }
+    const values = {
+      timeout: secret,
+      ca: secret,
+      ports: [secret],
+      allowAddresses: [secret],
+      controlPort: secret,
+      [`${secret}\n`]: secret,
+    }
     const message = (() => {
       try {
         return checkSettings(values) && ''

@@ -383,6 +383,24 @@ describe('the relay', () => {
     await until(() => hook.received.length === 1, 'it is delivered')
   })
 
+  test('sends nothing over a connection that new settings refuse', async () => {
+    const hook = await receiver()
+    const named = hook.url.replace('127.0.0.1', 'receiver.example')
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+    const { append, relay, attempts } = await bench(
+      { allowPrivate: false, allowAddresses: ['127.0.0.0/8'], retrySchedule: [0, 0.1, 60] },
+      { resolve },
+    )
+    await append(endpoint(named), event('a'))
+    await until(() => attempts.length === 1, 'the first is over')
+    expect(attempts[0]).toMatchObject({ outcome: 'delivered' })
+    relay.reconfigure({ ...relay.settings, allowAddresses: ['10.0.0.0/8'] })
+    await append(event('b'))
+    await until(() => attempts.length === 2, 'the second is over')
+    expect(attempts[1]).toMatchObject({ outcome: 'blocked' })
+    expect(hook.received).toHaveLength(1)
+  })
+
   test('aborts what does not end in time when it is closed, which uses up no attempt', async () => {
     const hook = await receiver(() => undefined)
     const all = await bench()

@@ -99,13 +99,14 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
       )
   })
 
-  const { retrySchedule, timeout, allowHttp, allowPrivate } = settings
+  const { retrySchedule, timeout, allowHttp, allowPrivate, allowAddresses } = settings
   const shown = {
     outbox: withoutPassword(outbox),
     attempts: retrySchedule.length,
     timeout,
     allowHttp,
     allowPrivate,
+    ...(allowAddresses.length > 0 ? { allowAddresses: allowAddresses.join(',') } : {}),
     control: control?.port ?? null,
   }
   log.info(shown, 'relay.started')

@@ -113,7 +113,7 @@ function sentence({ outcome, reason, milliseconds, closed_circuit, sent_by }: Te
 /** The option that lifts a rule. */
 function remedy(reason: string): string {
   if (reason.includes('http: is not allowed')) return '--allow-http, or the setting `allowHttp`, allows plain HTTP'
-  if (reason.includes('public address')) return '--allow-private, or the setting `allowPrivate`, allows such addresses'
+  if (reason.includes('public address')) return '--allow-addresses, or the setting `allowAddresses`, allows such addresses'
   if (reason.startsWith('port ')) return 'the setting `ports` allows more ports'
   return ''
 }

@@ -171,6 +171,11 @@ test.each([
   [{ ca: 'not PEM' }, /setting `ca` must be PEM text of certificates/],
   [{ json: true }, /setting `json` does not exist; allowed: retrySchedule, timeout/],
   [{ 'control-port': 9464 }, /setting `control-port` does not exist; did you mean controlPort/],
+  [
+    { allowAddresses: ['10.0.3.0/33'] },
+    /setting `allowAddresses.0` must be an address or a range, such as 10.0.3.5 or 10.0.3.0\/24/,
+  ],
+  [{ allowAddresses: '10.0.3.5' }, /setting `allowAddresses` must be a list/],
   [{ controlPort: '9464' }, /setting `controlPort` must be a whole number/],
 ])('a configuration with %j is refused, by run and check alike', async (settings, sentence) => {
   const config = join(temporaryDirectory(), 'relay.json')

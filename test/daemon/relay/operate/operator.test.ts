@@ -376,7 +376,7 @@ describe('the control', () => {
     expect(http?.text).toMatch(
       /^not delivered: blocked \(.*; --allow-http, or the setting `allowHttp`, allows plain HTTP; sent with the flags/,
     )
-    expect(address?.text).toContain('--allow-private, or the setting `allowPrivate`, allows such addresses')
+    expect(address?.text).toContain('--allow-addresses, or the setting `allowAddresses`, allows such addresses')
     expect(delivered?.text).toMatch(
       /^delivered \(.*; sent with the flags of this command: the running relay has no control port\n$/,
     )

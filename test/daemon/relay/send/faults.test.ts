@@ -279,7 +279,8 @@ describe('an attempt at a receiver that', () => {
       socket.on('data', () => (++requests === 2 ? socket.resetAndDestroy() : socket.write(ok)))
     })
     const url = `http://127.0.0.1:${await listening(server)}/`
-    const sender = createSender(() => ({ ...defaultSettings, allowHttp: true, allowPrivate: true }), systemClock, local, 'test')
+    const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true }
+    const sender = createSender(() => settings, systemClock, local, 'test')
     onTestFinished(() => sender.close())
     const send = () =>
       sender.send({

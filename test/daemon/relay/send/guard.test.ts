@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
-import { isPublicAddress } from '../../../../daemon/relay/send/addresses.ts'
+import { inRanges, isAddressRange, isPublicAddress } from '../../../../daemon/relay/addresses.ts'
 import { checkUrl, type GuardSettings, guardedLookup, Refused, urlChecker } from '../../../../daemon/relay/send/guard.ts'
 import { parseHosts } from '../../../../daemon/relay/send/resolve.ts'
 
-const strict: GuardSettings = { allowHttp: false, allowPrivate: false, ports: [] }
+const strict: GuardSettings = { allowHttp: false, allowPrivate: false, allowAddresses: [], ports: [] }
 
 const refusedUrls = [
   // Addresses written out, in every way that a parser understands.
@@ -133,6 +133,22 @@ describe('checkUrl', () => {
     expect(checkUrl('https://127.0.0.1:22/', { ...lenient, ports: [22] }).ok).toBe(true)
   })
 
+  test('accepts addresses of the allowed ranges, and no other that is not public', () => {
+    const rules = { ...strict, allowAddresses: ['10.0.3.0/24', '192.168.7.9', 'fd12:3456::/32'] }
+    for (const host of ['10.0.3.0', '10.0.3.255', '192.168.7.9', '[fd12:3456:ffff::1]', '93.184.216.34'])
+      expect(checkUrl(`https://${host}/`, rules).ok, host).toBe(true)
+    for (const host of ['10.0.2.255', '10.0.4.0', '192.168.7.8', '127.0.0.1', '169.254.169.254', '[fd12:3457::1]', '[::1]'])
+      expect(checkUrl(`https://${host}/`, rules).ok, host).toBe(false)
+    expect(checkUrl('https://10.0.3.5:22/', rules).ok).toBe(false)
+    expect(checkUrl('http://10.0.3.5/', rules).ok).toBe(false)
+  })
+
+  test('never takes an address for one that it hides inside', () => {
+    const rules = { ...strict, allowAddresses: ['10.0.3.0/24'] }
+    for (const host of ['[::ffff:10.0.3.5]', '[::10.0.3.5]', '[64:ff9b::10.0.3.5]', '[2002:a00:305::]'])
+      expect(checkUrl(`https://${host}/`, rules).ok, host).toBe(false)
+  })
+
   test('never repeats the URL in its reason: it may hold a secret', () => {
     const checked = checkUrl('https://user:secret@example.com/?token=secret', strict)
     expect(checked.ok ? '' : checked.reason).not.toContain('secret')
@@ -156,6 +172,34 @@ describe('isPublicAddress', () => {
   )
 })
 
+describe('a range of addresses', () => {
+  test.each(['10.0.3.5', '10.0.3.0/24', '0.0.0.0/0', '10.0.3.5/32', '::1', 'fd00::/8', '::/0', '2001:db8::1/128'])(
+    'may be %s',
+    (range) => expect(isAddressRange(range)).toBe(true),
+  )
+  test.each([
+    '',
+    '10.0.3',
+    '10.0.3.0/33',
+    '10.0.3.0/',
+    '10.0.3.0/-1',
+    '10.0.3.0/8/8',
+    ' 10.0.3.5',
+    'fd00::/129',
+    'fe80::1%eth0',
+    'host',
+  ])('may not be %j', (range) => expect(isAddressRange(range)).toBe(false))
+
+  test('counts its bits from the left, wherever its address lies in it', () => {
+    const within = (range: string) => ['10.0.3.7', '10.0.4.7', '11.0.0.1'].map((address) => inRanges([range], address))
+    expect(within('10.0.3.99/24')).toEqual([true, false, false])
+    expect(within('10.0.0.0/8')).toEqual([true, true, false])
+    expect(within('10.0.3.7')).toEqual([true, false, false])
+    expect(inRanges(['::/0'], '10.0.3.7')).toBe(false)
+    expect(inRanges(['0.0.0.0/0'], '::ffff:10.0.3.7')).toBe(false)
+  })
+})
+
 describe('guardedLookup', () => {
   const address = (text: string) => ({ address: text, family: text.includes(':') ? 6 : 4 })
   const ask = (addresses: string[], settings = strict, all = true) =>
@@ -169,6 +213,15 @@ describe('guardedLookup', () => {
 
   test('hands on public addresses only, also when they come mixed with others', async () => {
     await expect(ask(['127.0.0.1', '93.184.216.34', '::1'])).resolves.toEqual([address('93.184.216.34')])
+  })
+
+  test('hands on the addresses of allowed ranges too', async () => {
+    const rules = { ...strict, allowAddresses: ['10.0.3.0/24'] }
+    await expect(ask(['10.0.3.5', '127.0.0.1', '93.184.216.34'], rules)).resolves.toEqual([
+      address('10.0.3.5'),
+      address('93.184.216.34'),
+    ])
+    await expect(ask(['10.0.4.5'], rules)).rejects.toThrow(Refused)
   })
 
   test('refuses a name that has none, and one that stands for nothing', async () => {

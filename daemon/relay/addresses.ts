@@ -1,6 +1,6 @@
 /**
- * Which addresses of the internet are public. Everything that is not is refused, and so is every address that hides
- * another one inside: v4-mapped, v4-compatible, NAT64, 6to4 and Teredo.
+ * Which addresses of the internet are public, and which an operator allows besides. Everything else is refused. So is every
+ * address that hides another one inside: v4-mapped, v4-compatible, NAT64, 6to4 and Teredo.
  */
 import { BlockList, isIP } from 'node:net'
 
@@ -36,13 +36,15 @@ const special6 = [
   '3fff::/20', // documentation
 ]
 
+const bitsOf = (family: number): number => (family === 4 ? 32 : 128)
+
 function list(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
-  const blocked = new BlockList()
+  const found = new BlockList()
   for (const network of networks) {
-    const [address = '', prefix = ''] = network.split('/')
-    blocked.addSubnet(address, Number(prefix), family)
+    const [address = '', prefix = bitsOf(isIP(network))] = network.split('/')
+    found.addSubnet(address, Number(prefix), family)
   }
-  return blocked
+  return found
 }
 
 const blocked4 = list(special4, 'ipv4')
@@ -58,4 +60,40 @@ export function isPublicAddress(address: string): boolean {
   if (family === 4) return !blocked4.check(address, 'ipv4')
   if (family !== 6 || address.includes('%')) return false
   return public6.check(address, 'ipv6') && !blocked6.check(address, 'ipv6')
+}
+
+/** A single address or a range: `10.0.3.5`, `10.0.3.0/24`, `fd12:3456::/32`. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || address.includes('%') || rest.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bitsOf(family))
+}
+
+/**
+ * Whether an address is in one of the ranges. An IPv6 address with an IPv4 address inside is in a range of IPv6 alone.
+ * @param ranges each as `isAddressRange` takes it
+ */
+export function inRanges(ranges: readonly string[], address: string): boolean {
+  const family = isIP(address)
+  if (family === 0 || ranges.length === 0 || address.includes('%')) return false
+  const { ipv4, ipv6 } = listsOf(ranges)
+  return family === 4 ? ipv4.check(address, 'ipv4') : ipv6.check(address, 'ipv6')
+}
+
+const known = new WeakMap<readonly string[], { readonly ipv4: BlockList; readonly ipv6: BlockList }>()
+
+function listsOf(ranges: readonly string[]) {
+  const lists = known.get(ranges) ?? {
+    ipv4: list(
+      ranges.filter((range) => !range.includes(':')),
+      'ipv4',
+    ),
+    ipv6: list(
+      ranges.filter((range) => range.includes(':')),
+      'ipv6',
+    ),
+  }
+  known.set(ranges, lists)
+  return lists
 }
