@@ -104,8 +104,10 @@ try {
   const seen = new Map(all.map((name) => [name, [] as Measured[]]))
   for (let round = 0; round < rounds; round++)
     for (const name of all) {
-      seen.get(name)?.push(await run(name, count, null))
-      console.log(`round ${round + 1} of ${rounds}: ${senderOf(name).title} done`)
+      const measured = await run(name, count, null)
+      seen.get(name)?.push(measured)
+      const { perSecond, cpu } = measured
+      console.log(`round ${round + 1} of ${rounds}: ${senderOf(name).title}, ${whole(perSecond)}/s, CPU ${whole(cpu)} µs`)
     }
   const of = (name: string, figure: 'perSecond' | 'cpu' | 'peakMiB' | 'deliveries') =>
     (seen.get(name) ?? []).map((one) => one[figure])

@@ -21,7 +21,17 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
   const admin: Visitor = { actor: 'ada@example.org', networks: 'all', access: 'all' }
   const failed = deliveryOf('f1', {
     ...{ state: 'dead', last_outcome: 'status', last_status: 500, body: JSON.stringify({ payload: { title: hostile } }) },
-    history: [{ number: 1, at: '2026-11-20T09:00:00.000Z', milliseconds: 31, status: 500, outcome: 'status', answer: hostile }],
+    history: [
+      {
+        number: 1,
+        at: '2026-11-20T09:00:00.000Z',
+        milliseconds: 31,
+        status: 500,
+        outcome: 'status',
+        answer: hostile,
+        reason: null,
+      },
+    ],
   })
   const relay = relayOf({ 1: [failed, deliveryOf('d2')], 2: [deliveryOf('other')] })
   let site: Awaited<ReturnType<typeof startSite>>

@@ -39,7 +39,8 @@ export function decideRetry(
 ): RetryDecision {
   const attempts = waiting.attempts + 1
   const { status, milliseconds, retryAfter, answer = null } = outcome
-  const common = { delivery: waiting.delivery, attempts, at: now, milliseconds, status, outcome: outcome.result, answer }
+  const reason = outcome.reason === String(status) ? null : outcome.reason
+  const common = { delivery: waiting.delivery, attempts, at: now, milliseconds, status, outcome: outcome.result, answer, reason }
   if (outcome.result === 'delivered')
     return { result: { ...common, state: 'delivered', due: waiting.due }, pauseUntil: undefined, disable: undefined }
 

@@ -120,6 +120,7 @@ const attempts: SqlTable = {
     status: perhapsSmall,
     outcome: text,
     answer: perhapsText,
+    reason: perhapsText,
   },
   key: ['delivery', 'number', 'at'],
   options: clustered,

@@ -54,6 +54,8 @@ export interface Result {
   readonly outcome: string
   /** The beginning of what the receiver answered, when that was not 2xx. */
   readonly answer: string | null
+  /** What neither the outcome nor the status says about a failure, in words. */
+  readonly reason: string | null
 }
 
 export const noticeKinds = [

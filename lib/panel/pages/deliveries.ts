@@ -89,7 +89,7 @@ async function show(view: View): Promise<PanelAnswer> {
   const attempts = delivery.history.map(
     (
       each,
-    ) => html`<tr><th scope="row" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome">${each.outcome}</td><td data-label="Status">${each.status ?? '–'}</td>
+    ) => html`<tr><th scope="row" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome">${each.reason === null ? each.outcome : `${each.outcome}: ${each.reason}`}</td><td data-label="Status">${each.status ?? '–'}</td>
 <td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Answer">${each.answer ? html`<details><summary>${number(each.answer.length)} characters</summary><pre tabindex="0">${each.answer}</pre></details>` : '–'}</td></tr>`,
   )
   const body =

@@ -67,6 +67,8 @@ const attempt: Answer<AttemptRow> = v.object({
   status: v.nullable(count),
   outcome: text,
   answer: textOrNull,
+  // A relay of before does not say it.
+  reason: v.optional(textOrNull, null),
 })
 const detail: Answer<DeliveryDetail> = v.object({ ...deliveryEntries, body: textOrNull, history: v.array(attempt) })
 const progress: Answer<ReplayProgress> = v.object({

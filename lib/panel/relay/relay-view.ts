@@ -107,6 +107,8 @@ export interface AttemptRow {
   readonly outcome: string
   /** The beginning of what the receiver answered, at most 2 KiB; null if nothing is kept. */
   readonly answer: string | null
+  /** The failure in words, such as `CERT_HAS_EXPIRED`; null if `outcome` and `status` say all, or nothing is kept. */
+  readonly reason: string | null
 }
 
 /** One delivery with its body and its attempts, the newest first. */

@@ -8,8 +8,24 @@ const failed = deliveryOf('f1', {
   ...{ state: 'dead', last_outcome: 'status', last_status: 500, attempts: 2 },
   body: JSON.stringify({ payload: { title: hostile, email: 'carl@example.org', tags: [{ email: 'bob@example.org' }] } }),
   history: [
-    { number: 2, at: '2026-11-20T09:00:01.000Z', milliseconds: 31, status: 500, outcome: 'status', answer: hostile },
-    { number: 1, at: '2026-11-20T09:00:00.000Z', milliseconds: 10_000, status: null, outcome: 'timeout', answer: null },
+    {
+      number: 2,
+      at: '2026-11-20T09:00:01.000Z',
+      milliseconds: 31,
+      status: 500,
+      outcome: 'status',
+      answer: hostile,
+      reason: null,
+    },
+    {
+      number: 1,
+      at: '2026-11-20T09:00:00.000Z',
+      milliseconds: 10_000,
+      status: null,
+      outcome: 'timeout',
+      answer: null,
+      reason: 'no answer in time',
+    },
   ],
 })
 
@@ -60,7 +76,7 @@ test('a delivery shows its attempts, its body when asked for, masked fields as d
   const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [failed] }), maskedFields: ['Email'] })
   const closed = (await get('1/deliveries/f1')).text
   expect(closed).toContain('10,000 ms')
-  expect(closed).toContain('timeout')
+  expect(closed).toContain('timeout: no answer in time')
   expect(closed).toContain('&lt;script&gt;')
   expect(closed).not.toContain('carl@example.org')
   const open = (await get('1/deliveries/f1?body=1')).text

@@ -51,8 +51,8 @@ async function testThroughStore(store: OperatorStore, endpoint: Endpoint): Promi
       if (state === 'delivered') return { outcome, status, reason: String(status), milliseconds }
       await setAside(store, endpoint, event_id)
       const [attempt] = (await store.attempts(number)).toReversed()
-      const health = (await store.endpoints()).find((each) => each.network_id === network_id && each.endpoint_id === id)
-      return { outcome, status, reason: health?.last_error ?? outcome, milliseconds, answer: attempt?.answer ?? null }
+      const reason = attempt?.reason ?? String(status ?? outcome)
+      return { outcome, status, reason, milliseconds, answer: attempt?.answer ?? null }
     }
     await new Promise<void>((resolve) => void systemClock.timer(lookMs, resolve))
   }

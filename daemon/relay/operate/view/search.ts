@@ -64,7 +64,7 @@ export async function detailOf(store: OperatorStore, network: string, id: string
     // An attempt that was delivered at once is recorded in its delivery alone.
     const only =
       kept.length === 0 && number > 0 && at !== null && outcome !== null
-        ? [{ number, at, milliseconds, status, outcome, answer: null }]
+        ? [{ number, at, milliseconds, status, outcome, answer: null, reason: null }]
         : []
     return { ...rowOf(first), body: await store.body(asked), history: [...kept].reverse().concat(only) }
   }

@@ -44,7 +44,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
      WHERE id = ? AND (state = 'pending' OR (state = 'skipped' AND ? = 'delivered'))`,
   )
   const insertAttempt = connection.prepare(
-    `INSERT OR REPLACE INTO attempts (delivery, number, at, milliseconds, status, outcome, answer) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO attempts (delivery, number, at, milliseconds, status, outcome, answer, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const updateState = connection.prepare('UPDATE endpoints SET state = ? WHERE ref = ? AND removed_at IS NULL')
   const updateDisabled = connection.prepare('UPDATE endpoints SET disabled = ? WHERE ref = ? AND fresh_starts = ?')
@@ -59,11 +59,11 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
   let version = readVersion()
 
   function writeResult(result: Result): void {
-    const { delivery, state, attempts, due, at, milliseconds, status, outcome, answer } = result
+    const { delivery, state, attempts, due, at, milliseconds, status, outcome, answer, reason } = result
     const { changes } = updateResult.run(state, due, attempts, at, milliseconds, status, outcome, delivery, state)
     // A delivery at the first attempt is recorded by its row alone.
     if (changes > 0 && (state !== 'delivered' || attempts > 1))
-      insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer)
+      insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer, reason)
   }
 
   function writeTurn(turn: Turn, now: number): Recorded {

@@ -144,7 +144,16 @@ describe('the commands', () => {
     await all.append(endpoint(hook.url), event('a'))
     await dead(all, 1)
     const [{ history }] = (await command('dead', '--outbox', all.directory)).records
-    expect(history).toMatchObject([{ status: 422, answer: 'no such space. '.repeat(1000).slice(0, 2048) }])
+    expect(history).toMatchObject([{ status: 422, answer: 'no such space. '.repeat(1000).slice(0, 2048), reason: null }])
+  })
+
+  test('tell why there was no answer', async () => {
+    const hook = await receiver((_, response) => void response.destroy())
+    const all = await bench({ retrySchedule: [0] })
+    await all.append(endpoint(hook.url), event('a'))
+    await dead(all, 1)
+    const [{ history }] = (await command('dead', '--outbox', all.directory)).records
+    expect(history).toMatchObject([{ status: null, outcome: 'reset', answer: null, reason: 'UND_ERR_SOCKET' }])
   })
 
   test('test an endpoint beside a running relay', async () => {

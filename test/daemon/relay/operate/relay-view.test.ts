@@ -141,6 +141,8 @@ describe.each(Object.entries(ways))('%s', (_, viewOf) => {
     expect(await view.test('1', '7')).toMatchObject({ outcome: 'status', status: 500 })
     const { items } = await view.deliveries('1', { state: 'pending' }, { limit: 10 })
     expect([items, hook.received.length]).toEqual([[], 1])
+    hook.answer = (_, response) => void response.destroy()
+    expect(await view.test('1', '7')).toMatchObject({ outcome: 'reset', status: null, reason: 'UND_ERR_SOCKET' })
   })
 
   test('an endpoint that is disabled is sent nothing, and its events are sent when it is enabled', async () => {

@@ -202,7 +202,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
       [1, 'pending', 'a', 2],
     ])
     expect(await operator.count({ since: 1500, until: 2500, limit: 10 })).toBe(2)
-    expect(await operator.attempts(4)).toMatchObject([{ number: 10, outcome: 'http', status: 500, answer: 'no' }])
+    expect(await operator.attempts(4)).toMatchObject([{ number: 10, outcome: 'http', status: 500, answer: 'no', reason: null }])
     expect(await operator.notices(10)).toContainEqual(
       expect.objectContaining({ kind: 'delivery.dead', event_id: 'b', text: 'given up' }),
     )
