@@ -54,7 +54,7 @@ export interface Result {
   readonly outcome: string
   /** The beginning of what the receiver answered, when that was not 2xx. */
   readonly answer: string | null
-  /** What neither the outcome nor the status says about a failure, in words. */
+  /** The failure in words; null if `outcome` and `status` say all. */
   readonly reason: string | null
 }
 

@@ -67,7 +67,7 @@ const attempt: Answer<AttemptRow> = v.object({
   status: v.nullable(count),
   outcome: text,
   answer: textOrNull,
-  // A relay of before does not say it.
+  // Of an earlier relay it is unknown.
   reason: v.optional(textOrNull, null),
 })
 const detail: Answer<DeliveryDetail> = v.object({ ...deliveryEntries, body: textOrNull, history: v.array(attempt) })
