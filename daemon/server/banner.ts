@@ -7,6 +7,8 @@ export interface BannerFacts {
   readonly token: string | null
   readonly storage: string
   readonly outbox: string
+  /** The directory of uploads. */
+  readonly assets: string
   readonly secured: boolean
   /** The built-in receiver's address, where there is one. */
   readonly receiver: string | null
@@ -24,7 +26,7 @@ export interface BannerFacts {
 
 /** The readable greeting of `folkmoot serve`. */
 export function banner(facts: BannerFacts): string {
-  const { url, network_id, token, storage, outbox, secured, receiver, faults, metrics, control, panel, panelHint } = facts
+  const { url, network_id, token, storage, outbox, assets, secured, receiver, faults, metrics, control, panel, panelHint } = facts
   const lines = [
     '',
     `  folkmoot listens on ${url}`,
@@ -33,6 +35,7 @@ export function banner(facts: BannerFacts): string {
     `  OpenAPI    ${url}/admin/v1/spec.json and ${url}/webhooks/v1/spec.json`,
     `  Storage    ${storage}`,
     `  Outbox     ${outbox}`,
+    `  Uploads    ${assets}`,
   ]
   if (metrics) lines.push(`  Metrics    ${metrics}`)
   if (panel) lines.push(`  Panel      ${panel}`, '             (works once, for an hour; then `folkmoot panel-link`)')

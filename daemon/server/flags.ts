@@ -37,7 +37,7 @@ const serveFlags = {
   json: onOff('print one line of JSON for programs; later lines on standard error are JSON, too'),
   port: withDefault(portNumber('the port; 0 takes a free one'), 4000),
   host: withDefault(text('<address>', 'the address to listen on'), '127.0.0.1'),
-  assets: text('<directory>', 'the directory of uploads; beside the file by default'),
+  assets: text('<directory>', 'the directory of uploads; by default ./assets, or beside the file of the storage'),
   publicUrl: text('<origin>', 'the origin that callers use, such as https://api.example.org, for links and uploads'),
   allowHttp: onOff('accept plain HTTP: for development; with --demo, webhooks and source_url reach this machine, too'),
   trustProxy: onOff('believe X-Forwarded-Proto and X-Forwarded-Host: only behind a proxy that sets them'),

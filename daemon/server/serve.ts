@@ -146,6 +146,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       subdomain: demo ? demoNetwork.subdomain : null,
       token: demo?.token ?? null,
       outbox: withPasswordLeftOut(outbox),
+      assets: files,
       control: control?.file ?? null,
       // Others read standard output, too: without the demo, programs ask for a link over the control.
       panel: (demo || !flags.json) && address.closed === undefined ? panel.link().url : null,
@@ -180,11 +181,14 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
   }
 }
 
-/** Uploads are kept beside what the storage keeps; with nothing on disk, in a directory of the process's own. */
+/**
+ * Uploads are kept as long as the storage keeps their addresses: beside its file, or in the current directory if it is a database
+ * elsewhere. Those of a storage in memory are in a directory of the process's own.
+ */
 function assetsDirectory({ storage, assets }: ServeFlags): string {
   if (assets) return resolve(assets)
-  const file = fileOfStorage(storage)
-  return file === undefined ? join(tmpdir(), `folkmoot-assets-${crypto.randomUUID()}`) : join(dirname(file), 'assets')
+  if (storage === 'memory:') return join(tmpdir(), `folkmoot-assets-${crypto.randomUUID()}`)
+  return resolve(dirname(fileOfStorage(storage) ?? 'db'), 'assets')
 }
 
 /** @throws UsageError if it is no directory and cannot be made: better now than at the first upload */

@@ -37,12 +37,16 @@ export interface Command {
 export const run = (name: 'folkmoot' | 'folkmoot-relay', ...args: readonly string[]): Command =>
   watched(name, spawned(name, args))
 
+/** Starts it in a directory. */
+export const runIn = (directory: string, name: 'folkmoot', ...args: readonly string[]): Command =>
+  watched(name, spawned(name, args, directory))
+
 /** Starts a program for several tests. The caller ends it, by `end`. */
 export const runForAll = (name: 'folkmoot' | 'folkmoot-relay', ...args: readonly string[]): Command =>
   read(name, spawned(name, args))
 
-const spawned = (name: string, args: readonly string[]) =>
-  spawn(process.execPath, [...options, program(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
+const spawned = (name: string, args: readonly string[], cwd?: string) =>
+  spawn(process.execPath, [...options, program(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment(), cwd })
 
 /** The output of a process, and its end; it is ended with the test, if it has not ended by itself. */
 export function watched(name: string, child: ChildProcessByStdio<null, Readable, Readable>): Command {

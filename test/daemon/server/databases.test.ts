@@ -1,10 +1,10 @@
 /** The server and the relay, two processes, with a database between them. */
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { relayHome } from '../../../daemon/relay/ingest/outbox-address.ts'
 import { begun } from '../../support/begun.ts'
-import { type Command, run } from '../../support/command.ts'
+import { type Command, run, runIn } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { ended } from '../../support/program.ts'
@@ -81,6 +81,31 @@ describe.each([
       expect(await api.stop()).toBe(0)
     }
     expect(tokens.size).toBe(2)
+  })
+
+  test('an upload is served after a restart', async () => {
+    const storage = await address()
+    const directory = temporaryDirectory()
+    async function server() {
+      const flags = ['--storage', storage, '--port', '0', '--json', '--allow-http', '--demo']
+      const api = runIn(directory, 'folkmoot', 'serve', ...flags)
+      return { api, facts: JSON.parse(await api.firstLine()) }
+    }
+    const first = await server()
+    const form = new FormData()
+    form.set('asset_style', 'post')
+    form.set('asset_file', new Blob(['%PDF-1.7']), 'wash.pdf')
+    const headers = { authorization: `Bearer ${first.facts.token}` }
+    const answer = await fetch(`${first.facts.url}/admin/v1/networks/demo/assets`, { method: 'POST', headers, body: form })
+    expect(answer.status).toBe(201)
+    const { url } = (await answer.json()) as { readonly url: string }
+    first.api.child.kill('SIGTERM')
+    await first.api.ended
+
+    const { facts } = await server()
+    const file = await fetch(new URL(new URL(url).pathname, facts.url))
+    expect([file.status, await file.text()]).toEqual([200, '%PDF-1.7'])
+    expect(await readdir(facts.assets)).toHaveLength(1)
   })
 
   test('migrate prints what it would do, does it, and then has nothing to do', async () => {

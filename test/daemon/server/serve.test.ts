@@ -26,6 +26,7 @@ test('serve --json prints one line with all that a program needs, and ends clean
     subdomain: 'demo',
     token: expect.stringMatching(/^fmt_[0-9A-Za-z]{49}$/),
     outbox: join(directory, 'outbox'),
+    assets: join(directory, 'assets'),
     control: join(directory, 'db.json.control'),
     panel: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/admin\/panel\/login\?code=[\w-]{43}$/),
   })
