@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { makeDirectory } from '../../adapters/files/directory.ts'
 import { errorCode } from '../../adapters/files/errors.ts'
-import { realPath } from '../../adapters/files/process-lock.ts'
 import { toNodeListener } from '../../adapters/http/node.ts'
 import { withoutPassword, withPasswordLeftOut } from '../../adapters/sql/postgres/address.ts'
 import { isPublicUrl } from '../../lib/options.ts'
@@ -14,9 +13,7 @@ import type { Relay, RelayOptions } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
 import { banner } from './banner.ts'
 import { communityOf, httpsOf, reach } from './community.ts'
-import type { ServedOperator } from './control/calls.ts'
-import { controlFileOf } from './control/place.ts'
-import { startControl } from './control/serve-control.ts'
+import { controlOf } from './control/of-server.ts'
 import { demoNetwork } from './demo/made.ts'
 import { withFaults } from './faults/listener.ts'
 import { describePlan, planOf } from './faults/plan.ts'
@@ -132,7 +129,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       toNodeListener(community, { bodyTimeoutMs: 120_000 }),
     )
     const operator = { ...community, outbox: async () => outbox, panelLink: async (wishes: LinkWishes) => panel.link(wishes) }
-    const control = await controlOf(operator, flags, log)
+    const control = await controlOf(operator, flags.storage, log)
     opened.push(async () => control?.close())
 
     metrics?.inFlight(community.inFlight)
@@ -204,32 +201,6 @@ async function metricsOf({ metricsPort }: ServeFlags, front: Front): Promise<Met
   if (metricsPort === undefined) return undefined
   const { startMetrics } = await import('./operate/metrics.ts')
   return startMetrics(metricsPort, () => front.phase)
-}
-
-/** The control of a server: commands for its storage, and links to its panel. */
-async function controlOf(
-  operator: ServedOperator,
-  { storage }: ServeFlags,
-  log: Log,
-): Promise<{ readonly file: string; close(): Promise<void> } | undefined> {
-  const held = storage.startsWith('lowdb:') ? fileOfStorage(storage) : undefined
-  const own = held === undefined ? await mkdtemp(join(tmpdir(), 'folkmoot-control-')) : undefined
-  const file = own === undefined ? controlFileOf(await realPath(held ?? '')) : join(own, 'server.control')
-  const tidy = async () => {
-    if (own !== undefined) await rm(own, { recursive: true, force: true })
-  }
-  try {
-    const control = await startControl({
-      operator,
-      file,
-      onFault: (error, call) => log.fault('in the control', error, { call }),
-    })
-    return { file, close: () => control.close().finally(tidy) }
-  } catch (error) {
-    await tidy()
-    log.warn(`commands cannot reach this server: ${error instanceof Error ? error.message : String(error)}`)
-    return undefined
-  }
 }
 
 type RelayHas = Pick<RelayOptions, 'outbox' | 'encryptionKeys' | 'version'>

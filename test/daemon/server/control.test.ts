@@ -2,7 +2,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { lowdbStorage } from '../../../adapters/storage/lowdb.ts'
@@ -100,6 +100,19 @@ test('a server on memory is reached by its control file; a killed one is no obst
   await killed.ended
   expect((await stat(control)).isFile()).toBe(true)
   expect((await ran('keys', 'list', '--storage', storage)).flat()).toHaveLength(1)
+})
+
+test('the next server removes the control directory of a killed one, and none of those that run', async () => {
+  const flags = [...serveDemo, '--storage', 'memory:']
+  const killed = run('folkmoot', ...flags)
+  const { control } = JSON.parse(await killed.firstLine()) as Json
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  expect((await stat(control)).isFile()).toBe(true)
+  const running = await startServer('--storage', 'memory:')
+  await expect(stat(dirname(control))).rejects.toThrow('ENOENT')
+  await startServer('--storage', 'memory:')
+  expect((await ran('keys', 'list', '--server', running.facts.control)).flat()).toHaveLength(1)
 })
 
 test('a program that holds the file and takes no commands is named', async () => {
