@@ -1,4 +1,4 @@
-/** Starts the control of a server: beside the file that the server holds alone, else in a directory of its own. */
+/** Starts the control of a server: beside the file that the server holds alone, else in a temporary directory. */
 import { rm } from 'node:fs/promises'
 import { realPath } from '../../../adapters/files/process-lock.ts'
 import type { Log } from '../operate/log.ts'
