@@ -6,10 +6,10 @@ import '../node-version.ts'
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import * as v from 'valibot'
-import { isStorageError, type Storage, StorageError } from '../../lib/storage/contract.ts'
+import { isStorageError, type Storage } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, callable, checkOptions, flag, positive, type RulesOf, sqlitePath, withMethods } from '../options.ts'
-import { connectionOver, openConnection } from '../sql/sqlite/connection.ts'
+import { openConnection } from '../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../sql/sqlite/dialect.ts'
 import { storageErrorOf } from '../sql/sqlite/errors.ts'
 import { migrateFile, requireMigratedFile } from '../sql/sqlite/migrate.ts'
@@ -19,18 +19,19 @@ import { nestingIn } from './nesting.ts'
 import { storageSchema } from './sql/schema.ts'
 import { inSession } from './sql/session.ts'
 import { sharedSnapshots } from './sql/snapshots.ts'
-import { nestedStorage, runningWork, sqlStorage } from './sql/storage.ts'
+import { runningWork, sqlStorage } from './sql/storage.ts'
 import { appendedRecords } from './sqlite/appended.ts'
 import { groupCommits } from './sqlite/group-commits.ts'
 import { keptAnswers } from './sqlite/kept-answers.ts'
 import { keptRows } from './sqlite/kept-rows.ts'
 import { type LogFile, logOver, openLogFile } from './sqlite/log.ts'
+import { nestedIn } from './sqlite/nested.ts'
 import { readersWith } from './sqlite/readers.ts'
 import { snapshotOn } from './sqlite/snapshot.ts'
 import { undoOn } from './sqlite/undo.ts'
 import { unsyncedTables } from './sqlite/unsynced.ts'
 import { versionOf } from './sqlite/version.ts'
-import { groupWriterOn, statements, writerOn } from './sqlite/writer.ts'
+import { groupWriterOn, statements } from './sqlite/writer.ts'
 
 export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
 export { sqliteOutbox } from './sqlite/outbox.ts'
@@ -235,25 +236,4 @@ function fileOf({ path, database }: SqliteOptions): string {
       'sqliteStorage: option `path` must name a file, or `database` be one in a file; for memory there is `memoryStorage`',
     )
   return resolve(file)
-}
-
-function nestedIn(database: DatabaseSync, path: string, watch: SqliteOptions['onStatement']): Storage {
-  const connection = connectionOver(database, path, watch)
-  const writer = writerOn(connection)
-  return nestedStorage(async (work, readOnly) => {
-    if (!database.isTransaction)
-      throw new StorageError('closed', '`using` needs a transaction that is open: run BEGIN IMMEDIATE on that database first')
-    connection.run('SAVEPOINT folkmoot')
-    try {
-      const value = await inSession(writer, readOnly ? undefined : writer, statements, work)
-      connection.run('RELEASE folkmoot')
-      return value
-    } catch (error) {
-      if (database.isTransaction) {
-        connection.run('ROLLBACK TO folkmoot')
-        connection.run('RELEASE folkmoot')
-      }
-      throw error
-    }
-  })
 }

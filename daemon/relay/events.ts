@@ -1,6 +1,6 @@
 /** The relay's events for a program that embeds it. */
 import type { Outcome } from './send/outcome.ts'
-import type { Notice } from './store/store.ts'
+import type { Notice } from './store/notice.ts'
 
 /** One attempt, told when its result is recorded. No key, no body, no URL. */
 export interface AttemptReport {

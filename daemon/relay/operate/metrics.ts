@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { systemClock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
 import type { Relay } from '../relay.ts'
-import { noticeKinds } from '../store/store.ts'
+import { noticeKinds } from '../store/notice.ts'
 
 /** Beyond so many endpoints the rest share the label `other`: every label is a series that somebody stores. */
 const maxEndpoints = 1000

@@ -1,7 +1,8 @@
 /** The changes of a turn, gathered before they are recorded, and the reports to people afterwards. */
 
 import type { EndpointState } from '../store/endpoint/endpoint.ts'
-import type { Disabling, Notice, Result } from '../store/store.ts'
+import type { Notice } from '../store/notice.ts'
+import type { Disabling, Result } from '../store/store.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 
 export interface Batch {

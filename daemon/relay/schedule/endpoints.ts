@@ -1,7 +1,8 @@
 /** The endpoints that this relay sends to, and what is still to be recorded about them. */
 import type { CredentialsReader, Reading } from '../send/credentials.ts'
 import type { Endpoint, StoredEndpoint } from '../store/endpoint/endpoint.ts'
-import type { Disabling, Notice } from '../store/store.ts'
+import type { Notice } from '../store/notice.ts'
+import type { Disabling } from '../store/store.ts'
 import { type Batch, noticeOf } from './batch.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Ready } from './ready/ready.ts'

@@ -6,7 +6,8 @@
  */
 import type { RelayContext } from '../context.ts'
 import type { Sender } from '../send/sender.ts'
-import { type Disabling, LeaseLost, type Notice, type RelayStore } from '../store/store.ts'
+import type { Notice } from '../store/notice.ts'
+import { type Disabling, LeaseLost, type RelayStore } from '../store/store.ts'
 import { type Batch, newBatch } from './batch.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Endpoints } from './endpoints.ts'

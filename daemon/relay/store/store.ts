@@ -14,6 +14,7 @@
  */
 import type { DeliveryState } from '../../../lib/panel/relay/relay-view.ts'
 import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint/endpoint.ts'
+import type { Notice } from './notice.ts'
 
 export type Lane = 'first' | 'retry'
 
@@ -56,30 +57,6 @@ export interface Result {
   readonly answer: string | null
   /** The failure in words; null if `outcome` and `status` say all. */
   readonly reason: string | null
-}
-
-export const noticeKinds = [
-  'endpoint.failing',
-  'endpoint.opened',
-  'endpoint.recovered',
-  'endpoint.disabled',
-  'endpoint.removed',
-  'endpoint.unreadable',
-  'endpoint.readable',
-  'delivery.dead',
-  'delivery.damaged',
-  'delivery.poisoned',
-  'outbox.damaged',
-  'operator.closed_circuit',
-  'operator.skipped',
-] as const
-
-export interface Notice {
-  readonly kind: (typeof noticeKinds)[number]
-  readonly network_id: string | null
-  readonly endpoint_id: string | null
-  readonly event_id: string | null
-  readonly text: string
 }
 
 /** Why the relay stops sending to an endpoint. */

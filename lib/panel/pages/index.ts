@@ -7,6 +7,7 @@ import { overviewRoutes } from './overview.ts'
 import { referenceRoutes } from './reference.ts'
 import { resendRoutes } from './resends.ts'
 import { tryRoutes } from './try.ts'
+import { webhookCredentialRoutes } from './webhook-credentials.ts'
 import { webhookEventRoutes } from './webhook-events.ts'
 import { webhookFormRoutes } from './webhook-form.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -15,6 +16,7 @@ export const routes: readonly Route[] = [
   ...keyRoutes,
   ...webhookEventRoutes,
   ...webhookFormRoutes,
+  ...webhookCredentialRoutes,
   ...webhookRoutes,
   ...resendRoutes,
   ...deliveryRoutes,

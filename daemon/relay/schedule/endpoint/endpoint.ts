@@ -1,7 +1,8 @@
 /** One endpoint at run time: whether, when and what it may be sent next. */
 import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
 import type { Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/endpoint.ts'
-import type { Lane, Notice, RelayStore, Waiting } from '../../store/store.ts'
+import type { Notice } from '../../store/notice.ts'
+import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
 import type { Standing } from '../ready/shares.ts'
 import type { End, Permit, Ticket } from './breaker.ts'
 import { type DefinitionEffect, EndpointHealth, type HealthParts, type ResultEffect } from './endpoint-health.ts'

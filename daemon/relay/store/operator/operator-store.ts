@@ -3,7 +3,7 @@ import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Positions } from '../../../../lib/outbox/source.ts'
 import type { AttemptRow, DeliveryRow, DeliveryState } from '../../../../lib/panel/relay/relay-view.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
-import type { Notice } from '../store.ts'
+import type { Notice } from '../notice.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */
 export interface EndpointStatus {

@@ -11,8 +11,9 @@ import { nextVersion, type Plan, type RelayDatabase, row, rows } from '../databa
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { type Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
 import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, recordedValues } from '../endpoint/endpoint-row.ts'
+import type { Notice } from '../notice.ts'
 import { number, numberOrNull } from '../rows.ts'
-import type { Ingested, Notice, Recorded, SetAside, Turn } from '../store.ts'
+import type { Ingested, Recorded, SetAside, Turn } from '../store.ts'
 import { keepNotices, keepSetAside } from './kept.ts'
 import { noticeEvents } from './notices.ts'
 

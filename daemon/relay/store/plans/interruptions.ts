@@ -1,7 +1,7 @@
 /** Deliveries that were in flight when a relay died. One that is among them again and again is suspected of the crash. */
 import { among, type Plan, type RelayDatabase, rows } from '../database.ts'
+import type { Notice } from '../notice.ts'
 import { number, text } from '../rows.ts'
-import type { Notice } from '../store.ts'
 
 /** A delivery that was interrupted this often is set aside. */
 const maxInterruptions = 3

@@ -1,6 +1,7 @@
 /** Rows that are kept for people: notices, and skipped parts of the outbox. */
 import { given, type Plan, type RelayDatabase, rows } from '../database.ts'
-import type { Notice, SetAside } from '../store.ts'
+import type { Notice } from '../notice.ts'
+import type { SetAside } from '../store.ts'
 
 /** Appends rows of texts, with the same time, to a table. */
 function* keep<C extends string>(

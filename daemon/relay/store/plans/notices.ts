@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { uuidAt } from '../../../../lib/base/uuid.ts'
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
-import type { Notice } from '../store.ts'
+import type { Notice } from '../notice.ts'
 
 /** The event type of each kind of notice for the host. For other kinds it is the reason itself, or they are the operator's. */
 const types: Partial<Record<Notice['kind'], string>> = {

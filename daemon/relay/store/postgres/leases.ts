@@ -14,10 +14,11 @@ import { isAlive, type Owner, thisProcess } from '../../../../adapters/files/own
 import type { Clock } from '../../clock.ts'
 import type { StoredEndpoint } from '../endpoint/endpoint.ts'
 import { endpointColumns } from '../endpoint/endpoint-row.ts'
+import type { Notice } from '../notice.ts'
 import type { Ingester } from '../plans/ingest.ts'
 import { type Interrupted, interrupt } from '../plans/interruptions.ts'
 import { number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
-import { LeaseLost, type Notice } from '../store.ts'
+import { LeaseLost } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 import { createLeaseTime, type LeaseTime } from './lease-time.ts'
 

@@ -1,0 +1,24 @@
+/** The news of the relay for a person and for hosts. */
+export const noticeKinds = [
+  'endpoint.failing',
+  'endpoint.opened',
+  'endpoint.recovered',
+  'endpoint.disabled',
+  'endpoint.removed',
+  'endpoint.unreadable',
+  'endpoint.readable',
+  'delivery.dead',
+  'delivery.damaged',
+  'delivery.poisoned',
+  'outbox.damaged',
+  'operator.closed_circuit',
+  'operator.skipped',
+] as const
+
+export interface Notice {
+  readonly kind: (typeof noticeKinds)[number]
+  readonly network_id: string | null
+  readonly endpoint_id: string | null
+  readonly event_id: string | null
+  readonly text: string
+}

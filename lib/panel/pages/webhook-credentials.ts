@@ -1,0 +1,108 @@
+/** The credentials of a webhook endpoint: the form that rotates them, and the page that shows new ones once. */
+import type { Endpoint } from '../../host/endpoint.ts'
+import type { Form } from '../entry/form.ts'
+import { page } from '../entry/respond.ts'
+import { layout } from '../frame/layout.ts'
+import { onceField, sentBeforePage, wasSentBefore } from '../frame/once.ts'
+import { type Html, html } from '../look/html.ts'
+import {
+  check,
+  field,
+  group,
+  news,
+  noProblems,
+  note,
+  option,
+  type Problems,
+  problemsOf,
+  secret,
+  summary,
+  time,
+} from '../look/parts.ts'
+import type { Route, View } from '../route.ts'
+import { ownEndpointOf } from './webhooks.ts'
+
+const fields = ['key', 'secret', 'keepOldSeconds']
+
+/** The page with new credentials, which are shown this once. */
+export const credentialsPage = (
+  view: View,
+  title: string,
+  { id, url }: Pick<Endpoint, 'id' | 'url'>,
+  key?: string,
+  signing?: string,
+): Html =>
+  layout(
+    view,
+    title,
+    html`<h1>${title}</h1><p class="mono">${url}</p>
+${news('warn', html`<p><strong>Copy them now.</strong> The receiver needs them, and the panel shows them this once.</p>`)}
+${key !== undefined && html`<h2>Key</h2>${secret('key', 'The key', key)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>`}
+${signing !== undefined && html`<h2>Signing secret</h2>${secret('secret', 'The signing secret', signing)}<p class="hint">Each delivery is signed with it.</p>`}
+<p><a class="button" href="${view.link(`webhooks/${id}`)}">To the endpoint</a></p>`,
+  )
+
+const keeps: readonly (readonly [seconds: string, label: string])[] = [
+  ['86400', 'A day'],
+  ['3600', 'An hour'],
+  ['604800', 'A week'],
+  ['0', 'No longer: it ends at once'],
+]
+
+function rotateForm(view: View, endpoint: Endpoint, form: Form, problems: Problems): Html {
+  const both = form.get('sent') === ''
+  const { old_key_until, old_secret_until } = endpoint
+  return layout(
+    view,
+    'Rotate',
+    html`<h1>Rotate key and secret</h1><p class="mono">${endpoint.url}</p>${summary(problems)}
+${(old_key_until || old_secret_until) && note('calm', html`<p>Old ones are still valid until ${time(old_key_until ?? old_secret_until)}.</p>`)}
+<form method="post"><input type="hidden" name="sent" value="1">${onceField()}
+${group(
+  { name: 'key', label: 'Replace', problems },
+  html`<p>${check('checkbox', 'key', 'make', 'The key', both || form.has('key'))}<br>
+${check('checkbox', 'secret', 'make', 'The signing secret', both ? endpoint.signed : form.has('secret'))}</p>`,
+)}
+${field(
+  {
+    name: 'keepOldSeconds',
+    label: 'The old ones stay valid for',
+    hint: 'In this time the receiver is changed. Then they end by themselves.',
+    problems,
+  },
+  (attributes) =>
+    html`<select ${attributes}>${keeps.map(([value, label]) => option(value, label, form.get('keepOldSeconds')))}</select>`,
+)}
+<p class="row"><button class="primary">Rotate</button> <a class="button" href="${view.link(`webhooks/${endpoint.id}`)}">Cancel</a></p></form>`,
+  )
+}
+
+export const webhookCredentialRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: 'webhooks/:id/rotate',
+    action: 'endpoints.rotate',
+    handle: async (view) => page(rotateForm(view, await ownEndpointOf(view), view.query, noProblems)),
+  },
+  {
+    method: 'POST',
+    path: 'webhooks/:id/rotate',
+    action: 'endpoints.rotate',
+    async handle(view) {
+      const endpoint = await ownEndpointOf(view)
+      const { form } = view
+      if (await wasSentBefore(view))
+        return sentBeforePage(view, 'If a value is lost, rotate again.', view.link(`webhooks/${endpoint.id}`))
+      try {
+        const { key, secret } = await view.acting.endpoints.rotate(view.id, endpoint.id, {
+          ...(form.has('key') ? { key: true } : {}),
+          ...(form.has('secret') ? { secret: true } : {}),
+          keepOldSeconds: Number(form.get('keepOldSeconds') || 86_400),
+        })
+        return page(credentialsPage(view, 'The new credentials', endpoint, key, secret))
+      } catch (error) {
+        return page(rotateForm(view, endpoint, form, problemsOf(error, fields)), 422)
+      }
+    },
+  },
+]
