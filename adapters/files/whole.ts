@@ -1,5 +1,4 @@
 /** Reading and writing files to a length or to their end. */
-import { errorCode, isNoFile } from './errors.ts'
 import type { FileSystem, OpenFile } from './file-system.ts'
 
 /** So many bytes from an offset on, or fewer where the file ends. */
@@ -31,20 +30,5 @@ export async function writeWhole(file: OpenFile, bytes: Uint8Array, position = 0
     const count = await file.write(written === 0 ? bytes : bytes.subarray(written), position + written)
     if (count <= 0) throw new Error('the file system accepted no more bytes')
     written += count
-  }
-}
-
-/** The length of a file; anything else, or a missing file, is never short enough to be removed. */
-export async function lengthToRead(files: FileSystem, path: string): Promise<number> {
-  try {
-    const file = await files.open(path)
-    try {
-      return await file.size()
-    } finally {
-      await file.close()
-    }
-  } catch (error) {
-    if (isNoFile(error) || errorCode(error) === 'ENOENT') return Number.POSITIVE_INFINITY
-    throw error
   }
 }

@@ -5,12 +5,12 @@ import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import type { Backlog, Damage, OutboxSource, Positions, Reading } from '../../lib/outbox/source.ts'
 import { errorCode, fileError, isNoFile } from '../files/errors.ts'
 import { type FileSystem, nodeFileSystem, type OpenFile } from '../files/file-system.ts'
-import { lengthToRead, readBytes } from '../files/whole.ts'
+import { readBytes } from '../files/whole.ts'
 import { setAside } from './broken.ts'
 import { hasEnd, piecesOf } from './large-commit.ts'
 import { type DamagedBytes, scan } from './scan.ts'
 import { formatVersion, ownerName, parseOwnerName, parseSegmentName, socketName } from './segment-name.ts'
-import { lookAt, type Stream } from './streams.ts'
+import { lookAt, type Stream, sizeOf } from './streams.ts'
 
 /** How an outbox directory is read. */
 export interface OutboxDirectoryOptions {
@@ -165,7 +165,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
     let count = 0
     for (const name of await list()) {
       if (parseSegmentName(name)?.version !== formatVersion) continue
-      const size = await lengthToRead(files, join(root, name))
+      const size = await sizeOf(files, join(root, name))
       if (Number.isFinite(size)) count += Math.max(0, size - (positions[name] ?? 0))
     }
     return { unit: 'bytes', count }
@@ -179,7 +179,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
     for (const stream of found) {
       // A segment that was never read has no position; it is settled only if it is empty.
       if (!stream.finished) continue
-      if ((positions[stream.name] ?? 0) < (await lengthToRead(files, join(root, stream.name)))) continue
+      if ((positions[stream.name] ?? 0) < (await sizeOf(files, join(root, stream.name)))) continue
       await files.remove(join(root, stream.name))
       removed.add(stream.name)
     }

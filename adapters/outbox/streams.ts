@@ -1,6 +1,6 @@
 /** Which segments an outbox directory holds, and which of them are finished. */
 import { join } from 'node:path'
-import { errorCode, fileError } from '../files/errors.ts'
+import { errorCode, fileError, isNoFile } from '../files/errors.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { isAnswered } from '../files/lock-socket.ts'
 import { isAlive, isNeighbour, parseOwner } from '../files/owner.ts'
@@ -77,3 +77,18 @@ export function lookAt(files: FileSystem, root: string): Streams {
 
 /** Whether the writer of an owner file could open a socket; without one, a missing answer means nothing. */
 const hasSocket = (owner: string): boolean => (JSON.parse(owner) as { readonly answers?: unknown }).answers === true
+
+/** The bytes of a segment. Infinite if it is missing or no file, so that it never counts as read to its end. */
+export async function sizeOf(files: FileSystem, path: string): Promise<number> {
+  try {
+    const file = await files.open(path)
+    try {
+      return await file.size()
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (isNoFile(error) || errorCode(error) === 'ENOENT') return Number.POSITIVE_INFINITY
+    throw error
+  }
+}
