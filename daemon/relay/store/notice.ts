@@ -1,4 +1,4 @@
-/** The news of the relay for a person and for hosts. */
+/** Notices: messages of the relay to a person, in its log and panel, and to a host, by webhook (`plans/notices.ts`). */
 export const noticeKinds = [
   'endpoint.failing',
   'endpoint.opened',
