@@ -9,12 +9,11 @@ export interface Segment {
   /** Bytes that are durable. */
   readonly length: number
   /**
-   * Appends lines, one after the other, and makes all of them durable at once. After a failure the segment accepts nothing
-   * more. The effect of a failed sync is unknown. A second sync of the same file may report success for pages that the kernel
-   * has dropped.
+   * Appends pieces, one after the other, each with its sync. After a failure the segment accepts nothing more. The effect of a
+   * failed sync is unknown. A second sync of the same file may report success for pages that the kernel has dropped.
    * @throws StorageError `full` or `unavailable`
    */
-  append(lines: Iterable<Uint8Array>): Promise<void>
+  append(pieces: Iterable<Uint8Array>): Promise<void>
   close(): Promise<void>
 }
 
@@ -26,7 +25,7 @@ export async function createSegment(files: FileSystem, directory: string, name: 
   const path = join(directory, name)
   let file: OpenFile
   try {
-    file = await files.create(path)
+    file = await files.create(path, { synced: true })
   } catch (error) {
     throw fileError(`outbox segment ${name} cannot be created`, error)
   }
@@ -43,15 +42,14 @@ export async function createSegment(files: FileSystem, directory: string, name: 
     get length() {
       return length
     },
-    async append(lines) {
+    async append(pieces) {
       if (!usable) throw new StorageError('unavailable', `outbox segment ${name} was abandoned`)
       try {
         let end = length
-        for (const bytes of lines) {
+        for (const bytes of pieces) {
           await writeWhole(file, bytes, end)
           end += bytes.length
         }
-        await file.sync()
         // A segment without a name is read by nobody: its directory was removed under us.
         if (file.links() === 0) throw new Error('the file was removed')
         length = end

@@ -27,7 +27,7 @@ export interface OutboxOptions {
   readonly now?: () => number
 }
 
-/** Appends that wait are written together, up to this many bytes at once. */
+/** Appends that wait are written together, up to this many bytes at once. So are the lines of a large commit. */
 const groupBytes = 4 * 1024 * 1024
 
 interface Waiting {
@@ -49,7 +49,7 @@ const rules = {
 /**
  * Opens an outbox directory for writing. Any number of writers, in any number of processes, may have it open at once.
  *
- * `append` resolves when its lines are on disk (one write and one fdatasync for all that waited meanwhile). If it rejects with
+ * `append` resolves when its lines are on disk (one write with its sync for all that waited meanwhile). If it rejects with
  * `full` or `unavailable`, none of them counts as durable. A line that was complete before its sync failed may still be read,
  * and the same events may be appended again.
  *
@@ -88,7 +88,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
     // The number goes up even when creating fails, so that no name is ever used twice.
     segment ??= await createSegment(files, directory, segmentName(writer, ++number))
     try {
-      await segment.append(bytes <= groupBytes ? [together(group)] : linesOf(group))
+      await segment.append(piecesOf(group))
     } catch (error) {
       segment = undefined
       throw error
@@ -156,11 +156,23 @@ function* linesOf(group: readonly Waiting[]): Generator<Uint8Array, void> {
   for (const { lines } of group) yield* lines
 }
 
-/** One piece for one write; as it is where there is one line only. */
-function together(group: readonly Waiting[]): Uint8Array {
-  const lines = [...linesOf(group)]
-  return lines.length === 1 && lines[0] ? lines[0] : Buffer.concat(lines)
+/** As few pieces as the bound on them allows: each has a write and a sync. Most groups are one. */
+function* piecesOf(group: readonly Waiting[]): Generator<Uint8Array, void> {
+  let lines: Uint8Array[] = []
+  let bytes = 0
+  for (const line of linesOf(group)) {
+    if (lines.length > 0 && bytes + line.length > groupBytes) {
+      yield together(lines)
+      lines = []
+      bytes = 0
+    }
+    lines.push(line)
+    bytes += line.length
+  }
+  if (lines.length > 0) yield together(lines)
 }
+
+const together = (lines: readonly Uint8Array[]): Uint8Array => (lines.length === 1 && lines[0] ? lines[0] : Buffer.concat(lines))
 
 function takeGroup(waiting: readonly Waiting[]): readonly Waiting[] {
   let bytes = 0

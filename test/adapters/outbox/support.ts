@@ -29,8 +29,8 @@ export const failure = (code: string): Error => Object.assign(new Error(`${code}
 export function faulty(change: (file: OpenFile, path: string) => Partial<OpenFile>, base: Partial<FileSystem> = {}): FileSystem {
   return {
     ...nodeFileSystem,
-    async create(path) {
-      const file = await nodeFileSystem.create(path)
+    async create(path, options) {
+      const file = await nodeFileSystem.create(path, options)
       return { ...file, ...change(file, path) }
     },
     ...base,

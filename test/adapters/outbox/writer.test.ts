@@ -71,20 +71,37 @@ describe('openOutbox', () => {
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b', 'c', 'd', 'e'])
   })
 
-  test('shares one write and one sync among appends that wait', async () => {
-    let syncs = 0
+  test('shares one write among appends that wait', async () => {
+    let writes = 0
     const files = faulty((file, path) => ({
-      sync: async () => {
-        if (path.endsWith('.ndjson')) syncs++
-        await file.sync()
+      write(bytes, position) {
+        if (path.endsWith('.ndjson')) writes++
+        return file.write(bytes, position)
       },
     }))
     const directory = temporaryDirectory()
     const outbox = await openOutbox({ directory, files })
     await Promise.all(Array.from({ length: 100 }, (_, index) => outbox.append([[event(`e${index}`)]])))
     await outbox.close()
-    expect(syncs).toBeLessThan(5)
+    expect(writes).toBeLessThan(5)
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(Array.from({ length: 100 }, (_, index) => `e${index}`))
+  })
+
+  test('writes a large commit in few pieces, each of which is synced', async () => {
+    const lengths: number[] = []
+    const files = faulty((file, path) => ({
+      write(bytes, position) {
+        if (path.endsWith('.ndjson')) lengths.push(bytes.length)
+        return file.write(bytes, position)
+      },
+    }))
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory, files })
+    await outbox.append([Array.from({ length: 250 }, (_, index) => event(`e${index}`, 'x'.repeat(40_000)))])
+    await outbox.close()
+    expect(lengths).toHaveLength(3)
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(4 * 1024 * 1024)
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(Array.from({ length: 250 }, (_, index) => `e${index}`))
   })
 
   test('writes the rest after a short write', async () => {
@@ -128,24 +145,25 @@ describe('openOutbox', () => {
 
   test('a failed sync is never reported as durable and never tried again on the same file', async () => {
     const directory = temporaryDirectory()
-    const syncs: string[] = []
+    const writes: string[] = []
     let failing = false
     const files = faulty((file, path) => ({
-      sync: async () => {
-        syncs.push(path)
+      async write(bytes, position) {
+        writes.push(path)
+        const written = await file.write(bytes, position)
         if (failing) throw failure('EIO')
-        await file.sync()
+        return written
       },
     }))
     const outbox = await openOutbox({ directory, files })
     await outbox.append([[event('a')]])
     failing = true
     await expect(outbox.append([[event('lost')]])).rejects.toMatchObject({ code: 'unavailable' })
-    const failed = syncs.at(-1)
+    const failed = writes.at(-1)
     failing = false
     await outbox.append([[event('b')]])
     await outbox.close()
-    expect(syncs.filter((path) => path === failed)).toHaveLength(2)
+    expect(writes.filter((path) => path === failed)).toHaveLength(2)
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b'])
   })
 
@@ -211,5 +229,5 @@ describe('openOutbox', () => {
 })
 
 function shortOnlyForSegments(files: typeof nodeFileSystem): typeof nodeFileSystem.create {
-  return (path) => (path.endsWith('.ndjson') ? files.create(path) : nodeFileSystem.create(path))
+  return (path, options) => (path.endsWith('.ndjson') ? files : nodeFileSystem).create(path, options)
 }
