@@ -7,6 +7,7 @@
  * - **Group**: the commits that one call of `persist` takes. While it runs, the next transactions already work on.
  * - **Undone**: a commit that could not be made durable is taken back, and with it every commit that was built on top of it.
  */
+import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import { nestingIn } from '../nesting.ts'
@@ -41,6 +42,10 @@ interface Waiter {
 }
 
 const durable: Fate = { durable: true }
+/** A group of so many waits for no more. */
+const enoughInGroup = 128
+/** Turns of the event loop that a group waits at least. Requests that follow the answers of the last group arrive in them. */
+const fewestTurns = 3
 const notKept = 'the commit could not be made durable; nothing of it was kept'
 
 /**
@@ -148,12 +153,21 @@ export function transactionsInMemory(
     unpersisted.push({ changes, records })
     if (persisting) return
     persisting = true
-    // At the end of the turn of the event loop, so that the requests which arrive together share a group.
-    setImmediate(() => void persistAll(persist))
+    void persistAll(persist)
+  }
+
+  /** Waits as long as each turn of the event loop brings more commits, so that requests which arrive together share a group. */
+  async function gathered() {
+    for (let turns = 0, before = 0; unpersisted.length < enoughInGroup; turns++) {
+      if (turns >= fewestTurns && unpersisted.length === before) return
+      before = unpersisted.length
+      await turnOfLoop()
+    }
   }
 
   async function persistAll(persist: Durability['persist']) {
     while (unpersisted.length > 0) {
+      await gathered()
       // A reader's turn: the tables stand between two commits while `persist` looks at them. Work that asked for a turn before
       // still gets into this group.
       const turn = turns.shared()
