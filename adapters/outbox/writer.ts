@@ -12,6 +12,7 @@ import { type FileSystem, nodeFileSystem } from '../files/file-system.ts'
 import { listenOn, stopListening } from '../files/lock-socket.ts'
 import { thisProcess } from '../files/owner.ts'
 import { anything, callable, checkOptions, count, pathOf, type RulesOf } from '../options.ts'
+import { bytesOf } from '../utf8.ts'
 import { createSegment, type Segment } from './segment.ts'
 import { nextWriterId, ownerName, segmentName, socketName } from './segment-name.ts'
 
@@ -144,7 +145,7 @@ function encoded(commits: readonly (readonly OutboxRecord[])[]): Pick<Waiting, '
       length += record.kind === 'event' ? record.body.length : 1
     }
   if (length > groupBytes) return { lines: { [Symbol.iterator]: () => linesOfLarge(commits) }, bytes: length }
-  const lines = encodeCommits(commits, crc32)
+  const lines = encodeCommits(commits, crc32, bytesOf)
   return { lines, bytes: lines.reduce((sum, line) => sum + line.length, 0) }
 }
 

@@ -55,34 +55,38 @@ export function partOf(line: Uint8Array): LinePart | undefined {
 /** The CRC-32 of some bytes: that of this library, or that of the runtime, which takes a third of the time. */
 export type Checksum = (bytes: Uint8Array) => number
 
+/** The UTF-8 of a text, in memory that nobody else has. */
+export type Encode = (text: string) => Uint8Array
+
+const encodeText: Encode = (text) => encoder.encode(text)
+
 /** The lines of one commit, newlines included, each made when it is asked for. */
 export function* encodeCommit(records: readonly OutboxRecord[]): Generator<Uint8Array, void> {
   for (const { records: some, part } of linesOf(records)) yield encodeLine(some, part)
 }
 
+/** Characters of lines that are encoded together. */
+const pieceLength = 256 * 1024
+
 /**
  * The lines of small commits, newlines included, one straight behind the other in few pieces. They cost less than one by one.
  * @throws RangeError when one of them comes to more than `maxLineBytes`
  */
-export function encodeCommits(commits: readonly (readonly OutboxRecord[])[], checksum: Checksum = crc32): Uint8Array[] {
+export function encodeCommits(
+  commits: readonly (readonly OutboxRecord[])[],
+  checksum: Checksum = crc32,
+  encode: Encode = encodeText,
+): Uint8Array[] {
   const pieces: Uint8Array[] = []
-  let end = 0
-  const cut = () => {
-    if (end > 0) pieces.push(scratch.slice(0, end))
-    end = 0
-  }
+  let text = ''
   for (const commit of commits)
     for (const { records, part } of linesOf(commit)) {
-      const text = textOf(records, part)
-      let written = writeLine(text, end, checksum)
-      if (written === undefined) {
-        cut()
-        written = writeLine(text, 0, checksum)
-      }
-      if (written === undefined) pieces.push(longLine(text))
-      else end += written
+      text += textOf(records, part)
+      if (text.length < pieceLength) continue
+      pieces.push(finished(encode(text), checksum))
+      text = ''
     }
-  cut()
+  if (text !== '') pieces.push(finished(encode(text), checksum))
   return pieces
 }
 
@@ -125,54 +129,30 @@ export function fitsLine(record: OutboxRecord): boolean {
  * @param part which line of a large commit it is; without one it is a commit by itself
  * @throws RangeError when they come to more than `maxLineBytes`
  */
-export function encodeLine(records: readonly OutboxRecord[], part?: LinePart): Uint8Array {
-  const text = textOf(records, part)
-  const written = writeLine(text, 0)
-  return written === undefined ? longLine(text) : scratch.slice(0, written)
-}
+export const encodeLine = (records: readonly OutboxRecord[], part?: LinePart): Uint8Array =>
+  finished(encodeText(textOf(records, part)), crc32)
 
-/** The text of a line behind its checksum, without the bracket and the newline that end it. */
+/** The text of a line, newline included. Its checksum is still missing. */
 const textOf = (records: readonly OutboxRecord[], part: LinePart | undefined): string =>
-  part ? `${partText(part)}"records":${JSON.stringify(records)}` : `"records":${JSON.stringify(records)}`
+  `${opening}00000000",${part ? partText(part) : ''}"records":${JSON.stringify(records)}}\n`
 
-const head = encoder.encode(`${opening}00000000",`)
-const ending = encoder.encode('}\n')
+const newline = 10
 
-/** Room for most groups of lines. Memory for each line would cost as much as encoding it. */
-const scratch = new Uint8Array(256 * 1024)
-
-/** Writes a line into `scratch` and returns its bytes, or `undefined` if it does not fit. */
-function writeLine(text: string, at: number, checksum: Checksum = crc32): number | undefined {
-  const begin = at + headLength
-  if (begin + text.length + ending.length > scratch.length) return undefined
-  const { read, written } = encoder.encodeInto(text, scratch.subarray(begin, scratch.length - ending.length))
-  if (read < text.length) return undefined
-  const length = headLength + written + ending.length
-  finish(scratch.subarray(at, at + length), checksum)
-  return length
-}
-
-/** @throws RangeError */
-function longLine(text: string): Uint8Array {
-  const bytes = encoder.encode(text)
-  const length = headLength + bytes.length + ending.length
-  if (length > maxLineBytes) throw new RangeError(`a line of ${length} bytes is over the limit of ${maxLineBytes}`)
-  const line = new Uint8Array(length)
-  line.set(bytes, headLength)
-  finish(line)
-  return line
-}
-
-/** Puts the parts around the text of a line: its head with the checksum, and its end. */
-function finish(line: Uint8Array, checksum: Checksum = crc32): void {
-  line.set(ending, line.length - ending.length)
-  line.set(head)
-  let crc = checksum(line.subarray(headLength, -1))
-  // Not by `toString(16)`: of a number beyond 31 bits it costs as much as the checksum itself.
-  for (let place = opening.length + 7; place >= opening.length; place--) {
-    line[place] = '0123456789abcdef'.charCodeAt(crc & 15)
-    crc >>>= 4
+/** Puts the checksums into lines. @throws RangeError when one of them is too long */
+function finished(lines: Uint8Array, checksum: Checksum): Uint8Array {
+  for (let begin = 0, end = 0; begin < lines.length; begin = end + 1) {
+    // JSON has no newline in a line.
+    end = lines.indexOf(newline, begin)
+    const length = end + 1 - begin
+    if (length > maxLineBytes) throw new RangeError(`a line of ${length} bytes is over the limit of ${maxLineBytes}`)
+    let crc = checksum(lines.subarray(begin + headLength, end))
+    // Not by `toString(16)`: of a number beyond 31 bits it costs as much as the checksum itself.
+    for (let place = begin + opening.length + 7; place >= begin + opening.length; place--) {
+      lines[place] = '0123456789abcdef'.charCodeAt(crc & 15)
+      crc >>>= 4
+    }
   }
+  return lines
 }
 
 /**
