@@ -1,5 +1,5 @@
-import { request as httpRequest } from 'node:http'
-import { connect } from 'node:net'
+import { request as httpRequest, IncomingMessage, ServerResponse } from 'node:http'
+import { connect, Socket } from 'node:net'
 import { createGzip, type Gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { expect, test } from 'vitest'
@@ -197,4 +197,27 @@ test('a long answer passes through middleware that compresses, with one listener
   const listed = await fetch(url + tags, { headers })
   expect(await listed.json()).toMatchObject({ items: Array.from({ length: 8 }, () => ({ description })) })
   expect(gzips.map((gzip) => gzip.listenerCount('drain'))).toEqual([1])
+})
+
+test('writes that arrive in one turn of the event loop begin one straight after the other, and reads at once', async () => {
+  const steps: string[] = []
+  const listener = toNodeListener({
+    async serve({ method, path }) {
+      steps.push(`${method} ${path}`)
+      queueMicrotask(() => steps.push(`after ${path}`))
+      return { status: 204, headers: {}, body: null }
+    },
+  })
+  const arrive = (method: string, url: string) => {
+    const request = Object.assign(new IncomingMessage(new Socket()), { method, url, httpVersionMajor: 1, httpVersionMinor: 1 })
+    listener(request, new ServerResponse(request))
+  }
+  setImmediate(() => {
+    arrive('POST', '/one')
+    steps.push('parsed')
+    arrive('POST', '/two')
+    arrive('GET', '/three')
+  })
+  await expect.poll(() => steps.length, { interval: 1 }).toBe(7)
+  expect(steps).toEqual(['parsed', 'GET /three', 'after /three', 'POST /one', 'POST /two', 'after /one', 'after /two'])
 })

@@ -50,6 +50,35 @@ describe('group commit', () => {
     await Promise.all([...first, ...second])
   })
 
+  test('takes what the next turns of the event loop bring into the same group', async () => {
+    const { storage, group, groups } = held()
+    const asked = [insertAndTell(storage, thing(1))]
+    for (const id of [2, 3, 4]) {
+      await tick()
+      asked.push(insertAndTell(storage, thing(id)))
+    }
+    const one = await group(0)
+    expect(groups.map(({ ids }) => ids)).toEqual([['1', '2', '3', '4']])
+    one.done()
+    await Promise.all(asked)
+  })
+
+  test('ends a group that is large enough, though every turn brings more', async () => {
+    const { storage, group } = held()
+    const asked: Promise<unknown>[] = []
+    for (let id = 1; id <= 300; id += 10) {
+      for (let next = id; next < id + 10; next++) asked.push(insertAndTell(storage, thing(next)))
+      await tick()
+    }
+    const one = await group(0)
+    expect(one.ids.length).toBeGreaterThanOrEqual(128)
+    expect(one.ids.length).toBeLessThan(300)
+    one.done()
+    const two = await group(1)
+    two.done()
+    await Promise.all(asked)
+  })
+
   test('hides a commit until it is durable, from readers and the unlucky too', async () => {
     const { storage, group } = held()
     const steps: string[] = []
