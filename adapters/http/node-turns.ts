@@ -2,6 +2,7 @@
  * One request of a connection after the other. Node begins every pipelined request as soon as it has arrived. So a client that
  * sends without reading would have all of them carried out at once.
  */
+import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 interface Connection {
@@ -40,11 +41,17 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
     connection.running += 1
     start()
   } else if (waiting.length < maxWaiting) {
-    waiting.push(start)
+    waiting.push(inOwnContext(start))
     // Bytes that the socket has read already still come; nothing more, until the queue is empty.
     if (request.httpVersionMajor < 2) socket.pause()
   } else if (request.httpVersionMajor < 2) socket.destroy()
   else response.destroy()
+}
+
+/** The same work, in the asynchronous context of this call: the host may keep something of the request there, such as its user. */
+export function inOwnContext(work: () => void): () => void {
+  const context = new AsyncResource('folkmoot.request')
+  return () => context.runInAsyncScope(work)
 }
 
 function next(connection: Connection, link: Link, { socket, httpVersionMajor }: IncomingMessage): void {

@@ -9,7 +9,7 @@ import { writeAnswer } from './node-answer.ts'
 import type { HostRequest, Kept } from './node-body.ts'
 import { type Bounds, boundRules, type TransferBounds } from './node-bounds.ts'
 import { address, toIncoming } from './node-request.ts'
-import { takeTurn } from './node-turns.ts'
+import { inOwnContext, takeTurn } from './node-turns.ts'
 import { requireCommunity } from './require-community.ts'
 
 /** Continues with the host's next handler. */
@@ -117,7 +117,7 @@ let arrived: (() => void)[] = []
 // of code. A processor that has it at hand from the one before needs a tenth less time. Reads are too short to gain by it.
 function beginTogether(begin: () => void): void {
   if (arrived.length === 0) setImmediate(beginArrived)
-  arrived.push(begin)
+  arrived.push(inOwnContext(begin))
 }
 
 function beginArrived(): void {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { request as httpRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { createGzip, type Gzip } from 'node:zlib'
@@ -199,6 +200,12 @@ test('a long answer passes through middleware that compresses, with one listener
   expect(gzips.map((gzip) => gzip.listenerCount('drain'))).toEqual([1])
 })
 
+/** Hands a request to a listener, as Node does when it is parsed. @param socket of its connection */
+function arrive(listener: ReturnType<typeof toNodeListener>, method: string, url: string, socket = new Socket()): void {
+  const request = Object.assign(new IncomingMessage(socket), { method, url, httpVersionMajor: 1, httpVersionMinor: 1 })
+  listener(request, new ServerResponse(request))
+}
+
 test('writes that arrive in one turn of the event loop begin one straight after the other, and reads at once', async () => {
   const steps: string[] = []
   const listener = toNodeListener({
@@ -208,16 +215,45 @@ test('writes that arrive in one turn of the event loop begin one straight after 
       return { status: 204, headers: {}, body: null }
     },
   })
-  const arrive = (method: string, url: string) => {
-    const request = Object.assign(new IncomingMessage(new Socket()), { method, url, httpVersionMajor: 1, httpVersionMinor: 1 })
-    listener(request, new ServerResponse(request))
-  }
   setImmediate(() => {
-    arrive('POST', '/one')
+    arrive(listener, 'POST', '/one')
     steps.push('parsed')
-    arrive('POST', '/two')
-    arrive('GET', '/three')
+    arrive(listener, 'POST', '/two')
+    arrive(listener, 'GET', '/three')
   })
   await expect.poll(() => steps.length, { interval: 1 }).toBe(7)
   expect(steps).toEqual(['parsed', 'GET /three', 'after /three', 'POST /one', 'POST /two', 'after /one', 'after /two'])
+})
+
+/** A listener that notes which store of the host's each of its requests sees. */
+function withStores() {
+  const host = new AsyncLocalStorage<string>()
+  const seen: (readonly [path: string, store: string | undefined])[] = []
+  const listener = toNodeListener({
+    async serve({ path }) {
+      await undefined
+      seen.push([path, host.getStore()])
+      return { status: 204, headers: {}, body: null }
+    },
+  })
+  return { host, seen, listener }
+}
+
+const paths = ['/one', '/two', '/three']
+
+test('each of several writes that arrive together is carried out in the asynchronous context of its request', async () => {
+  const { host, seen, listener } = withStores()
+  for (const path of paths) host.run(path, () => arrive(listener, 'POST', path))
+  await expect.poll(() => seen.length, { interval: 1 }).toBe(3)
+  expect(seen).toEqual(paths.map((path) => [path, path]))
+})
+
+test.each(['POST', 'GET'])('so is each %s that waits for an earlier one of its connection', async (method) => {
+  const { host, seen, listener } = withStores()
+  const url = await onLoopback((request, response) => host.run(request.url ?? '', () => listener(request, response)))
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write(paths.map((path) => `${method} ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n`).join(''))
+  await expect.poll(() => seen.length, { interval: 1 }).toBe(3)
+  socket.destroy()
+  expect(seen).toEqual(paths.map((path) => [path, path]))
 })
