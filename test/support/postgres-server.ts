@@ -63,8 +63,6 @@ export async function startPostgres({
       ...(synced ? ['fsync=on'] : nothingSurvives),
       'listen_addresses=127.0.0.1',
       'unix_socket_directories=',
-      // Compiling a plan takes longer than any plan of ours.
-      'jit=off',
     ]
       .flatMap((flag) => ['-c', flag])
       .concat(flags),

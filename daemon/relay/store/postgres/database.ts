@@ -63,6 +63,8 @@ const settings = {
   enable_seqscan: 'off',
   // A body is read once. It would be copied to be found again.
   enable_memoize: 'off',
+  // A plan that has to scan counts as dear then, however small its table is. PostgreSQL would compile it for longer than it runs.
+  jit: 'off',
 }
 
 /** A list of numbers as PostgreSQL reads it. `pg` would look through each number for characters to quote. */

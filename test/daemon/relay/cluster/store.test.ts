@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
+import { openDatabase } from '../../../../daemon/relay/store/postgres/database.ts'
 import { openPostgresStore } from '../../../../daemon/relay/store/postgres/store.ts'
 import type { Recovered, RelayStore, StoreChanges } from '../../../../daemon/relay/store/store.ts'
 import { testPostgres } from '../../../support/postgres.ts'
@@ -51,6 +52,15 @@ test('a store that is closed as soon as it is open lets go of everything', async
   const { store } = await openPostgresStore({ url: server.url, schema: group.schema, clock: systemClock, lease: () => 1000 })
   await store.close()
   await expect(store.counts()).rejects.toThrow()
+})
+
+test('PostgreSQL compiles no plan of a relay', async () => {
+  const { schema } = await cluster(server)
+  const relay = await openDatabase({ url: server.url, schema })
+  onTestFinished(() => relay.close())
+  const ofOthers = await blocker.query('SHOW jit')
+  expect(ofOthers.rows).toEqual([{ jit: 'on' }])
+  expect(await relay.rows('SHOW jit')).toEqual([{ jit: 'off' }])
 })
 
 test('the backlog of a table is counted in commits', async () => {
