@@ -93,17 +93,20 @@ export function answer(
         done()
       }
     }
-    community.serve(toIncoming(request, bounds, whenSent, kept, requestId)).then(
-      (result) => {
+    // Nothing can be said about a request that was never carried out; but its client need not wait.
+    const failed = () => {
+      response.destroy()
+      sent()
+    }
+    try {
+      community.serve(toIncoming(request, bounds, whenSent, kept, requestId)).then((result) => {
         if (finished.length === 0) setImmediate(writeFinished)
         finished.push({ request, response, result, bounds, sent: () => sent() })
-      },
-      // Nothing can be said about a request that was never carried out; but its client need not wait.
-      () => {
-        response.destroy()
-        sent()
-      },
-    )
+      }, failed)
+    } catch {
+      // A `serve` of the host's that throws. Others of its turn begin all the same.
+      failed()
+    }
   }
   takeTurn(request, response, waitsForOthers(request) ? (done) => beginTogether(() => begin(done)) : begin)
 }

@@ -13,6 +13,7 @@ import { faultOf, unreachable } from '../sql/postgres/errors.ts'
 import { holdClient } from '../sql/postgres/hold.ts'
 import { postgresPool, postgresUrl, requirePlace } from '../sql/postgres/place.ts'
 import { openPool } from '../sql/postgres/pool.ts'
+import { readCommittedAlone } from '../sql/postgres/transaction.ts'
 import { prepareTables } from '../storage/postgres/migrate.ts'
 import { type CountTable, type SharedRateLimits, sharedRateLimits } from './shared.ts'
 
@@ -68,7 +69,14 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
   requirePlace('postgresRateLimits', options)
   const pool =
     options.pool ??
-    (await openPool({ url: url ?? '', size: 1, connectTimeoutMs, statementTimeoutMs, name: 'folkmoot-rate-limits' }))
+    (await openPool({
+      url: url ?? '',
+      size: 1,
+      connectTimeoutMs,
+      statementTimeoutMs,
+      name: 'folkmoot-rate-limits',
+      settings: readCommittedAlone,
+    }))
   const endPool = async () => {
     if (!options.pool) await pool.end()
   }

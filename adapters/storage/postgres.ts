@@ -15,7 +15,7 @@ import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { notifierOver } from '../sql/postgres/notifier.ts'
 import { postgresPool, postgresUrl, requirePlace } from '../sql/postgres/place.ts'
 import { openPool } from '../sql/postgres/pool.ts'
-import { beginAhead, committed, inTransactionAhead } from '../sql/postgres/transaction.ts'
+import { beginAhead, beginReadCommitted, committed, inTransactionAhead } from '../sql/postgres/transaction.ts'
 import type { Statement } from '../sql/statement.ts'
 import { statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
@@ -127,7 +127,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   })
 
   const write = <T>(asked: (tx: Tx) => Promise<T>): Promise<T> =>
-    inTransactionAhead(pool, named(language, 'BEGIN'), connectTimeoutMs, async (beginning) => {
+    inTransactionAhead(pool, named(language, beginReadCommitted), connectTimeoutMs, async (beginning) => {
       const transaction = transactionOn(beginning, language)
       const value = await runIn(transaction, language, false, asked)
       const ended = transaction.endWith('COMMIT')
@@ -140,7 +140,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
 
   const add = isPipelined(pool)
     ? groupedAdditions({
-        begin: () => beginAhead(pool, named(language, 'BEGIN'), connectTimeoutMs),
+        begin: () => beginAhead(pool, named(language, beginReadCommitted), connectTimeoutMs),
         language,
         alone: write,
         appended: notifier.notify,

@@ -59,11 +59,7 @@ export async function startPostgres({
     createPostgresUser: process.getuid?.() === 0,
     // Tests open thousands of connections, and a password that is hashed 4,096 times would be most of the work of each.
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--set=scram_iterations=1'],
-    postgresFlags: [
-      ...(synced ? ['fsync=on'] : nothingSurvives),
-      'listen_addresses=127.0.0.1',
-      'unix_socket_directories=',
-    ]
+    postgresFlags: [...(synced ? ['fsync=on'] : nothingSurvives), 'listen_addresses=127.0.0.1', 'unix_socket_directories=']
       .flatMap((flag) => ['-c', flag])
       .concat(flags),
     onLog: (message) => {

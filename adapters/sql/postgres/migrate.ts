@@ -26,8 +26,7 @@ export const requireMigratedOn = (pool: PgPool, dialect: PostgresDialect, schema
 
 /** Runs work in a transaction, which it ends. */
 const within = <T>(pool: PgPool, work: (client: PgClient) => Promise<T>): Promise<T> =>
-  // For any default of the database: the changes of another process must be visible once the lock is held.
-  inTransaction(pool, 'BEGIN ISOLATION LEVEL READ COMMITTED', timeoutMs, work).catch((error: unknown) => {
+  inTransaction(pool, timeoutMs, work).catch((error: unknown) => {
     throw storageErrorOf(error)
   })
 

@@ -8,6 +8,15 @@ import { commitError, endsConnection, faultOf, isLost, unreachable } from './err
 import { type Held, holdClient } from './hold.ts'
 
 /**
+ * Begins a transaction that writes, whatever the database's default is. A statement has to see what others have committed before it: the
+ * one that had a lock, above all.
+ */
+export const beginReadCommitted = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+
+/** The setting of connections for statements by themselves, for the same reason. */
+export const readCommittedAlone = { default_transaction_isolation: "'read committed'" } as const
+
+/**
  * A connection on which a transaction has begun.
  *
  * @param begin the statement that begins it
@@ -122,12 +131,11 @@ const heldOrLost = (pool: PgPool, connectTimeoutMs: number): Promise<Held | unde
  */
 export async function inTransaction<T>(
   pool: PgPool,
-  begin: string,
   connectTimeoutMs: number,
   work: (client: PgClient) => Promise<T>,
   lost?: () => void,
 ): Promise<T> {
-  const held = await beginOn(pool, begin, connectTimeoutMs)
+  const held = await beginOn(pool, beginReadCommitted, connectTimeoutMs)
   return inBegun(Promise.resolve(held), () => work(held.client), lost)
 }
 

@@ -257,3 +257,16 @@ test.each(['POST', 'GET'])('so is each %s that waits for an earlier one of its c
   socket.destroy()
   expect(seen).toEqual(paths.map((path) => [path, path]))
 })
+
+test.each(['POST', 'GET'])('a `serve` of the host that throws at a %s ends that connection alone', async (method) => {
+  const url = await onLoopback(
+    toNodeListener({
+      serve({ path }) {
+        if (path === '/two') throw new Error('a fault of a test')
+        return Promise.resolve({ status: 204, headers: {}, body: null })
+      },
+    }),
+  )
+  const answers = await Promise.allSettled(paths.map((path) => fetch(url + path, { method })))
+  expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.status : 'ended'))).toEqual([204, 'ended', 204])
+})

@@ -9,7 +9,7 @@ import { endsConnection, faultOf, storageErrorOf, unreachable } from '../../../.
 import { holdClient } from '../../../../adapters/sql/postgres/hold.ts'
 import { migrateOn, requireMigratedOn } from '../../../../adapters/sql/postgres/migrate.ts'
 import { openPool } from '../../../../adapters/sql/postgres/pool.ts'
-import { committed, inTransaction } from '../../../../adapters/sql/postgres/transaction.ts'
+import { committed, inTransaction, readCommittedAlone } from '../../../../adapters/sql/postgres/transaction.ts'
 import { migratePostgres } from '../../../../adapters/storage/postgres/migrate.ts'
 import { isStorageError } from '../../../../lib/storage/contract.ts'
 import { NoRelayYet } from '../../../usage.ts'
@@ -58,6 +58,7 @@ export interface DatabaseOptions {
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 10_000
 const settings = {
+  ...readCommittedAlone,
   synchronous_commit: 'off',
   // Every statement that counts has an index. A plan that was made while a table was small would scan it when it has grown.
   enable_seqscan: 'off',
@@ -167,7 +168,6 @@ export async function openDatabase({
   const whole = <T>(work: (session: Session) => Promise<T>, durable: boolean): Promise<T> =>
     inTransaction(
       pool,
-      'BEGIN',
       connectTimeoutMs,
       async (client) => {
         const session = sessionOn(client)

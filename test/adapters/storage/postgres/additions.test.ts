@@ -33,7 +33,8 @@ async function open() {
     schema,
     storage,
     /** How often one of the words was sent since the last call of `sent`. */
-    count: (word: string) => proxy.sent().reduce((sum, message) => sum + message.split(word).length - 1, 0),
+    count: (word: string) =>
+      proxy.sent().reduce((sum, message) => sum + message.replace('READ COMMITTED', '').split(word).length - 1, 0),
     async kept() {
       const { rows } = await admin.query(
         `SELECT r->>'event_id' AS id FROM ${schema}.outbox, json_array_elements(records::json) AS r ORDER BY 1`,

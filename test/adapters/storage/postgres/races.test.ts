@@ -8,6 +8,7 @@ import { testPostgres } from '../../../support/postgres.ts'
 import { recordsOf } from '../records-of.ts'
 
 const server = await testPostgres()
+const admin = await server.client()
 
 async function twoServers() {
   const schema = server.newSchema()
@@ -46,19 +47,25 @@ const statusesOf = (answers: readonly { readonly status: number }[]) =>
     Object.entries(Object.groupBy(answers, ({ status }) => status)).map(([status, all]) => [status, all?.length]),
   )
 
-test('60 members get one tag at once, on two servers, and every one of them is counted', async () => {
-  const { send, faults, countOf } = await twoServers()
-  const tag = await send(0, 'POST', '/tags', { title: 'Gardener' })
-  const people = await Promise.all(
-    many.map((n) => send(n, 'POST', '/members', { email: `m${n}@example.org`, first_name: 'M', last_name: '' })),
-  )
-  expect(statusesOf(people)).toEqual({ 201: 60 })
-  const tagged = await Promise.all(
-    people.map(({ body }, n) => send(n, 'POST', `/members/${body.id}/tags`, { tag_id: tag.body.id })),
-  )
-  expect({ statuses: statusesOf(tagged), faults }).toEqual({ statuses: { 200: 60 }, faults: [] })
-  expect(await countOf(tag.body.id)).toBe(60)
-})
+test.each(['read committed', 'serializable'])(
+  '60 members get one tag at once, on two servers of a database whose default is %s, and every one of them is counted',
+  async (isolation) => {
+    const { rows } = await admin.query('SELECT current_database() AS name')
+    await admin.query(`ALTER DATABASE ${rows[0].name} SET default_transaction_isolation = '${isolation}'`)
+    onTestFinished(async () => void (await admin.query(`ALTER DATABASE ${rows[0].name} RESET default_transaction_isolation`)))
+    const { send, faults, countOf } = await twoServers()
+    const tag = await send(0, 'POST', '/tags', { title: 'Gardener' })
+    const people = await Promise.all(
+      many.map((n) => send(n, 'POST', '/members', { email: `m${n}@example.org`, first_name: 'M', last_name: '' })),
+    )
+    expect(statusesOf(people)).toEqual({ 201: 60 })
+    const tagged = await Promise.all(
+      people.map(({ body }, n) => send(n, 'POST', `/members/${body.id}/tags`, { tag_id: tag.body.id })),
+    )
+    expect({ statuses: statusesOf(tagged), faults }).toEqual({ statuses: { 200: 60 }, faults: [] })
+    expect(await countOf(tag.body.id)).toBe(60)
+  },
+)
 
 test('of 60 who take one address at once, on two servers, one gets it and the others are told', async () => {
   const { send, faults, events } = await twoServers()

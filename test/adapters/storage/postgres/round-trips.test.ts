@@ -36,7 +36,7 @@ const waited = (sent: readonly (readonly string[])[]) =>
 
 /** The statements in some messages, as verb and table. Hints to the relay are not part of a request. */
 const statementsIn = (text: string): readonly string[] =>
-  [...text.matchAll(/BEGIN|COMMIT|SAVEPOINT|(SELECT|INSERT|UPDATE|DELETE)\b[^\0]*?"\w+"\."(\w+)"[^\0]*/g)].map(
+  [...text.matchAll(/BEGIN|COMMIT\b|SAVEPOINT|(SELECT|INSERT|UPDATE|DELETE)\b[^\0]*?"\w+"\."(\w+)"[^\0]*/g)].map(
     ([all, verb, table]) => (verb ? `${verb} ${table}` : all),
   )
 

@@ -63,6 +63,19 @@ test('PostgreSQL compiles no plan of a relay', async () => {
   expect(await relay.rows('SHOW jit')).toEqual([{ jit: 'off' }])
 })
 
+test('a statement of a relay sees what it has waited for, whatever the default of the database', async () => {
+  const { schema } = await cluster(server)
+  const { rows } = await blocker.query('SELECT current_database() AS name')
+  await blocker.query(`ALTER DATABASE ${rows[0].name} SET default_transaction_isolation = 'serializable'`)
+  onTestFinished(async () => void (await blocker.query(`ALTER DATABASE ${rows[0].name} RESET default_transaction_isolation`)))
+  const relay = await openDatabase({ url: server.url, schema })
+  onTestFinished(() => relay.close())
+  const show = 'SHOW transaction_isolation'
+  const readCommitted = [{ transaction_isolation: 'read committed' }]
+  expect(await relay.rows(show)).toEqual(readCommitted)
+  expect(await relay.session(({ rows }) => rows(show))).toEqual(readCommitted)
+})
+
 test('the backlog of a table is counted in commits', async () => {
   const group = await cluster(server)
   await group.append(endpoint('http://127.0.0.1:1/0'), ...events('e', 2))
