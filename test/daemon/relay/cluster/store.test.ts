@@ -54,22 +54,24 @@ test('a store that is closed as soon as it is open lets go of everything', async
   await expect(store.counts()).rejects.toThrow()
 })
 
-test('PostgreSQL compiles no plan of a relay', async () => {
+/** A relay's connections to a database with this setting for everybody. */
+async function relayWhere(setting: string, value: string) {
   const { schema } = await cluster(server)
+  const { rows } = await blocker.query('SELECT current_database() AS name')
+  await blocker.query(`ALTER DATABASE ${rows[0].name} SET ${setting} = '${value}'`)
+  onTestFinished(async () => void (await blocker.query(`ALTER DATABASE ${rows[0].name} RESET ${setting}`)))
   const relay = await openDatabase({ url: server.url, schema })
   onTestFinished(() => relay.close())
-  const ofOthers = await blocker.query('SHOW jit')
-  expect(ofOthers.rows).toEqual([{ jit: 'on' }])
+  return relay
+}
+
+test('PostgreSQL compiles no plan of a relay', async () => {
+  const relay = await relayWhere('jit', 'on')
   expect(await relay.rows('SHOW jit')).toEqual([{ jit: 'off' }])
 })
 
 test('a statement of a relay sees what it has waited for, whatever the default of the database', async () => {
-  const { schema } = await cluster(server)
-  const { rows } = await blocker.query('SELECT current_database() AS name')
-  await blocker.query(`ALTER DATABASE ${rows[0].name} SET default_transaction_isolation = 'serializable'`)
-  onTestFinished(async () => void (await blocker.query(`ALTER DATABASE ${rows[0].name} RESET default_transaction_isolation`)))
-  const relay = await openDatabase({ url: server.url, schema })
-  onTestFinished(() => relay.close())
+  const relay = await relayWhere('default_transaction_isolation', 'serializable')
   const show = 'SHOW transaction_isolation'
   const readCommitted = [{ transaction_isolation: 'read committed' }]
   expect(await relay.rows(show)).toEqual(readCommitted)
