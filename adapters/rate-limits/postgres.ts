@@ -106,7 +106,8 @@ function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: bo
     (SELECT "key" FROM ${table} AS c WHERE NOT (${running('c')}) FOR UPDATE SKIP LOCKED)`
 
   /**
-   * Runs a statement. A connection on which that fails, or takes too long, is thrown away.
+   * Runs a statement. A connection on which that fails, or takes too long, is thrown away. One that lost a race is as good as before:
+   * pools of hosts whose default is `serializable` lose some.
    * @param deadline monotonic milliseconds
    */
   async function run(sql: string, values: readonly unknown[], deadline: number): Promise<readonly (readonly unknown[])[]> {
@@ -114,11 +115,13 @@ function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: bo
     const { promise: late, reject } = Promise.withResolvers<never>()
     const tooLate = () => reject(new StorageError('unavailable', `PostgreSQL did not answer in ${timeoutMs} ms`))
     const timer = setTimeout(tooLate, deadline - performance.now())
-    let broken = true
+    let broken = false
     try {
       const { rows } = await Promise.race([send(client, sql, values, prepared ? nameOf(sql) : undefined), late])
-      broken = false
       return rows
+    } catch (error) {
+      broken = faultOf(error) !== 'race'
+      throw error
     } finally {
       clearTimeout(timer)
       release(broken)

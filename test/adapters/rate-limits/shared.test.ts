@@ -1,8 +1,9 @@
 /** Rate limits in a database, over several connections to it: as several processes have them. */
 import { describe, expect, test } from 'vitest'
+import { postgresRateLimits } from '../../../adapters/rate-limits/index.ts'
 import type { RateCount } from '../../../lib/index.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { postgresCounts, sqliteCounts } from './support.ts'
+import { closing, postgresCounts, sqliteCounts } from './support.ts'
 
 const server = await testPostgres()
 
@@ -110,4 +111,21 @@ describe.each([
     expect(allowed(counts)).toHaveLength(6)
     expect(await processes[0]?.count('1', 6)).toMatchObject({ allowed: false })
   })
+})
+
+test('over pools of hosts whose default is `serializable` the count is exact, and races cost no connection', async () => {
+  const connected: string[] = []
+  const schema = server.newSchema()
+  const processes = await Promise.all(
+    ['one', 'other'].map((name) => {
+      const pool = server.pool({ max: 1, options: '-c default_transaction_isolation=serializable' })
+      pool.on('connect', () => void connected.push(name))
+      return postgresRateLimits({ pool, schema, timeoutMs: 60_000 }).then(closing)
+    }),
+  )
+  for (const round of times(300)) {
+    const counts = await Promise.all(processes.map((limits) => limits.count('1', 1000)))
+    expect(counts.map(({ remaining }) => remaining).sort((a, b) => b - a)).toEqual([999 - 2 * round, 998 - 2 * round])
+  }
+  expect(connected.sort()).toEqual(['one', 'other'])
 })
