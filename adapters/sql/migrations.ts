@@ -5,14 +5,14 @@
  * - **Addition**: a table, an index, or a column that may be null or has a default. It is found missing and made. An older
  *   program still works beside it, so it needs neither a version nor a step.
  * - **Removal**: of an index in whose place another one is. A database that still has it works as well.
- * - **Step**: any other change. Its number is the version that it leads to, and a program of a lower version refuses the
+ * - **Step**: every other change. Its number is the version that it leads to, and a program of a lower version refuses the
  *   database.
  */
 import { StorageError } from '../../lib/storage/contract.ts'
 import type { Dialect } from './dialect.ts'
 import { addColumn, createIndex, createTable, dropIndex, type SqlTable } from './schema.ts'
 
-/** Statements that lead to a version. It meets the tables as any older version left them, and a table may not be there yet. */
+/** Statements that lead to a version. It meets the tables as an older version left them, whichever it was, and a table may not be there yet. */
 export type Step = (existing: Existing, dialect: Dialect) => readonly string[]
 
 /** The tables of a store. */

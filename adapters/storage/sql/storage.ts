@@ -56,7 +56,7 @@ export interface SqlStorageOptions {
   readonly snapshots: Snapshots
   /** Runs one transaction that writes. @throws what `work` throws, StorageError */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Runs one that is likely to add rows alone. By default as any other. @throws the same */
+  /** Runs one that is likely to add rows alone. By default like every other one. @throws the same */
   add?<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** See `Storage`. */
   version?: Storage['version']

@@ -37,7 +37,7 @@ export function refusePlainHttp(server: Server, firstByteMs: number): Server {
   return server
 }
 
-// Nothing is parsed: any request is answered once and closed.
+// Nothing is parsed: every request is answered once and closed.
 function refuse(socket: Socket, first: Buffer): void {
   socket.on('error', () => {})
   const timer = setTimeout(() => socket.destroy(), lingerMs)

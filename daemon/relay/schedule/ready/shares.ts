@@ -33,7 +33,7 @@ export interface Shares {
 
 /** This part of the slots is for endpoints of a better standing only. */
 const reserved: { readonly [K in Standing]: number } = { quick: 0, slow: 1 / 4, doubtful: 1 / 2 }
-/** A network may have so many times what is free: 7/8 of the slots when nobody else has any. */
+/** A network may have so many times what is free: 7/8 of the slots when nobody else has one. */
 const perFree = 7
 /** Likewise for those of its endpoints that are not quick, and what is free for their standing. */
 const perFreeReserved = 3

@@ -163,7 +163,7 @@ export interface OperatorStore {
   /** Disables an endpoint: its events wait. A running relay notices within a second. */
   disable(ref: number, reason: string): Promise<void>
   /**
-   * Has an event delivered to this endpoint alone, as any other: it is due at once. A running relay notices within a second.
+   * Has an event delivered to this endpoint alone, like every other one: it is due at once. A running relay notices within a second.
    * @param now milliseconds since 1970
    */
   deliver(endpoint: Endpoint, event: EventRecord, now: number): Promise<void>

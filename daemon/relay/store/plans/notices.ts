@@ -1,4 +1,4 @@
-/** Notices as webhooks for the host: the same envelope, the same promises as any other event. */
+/** Notices as webhooks for the host: the same envelope, the same promises as every other event. */
 import { randomUUID } from 'node:crypto'
 import { uuidAt } from '../../../../lib/base/uuid.ts'
 import type { EventRecord } from '../../../../lib/outbox/record.ts'

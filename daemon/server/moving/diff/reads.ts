@@ -112,7 +112,7 @@ export function filteredReads(found: (list: string) => readonly Found[], most: n
     for (const { params, record } of found(from)) {
       const text = isGiven(record) ? value(record) : ''
       if (text === '' || made.size >= most) continue
-      // The ids of the path, where the filtered list has any.
+      // The ids of the path, where the filtered list has some.
       const own = Object.fromEntries(route.params.map((name) => [name, params[name] ?? '']))
       made.set(JSON.stringify([own, text]), { route, params: own, query: { [param]: text } })
     }
