@@ -11,9 +11,6 @@ import { startSite } from './site.ts'
 if (!isInstalled)
   console.warn(`LEFT OUT: the tests of the panel in a browser, because there is no ${executablePath}. .ci/run installs it.`)
 
-if (isInstalled && !isScalarThere)
-  console.warn('LEFT OUT: the test of Scalar, because its file is not there. `npx node test/browser/scalar.ts` downloads it.')
-
 const axe = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 const hostile = `"><script>document.title='owned'</script><img src=x onerror="document.title='owned'">`
 
@@ -122,7 +119,8 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     expect(relay.replays.map(({ network, selection }) => [network, selection])).toEqual([['1', { ids: ['f1'] }]])
   })
 
-  test.skipIf(!isScalarThere)('Scalar shows the operations and sends requests, and none leaves the origin', async () => {
+  test('Scalar shows the operations and sends requests, and none leaves the origin', async ({ skip }) => {
+    skip(!isScalarThere, '`npx node test/browser/scalar.ts` downloads Scalar')
     const context = await browser.newContext()
     const page = await context.newPage()
     const asked: string[] = []

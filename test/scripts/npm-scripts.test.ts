@@ -19,8 +19,11 @@ test.each(Object.entries(scripts))('script "%s" has nothing in it that belongs t
   expect(programs.filter((program) => program !== 'npm' && !installed.includes(program))).toEqual([])
 })
 
-/** A shell without built-in words. It stays between npm and the program, and on a signal it ends alone. */
-const wordless = `#!${process.execPath}
+/**
+ * A shell without built-in words. It stays between npm and the program, and on a signal it ends alone. The name of the running Node
+ * may hold a space, which no first line of a script can.
+ */
+const wordless = `#!/usr/bin/env node
 const { spawn } = require('node:child_process')
 const [program, ...args] = process.argv.at(-1).split(' ')
 spawn(program, args, { stdio: 'inherit' }).on('exit', (code) => process.exit(code ?? 1))`

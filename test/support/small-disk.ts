@@ -6,7 +6,7 @@ import { getuid, platform } from 'node:process'
 import { onTestFinished } from 'vitest'
 
 /** Why a test over a small disk is skipped where there can be none. */
-export const noSmallDisk = 'mounting a small tmpfs needs root on Linux; the test with injected ENOSPC still runs'
+export const noSmallDisk = 'mounting a small tmpfs needs root on Linux'
 
 /**
  * A real file system that is soon full, gone with the test; `undefined` where none can be mounted.

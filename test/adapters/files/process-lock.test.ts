@@ -100,24 +100,21 @@ describe('a process lock', () => {
     )
   })
 
-  test.skipIf(!canUnshare)(
-    'holds between real containers, which see neither processes nor abstract sockets',
-    patience,
-    async () => {
-      const file = path()
-      const lock = await acquireLock(file, 'ours')
-      const isolated = ['unshare', '--pid', '--net', '--fork', '--kill-child=SIGKILL']
-      const refused = startChild('acquire-lock', [file], isolated)
-      expect(await refused.lines(1)).toEqual([expect.stringContaining(`held by process ${pid} (ours) in another container`)])
-      await lock.release()
-      const holder = startChild('acquire-lock', [file], isolated)
-      expect(await holder.lines(1)).toEqual(['held'])
-      await expect(acquireLock(file, 'ours')).rejects.toThrow('in another container')
-      await holder.kill()
-      await expect.poll(() => lockOwner(file), { timeout: 60_000 }).toBeUndefined()
-      await (await acquireLock(file, 'ours')).release()
-    },
-  )
+  test('holds between real containers, which see neither processes nor abstract sockets', patience, async ({ skip }) => {
+    skip(!canUnshare, '`unshare` needs root on Linux')
+    const file = path()
+    const lock = await acquireLock(file, 'ours')
+    const isolated = ['unshare', '--pid', '--net', '--fork', '--kill-child=SIGKILL']
+    const refused = startChild('acquire-lock', [file], isolated)
+    expect(await refused.lines(1)).toEqual([expect.stringContaining(`held by process ${pid} (ours) in another container`)])
+    await lock.release()
+    const holder = startChild('acquire-lock', [file], isolated)
+    expect(await holder.lines(1)).toEqual(['held'])
+    await expect(acquireLock(file, 'ours')).rejects.toThrow('in another container')
+    await holder.kill()
+    await expect.poll(() => lockOwner(file), { timeout: 60_000 }).toBeUndefined()
+    await (await acquireLock(file, 'ours')).release()
+  })
 
   test('of a dead process goes to exactly one of many processes that want it', patience, async () => {
     for (let round = 0; round < 3; round++) {

@@ -140,25 +140,22 @@ const old = ['/usr/bin/node', '/usr/local/bin/node'].find(
   (path) => existsSync(path) && /^v(?:1\d|2[01])\./.test(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout),
 )
 
-test.skipIf(old === undefined)(
-  'a real old Node reads the first lines and the check (skipped where the machine has none)',
-  async () => {
-    const directory = temporaryDirectory()
-    await writeFile(join(directory, 'package.json'), '{"type":"module"}')
-    for (const path of ['daemon/bin/begin.ts', 'adapters/node-version.ts', 'adapters/sql/sqlite/module.ts']) {
-      const text = stripTypeScriptTypes(await readFile(join(root, path), 'utf8')).replace(
-        "'../../node-version.ts'",
-        "'./node-version.js'",
-      )
-      await writeFile(join(directory, basename(path).replace(/ts$/, 'js')), text)
-    }
-    const script = (text: string) =>
-      spawnSync(old ?? '', ['--input-type=module', '-e', text], { cwd: directory, encoding: 'utf8' })
-    const begun = script("import { begin } from './begin.js'\nbegin('folkmoot', () => import('./nothing.js'))")
-    expect(begun).toMatchObject({
-      status: 2,
-      stderr: expect.stringMatching(/^folkmoot: this is Node .*, and folkmoot needs Node/),
-    })
-    expect(script("await import('./module.js')").stderr).toContain('folkmoot needs Node 22.19 or later')
-  },
-)
+test('a real old Node reads the first lines and the check', async ({ skip }) => {
+  skip(old === undefined, 'the machine has no Node before 22')
+  const directory = temporaryDirectory()
+  await writeFile(join(directory, 'package.json'), '{"type":"module"}')
+  for (const path of ['daemon/bin/begin.ts', 'adapters/node-version.ts', 'adapters/sql/sqlite/module.ts']) {
+    const text = stripTypeScriptTypes(await readFile(join(root, path), 'utf8')).replace(
+      "'../../node-version.ts'",
+      "'./node-version.js'",
+    )
+    await writeFile(join(directory, basename(path).replace(/ts$/, 'js')), text)
+  }
+  const script = (text: string) => spawnSync(old ?? '', ['--input-type=module', '-e', text], { cwd: directory, encoding: 'utf8' })
+  const begun = script("import { begin } from './begin.js'\nbegin('folkmoot', () => import('./nothing.js'))")
+  expect(begun).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^folkmoot: this is Node .*, and folkmoot needs Node/),
+  })
+  expect(script("await import('./module.js')").stderr).toContain('folkmoot needs Node 22.19 or later')
+})

@@ -1,4 +1,4 @@
-/** A run whose one test fails, set up as every other run is. */
+/** A run in which one test fails and one is left out, set up as every other run is. */
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 

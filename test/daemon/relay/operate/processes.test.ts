@@ -29,8 +29,8 @@ const started = (command: Pick<Command, 'out'>): Promise<void> =>
   until(() => lines(command).some(({ message }) => message === 'relay.started'), 'the relay has started')
 
 describe('folkmoot-relay run', () => {
-  // How a process was started is in /proc, which Linux alone has.
-  test.skipIf(process.platform !== 'linux')('limits the young generation of its process, once', async () => {
+  test('limits the young generation of its process, once', async ({ skip }) => {
+    skip(process.platform !== 'linux', 'how a process was started is in /proc, which Linux alone has')
     const words = [program('folkmoot-relay'), 'run', '--outbox', temporaryDirectory(), '--json']
     const relay = watched(
       'folkmoot-relay',
