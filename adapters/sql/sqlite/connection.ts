@@ -1,12 +1,12 @@
 /** One connection to a SQLite file: its settings, its prepared statements, its errors. */
 import { dirname } from 'node:path'
-import type { StatementSync } from 'node:sqlite'
 import { makeDirectory } from '../../files/directory.ts'
 import type { Statement } from '../statement.ts'
 import type { TableShape } from '../values.ts'
 import { storageErrorOf, uniqueViolationOf } from './errors.ts'
 import { makeFile } from './file.ts'
 import { DatabaseSync } from './module.ts'
+import { type Prepared, prepared } from './old-node.ts'
 
 /** Prepared statements that a connection keeps; the API has some hundreds. */
 const maxStatements = 1000
@@ -34,18 +34,17 @@ export interface Connection {
  * @param watch called with every statement, for tests
  */
 export function connectionOver(database: DatabaseSync, path: string, watch?: (statement: Statement) => void): Connection {
-  const prepared = new Map<string, StatementSync>()
+  const statements = new Map<string, Prepared>()
 
-  function prepare(sql: string): StatementSync {
-    const known = prepared.get(sql)
+  function prepare(sql: string): Prepared {
+    const known = statements.get(sql)
     if (known) return known
-    const statement = database.prepare(sql)
-    statement.setReturnArrays(true)
-    for (const [oldest] of prepared) {
-      if (prepared.size < maxStatements) break
-      prepared.delete(oldest)
+    const statement = prepared(database, sql, true)
+    for (const [oldest] of statements) {
+      if (statements.size < maxStatements) break
+      statements.delete(oldest)
     }
-    prepared.set(sql, statement)
+    statements.set(sql, statement)
     return statement
   }
 

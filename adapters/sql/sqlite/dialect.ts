@@ -1,6 +1,7 @@
 /** SQL as SQLite speaks it. */
 import type { Dialect } from '../dialect.ts'
 import { quoted } from '../dialect.ts'
+import { readsZeros } from './old-node.ts'
 
 export interface SqliteDialect extends Dialect {
   readonly prefix: string
@@ -35,8 +36,8 @@ export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
   nulls: () => '',
   indexesEndInId: true,
   jsonText: (column) => column,
-  // A text goes in as UTF-8, which has no half surrogate pairs; a zero character is kept.
-  storesText: (text) => text.isWellFormed(),
+  // A text goes in as UTF-8, which has no half surrogate pairs; a zero character is kept, and an older Node does not read it.
+  storesText: (text) => text.isWellFormed() && (readsZeros() || !text.includes('\0')),
   encode(type, value) {
     if (type === 'json') return JSON.stringify(value)
     if (type === 'boolean') return value === true ? 1 : 0

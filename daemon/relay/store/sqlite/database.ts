@@ -1,7 +1,6 @@
 /** The SQLite file of a relay's store. */
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
-import type { StatementSync } from 'node:sqlite'
 import { makeDirectory } from '../../../../adapters/files/directory.ts'
 import { bytesLeft } from '../../../../adapters/files/disk.ts'
 import { fileError, isReadOnly } from '../../../../adapters/files/errors.ts'
@@ -12,6 +11,7 @@ import { faultOf, storageErrorOf } from '../../../../adapters/sql/sqlite/errors.
 import { makeFile } from '../../../../adapters/sql/sqlite/file.ts'
 import { existingIn, migrateFile, requireMigratedFile } from '../../../../adapters/sql/sqlite/migrate.ts'
 import { DatabaseSync } from '../../../../adapters/sql/sqlite/module.ts'
+import { type Prepared, prepared } from '../../../../adapters/sql/sqlite/old-node.ts'
 import { openReadOnly } from '../../../../adapters/sql/sqlite/read-only.ts'
 import { StorageError } from '../../../../lib/storage/contract.ts'
 import { begin, type Plan, type RelayDatabase, type Rows, runAtOnce, type Statement } from '../database.ts'
@@ -92,13 +92,13 @@ const userVersion = (connection: DatabaseSync): number =>
   Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
 
 function databaseOver(connection: DatabaseSync): SqliteDatabase {
-  const prepared = new Map<string, StatementSync>()
+  const statements = new Map<string, Prepared>()
 
-  function prepare(sql: string): StatementSync {
-    const known = prepared.get(sql)
+  function prepare(sql: string): Prepared {
+    const known = statements.get(sql)
     if (known) return known
-    const statement = connection.prepare(sql.replaceAll('$schema.', ''))
-    prepared.set(sql, statement)
+    const statement = prepared(connection, sql.replaceAll('$schema.', ''))
+    statements.set(sql, statement)
     return statement
   }
 

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Dialect } from '../../../../adapters/sql/dialect.ts'
 import { postgresDialect } from '../../../../adapters/sql/postgres/dialect.ts'
+import { prepared } from '../../../../adapters/sql/sqlite/old-node.ts'
 import type { Statement } from '../../../../adapters/sql/statement.ts'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
@@ -121,7 +122,7 @@ test('SQLite scans no table for any request, and sorts nothing by itself', async
   onTestFinished(() => database.close())
   // The plan depends on the indexes alone: SQLite has no statistics unless somebody asks for them.
   const plans = statements.map(({ sql, values, ofList }) => {
-    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(values as string[]))
+    const steps = prepared(database, `EXPLAIN QUERY PLAN ${sql}`).all(...(values as string[]))
     return { sql, ofList, plan: steps.map(({ detail }) => String(detail)) }
   })
   expect(statements.length).toBeGreaterThan(lists.length / 2)

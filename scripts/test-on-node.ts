@@ -1,0 +1,53 @@
+/**
+ * `npx node scripts/test-on-node.ts [VERSION [PATH ...]]`: runs tests on another Node, which is installed into a cache of the user.
+ * Without a version it is the oldest one that `engines` allows. Without paths the tests are those of what differs between versions:
+ * SQLite, streams, TLS, and both programs.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import process from 'node:process'
+
+const root = join(import.meta.dirname, '..')
+const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly engines: { readonly node: string }
+}
+const oldest = `${/^>=(\d+\.\d+)$/.exec(engines.node)?.[1]}.0`
+const [version = oldest, ...paths] = process.argv.slice(2)
+const differing = [
+  'test/adapters/http/node',
+  'test/adapters/rate-limits',
+  'test/adapters/sql',
+  'test/adapters/storage/host-transactions',
+  'test/adapters/storage/sql',
+  'test/daemon/relay/operate/processes',
+  'test/daemon/relay/relay.test',
+  'test/daemon/relay/send/faults',
+  'test/daemon/relay/store',
+  'test/daemon/server/commands',
+  'test/daemon/server/serve.test',
+  'test/daemon/server/start',
+  'test/lib/client/files',
+]
+
+const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'folkmoot')
+const directory = join(cache, `node-${version}`)
+const programs = join(directory, 'node_modules', '.bin')
+const shell = process.platform === 'win32'
+
+if (!existsSync(programs)) {
+  console.log(`Node ${version} is installed into ${directory}`)
+  const begun = `${directory}.${process.pid}`
+  mkdirSync(begun, { recursive: true })
+  execFileSync('npm', ['install', '--prefix', begun, '--no-audit', '--no-fund', `node@${version}`], { stdio: 'inherit', shell })
+  rmSync(directory, { recursive: true, force: true })
+  renameSync(begun, directory)
+}
+
+const { status } = spawnSync(
+  join(programs, 'node'),
+  [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'main', ...(paths.length > 0 ? paths : differing)],
+  { cwd: root, stdio: 'inherit', env: { ...process.env, PATH: `${programs}${delimiter}${process.env['PATH']}` } },
+)
+process.exitCode = status ?? 1
