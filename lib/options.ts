@@ -89,16 +89,13 @@ export interface Options {
 
 /** `''`, or the path of a URL without a trailing slash. */
 export const isPath = (text: unknown): boolean =>
-  text === '' ||
-  (typeof text === 'string' &&
-    /^\/.*[^/]$/.test(text) &&
-    URL.canParse(text, 'https://host') &&
-    new URL(text, 'https://host').pathname === text)
+  text === '' || (typeof text === 'string' && /^\/.*[^/]$/.test(text) && URL.parse(text, 'https://host')?.pathname === text)
 
 /** An origin, or an origin with a path that needs no normalisation. */
 export function isPublicUrl(text: unknown): boolean {
-  if (typeof text !== 'string' || !URL.canParse(text)) return false
-  const { origin, pathname, protocol } = new URL(text)
+  const url = typeof text === 'string' && URL.parse(text)
+  if (!url) return false
+  const { origin, pathname, protocol } = url
   return /^https?:$/.test(protocol) && text === origin + (pathname === '/' ? '' : pathname) && !text.endsWith('/')
 }
 

@@ -24,6 +24,7 @@ const differing = [
   'test/daemon/relay/operate/processes',
   'test/daemon/relay/relay.test',
   'test/daemon/relay/send/faults',
+  'test/daemon/relay/send/guard',
   'test/daemon/relay/store',
   'test/daemon/server/commands',
   'test/daemon/server/serve.test',

@@ -22,8 +22,8 @@ function isBase(baseUrl: unknown): boolean {
   if (typeof baseUrl !== 'string') return false
   // A path may not begin with two slashes, after which a browser reads a host.
   const absolute = /^\/(?![/\\])/.test(baseUrl) ? `https://host${baseUrl}` : baseUrl
-  const url = URL.canParse(absolute) ? new URL(absolute) : undefined
-  return url !== undefined && /^https?:$/.test(url.protocol) && !url.search && !url.hash
+  const url = URL.parse(absolute)
+  return url !== null && /^https?:$/.test(url.protocol) && !url.search && !url.hash
 }
 
 /** The base of the addresses of files, as an option. */

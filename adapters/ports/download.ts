@@ -56,8 +56,9 @@ export function guardedDownloads(guard: DownloadGuard): Downloader {
       await body.dump()
       const location = headers['location']
       if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== 'string') break
-      if (!URL.canParse(location, next)) break
-      next = new URL(location, next).href
+      const target = URL.parse(location, next)
+      if (!target) break
+      next = target.href
     }
     return { ok: false, reason: 'failed' }
   }

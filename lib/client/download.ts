@@ -74,7 +74,7 @@ export function downloader(settings: Settings) {
     { maxBytes = settings.maxAnswerBytes, ...options }: DownloadOptions = {},
   ): Promise<Download> => {
     checkCallOptions('download', options)
-    const address = URL.canParse(String(url), settings.root) ? new URL(String(url), settings.root) : undefined
+    const address = URL.parse(String(url), settings.root)
     if (!address || !/^https?:$/.test(address.protocol)) throw new TypeError('download: url must be an http or https URL')
     if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
       throw new TypeError('download: option `maxBytes` must be a whole number above 0')

@@ -47,5 +47,5 @@ export function locationOf(response: Response, from: string): string | undefined
   if (response.type === 'opaqueredirect') return ''
   if (response.status < 300 || response.status > 399) return undefined
   const location = response.headers.get('location')
-  return location !== null && URL.canParse(location, from) ? new URL(location, from).href : ''
+  return (location !== null && URL.parse(location, from)?.href) || ''
 }

@@ -98,8 +98,7 @@ export const isToken = (value: unknown): value is string => typeof value === 'st
 export const tokenRule = '`token` must be the API token: a text of printable ASCII without blanks'
 
 function rootOf(baseUrl: unknown, network: unknown): string | undefined {
-  const text = String(baseUrl)
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = URL.parse(String(baseUrl))
   if (!url || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search + url.hash !== '') return undefined
   // Some give the address with the version, as documents of the API do.
   const prefix = url.pathname.replace(/\/+$/, '').replace(/\/admin\/v1$/, '')

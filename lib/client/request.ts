@@ -40,10 +40,9 @@ function searchOf(name: string, query: Readonly<Record<string, unknown>>): URLSe
  * A server behind a proxy may write links with another origin.
  */
 function searchIn(name: string, link: unknown): URLSearchParams {
-  const text = String(link)
-  if (typeof link !== 'string' || !URL.canParse(text, 'https://localhost'))
-    throw new TypeError(`${name}: from must be the link of a page, as \`page.links.next\``)
-  return new URL(text, 'https://localhost').searchParams
+  const url = typeof link === 'string' && URL.parse(link, 'https://localhost')
+  if (!url) throw new TypeError(`${name}: from must be the link of a page, as \`page.links.next\``)
+  return url.searchParams
 }
 
 /** @throws TypeError if `from` comes with other parameters, which the link has already */

@@ -133,7 +133,7 @@ export const EmailFilter = publish(
 )
 
 const maxUrlLength = 2048
-const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+const isHttpUrl = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 
 /** An absolute http or https URL. */
 export const HttpUrl = publish(

@@ -11,9 +11,9 @@ import { NetworkName, shape } from './arguments.ts'
 
 const urlRule = 'must be an https (for development http) URL without user name and fragment, of at most 2048 characters'
 const isUrl = (text: string): boolean => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = URL.parse(text)
   return (
-    url !== undefined &&
+    url !== null &&
     ['https:', 'http:'].includes(url.protocol) &&
     url.username + url.password + url.hash === '' &&
     url.href.length <= 2048

@@ -40,7 +40,7 @@ let lastHost: string | undefined
 /** Whether a URL can be made of it, as it cannot of `256.1.1.1`, of `[:::]` and with the port 99999. */
 function isHost(text: string): boolean {
   if (text === lastHost) return true
-  if (!hostPattern.test(text) || !URL.canParse(`http://${text}`)) return false
+  if (!hostPattern.test(text) || !URL.parse(`http://${text}`)) return false
   lastHost = text
   return true
 }

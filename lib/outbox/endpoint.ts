@@ -50,7 +50,7 @@ export const attributes = {
   /** Where webhooks are posted. */
   url: v.pipe(
     text(8192, urlRule),
-    v.check((url) => URL.canParse(url) && ['https:', 'http:'].includes(new URL(url).protocol), urlRule),
+    v.check((url) => ['https:', 'http:'].includes(URL.parse(url)?.protocol ?? ''), urlRule),
   ),
   /** Sent as `Authorization: Bearer <key>`. */
   key: matching(printable, 'must be 1 to 4096 printable ASCII characters'),

@@ -12,7 +12,7 @@ export function linkedHtml(text: string): string {
   let end = 0
   for (const { 0: run, index } of text.matchAll(address)) {
     const url = withoutPunctuation(run)
-    if (!URL.canParse(url)) continue
+    if (!URL.parse(url)) continue
     html += `${escaped(text.slice(end, index))}<a href="${escaped(url)}" target="_blank" rel="nofollow noopener">${escaped(url)}</a>`
     end = index + url.length
   }

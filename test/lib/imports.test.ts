@@ -118,7 +118,7 @@ const rules: Readonly<Record<string, Rule>> = {
     ),
   },
   'node:sqlite': {
-    sentence: 'one file loads it, after the version of Node was looked at',
+    sentence: 'one file loads it, after the version of Node was looked at; old-node.ts tries what it can do',
     offences: mentioning(
       /^(?:adapters|daemon)\//,
       /^adapters\/sql\/sqlite\/module\.ts$/,
@@ -140,6 +140,10 @@ const rules: Readonly<Record<string, Rule>> = {
       /^lib\/(?:base\/(?:clock|chance)\.ts$|client\/|testing\/|http\/exchange\.ts$|outbox\/(?:encryption|line)\.ts$|panel\/(?:look\/script|entry\/within)\.ts$)/,
       /\bDate\.now\b|\bnew Date\(\s*\)|(?<!\bnew )\bDate\(|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b|\bcrypto\.(?:randomUUID|getRandomValues)\b|\bperformance\.now\b/g,
     ),
+  },
+  addresses: {
+    sentence: 'URL.parse reads them: on Node 22, compiled code of URL.canParse refuses letters beyond ASCII',
+    offences: mentioning(/^(?:lib|adapters|daemon)\//, nowhere, /\bcanParse\b/g),
   },
   'the router': {
     sentence: 'itty-router stays behind the route table',
@@ -341,6 +345,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
     'export const router: IttyRouterType = make()',
     'export const router: IttyRouterType',
   ],
+  ['addresses', 'lib/resources/tags.ts', 'if (URL.canParse(url)) return', 'canParse'],
   ['default exports', 'lib/resources/tags.ts', 'export default {}', 'export default'],
 ]
 

@@ -89,7 +89,7 @@ const checks: Readonly<Record<string, Check>> = {
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && !Number.isNaN(Date.parse(text)),
   date: (text) => /^\d{4}-\d\d-\d\d$/.test(text),
-  uri: (text) => URL.canParse(text),
+  uri: (text) => URL.parse(text) !== null,
   email: (text) => text === '' || text.includes('@'),
   uuid: (text) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text),
 }

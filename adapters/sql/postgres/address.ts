@@ -2,7 +2,7 @@
 import { defaultSchema } from './dialect.ts'
 
 /** Whether an address names a PostgreSQL database. */
-export const isPostgresAddress = (address: string): boolean => /^postgres(ql)?:\/\//.test(address) && URL.canParse(address)
+export const isPostgresAddress = (address: string): boolean => /^postgres(ql)?:\/\//.test(address) && URL.parse(address) !== null
 
 /** The parts of `postgres://…?schema=NAME`: the schema is ours, everything else is for the connection. */
 export function postgresAddress(address: string): { readonly url: string; readonly schema: string } {

@@ -6,7 +6,7 @@ import type { PgPool } from './connection.ts'
 
 /** As `pg` reads it: the query may name a socket, so the host may be missing. */
 const isReadable = (address: string): boolean =>
-  /^postgres(ql)?:\/\//.test(address) && URL.canParse(address.replace('@/', '@localhost/'))
+  /^postgres(ql)?:\/\//.test(address) && URL.parse(address.replace('@/', '@localhost/')) !== null
 
 /** The address may hold a password, so the message has none of it. */
 export const postgresUrl = v.custom<string>(

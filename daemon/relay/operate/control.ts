@@ -52,11 +52,8 @@ const nothingSuch: Answer = { status: 404, body: { error: 'this network has no s
 const nothingHere: Answer = { status: 404, body: { error: 'there is nothing here' } }
 const noEndpoint: Answer = { status: 404, body: { error: 'there is no such endpoint' } }
 
-/** The address of a request; `undefined` for a malformed one, such as `//`. */
-function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
-  const base = 'http://127.0.0.1'
-  return URL.canParse(url, base) ? new URL(url, base) : undefined
-}
+/** The address of a request; null for a malformed one, such as `//`. */
+const urlOf = ({ url = '/' }: IncomingMessage): URL | null => URL.parse(url, 'http://127.0.0.1')
 
 /**
  * Listens on 127.0.0.1.

@@ -36,8 +36,8 @@ const refused = (reason: string): CheckedUrl => ({ ok: false, reason })
  * addresses by then.
  */
 export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
-  if (!URL.canParse(text)) return refused('the URL is not valid')
-  const url = new URL(text)
+  const url = URL.parse(text)
+  if (!url) return refused('the URL is not valid')
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused(`${url.protocol} is not https:`)
   if (url.protocol === 'http:' && !settings.allowHttp) return refused('http: is not allowed, only https:')
   if (url.username !== '' || url.password !== '') return refused('the URL holds a user name or a password')

@@ -25,7 +25,7 @@ export interface ListenFlags extends StorageFlags {
 export function forwardUrl(given: string | undefined): URL | undefined {
   if (given === undefined) return undefined
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = URL.parse(text)
   if (url && ['http:', 'https:'].includes(url.protocol) && url.username + url.password === '') return url
   throw new UsageError(`--forward-to must be like http://localhost:3000/webhooks, got ${JSON.stringify(given.slice(0, 200))}`)
 }

@@ -58,7 +58,7 @@ function problemIn(error: Error): string {
  */
 export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, { out, input, failed }: McpHost): Running {
   const given = tokenOf('--token', token, tokenFile, 'the protocol')
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new UsageError(`--url must be like https://api.example.org, got ${JSON.stringify(url.slice(0, 200))}`)
   const tools = asUsage(() => toolsOf(operations, { write, only }, (option) => `--${option}`))
   const client = asUsage(() => createClient({ baseUrl: url, network, token: given, maxRetryWait: 30_000 }))

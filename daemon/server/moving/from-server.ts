@@ -20,12 +20,11 @@ const apiPath = /\/admin\/v1(?:\/networks(?:\/[^/]*)?)?\/?$/
  * @throws UsageError
  */
 export function fromServer(option: string, address: string, network: string, token: string): Server {
-  const isUrl = /^https?:/.test(address) && URL.canParse(address)
-  if (!isUrl)
+  const url = /^https?:/.test(address) ? URL.parse(address) : null
+  if (!url)
     throw new UsageError(
       `${option} must be the address of a server, such as https://api.example.org, got ${JSON.stringify(address)}`,
     )
-  const url = new URL(address)
   if (url.username !== '' || url.search !== '' || url.hash !== '')
     throw new UsageError(`${option} must be an address without a user, a query or a fragment`)
   const base = (url.origin + url.pathname).replace(apiPath, '').replace(/\/+$/, '')

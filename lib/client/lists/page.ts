@@ -58,7 +58,7 @@ export function readPage<Item>(url: string, { status, headers, requestId, body }
   const header = links ? '' : (headers.get('link') ?? '')
   if (header.length > maxLinkHeader) throw invalid(`the header Link is longer than ${maxLinkHeader} characters`)
   const given = links ? textOrNull(links['next']) : linkIn(header, 'next')
-  if (given !== null && !URL.canParse(given, url)) throw invalid('the link to the next page is no address')
+  if (given !== null && !URL.parse(given, url)) throw invalid('the link to the next page is no address')
   const guess = links || given !== null ? null : nextByNumber(url, items.length)
   const page = { items, links: { self: textOrNull(links?.['self']) ?? url, next: given ?? guess }, status, headers, requestId }
   return { page, isGuess: guess !== null }

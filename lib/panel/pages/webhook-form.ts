@@ -109,7 +109,7 @@ async function add(view: View): Promise<PanelAnswer> {
     return sentBeforePage(view, 'If a value is lost, open the endpoint and rotate its key and secret.', view.link('webhooks'))
   try {
     const values = valuesOf(view)
-    const given = URL.canParse(values.url) ? new URL(values.url).href : values.url
+    const given = URL.parse(values.url)?.href ?? values.url
     const taken = (await view.community.endpoints.list(id)).some(({ url }) => url === given)
     if (taken) fail(invalid('url'), 'url has already been taken by another endpoint')
     const key = form.get('key').trim()

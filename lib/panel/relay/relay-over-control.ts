@@ -24,8 +24,10 @@ const testTimeoutMs = 310_000
 /** The longest answer, in bytes: a body has at most 16 MiB, and JSON in JSON is longer. */
 const maxBytes = 64 * 1024 * 1024
 
-const isAddress = (text: unknown): boolean =>
-  typeof text === 'string' && URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).pathname === '/'
+function isAddress(text: unknown): boolean {
+  const url = typeof text === 'string' ? URL.parse(text) : null
+  return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/'
+}
 
 const timeoutSays = must('be milliseconds from 1 to 300000')
 const rules = {

@@ -24,6 +24,7 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly EndpointStatus[
   return endpoints.map((found) => {
     const { endpoint, state } = storedEndpointOf(found)
     const { pending = 0, due = null, oldest = null, dead = 0, delivered = null } = tallies.get(endpoint.ref) ?? {}
+    const url = URL.parse(endpoint.url)
     const unreadable = state?.unreadable ?? null
     const sent = endpoint.enabled && endpoint.disabled === null && unreadable === null
     const open = isOpen({ endpoint, state })
@@ -32,8 +33,8 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly EndpointStatus[
       endpoint_id: endpoint.id,
       network_id: endpoint.network_id,
       name: endpoint.name,
-      origin: URL.canParse(endpoint.url) ? new URL(endpoint.url).origin : 'not a URL',
-      path: URL.canParse(endpoint.url) ? shortened(new URL(endpoint.url).pathname) : '',
+      origin: url?.origin ?? 'not a URL',
+      path: url ? shortened(url.pathname) : '',
       state: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? 'active' : 'off',
       disabled: endpoint.disabled,
       circuit: open ? 'open' : 'closed',
