@@ -85,7 +85,8 @@ const isWhole = ({ complete, readableLength, headers }: IncomingMessage): boolea
   complete || (headers['transfer-encoding'] === undefined && Number(headers['content-length']) === readableLength)
 
 function readArrived(request: IncomingMessage, arrived: (bytes: number) => void): Uint8Array {
-  const bytes: Buffer = request.read()
+  // Without its length Node 26 hands on the first part alone.
+  const bytes: Buffer = request.read(request.readableLength)
   arrived(bytes.length)
   return bytes
 }
