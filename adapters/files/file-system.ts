@@ -7,6 +7,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { open, readdir, readFile, rename, statfs, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeDirectory } from './directory.ts'
+import { syncContent, syncWhole } from './sync.ts'
 
 export interface OpenFile {
   /** Writes at a byte offset and returns the number of bytes written; that may be fewer. */
@@ -47,7 +48,7 @@ function openFile(handle: FileHandle): OpenFile {
     async read(into, position) {
       return (await handle.read(into, 0, into.length, position)).bytesRead
     },
-    sync: () => handle.datasync(),
+    sync: () => syncContent(handle),
     truncate: (length) => handle.truncate(length),
     async size() {
       return (await handle.stat()).size
@@ -112,7 +113,7 @@ export const nodeFileSystem: FileSystem = {
   async syncDirectory(directory) {
     const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY)
     try {
-      await handle.sync()
+      await syncWhole(handle)
     } finally {
       await handle.close()
     }

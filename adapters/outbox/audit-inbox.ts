@@ -9,6 +9,7 @@ import { isApiError } from '../../lib/errors.ts'
 import type { Actor, Community, RelayRecord } from '../../lib/index.ts'
 import { makeDirectory } from '../files/directory.ts'
 import { errorCode, fileError } from '../files/errors.ts'
+import { syncWhole } from '../files/sync.ts'
 
 /** A line as its file has it. */
 export interface WaitingLine extends RelayRecord {
@@ -36,7 +37,7 @@ export async function leaveLine(directory: string, line: WaitingLine): Promise<v
     const file = await open(unfinished, 'wx', 0o600)
     try {
       await file.writeFile(`${JSON.stringify(line)}\n`)
-      await file.sync()
+      await syncWhole(file)
     } finally {
       await file.close()
     }
@@ -51,8 +52,9 @@ export async function leaveLine(directory: string, line: WaitingLine): Promise<v
 /** Some systems cannot sync a directory. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r').catch(() => undefined)
-  await directory?.sync().catch(() => undefined)
-  await directory?.close()
+  if (!directory) return
+  await syncWhole(directory).catch(() => undefined)
+  await directory.close()
 }
 
 /** The number of lines that are in the audit now, and files that hold no line of a network here: those are kept as `.refused`. */

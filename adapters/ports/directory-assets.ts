@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { must } from '../../lib/base/options.ts'
 import type { AssetStore, NewFile } from '../../lib/ports.ts'
 import { makeDirectory } from '../files/directory.ts'
+import { syncWhole } from '../files/sync.ts'
 import { checkOptions, group, type RulesOf, nameOf as textNaming } from '../options.ts'
 
 /** Where files are kept and how they are reached. */
@@ -75,7 +76,7 @@ async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(path, 'wx', 0o644)
   try {
     await handle.writeFile(bytes)
-    await handle.sync()
+    await syncWhole(handle)
   } finally {
     await handle.close()
   }

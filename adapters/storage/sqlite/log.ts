@@ -3,12 +3,16 @@
  * else would run meanwhile. So COMMIT only writes the log here (`synchronous = NORMAL`). Nobody hears of a commit before its
  * log is on the disk: neither the writer, nor a reader of this process, nor the relay.
  */
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { errorCode } from '../../files/errors.ts'
+import { syncContent } from '../../files/sync.ts'
 
 /** The part of an open file that a sync needs. */
-export type LogFile = Pick<FileHandle, 'datasync' | 'close'>
+export interface LogFile {
+  datasync(): Promise<void>
+  close(): Promise<void>
+}
 
 /**
  * Opens the log of a SQLite file, which is there while a connection is open. SQLite holds no lock on it.
@@ -16,7 +20,8 @@ export type LogFile = Pick<FileHandle, 'datasync' | 'close'>
  */
 export async function openLogFile(path: string): Promise<LogFile | undefined> {
   try {
-    return await open(`${path}-wal`, 'r+')
+    const file = await open(`${path}-wal`, 'r+')
+    return { datasync: () => syncContent(file), close: () => file.close() }
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error

@@ -8,6 +8,7 @@ import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises'
 import * as v from 'valibot'
 import { errorCode, fileError } from '../../../../adapters/files/errors.ts'
 import { acquireLock } from '../../../../adapters/files/process-lock.ts'
+import { syncContent } from '../../../../adapters/files/sync.ts'
 import { UsageError } from '../../../usage.ts'
 
 /** A record that is on the server. */
@@ -134,7 +135,7 @@ async function journalOf(
   const write = async (text: string): Promise<void> => {
     try {
       await file.appendFile(text)
-      await file.datasync()
+      await syncContent(file)
     } catch (error) {
       throw fileError(path, error)
     }
