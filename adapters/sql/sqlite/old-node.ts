@@ -15,7 +15,7 @@ let found: { readonly bindsNumbers: boolean; readonly readsZeros: boolean } | un
 /** At the first use: a program that only names a SQLite storage does not load it. */
 function abilities() {
   if (found) return found
-  const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite') as typeof import('node:sqlite')
+  const { DatabaseSync } = createRequire('/')('node:sqlite') as typeof import('node:sqlite')
   const database = new DatabaseSync(':memory:')
   const text = 'a\0b'
   const readsZeros = database.prepare('SELECT ? AS text').get(text)?.['text'] === text
