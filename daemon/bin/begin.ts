@@ -32,7 +32,7 @@ export function begin(name: string, program: () => Promise<unknown>): void {
 }
 
 /**
- * Node 22, and 24 before 24.15, write on standard error that `node:sqlite` is experimental. Other programs read
+ * Node 22, early versions of 24, and 25.0 write on standard error that `node:sqlite` is experimental. Other programs read
  * that output. CI tries what is stored on the oldest of those versions.
  */
 function withoutSqliteWarning(): void {

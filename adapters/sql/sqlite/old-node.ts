@@ -1,5 +1,5 @@
 /**
- * Two faults of `node:sqlite` in Node 22, and in early versions of 24. They are looked for once, and not by the version: Bun
+ * Two faults of `node:sqlite` in Node 22, and in early versions of 24 to 26. They are looked for once, and not by the version: Bun
  * and Deno have another `node:sqlite`.
  */
 import { createRequire } from 'node:module'
@@ -32,7 +32,7 @@ function bindsNumbers(database: DatabaseSync): boolean {
   }
 }
 
-/** Whether a text with a zero character is read whole. Node before 24.16 leaves out the rest. */
+/** Whether a text with a zero character is read whole. Node 22, 24 before 24.16, 25.0 and 26.0 leave out the rest. */
 export const readsZeros = (): boolean => abilities().readsZeros
 
 /**
