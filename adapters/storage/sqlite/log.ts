@@ -21,7 +21,18 @@ export interface LogFile {
 export async function openLogFile(path: string): Promise<LogFile | undefined> {
   try {
     const file = await open(`${path}-wal`, 'r+')
-    return { datasync: () => syncContent(file), close: () => file.close() }
+    let last = Promise.resolve()
+    return {
+      datasync() {
+        last = syncContent(file)
+        return last
+      },
+      // The number of a closed file may be another one's at once.
+      async close() {
+        await last.catch(() => undefined)
+        await file.close()
+      },
+    }
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error
