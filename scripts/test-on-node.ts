@@ -15,6 +15,10 @@ const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 }
 const oldest = `${/^>=(\d+\.\d+)$/.exec(engines.node)?.[1]}.0`
 const [version = oldest, ...paths] = process.argv.slice(2)
+if (!/^\d+\.\d+\.\d+$/.test(version)) {
+  process.stderr.write('usage: node scripts/test-on-node.ts [VERSION, such as 22.19.0 [PATH ...]]\n')
+  process.exit(2)
+}
 const differing = [
   'test/adapters/http/bounds',
   'test/adapters/http/node',
