@@ -4,10 +4,10 @@
  * SQLite, streams, TLS, and both programs.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import process from 'node:process'
+import { cachePath, fillOnce } from '../test/support/user-cache.ts'
 
 const root = join(import.meta.dirname, '..')
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -37,19 +37,14 @@ const differing = [
   'test/lib/client',
 ]
 
-const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'folkmoot')
-const directory = join(cache, `node-${version}`)
+const directory = cachePath(`node-${version}`)
+fillOnce(directory, `Node ${version} is`, (begun) => {
+  execFileSync('npm', ['install', '--prefix', begun, '--no-audit', '--no-fund', `node@${version}`], {
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  })
+})
 const programs = join(directory, 'node_modules', '.bin')
-const shell = process.platform === 'win32'
-
-if (!existsSync(programs)) {
-  console.log(`Node ${version} is installed into ${directory}`)
-  const begun = `${directory}.${process.pid}`
-  mkdirSync(begun, { recursive: true })
-  execFileSync('npm', ['install', '--prefix', begun, '--no-audit', '--no-fund', `node@${version}`], { stdio: 'inherit', shell })
-  rmSync(directory, { recursive: true, force: true })
-  renameSync(begun, directory)
-}
 
 const { status } = spawnSync(
   join(programs, 'node'),

@@ -4,11 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
-
-const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'folkmoot')
+import { cachePath } from '../../../support/user-cache.ts'
 
 /** Packages that are installed together. */
 export interface PackageSet {
@@ -24,14 +21,14 @@ function packageSet(folder: string, names: string): PackageSet {
   const packageFile = join(import.meta.dirname, folder, 'package.json')
   const text = readFileSync(packageFile, 'utf8')
   const { devDependencies } = JSON.parse(text) as { readonly devDependencies: Readonly<Record<string, string>> }
-  const directory = join(cache, `${folder}-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`)
+  const directory = cachePath(`${folder}-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`)
   return { names, packageFile, versions: devDependencies, directory }
 }
 
 export const runtimes = packageSet('runtimes', 'Bun, Deno and workerd')
 export const frameworks = packageSet('frameworks', 'Next.js and Nitro')
 
-export const isInstalled = ({ directory }: PackageSet): boolean => existsSync(join(directory, 'node_modules'))
+export const isInstalled = ({ directory }: PackageSet): boolean => existsSync(directory)
 
 /** Where the program of each runtime is in its package, which is one per platform. */
 const programs = {
