@@ -2,13 +2,16 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
+/** Not in the call itself: bundlers ask for a name that they see there, and most hosts lack the package. */
+const name = '@scalar/api-reference'
+
 /**
  * Reads the one file of `@scalar/api-reference`, for the option `scalar` of `createPanel`. It is read when somebody opens the page.
  * @returns `undefined` if the package is not installed: the panel then has its own pages alone
  */
 export function scalarFile(): (() => Promise<Uint8Array>) | undefined {
   try {
-    const file = new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference'))
+    const file = new URL('./browser/standalone.js', import.meta.resolve(name))
     return existsSync(file) ? () => readFile(file) : undefined
   } catch {
     return undefined

@@ -145,6 +145,10 @@ const rules: Readonly<Record<string, Rule>> = {
     sentence: 'URL.parse reads them: on Node 22, compiled code of URL.canParse refuses letters beyond ASCII',
     offences: mentioning(/^(?:lib|adapters|daemon)\//, nowhere, /\bcanParse\b/g),
   },
+  'optional packages': {
+    sentence: 'a bundler that sees the name of a package asks for it when it builds',
+    offences: mentioning(/^(?:lib|adapters)\//, nowhere, /\bimport\.meta\.resolve\(['"`][^)]*\)/g),
+  },
   'the router': {
     sentence: 'itty-router stays behind the route table',
     offences: (source) =>
@@ -346,6 +350,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
     'export const router: IttyRouterType',
   ],
   ['addresses', 'lib/resources/tags.ts', 'if (URL.canParse(url)) return', 'canParse'],
+  ['optional packages', 'adapters/http/scalar.ts', "import.meta.resolve('@scalar/x')", "import.meta.resolve('@scalar/x')"],
   ['default exports', 'lib/resources/tags.ts', 'export default {}', 'export default'],
 ]
 
