@@ -1,11 +1,7 @@
 /** `folkmoot serve` behind a proxy that ends TLS, and the panel in Express, Fastify and Hono, in a real browser. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import express from 'express'
 import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -14,13 +10,13 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { serve } from '../../daemon/server/serve.ts'
 import { createCommunity } from '../../lib/index.ts'
 import { createPanel, type Panel } from '../../lib/panel/index.ts'
+import { certificateFor } from '../support/certificate.ts'
 import { shared } from '../support/shared.ts'
 import { type Browser, connect, isInstalled } from './browser.ts'
 import { keyboardOf } from './keyboard.ts'
 
 describe.skipIf(!isInstalled)('the panel behind a proxy and in hosts, in Chromium', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'folkmoot-proxy-'))
-  const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
+  const closing: (() => unknown)[] = []
   let browser: Browser
   beforeAll(async () => {
     browser = await connect(await shared('browser'))
@@ -41,10 +37,7 @@ describe.skipIf(!isInstalled)('the panel behind a proxy and in hosts, in Chromiu
 
   /** A proxy with a certificate of this run, which ends TLS and takes the prefix `/tenant` away. */
   async function tlsProxyTo(target: string): Promise<string> {
-    const files = ['-keyout', 'key.pem', '-out', 'cert.pem', '-subj', '/CN=localhost', '-days', '2']
-    const key = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-    execFileSync('openssl', ['req', ...key, ...files], { cwd: directory, stdio: 'ignore' })
-    const pem = { key: readFileSync(join(directory, 'key.pem')), cert: readFileSync(join(directory, 'cert.pem')) }
+    const pem = certificateFor('localhost')
     const forward: RequestListener = (incoming, outgoing) => {
       const headers = { ...incoming.headers, 'x-forwarded-proto': 'https', 'x-forwarded-host': incoming.headers.host }
       const path = incoming.url?.replace(/^\/tenant/, '') ?? '/'

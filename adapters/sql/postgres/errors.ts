@@ -60,9 +60,15 @@ const codeOf = (error: unknown): string | undefined =>
 export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof StorageError) return undefined
   const code = codeOf(error)
-  if (code !== undefined) return faults[code] ?? (/^[0-9A-Z]{5}$/.test(code) ? faults[code.slice(0, 2)] : undefined)
-  return error instanceof Error ? messages.find(([words]) => words.test(error.message))?.[1] : undefined
+  if (code === undefined) return error instanceof Error ? messages.find(([words]) => words.test(error.message))?.[1] : undefined
+  return faults[code] ?? (sqlState.test(code) ? faults[code.slice(0, 2)] : ofSocket(error) ? 'lost' : undefined)
 }
+
+const sqlState = /^[0-9A-Z]{5}$/
+
+/** Whether a call on a socket failed. A Unix socket whose server is down is ENOENT, one that lets nobody in is EACCES. */
+const ofSocket = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && /^(?:connect|read|write|getaddrinfo)$/.test(String(error.syscall))
 
 /** Whether the connection is gone or of no more use, as opposed to a statement that failed. */
 export function isLost(error: unknown): boolean {
@@ -117,10 +123,21 @@ export function commitError(error: unknown): unknown {
 export function unreachable(error: unknown): unknown {
   const known = storageErrorOf(error)
   if (known instanceof StorageError && known.code !== 'conflict') return known
-  if (known === error && codeOf(error) !== undefined) return error
-  const message = error instanceof Error ? error.message || codeOf(error) : String(error)
-  const remedy = /^unsupported startup parameter/.test(String(message))
-    ? '; a pooler such as PgBouncer must name it in ignore_startup_parameters, and have pool_mode = session'
-    : ''
+  if (known === error && isOfStatement(error)) return error
+  const message = String(error instanceof Error ? error.message || codeOf(error) : error)
+  const remedy = remediesOfConnecting.find(([words]) => words.test(`${codeOf(error)} ${message}`))?.[1] ?? ''
   return new StorageError('unavailable', `PostgreSQL cannot be reached: ${message}${remedy}`, { cause: error })
 }
+
+/** Whether PostgreSQL refused a statement. It ends a connection that it refuses: FATAL. */
+const isOfStatement = (error: unknown): boolean =>
+  sqlState.test(codeOf(error) ?? '') && error instanceof Error && 'severity' in error && error.severity === 'ERROR'
+
+/** By what the code and the message contain. */
+const remediesOfConnecting: readonly (readonly [RegExp, string])[] = [
+  [
+    /unsupported startup parameter/,
+    '; a pooler such as PgBouncer must name it in ignore_startup_parameters, and have pool_mode = session',
+  ],
+  [/SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)/, '; sslrootcert=FILE in the address names the certificate of its CA'],
+]

@@ -1,7 +1,7 @@
 /** Looking into a PostgreSQL database without changing anything. */
 import { send } from './client.ts'
 import { unreachable } from './errors.ts'
-import { loadPg } from './pool.ts'
+import { newClient } from './pool.ts'
 
 /**
  * Whether a table is there.
@@ -9,8 +9,7 @@ import { loadPg } from './pool.ts'
  * @throws StorageError `unavailable` when the database cannot be reached
  */
 export async function hasTable(url: string, table: string): Promise<boolean> {
-  const { Client } = await loadPg()
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000, statement_timeout: 10_000 })
+  const client = await newClient({ connectionString: url, connectionTimeoutMillis: 5_000, statement_timeout: 10_000 })
   client.on('error', () => {})
   try {
     await client.connect()

@@ -1,7 +1,7 @@
 /** Listens on channels, for as long as a connection holds. */
 import { setTimeout } from 'node:timers/promises'
 import { quoted } from '../dialect.ts'
-import { loadPg } from './pool.ts'
+import { newClient } from './pool.ts'
 
 export interface Listening {
   close(): Promise<void>
@@ -22,14 +22,13 @@ export function listenOn(url: string, channels: readonly string[], heard: (chann
   const { signal } = stopping
 
   async function once(): Promise<void> {
-    const { Client } = await loadPg()
-    if (signal.aborted) return
-    const client = new Client({
+    const client = await newClient({
       connectionString: url,
       connectionTimeoutMillis: connectTimeoutMs,
       application_name: 'folkmoot-listener',
       keepAlive: true,
     })
+    if (signal.aborted) return
     const { promise: broken, resolve } = Promise.withResolvers<void>()
     const end = () => resolve()
     client.on('error', end)

@@ -1,6 +1,8 @@
-/** The pool of connections, over the package `pg`. */
+/** Connections of the package `pg`, and pools of them. */
+import type { Client, ClientConfig } from 'pg'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import type { PgPool } from './connection.ts'
+import { unreachable } from './errors.ts'
 
 export interface PoolOptions {
   readonly url: string
@@ -20,7 +22,7 @@ export interface PoolOptions {
 
 /**
  * A pool of the storage's own.
- * @throws TypeError when the package `pg` is not installed
+ * @throws StorageError `unavailable` when the package `pg` is not installed
  */
 export async function openPool({
   url,
@@ -56,8 +58,21 @@ export async function openPool({
   return pool
 }
 
+/**
+ * A separate connection, not yet made.
+ * @throws StorageError `unavailable` when the package `pg` is not installed, or a file that the address names cannot be read
+ */
+export async function newClient(config: ClientConfig): Promise<Client> {
+  const pg = await loadPg()
+  try {
+    return new pg.Client(config)
+  } catch (error) {
+    throw unreachable(error)
+  }
+}
+
 /** The package `pg`, which is optional. */
-export async function loadPg() {
+async function loadPg() {
   try {
     return (await import('pg')).default
   } catch (error) {

@@ -1,4 +1,5 @@
 /** The outbox of a PostgreSQL database, for relays. */
+import type { Client } from 'pg'
 import * as v from 'valibot'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import type { Damage, OutboxSource } from '../../../lib/outbox/source.ts'
@@ -9,7 +10,7 @@ import type { PgClient } from '../../sql/postgres/connection.ts'
 import { defaultSchema, postgresDialect } from '../../sql/postgres/dialect.ts'
 import { storageErrorOf, unreachable } from '../../sql/postgres/errors.ts'
 import { postgresUrl } from '../../sql/postgres/place.ts'
-import { loadPg } from '../../sql/postgres/pool.ts'
+import { newClient } from '../../sql/postgres/pool.ts'
 import { outboxSource, parseCommit } from '../sql/outbox-source.ts'
 import { migratePostgres } from './migrate.ts'
 
@@ -43,13 +44,12 @@ const statementTimeoutMs = 10_000
 export async function postgresOutbox(options: PostgresOutboxOptions): Promise<OutboxSource> {
   const { url, schema, exclusive } = checkOptions('postgresOutbox', rules, options, '{ url }')
   if (exclusive) await migratePostgres({ url, schema, tables: [] })
-  const { Client } = await loadPg()
   const dialect = postgresDialect(schema)
   const listeners = new Set<() => void>()
-  let connection: Promise<InstanceType<typeof Client>> | undefined
+  let connection: Promise<Client> | undefined
 
-  async function open(): Promise<InstanceType<typeof Client>> {
-    const client = new Client({
+  async function open(): Promise<Client> {
+    const client = await newClient({
       connectionString: url,
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementTimeoutMs,

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request as httpRequest, type ServerResponse } from 'node:http'
@@ -10,18 +9,12 @@ import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { withAssets } from '../../../daemon/server/http/assets.ts'
 import { listen, type ServerBounds, serverBounds } from '../../../daemon/server/http/listen.ts'
+import { certificateFor } from '../../support/certificate.ts'
 
 let directory: string
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'folkmoot-listen-'))
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '30'],
-      ...['-keyout', 'key.pem', '-out', 'cert.pem', '-subj', '/CN=localhost'],
-    ],
-    { cwd: directory, stdio: 'ignore' },
-  )
+  certificateFor('localhost', {}, directory)
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 

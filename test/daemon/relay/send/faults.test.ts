@@ -1,8 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -13,7 +11,7 @@ import type { Outcome } from '../../../../daemon/relay/send/outcome.ts'
 import { systemResolve } from '../../../../daemon/relay/send/resolve.ts'
 import { createSender } from '../../../../daemon/relay/send/sender.ts'
 import { defaultSettings, type Settings } from '../../../../daemon/relay/settings.ts'
-import { temporaryDirectory } from '../../../support/directory.ts'
+import { certificateFor } from '../../../support/certificate.ts'
 
 const local: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 
@@ -346,24 +344,6 @@ describe('an attempt at a receiver that', () => {
 })
 
 describe('an attempt over TLS', () => {
-  const ellipticKey = ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
-
-  /** A certificate for a name, good for so many days from now, with more lines of extensions. */
-  function certificate(name: string, days = 30, more = '', newKey = ellipticKey): { key: Buffer; cert: Buffer } {
-    const cwd = temporaryDirectory()
-    const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd, stdio: 'ignore' })
-    writeFileSync(join(cwd, 'names'), `subjectAltName=DNS:${name}\n${more}`)
-    openssl(
-      ...['req', '-new', '-newkey', ...newKey, '-nodes'],
-      ...['-keyout', 'key.pem', '-out', 'request.pem', '-subj', `/CN=${name}`],
-    )
-    openssl(
-      ...['x509', '-req', '-in', 'request.pem', '-signkey', 'key.pem', '-days', String(days), '-extfile', 'names'],
-      ...['-out', 'cert.pem'],
-    )
-    return { key: readFileSync(join(cwd, 'key.pem')), cert: readFileSync(join(cwd, 'cert.pem')) }
-  }
-
   async function tls(options: TlsOptions): Promise<number> {
     const server = createTlsServer(options, (socket) => {
       socket.on('error', () => undefined)
@@ -374,7 +354,7 @@ describe('an attempt over TLS', () => {
   }
 
   test('is delivered to the name that the certificate is for, and to no other', async () => {
-    const made = certificate('hook.example')
+    const made = certificateFor('hook.example')
     const port = await tls(made)
     const trusting = { ca: made.cert.toString() }
     expect(await attempt(`https://hook.example:${port}/`, trusting)).toMatchObject({ result: 'delivered' })
@@ -382,9 +362,9 @@ describe('an attempt over TLS', () => {
   })
 
   test('fails with a certificate that nobody vouches for, that has expired, or that the receiver wants from us', async () => {
-    const made = certificate('hook.example')
+    const made = certificateFor('hook.example')
     expect(await attempt(`https://hook.example:${await tls(made)}/`)).toMatchObject({ result: 'tls' })
-    const expired = certificate('hook.example', -1)
+    const expired = certificateFor('hook.example', { days: -1 })
     const outcome = await attempt(`https://hook.example:${await tls(expired)}/`, { ca: expired.cert.toString() })
     expect(outcome).toMatchObject({ result: 'tls', reason: 'CERT_HAS_EXPIRED' })
     const demanding = await tls({ ...made, requestCert: true, rejectUnauthorized: true })
@@ -393,21 +373,21 @@ describe('an attempt over TLS', () => {
   })
 
   test('fails with a certificate for another purpose, and names that', async () => {
-    const forClients = certificate('hook.example', 30, 'extendedKeyUsage=clientAuth\n')
+    const forClients = certificateFor('hook.example', { extensions: 'extendedKeyUsage=clientAuth\n' })
     const purpose = await attempt(`https://hook.example:${await tls(forClients)}/`, { ca: forClients.cert.toString() })
     expect(purpose).toMatchObject({ result: 'tls', reason: 'INVALID_PURPOSE' })
   })
 
   test('fails with a short key, and names that', async ({ skip }) => {
     skip(Number.parseInt(process.versions.node, 10) < 24, 'Node 22 takes short keys')
-    const short = certificate('hook.example', 30, '', ['rsa:1024'])
+    const short = certificateFor('hook.example', { newKey: ['rsa:1024'] })
     const port = await tls({ ...short, ciphers: 'DEFAULT@SECLEVEL=0' })
     const weak = await attempt(`https://hook.example:${port}/`, { ca: short.cert.toString() })
     expect(weak).toMatchObject({ result: 'tls', reason: expect.stringMatching(/key too weak/i) })
   })
 
   test('fails with an old protocol, with none, and with a handshake that stalls', async () => {
-    const made = certificate('hook.example')
+    const made = certificateFor('hook.example')
     const old = await tls({ ...made, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })
     const outcome = await attempt(`https://hook.example:${old}/`, { ca: made.cert.toString() })
     expect(['tls', 'reset']).toContain(outcome.result)
