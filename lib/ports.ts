@@ -71,7 +71,7 @@ export interface NewFile extends FileType {
 /** Where uploaded files are kept. It is asked outside transactions, so it may take its time. */
 export interface AssetStore {
   /**
-   * Stores a file durably.
+   * Stores a file durably. If it rejects, the upload is a 503 with `Retry-After`, and `onError` gets the error.
    * @returns the address at which it is served: a URL, or a path such as `/assets/…` on the origin that callers use
    */
   put(bytes: Uint8Array, file: NewFile): Promise<string>

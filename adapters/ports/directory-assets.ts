@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { must } from '../../lib/base/options.ts'
 import type { AssetStore, NewFile } from '../../lib/ports.ts'
 import { makeDirectory } from '../files/directory.ts'
+import { fileError } from '../files/errors.ts'
 import { syncWhole } from '../files/sync.ts'
 import { checkOptions, group, type RulesOf, nameOf as textNaming } from '../options.ts'
 
@@ -40,7 +41,8 @@ const rules = { assets: group(directoryRules) }
 /**
  * Files in a directory, each named by its id with the extension of its real type. Serve it with `X-Content-Type-Options:
  * nosniff`, from a separate origin if you can: its files come from strangers.
- * @returns a store for the option `assets` of `ports()`. It writes each file to the disk before `put` resolves.
+ * @returns a store for the option `assets` of `ports()`. It writes each file to the disk before `put` resolves. `put` rejects with
+ * a StorageError: `full`, or `unavailable`
  * @throws TypeError that lists every option that is missing, malformed or unknown
  */
 export function directoryAssets(options: DirectoryAssetsOptions): AssetStore {
@@ -55,16 +57,16 @@ export function directoryAssets(options: DirectoryAssetsOptions): AssetStore {
   const pathOf = (file: NewFile) => join(directory, nameOf(file))
   return {
     async put(bytes, file) {
-      makeDirectory(directory)
       const path = pathOf(file)
       // Under another name until it is whole and on the disk: nobody is served half a file.
       const unfinished = `${path}.${randomBytes(4).toString('hex')}.part`
       try {
+        makeDirectory(directory)
         await writeSynced(unfinished, bytes)
         await rename(unfinished, path)
       } catch (error) {
-        await rm(unfinished, { force: true })
-        throw error
+        await rm(unfinished, { force: true }).catch(() => undefined)
+        throw fileError('an upload cannot be stored', error)
       }
       return base + nameOf(file)
     },

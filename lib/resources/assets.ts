@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import { isDeep, maxLevels } from '../base/nesting.ts'
 import type { Preparation } from '../call.ts'
-import { badRequest, fail, invalid, tooLarge } from '../errors.ts'
+import { badRequest, fail, invalid, isApiError, tooLarge } from '../errors.ts'
 import { HttpUrl, limitsIn, optional, publish, request, ShortText } from '../fields.ts'
 import { operation } from '../operation.ts'
-import type { NewFile } from '../ports.ts'
+import type { AssetStore, NewFile } from '../ports.ts'
 import { Asset, AssetStyle } from '../records/asset.ts'
 import { port } from '../rules/ports.ts'
+import { isStorageError, StorageError } from '../storage/contract.ts'
 import { assets } from '../storage/tables/content.ts'
 
 const UploadedFile = publish(v.instance(File, 'must be a file'), { type: 'string', format: 'binary' })
@@ -74,7 +75,7 @@ export const createAsset = operation({
     const { bytes, name } = await fileOf(call)
     const type = await port(call, 'fileTypes', 'asset_file').sniff(bytes)
     const file: NewFile = { ...type, id: call.newName(), name: plainName(name) }
-    return { asset_style, file, url: await store.put(bytes, file), byte_size: bytes.length }
+    return { asset_style, file, url: await stored(store, bytes, file), byte_size: bytes.length }
   },
   discard: async ({ file }, { ports }) => ports.assets?.remove(file),
   handle({ tx, stamp, body, prepared: { asset_style, file, url, byte_size } }) {
@@ -84,6 +85,21 @@ export const createAsset = operation({
     return tx.insert(assets, { ...stamp(), ...columns, type: 'Asset' })
   },
 })
+
+/**
+ * Stores a file. A store that fails may be away or full, so the next try may work.
+ * @returns its address
+ * @throws StorageError `unavailable`, or that of the store; ApiError of the store
+ */
+async function stored(store: AssetStore, bytes: Uint8Array, file: NewFile): Promise<string> {
+  try {
+    return await store.put(bytes, file)
+  } catch (error) {
+    if (isApiError(error) || isStorageError(error)) throw error
+    const message = error instanceof Error ? error.message : String(error)
+    throw new StorageError('unavailable', `the store of uploads has failed: ${message}`, { cause: error })
+  }
+}
 
 /**
  * The file of a request: the one that it holds, or the one that it names.

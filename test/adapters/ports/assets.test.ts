@@ -36,7 +36,10 @@ test('a directory that cannot be written to is an error and leaves nothing behin
   const directory = await emptyDirectory()
   await writeFile(join(directory, 'file'), '')
   const store = directoryAssets({ directory: join(directory, 'file'), baseUrl: 'https://cdn.example.org/' })
-  await expect(store.put(png, file)).rejects.toThrow()
+  await expect(store.put(png, file)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/^an upload cannot be stored: E/),
+  })
   expect(await readdir(directory)).toEqual(['file'])
 })
 

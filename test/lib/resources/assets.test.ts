@@ -223,6 +223,23 @@ test('a file for which no record comes about is removed again', async () => {
   expect([files.size, faults]).toEqual([0, [veto]])
 })
 
+test('while the store fails an upload is a 503 with Retry-After, and the cause is reported', async () => {
+  const away = new Error('the bucket does not answer')
+  const faults: unknown[] = []
+  const { ports } = testPorts()
+  const store = { put: () => Promise.reject(away), remove: async () => undefined }
+  const { upload, stored } = await withStore({
+    ports: { ...ports, assets: store },
+    hooks: { onError: (error) => faults.push(error) },
+  })
+  const answer = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png') })
+  expect([answer.status, answer.headers.get('retry-after'), await stored()]).toEqual([503, '5', []])
+  expect(answer.body.error).toBe('The storage is busy or cannot be reached; nothing was written. Try again')
+  expect(faults).toEqual([
+    expect.objectContaining({ message: 'the store of uploads has failed: the bucket does not answer', cause: away }),
+  ])
+})
+
 test.each([
   ['assets', 'asset_file', { asset_file: file(png, 'a.png') }],
   ['fileTypes', 'asset_file', { asset_file: file(png, 'a.png') }],
