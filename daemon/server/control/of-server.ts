@@ -14,13 +14,14 @@ export async function controlOf(
   storage: string,
   log: Log,
 ): Promise<{ readonly file: string; close(): Promise<void> } | undefined> {
-  const held = storage.startsWith('lowdb:') ? fileOfStorage(storage) : undefined
-  const own = held === undefined ? await makeControlDirectory() : undefined
-  const file = own === undefined ? controlFileOf(await realPath(held ?? '')) : controlFileIn(own)
+  let own: string | undefined
   const tidy = async () => {
     if (own !== undefined) await rm(own, { recursive: true, force: true })
   }
   try {
+    const held = storage.startsWith('lowdb:') ? fileOfStorage(storage) : undefined
+    if (held === undefined) own = await makeControlDirectory()
+    const file = own === undefined ? controlFileOf(await realPath(held ?? '')) : controlFileIn(own)
     const control = await startControl({
       operator,
       file,

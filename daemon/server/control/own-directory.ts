@@ -1,9 +1,10 @@
 /** Directories of control files that have no storage's file beside them. */
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
+import { newTemporaryDirectory } from '../storage/temporary.ts'
 import { socketNameOf } from './place.ts'
 
 const prefix = 'folkmoot-control-'
@@ -15,7 +16,7 @@ export const controlFileIn = (directory: string): string => join(directory, 'ser
 
 /** Makes a directory for the control of this process alone. Those of killed servers of the same user are removed. */
 export async function makeControlDirectory(): Promise<string> {
-  const own = await mkdtemp(join(tmpdir(), prefix))
+  const own = await newTemporaryDirectory(prefix)
   await removeLeftovers(own).catch(() => undefined)
   return own
 }

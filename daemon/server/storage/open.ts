@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, rmdir, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { isPostgresAddress, postgresAddress, withoutPassword } from '../../../adapters/sql/postgres/address.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { UsageError } from '../../usage.ts'
 import { storageForms } from './address.ts'
+import { newTemporaryDirectory } from './temporary.ts'
 
 /** A storage that is open, and where the relay finds its outbox. */
 export interface OpenStorage {
@@ -39,7 +39,7 @@ export async function openStorage(
   if (file !== undefined && missing === 'refuse') await mustExist(file)
   if (kind === 'memory') {
     if (missing === 'refuse') throw new UsageError(nothingInMemory)
-    const directory = resolve(outboxDirectory ?? (await mkdtemp(join(tmpdir(), 'folkmoot-outbox-'))))
+    const directory = resolve(outboxDirectory ?? (await newTemporaryDirectory('folkmoot-outbox-')))
     const { openOutbox } = await import('../../../adapters/outbox/file.ts')
     const { memoryStorage } = await import('../../../adapters/storage/memory.ts')
     const storage = memoryStorage({ outbox: await openOutbox({ directory }) })

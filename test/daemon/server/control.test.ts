@@ -3,7 +3,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { lowdbStorage } from '../../../adapters/storage/lowdb.ts'
 import { serverAt } from '../../../daemon/server/control/ask-control.ts'
@@ -15,7 +15,7 @@ import { begun } from '../../support/begun.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
-import { folkmoot } from '../../support/program.ts'
+import { ended, folkmoot } from '../../support/program.ts'
 
 const serveDemo = ['serve', '--demo', '--allow-http', '--json', '--port', '0'] as const
 
@@ -43,6 +43,19 @@ test('a command can make only the calls that a running server takes', () => {
   // @ts-expect-error: the control has no such call, so beside a server it would fail
   const other = (operator: Operator) => operator.keys.page
   expect([calls.length, other.length]).toEqual([1, 1])
+})
+
+test('a server without a place for temporary files warns that commands cannot reach it, and answers', async () => {
+  const directory = temporaryDirectory()
+  vi.stubEnv('TMPDIR', join(directory, 'missing'))
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { me, facts, out } = await startServer('--storage', `sqlite:${join(directory, 'db.sqlite')}`)
+  expect([facts.control, await me(facts.token)]).toEqual([null, 200])
+  expect(out.stderr).toMatch(/commands cannot reach this server: no temporary directory can be made; TMPDIR names another place/)
+  expect(await ended('folkmoot', 'serve', '--storage', 'memory:', '--port', '0')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^folkmoot: no temporary directory can be made; TMPDIR names another place/),
+  })
 })
 
 test('beside a running server on lowdb keys, endpoints and networks are managed as beside any other storage', async () => {
