@@ -1,15 +1,24 @@
 /**
- * Syncs open files by their number. Yarn's Plug'n'Play replaces the file handles of Node, whose `sync` and `datasync` throw
- * `Method not implemented` then.
+ * Syncs open files: by the methods of their handles, and by their numbers where those are missing. Yarn's Plug'n'Play replaces the
+ * handles of Node by some whose `sync` and `datasync` throw. The permission model of Node 24 allows no sync by number.
  */
 import { fdatasync, fsync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import { promisify } from 'node:util'
 
-type Numbered = { readonly fd: number }
+const byNumber = { sync: promisify(fsync), datasync: promisify(fdatasync) }
+
+async function synced(handle: Pick<FileHandle, 'fd' | 'sync' | 'datasync'>, how: keyof typeof byNumber): Promise<void> {
+  try {
+    await handle[how]()
+  } catch (error) {
+    if (!(error instanceof Error && /^Method not implemented/.test(error.message))) throw error
+    await byNumber[how](handle.fd)
+  }
+}
 
 /** Resolves when content and size are on the disk. @throws the error of the file system */
-export const syncContent = ({ fd }: Numbered): Promise<void> =>
-  new Promise((resolve, reject) => fdatasync(fd, (error) => (error ? reject(error) : resolve())))
+export const syncContent = (handle: Parameters<typeof synced>[0]): Promise<void> => synced(handle, 'datasync')
 
 /** Resolves when everything is on the disk; of a directory that is its names. @throws the error of the file system */
-export const syncWhole = ({ fd }: Numbered): Promise<void> =>
-  new Promise((resolve, reject) => fsync(fd, (error) => (error ? reject(error) : resolve())))
+export const syncWhole = (handle: Parameters<typeof synced>[0]): Promise<void> => synced(handle, 'sync')

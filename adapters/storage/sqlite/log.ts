@@ -67,9 +67,8 @@ export function logOver(file: LogFile | undefined, path: string): Log {
     try {
       if (!doubt) await file?.datasync()
     } catch (cause) {
-      doubt = new StorageError('unknown', `${path}: the disk failed in a sync; whether the commit came through is not known`, {
-        cause,
-      })
+      const message = `${path}: the disk failed in a sync, so whether the commit came through is not known: ${(cause as Error).message}`
+      doubt = new StorageError('unknown', message, { cause })
     }
     if (doubt) throw doubt
   }

@@ -1,6 +1,6 @@
 /** Files whose writes are durable when they resolve: by a flag where that is certain, else by a second call. */
-import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
@@ -13,12 +13,10 @@ const shared = '/dev/shm'
 /** Writes three times to a new file. @returns its content, how often it was synced by a call, and whether the kernel has the flag */
 async function written(directory: string, options?: { readonly synced: boolean }) {
   const path = join(directory, 'a.ndjson')
-  const calls = vi.spyOn(fs, 'fdatasync')
-  syncBuiltinESMExports()
-  onTestFinished(() => {
-    calls.mockRestore()
-    syncBuiltinESMExports()
-  })
+  const probe = await open(join(directory, 'probe'), 'w')
+  const calls = vi.spyOn(Object.getPrototypeOf(probe) as FileHandle, 'datasync')
+  onTestFinished(() => calls.mockRestore())
+  await probe.close()
   const file = await nodeFileSystem.create(path, options)
   for (let place = 0; place < 3; place++) expect(await file.write(Buffer.from('abc'), place * 3)).toBe(3)
   const hasFlag = flagsOf(path).some((flags) => (flags & flag) !== 0)

@@ -1,7 +1,9 @@
-/** Yarn's Plug'n'Play replaces the file handles of Node. Their `sync` and `datasync` reject then. */
+/** Syncs where Node has a part of them alone. Yarn's Plug'n'Play replaces its file handles: their `sync` and `datasync` reject then. */
+import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { leaveLine } from '../../../adapters/outbox/audit-inbox.ts'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
@@ -46,4 +48,31 @@ test('so is an asset, and a line for the audit', async () => {
   const line = { network: '1', action: 'deliveries.skipped', subject: { type: 'network', id: '1' }, work_id: 'w1', at } as const
   await leaveLine(directory, { ...line, by: { actor: 'cli:ada' } })
   expect(readdirSync(join(directory, 'audit'))).toHaveLength(1)
+})
+
+const permitting = `
+  import { openOutbox } from './adapters/outbox/file.ts'
+  import { lowdbStorage } from './adapters/storage/lowdb.ts'
+  import { sqliteStorage } from './adapters/storage/sqlite.ts'
+  import { createCommunity } from './lib/index.ts'
+  const directory = process.argv[1]
+  const outbox = await openOutbox({ directory: directory + '/outbox' })
+  const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
+  for (const storage of [
+    await lowdbStorage({ path: directory + '/db.json', outbox }),
+    await sqliteStorage({ path: directory + '/db.sqlite' }),
+  ]) {
+    const community = createCommunity({ storage })
+    const { network } = await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
+    await community.call('tags.create', { network: network.id, body: { title: 'Oil' } })
+    await community.close()
+    console.log('durable')
+  }`
+
+test("with the permission model of Node 24, whose syncs by a file's number are disabled", async ({ skip }) => {
+  skip(Number.parseInt(process.versions.node, 10) > 24, 'the permission model of later versions disables every sync')
+  const flags = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--input-type=module', '--eval', permitting]
+  const cwd = join(import.meta.dirname, '..', '..', '..')
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, temporaryDirectory()], { cwd })
+  expect(stdout).toBe('durable\ndurable\n')
 })
