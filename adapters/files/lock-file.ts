@@ -67,9 +67,15 @@ async function linkAs(file: string, written: string): Promise<boolean> {
     await link(written, file)
     return true
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false
+    const code = errorCode(error)
+    if (code === 'EEXIST') return false
+    if (withoutLinks.includes(code))
+      throw new Error(`its file system has no hard links (${code}); choose another one`, { cause: error })
     throw error
   }
 }
+
+/** From `link` on exFAT, FAT and some network shares. */
+const withoutLinks: readonly string[] = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']
 
 const fingerprint = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)

@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pid, platform } from 'node:process'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { claimFile } from '../../../adapters/files/lock-file.ts'
 import { thisProcess } from '../../../adapters/files/owner.ts'
 import { acquireLock, lockOwner } from '../../../adapters/files/process-lock.ts'
@@ -125,6 +127,21 @@ describe('a process lock', () => {
       expect(outcomes.filter((outcome) => outcome === 'held')).toHaveLength(1)
       await Promise.all(children.map((child) => child.kill()))
     }
+  })
+
+  test('names a file system without hard links', async () => {
+    const refusing = vi.spyOn(promises, 'link').mockRejectedValue(Object.assign(new Error('not permitted'), { code: 'EPERM' }))
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      refusing.mockRestore()
+      syncBuiltinESMExports()
+    })
+    await expect(acquireLock(path(), 'test')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(
+        /db\.json\.lock cannot be written: its file system has no hard links \(EPERM\); choose another one$/,
+      ),
+    })
   })
 
   test('names the directory that is missing', async () => {
