@@ -1,4 +1,5 @@
 /** Brings a PostgreSQL database to a schema. */
+import { StorageError } from '../../../lib/storage/contract.ts'
 import { quoted } from '../dialect.ts'
 import { type Existing, type MigratedDatabase, migrate, requireMigrated, type Schema, versionQuery } from '../migrations.ts'
 import { send, sendLong } from './client.ts'
@@ -52,15 +53,24 @@ const migrated = (client: PgClient, dialect: PostgresDialect): MigratedDatabase 
   },
 })
 
-/** The tables of a dialect that a database has. The version is read first: tables that are older than it would lack their steps. */
+/** Encodings that keep every text as it is. */
+const encodings: readonly string[] = ['UTF8', 'SQL_ASCII']
+
+/**
+ * The tables of a dialect that a database has. The version is read first: tables that are older than it would lack their steps.
+ * @throws StorageError `unavailable` when the encoding of the database lacks most letters
+ */
 export async function existingIn(client: PgClient, dialect: PostgresDialect): Promise<Existing> {
   const { schema } = dialect
-  const asked = await send(client, 'SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1), to_regclass($2) IS NOT NULL', [
-    schema,
-    dialect.table('meta'),
-  ])
-  const [made, hasVersion] = (asked.rows[0] ?? []).map((value) => value === 't')
-  const version = hasVersion ? Number((await send(client, versionQuery(dialect))).rows[0]?.[0] ?? 0) : undefined
+  const asked = await send(
+    client,
+    `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1), to_regclass($2) IS NOT NULL, current_setting('server_encoding')`,
+    [schema, dialect.table('meta')],
+  )
+  const [made, hasVersion, encoding] = asked.rows[0] ?? []
+  if (!encodings.includes(String(encoding)))
+    throw new StorageError('unavailable', `the database has the encoding ${encoding}; make one with ENCODING 'UTF8'`)
+  const version = hasVersion === 't' ? Number((await send(client, versionQuery(dialect))).rows[0]?.[0] ?? 0) : undefined
   const { rows } = await send(
     client,
     `SELECT c.relkind IN ('i', 'I'), c.relname, a.attname FROM pg_class c
@@ -75,5 +85,5 @@ export async function existingIn(client: PgClient, dialect: PostgresDialect): Pr
     if (isIndex === 't') indexes.add(String(name))
     else tables.set(String(name), (tables.get(String(name)) ?? new Set()).add(String(column)))
   }
-  return { version, tables, indexes, first: made ? [] : [`CREATE SCHEMA ${quoted(schema)}`] }
+  return { version, tables, indexes, first: made === 't' ? [] : [`CREATE SCHEMA ${quoted(schema)}`] }
 }

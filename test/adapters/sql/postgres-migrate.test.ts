@@ -3,7 +3,8 @@ import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresDialect } from '../../../adapters/sql/postgres/dialect.ts'
 import { migrateOn } from '../../../adapters/sql/postgres/migrate.ts'
-import { testPostgres } from '../../support/postgres.ts'
+import { postgresStorage } from '../../../adapters/storage/postgres.ts'
+import { testPostgres, uniqueName } from '../../support/postgres.ts'
 
 const server = await testPostgres()
 
@@ -28,3 +29,18 @@ test.for([{ pipeline: false }, { pipeline: true }])(
     expect(await migrated).toContainEqual(expect.stringContaining('CREATE TABLE'))
   },
 )
+
+test('a database whose encoding lacks most letters is refused before anything is made in it', async () => {
+  const admin = await server.client()
+  const name = uniqueName('latin')
+  await admin.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`)
+  const url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href
+  try {
+    await expect(postgresStorage({ url })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: "the database has the encoding LATIN1; make one with ENCODING 'UTF8'",
+    })
+  } finally {
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+  }
+})

@@ -66,6 +66,8 @@ const settings = {
   enable_memoize: 'off',
   // A plan that has to scan counts as dear then, however small its table is. PostgreSQL would compile it for longer than it runs.
   jit: 'off',
+  // Results are sent as lists, in which some values are null.
+  array_nulls: 'on',
 }
 
 /** A list of numbers as PostgreSQL reads it. `pg` would look through each number for characters to quote. */

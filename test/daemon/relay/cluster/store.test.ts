@@ -70,6 +70,11 @@ test('PostgreSQL compiles no plan of a relay', async () => {
   expect(await relay.rows('SHOW jit')).toEqual([{ jit: 'off' }])
 })
 
+test('a relay sends lists with nulls, whatever the default of the database', async () => {
+  const relay = await relayWhere('array_nulls', 'off')
+  expect(await relay.rows(`SELECT ('{NULL}'::bigint[])[1] AS first`)).toEqual([{ first: null }])
+})
+
 test('a statement of a relay sees what it has waited for, whatever the default of the database', async () => {
   const relay = await relayWhere('default_transaction_isolation', 'serializable')
   const show = 'SHOW transaction_isolation'
