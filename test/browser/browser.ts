@@ -20,6 +20,7 @@ export interface Page {
   url(): string
   reload(): Promise<unknown>
   emulateMedia(options: { readonly colorScheme: 'light' | 'dark' }): Promise<void>
+  setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>
   goBack(): Promise<unknown>
   title(): Promise<string>
   locator(selector: string): Locator

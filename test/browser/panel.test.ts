@@ -220,8 +220,25 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
       // The dark pages are the light ones in other colours.
       const inDark = await violations(`runOnly: ['color-contrast']`)
       if (inDark !== '') found.push(`${path} in dark: ${inDark}`)
-      const width = await page.evaluate('document.documentElement.scrollWidth')
-      if (width !== 360) found.push(`${path} is ${width} pixels wide`)
+    }
+    await context.close()
+    expect(found).toEqual([])
+  })
+
+  test('no page is wider than its window, and no table wider than its place up to the width of a tablet', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const found: string[] = []
+    for (const path of [...paths, ...more, ...(await ownPages())]) {
+      await page.goto(`${site.panel}/${path}`)
+      for (const width of [320, 360, 560, 700, 850, 1000, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        const needed = await page.evaluate('document.documentElement.scrollWidth')
+        if (needed !== width) found.push(`${path} has ${needed} pixels in ${width}`)
+        const cut = `[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.scrollWidth + ' of ' + each.clientWidth).join()`
+        const tables = width <= 992 ? await page.evaluate(cut) : ''
+        if (tables !== '') found.push(`${path} hides a part of ${tables} in ${width}`)
+      }
     }
     await context.close()
     expect(found).toEqual([])

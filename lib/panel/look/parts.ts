@@ -33,8 +33,8 @@ interface Table {
   readonly rows: readonly Html[]
   /** A wide table scrolls. It is a stop for arrow keys, unless each row has a link or a field. */
   readonly stop?: boolean
-  /** `cards`: its rows are cards on a narrow screen. `narrow`: it always fits. */
-  readonly kind?: 'cards' | 'cards even' | 'narrow'
+  /** `cards`: its rows are cards on a narrow screen, and of a `wide` one on a tablet, too. `narrow`: it always fits. */
+  readonly kind?: 'cards' | 'cards wide' | 'cards even' | 'narrow'
 }
 
 export const table = ({ label, columns, rows, stop = false, kind = 'cards' }: Table): Html =>

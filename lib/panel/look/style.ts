@@ -1,3 +1,10 @@
+/** The rows of tables as cards, for windows that are narrower than the tables. */
+const cards = (tables: string) => `${tables},${tables} tbody{display:block}${tables} thead{position:absolute;clip-path:inset(50%)}
+${tables} tr{display:block;border-top:1px solid var(--line);padding:.6rem 0}${tables} tr:first-child{border-top:0}
+${tables} :is(th,td){display:block;border:0;padding:.1rem .9rem;text-align:left}${tables} td:empty{display:none}
+${tables} .pick:not(:empty),${tables} .pick:not(:empty)+.state{display:inline-block}${tables} .pick:not(:empty)+.state{padding-left:0}
+${tables} [data-label]::before{content:attr(data-label) ": ";color:var(--soft);font-weight:400}`
+
 /** The style sheet of the panel. The policy forbids styles in pages. */
 export const style = `
 :root{color-scheme:light dark;
@@ -36,11 +43,11 @@ code,pre,.mono{font-family:var(--mono);font-size:.86em}
 .card>:first-child{margin-top:0}.card>:last-child{margin-bottom:0}
 .grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:.8rem}.grid .card{margin:0}
 .empty{text-align:center;padding:2rem 1.25rem}.empty h2{margin-top:0}.empty p{margin-inline:auto}
-.scroll{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:var(--round);margin:.8rem 0}
+.scroll{position:relative;overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:var(--round);margin:.8rem 0}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.55rem .8rem;border-top:1px solid var(--line);vertical-align:top}
 thead th{border-top:0;color:var(--soft);font-size:.82rem;font-weight:600;white-space:nowrap;background:var(--sunk)}
-tbody th{font-weight:600;min-width:7rem}tbody th .small,tbody th .mono{font-weight:400}.scroll:has(.narrow){width:28rem;max-width:100%}table.even{table-layout:fixed}table.even th:first-child{width:6.5rem}tbody tr:hover{background:var(--sunk)}
+tbody th{font-weight:600;min-width:7rem}tbody th .small,tbody th .mono{font-weight:400}.scroll:has(.narrow){width:28rem;max-width:100%}.narrow :is(th,td){padding-inline:.5rem}table.even{table-layout:fixed}table.even th:first-child{width:6.5rem}tbody tr:hover{background:var(--sunk)}
 td time,td .keep{white-space:nowrap}tr.off td,tr.off th{color:var(--soft)}
 .badge{display:inline-block;padding:.05rem .5rem;border-radius:1rem;font-size:.82rem;font-weight:600;white-space:nowrap;color:var(--calm);background:var(--calm-bg)}
 .badge.good{color:var(--good);background:var(--good-bg)}.badge.bad{color:var(--bad);background:var(--bad-bg)}.badge.warn{color:var(--warn);background:var(--warn-bg)}
@@ -75,7 +82,8 @@ dialog{border:1px solid var(--line);border-radius:8px;background:var(--card);col
 .pager{display:flex;gap:1rem;margin:.8rem 0}.pager:empty{display:none}.pager [aria-current]{color:var(--text);font-weight:600;text-decoration:none}
 [hidden]{display:none!important}
 @media(max-width:34rem){.in{padding:0 .9rem}.who .end{margin-left:0;width:100%}.head .end{margin-left:0}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}
-table.cards thead{position:absolute;clip-path:inset(50%)}table.cards tr{display:block;border-top:1px solid var(--line);padding:.6rem 0}table.cards tr:first-child{border-top:0}
-table.cards th,table.cards td{display:block;border:0;padding:.1rem .9rem;text-align:left}table.cards td:empty{display:none}table.cards .pick:not(:empty),table.cards .pick:not(:empty)+.state{display:inline-block}table.cards .pick:not(:empty)+.state{padding-left:0}table.cards [data-label]::before{content:attr(data-label) ": ";color:var(--soft);font-weight:400}}
+${cards('table.cards:not(.wide)')}}
+@media(max-width:62rem){${cards('table.wide')}}
+@media(min-width:34.01rem) and (max-width:62rem){table.wide tr{display:grid;grid-template-columns:repeat(auto-fill,minmax(16rem,1fr))}table.wide tbody th{grid-column:1/-1}table.wide :is(.pick:not(:empty),.pick:not(:empty)+.state){grid-area:1/1}table.wide .pick:not(:empty)+.state{padding-left:2.8rem}}
 @media(prefers-reduced-motion:no-preference){a,button,.button{transition:border-color .12s,color .12s}}
 `.trim()

@@ -87,7 +87,7 @@ async function show(view: View): Promise<PanelAnswer> {
   const { items, next, problems } = asked
   const isFiltered = Object.keys(filter).length > 0
   const rows = items.map((each) => row(view, each))
-  const entries = table({ label: 'Audit', columns: ['Time', 'Who', 'From', 'What', 'Details'], rows })
+  const entries = table({ label: 'Audit', columns: ['Time', 'Who', 'From', 'What', 'Details'], rows, kind: 'cards wide' })
   const none = isFiltered
     ? empty('No entry matches', 'Change the filter, or clear it.')
     : empty('No entry yet', 'The next change of a key or an endpoint is listed here.')

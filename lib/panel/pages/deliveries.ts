@@ -46,7 +46,7 @@ ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input t
   )
   const select = mayResend ? [html`<span class="sr">Select</span>`] : []
   const columns = [...select, 'State', 'Event', 'Endpoint', 'Outcome', 'Attempts', 'Last attempt']
-  const listed = table({ label: 'Deliveries', columns, rows })
+  const listed = table({ label: 'Deliveries', columns, rows, kind: 'cards wide' })
   const resend =
     mayResend &&
     html`<form id="chosen" method="get" class="row" action="${view.link('deliveries/resend')}">${hiddenFields(given.query)}
@@ -114,7 +114,7 @@ ${view.query.get('done') === 'resent' && news('good', html`<p>The delivery is du
 <dt>Latest</dt><dd>${outcomeOf(delivery)}${delivery.milliseconds !== null && ` in ${number(delivery.milliseconds)} ms`}, ${time(delivery.last_attempt_at, 'never', true)}</dd>
 ${delivery.next_attempt_at && html`<dt>Next attempt</dt><dd>${time(delivery.next_attempt_at, '–', true)}</dd>`}</dl>
 <h2>Attempts</h2>
-${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : table({ label: 'Attempts', columns: ['No.', 'Time', 'Outcome', 'Status', 'Duration', 'Answer'], rows: attempts, stop: true })}
+${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : table({ label: 'Attempts', columns: ['No.', 'Time', 'Outcome', 'Status', 'Duration', 'Answer'], rows: attempts, kind: 'cards wide', stop: true })}
 <h2>Body</h2>${body}`,
     ),
   )

@@ -85,7 +85,7 @@ async function list(view: View): Promise<Html> {
   )}</nav>`
   const actions = html`<span class="sr">Actions</span>`
   const keys = html`${table({
-    ...{ label: 'API keys', stop: true, rows: items.map((key) => row(view, key, names)) },
+    ...{ label: 'API keys', kind: 'cards wide', stop: true, rows: items.map((key) => row(view, key, names)) },
     columns: ['Name', 'Key', 'Scopes', 'Acts for', 'Created', 'Last used', 'Status', actions],
   })}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('keys', kept)}">Newest</a>`}${
     next !== null && html`<a href="${view.link('keys', { ...kept, after: next })}">Older</a>`

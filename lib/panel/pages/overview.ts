@@ -122,7 +122,7 @@ async function keysInUse(view: View, traffic: Traffic): Promise<Html> {
 <td data-label="Rate limit">${rateOf(use, key.name, now)}</td></tr>`
   })
   const columns = ['Name', 'Key', 'Last used', 'Requests, last hour in use', 'Rate limit, this minute']
-  return table({ label: 'Keys in use', columns, rows, stop: true })
+  return table({ label: 'Keys in use', columns, rows, kind: 'cards wide', stop: true })
 }
 
 async function show(view: View): Promise<PanelAnswer> {

@@ -84,7 +84,7 @@ async function list(view: View): Promise<PanelAnswer> {
   const rows = endpoints.map((each) => row(view, each, status.there ? healthIn(status.value, each.id) : undefined))
   const isDown = status.there && !status.value.running
   const columns = ['Endpoint', 'State', 'Events', 'Waiting', 'Oldest waiting', 'Last day']
-  const list = html`<div data-refresh="15" data-part="endpoints">${table({ label: 'Webhook endpoints', columns, rows })}</div>`
+  const list = html`<div data-refresh="15" data-part="endpoints">${table({ label: 'Webhook endpoints', columns, rows, kind: 'cards wide' })}</div>`
   return page(
     layout(
       view,
