@@ -17,14 +17,14 @@ export function listenOn(name: string): Promise<Server | 'taken' | undefined> {
   })
 }
 
-/** Whether somebody may listen at a path: false only if the kernel reports that nobody does. */
-export function isAnswered(path: string): Promise<boolean> {
+/** Whether somebody listens at a path: `no` only if the kernel reports that nobody does. */
+export function ask(path: string): Promise<'yes' | 'no' | 'unknown'> {
   return new Promise((settle) => {
     const connection = connect(path, () => {
       connection.destroy()
-      settle(true)
+      settle('yes')
     })
-    connection.on('error', (error) => settle(!['ECONNREFUSED', 'ENOENT'].includes(errorCode(error))))
+    connection.on('error', (error) => settle(['ECONNREFUSED', 'ENOENT'].includes(errorCode(error)) ? 'no' : 'unknown'))
   })
 }
 

@@ -5,6 +5,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { kill, pid } from 'node:process'
 import { errorCode } from './errors.ts'
+import { ask } from './lock-socket.ts'
 
 export interface Owner {
   readonly pid: number
@@ -67,7 +68,7 @@ export function parseOwner(text: string): Owner | undefined {
 }
 
 /** Whether an owner's process numbers are valid here; otherwise its number is meaningless. */
-export const isNeighbour = (owner: Owner): boolean => owner.namespace === null || owner.namespace === namespace()
+const isNeighbour = (owner: Owner): boolean => owner.namespace === null || owner.namespace === namespace()
 
 /**
  * Whether an owner's process may still run. When that cannot be known (another container of the same boot) it counts as
@@ -86,4 +87,15 @@ export function isAlive(owner: Owner): boolean {
   } catch (error) {
     return errorCode(error) === 'EPERM'
   }
+}
+
+/**
+ * Whether an owner may still run. Its socket decides where its number means nothing here. Containers of systemd and LXC show their
+ * processes another boot than the machine's. A service with a separate `/proc` in such a container sees the machine's.
+ * @param socket the path that answers while the owner runs; `undefined` where it has none
+ */
+export async function mayRun(owner: Owner, socket: string | undefined): Promise<boolean> {
+  if (owner.boot !== null && owner.boot !== boot()) return socket !== undefined && (await ask(socket)) === 'yes'
+  if (!isAlive(owner)) return false
+  return isNeighbour(owner) || socket === undefined || (await ask(socket)) !== 'no'
 }

@@ -14,8 +14,8 @@ import { platform } from 'node:process'
 import { StorageError } from '../../lib/storage/contract.ts'
 import { errorCode, fileError } from './errors.ts'
 import { claimFile, type LockRules, readLockFile } from './lock-file.ts'
-import { isAnswered, listenOn, stopListening } from './lock-socket.ts'
-import { isAlive, type Owner, parseOwner, thisProcess } from './owner.ts'
+import { listenOn, stopListening } from './lock-socket.ts'
+import { mayRun, type Owner, parseOwner, thisProcess } from './owner.ts'
 
 /** The owner of a path, and the purpose. */
 export interface LockOwner extends Owner {
@@ -106,10 +106,7 @@ function rulesFor(directory: string): LockRules {
   return {
     async isHeld(text) {
       const owner = parseLockOwner(text)
-      if (!owner || !isAlive(owner)) return false
-      // Of a process in another container only its socket is known.
-      if (owner.namespace === thisProcess().namespace || owner.socket === null) return true
-      return isAnswered(join(directory, owner.socket))
+      return owner !== undefined && mayRun(owner, owner.socket === null ? undefined : join(directory, owner.socket))
     },
     async forget(text) {
       const socket = parseLockOwner(text)?.socket

@@ -2,8 +2,7 @@
 import { join } from 'node:path'
 import { errorCode, fileError, isNoFile } from '../files/errors.ts'
 import type { FileSystem } from '../files/file-system.ts'
-import { isAnswered } from '../files/lock-socket.ts'
-import { isAlive, isNeighbour, parseOwner } from '../files/owner.ts'
+import { mayRun, parseOwner } from '../files/owner.ts'
 import { readText } from '../files/whole.ts'
 import { compareSegments, formatVersion, ownerName, parseSegmentName, type SegmentName, socketName } from './segment-name.ts'
 
@@ -57,8 +56,7 @@ export function lookAt(files: FileSystem, root: string): Streams {
       throw fileError(`owner file of ${writer} cannot be read`, error)
     }
     const owner = parseOwner(text)
-    if (owner === undefined || !isAlive(owner)) return true
-    return !isNeighbour(owner) && hasSocket(text) && !(await isAnswered(join(root, socketName(writer))))
+    return owner === undefined || !(await mayRun(owner, hasSocket(text) ? join(root, socketName(writer)) : undefined))
   }
 
   async function streams(names: readonly string[]): Promise<readonly Stream[]> {

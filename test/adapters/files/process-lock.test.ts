@@ -75,6 +75,7 @@ describe('a process lock', () => {
     ['a process that is gone', { pid: 2 ** 22 + 1, started: '1' }],
     ['a process whose number another one has now', { started: '1' }],
     ['an earlier boot of the machine', { boot: 'earlier' }],
+    ['an earlier boot, whose socket nobody answers', { boot: 'earlier', socket: 'db.json.lock.00000000.sock' }],
     ['a dead process of another container', { namespace: 'pid:[1]', socket: 'db.json.lock.00000000.sock' }],
   ] as const)('passes on from %s', async ([, owner]) => {
     const file = path()
@@ -100,6 +101,16 @@ describe('a process lock', () => {
     await expect(acquireLock(file, 'ours')).rejects.toThrow(
       `held by process 1 (an older one) in another container; if that container is gone, remove ${file}.lock`,
     )
+  })
+
+  test('of a process that is shown another boot is refused while its socket answers', async () => {
+    const file = path()
+    const socket = 'db.json.lock.00000000.sock'
+    const server = createServer().listen(join(file, '..', socket))
+    onTestFinished(() => void server.close())
+    leave(file, { boot: 'of the container', pid: 31, socket })
+    await expect(acquireLock(file, 'ours')).rejects.toThrow('held by process 31 (an older one)')
+    expect(await lockOwner(file)).toMatchObject({ pid: 31 })
   })
 
   test('holds between real containers, which see neither processes nor abstract sockets', patience, async ({ skip }) => {

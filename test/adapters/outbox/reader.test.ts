@@ -71,8 +71,11 @@ describe('outboxDirectory: an unfinished line', () => {
     expect((await readAll(outboxDirectory(directory))).damage).toEqual([])
   })
 
-  test('of a writer in another container is damage once its socket is closed', async () => {
-    const there = ownedBy({ namespace: 'pid:[1]', answers: true })
+  test.each([
+    ['in another container', { namespace: 'pid:[1]', answers: true }],
+    ['that is shown another boot', { boot: 'of the container', answers: true }],
+  ])('of a writer %s is damage once its socket is closed', async (_, owner) => {
+    const there = ownedBy(owner)
     const directory = directoryWith(line('a').subarray(0, 50), there)
     const socket = join(directory, `${writer}.sock`)
     const server = createServer().listen(socket)
