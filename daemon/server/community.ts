@@ -5,6 +5,7 @@ import type { Storage } from '../../lib/storage/contract.ts'
 import { checkUrl, type GuardSettings, guardedLookup } from '../relay/send/guard.ts'
 import { systemResolve } from '../relay/send/resolve.ts'
 import type { ServeFlags } from './flags.ts'
+import { inFlightBytesFor } from './memory.ts'
 
 export interface CommunityParts {
   readonly storage: Storage
@@ -30,6 +31,7 @@ export function communityOf(parts: CommunityParts, flags: ServeFlags): Community
     ...httpsOf(flags),
     encryptionKeys,
     rateLimiter,
+    limits: { inFlightBytes: inFlightBytesFor() },
     ports: ports({ assets, download }),
     hooks: { onError },
   })
