@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import type * as undici from 'undici'
+import type * as undici from 'undici/index.js'
 import * as v from 'valibot'
 import type { Download, Downloader } from '../../lib/ports.ts'
 import { callable, checkOptions, group, positive, type RulesOf } from '../options.ts'
@@ -41,7 +41,7 @@ export function guardedDownloads(guard: DownloadGuard): Downloader {
   // Loading undici costs as much as the rest of a server: it waits for the first download.
   let loading: Promise<{ readonly request: typeof undici.request; readonly dispatcher: undici.Dispatcher }> | undefined
   const load = async () => {
-    const { Agent, request } = await import('undici')
+    const { Agent, request } = await import('undici/index.js')
     const connect = { lookup, timeout: timeout * 1000 }
     return { request, dispatcher: new Agent({ connect, connections: 8, keepAliveTimeout: 1000 }) }
   }

@@ -46,7 +46,8 @@ function withoutSqliteWarning(): void {
 function keepCompiled(): void {
   if (process.env['NODE_COMPILE_CACHE'] || process.env['NODE_DISABLE_COMPILE_CACHE']) return
   const directory = [besidePackages(), ownTemporary()].find((path) => path !== undefined && isOurs(path))
-  if (directory) nodeModule.enableCompileCache(directory)
+  // Deno has none.
+  if (directory) nodeModule.enableCompileCache?.(directory)
 }
 
 /** `node_modules/.cache` of the checkout, or of the project that has installed the package. */

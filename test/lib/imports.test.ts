@@ -114,7 +114,7 @@ const rules: Readonly<Record<string, Rule>> = {
     offences: mentioning(
       /^(?:lib|adapters|daemon)\//,
       /^daemon\/bin\/|^adapters\/files\/owner\.ts$/,
-      /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:nextTick|pid|platform|versions)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
+      /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:constrainedMemory|nextTick|pid|platform|versions)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
     ),
   },
   'node:sqlite': {
@@ -148,6 +148,11 @@ const rules: Readonly<Record<string, Rule>> = {
   'optional packages': {
     sentence: 'a bundler that sees the name of a package asks for it when it builds',
     offences: mentioning(/^(?:lib|adapters)\//, nowhere, /\bimport\.meta\.resolve\(['"`][^)]*\)/g),
+  },
+  undici: {
+    sentence: 'undici is imported by its file, because Bun has a module of its own for the name, which ignores dispatchers',
+    offences: ({ path, text }) =>
+      /^(?:lib|adapters|daemon)\//.test(path) ? (code(text).match(/(?:from|import\() ?['"]undici['"]/g) ?? []) : [],
   },
   'the router': {
     sentence: 'itty-router stays behind the route table',
@@ -350,6 +355,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
     'export const router: IttyRouterType',
   ],
   ['addresses', 'lib/resources/tags.ts', 'if (URL.canParse(url)) return', 'canParse'],
+  ['undici', 'daemon/relay/send/post.ts', "import { Pool } from 'undici'", "from 'undici'"],
   ['optional packages', 'adapters/http/scalar.ts', "import.meta.resolve('@scalar/x')", "import.meta.resolve('@scalar/x')"],
   ['default exports', 'lib/resources/tags.ts', 'export default {}', 'export default'],
 ]

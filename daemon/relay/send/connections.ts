@@ -3,7 +3,7 @@
  * otherwise hold the connections that the other one waits for.
  */
 import type { Socket } from 'node:net'
-import { buildConnector, type Dispatcher, Pool } from 'undici'
+import { buildConnector, type Dispatcher, Pool } from 'undici/index.js'
 import { type GuardSettings, guardedLookup, type Resolve } from './guard.ts'
 
 export interface Connections {

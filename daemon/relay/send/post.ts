@@ -1,5 +1,5 @@
 /** One request: the stored bytes, posted once, and its answer read as far as it matters. */
-import type { Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici/index.js'
 import { classify, classifyStatus, type Outcome } from './outcome.ts'
 import { parseRetryAfter } from './retry-after.ts'
 

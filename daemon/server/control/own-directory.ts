@@ -2,8 +2,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import process from 'node:process'
+import { join } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { newTemporaryDirectory } from '../storage/temporary.ts'
 import { socketNameOf } from './place.ts'
@@ -15,21 +14,18 @@ const mostRemoved = 100
 /** The control file in such a directory. */
 export const controlFileIn = (directory: string): string => join(directory, 'server.control')
 
-/** The `RuntimeDirectory=` of a service of systemd: commands do not see its private `/tmp`. */
-const place = (): string => process.env['RUNTIME_DIRECTORY']?.split(':')[0] || tmpdir()
-
 /** Makes a directory for the control of this process alone. Those of killed servers of the same user are removed. */
 export async function makeControlDirectory(): Promise<string> {
-  const own = await newTemporaryDirectory(prefix, place())
+  const own = await newTemporaryDirectory(prefix)
   await removeLeftovers(own).catch(() => undefined)
   return own
 }
 
 async function removeLeftovers(own: string): Promise<void> {
   const { uid } = await lstat(own)
-  const names = (await readdir(dirname(own))).filter((name) => name.startsWith(prefix))
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
   for (const name of names.slice(0, mostRemoved)) {
-    const directory = join(dirname(own), name)
+    const directory = join(tmpdir(), name)
     const found = await lstat(directory).catch(() => undefined)
     const isOurs = found?.isDirectory() === true && found.uid === uid
     if (isOurs && (await isLeft(directory))) await rm(directory, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 /** Forwards a delivery to the application under development, and passes its answer back to the relay. */
-import { Agent, request } from 'undici'
+import { Agent, request } from 'undici/index.js'
 import { errorCode } from '../../../adapters/files/errors.ts'
 
 /** The application's answer, or the reason why it gave no answer. */

@@ -5,12 +5,11 @@ import { StorageError } from '../../../lib/storage/contract.ts'
 
 /**
  * Makes a directory among the system's temporary ones. A container with a read-only disk may have none of those.
- * @param beside the directory of such directories
  * @throws StorageError `unavailable` that names the remedy
  */
-export async function newTemporaryDirectory(prefix: string, beside = tmpdir()): Promise<string> {
+export async function newTemporaryDirectory(prefix: string): Promise<string> {
   try {
-    return await mkdtemp(join(beside, prefix))
+    return await mkdtemp(join(tmpdir(), prefix))
   } catch (error) {
     const message = `no temporary directory can be made; TMPDIR names another place for them: ${(error as Error).message}`
     throw new StorageError('unavailable', message, { cause: error })

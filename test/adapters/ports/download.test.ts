@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { guardedDownloads } from '../../../adapters/ports/index.ts'
 import { checkUrl, guardedLookup } from '../../../daemon/relay/send/guard.ts'
 import { systemResolve } from '../../../daemon/relay/send/resolve.ts'
 import { png } from '../../support/ports.ts'
+import { programOf } from '../http/hosts/packages.ts'
 
 const routes: Readonly<Record<string, RequestListener>> = {
   '/r%C3%B6schen.png': (_, response) => response.end(png),
@@ -88,4 +92,13 @@ test('the bytes are told as they arrive, and who is told may end the download', 
     throw enough
   })
   await expect(download).rejects.toBe(enough)
+})
+
+test.for(['bun', 'deno'] as const)('the guard of names holds on %s', async (runtime, { skip }) => {
+  const program = programOf(runtime)
+  if (program === undefined) return skip('`npm run test:hosts` installs it')
+  const run = runtime === 'deno' ? ['run', '--allow-all'] : []
+  const script = join(import.meta.dirname, 'refused-download.ts')
+  const { stdout } = await promisify(execFile)(program, [...run, script, `${origin}/`])
+  expect(JSON.parse(stdout)).toEqual({ ok: false, reason: 'refused' })
 })

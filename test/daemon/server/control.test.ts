@@ -1,5 +1,5 @@
 /** Commands beside a running server: they go through its control where nobody else can open the storage. */
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -43,19 +43,6 @@ test('a command can make only the calls that a running server takes', () => {
   // @ts-expect-error: the control has no such call, so beside a server it would fail
   const other = (operator: Operator) => operator.keys.page
   expect([calls.length, other.length]).toEqual([1, 1])
-})
-
-test('a service of systemd has its control where commands see it', async () => {
-  const directory = temporaryDirectory()
-  const runtime = join(directory, 'run')
-  await mkdir(runtime)
-  vi.stubEnv('RUNTIME_DIRECTORY', runtime)
-  onTestFinished(() => void vi.unstubAllEnvs())
-  const { facts, stop } = await startServer('--storage', `sqlite:${join(directory, 'db.sqlite')}`)
-  expect(dirname(dirname(facts.control))).toBe(runtime)
-  expect(await ran('keys', 'list', '--server', facts.control)).toHaveLength(1)
-  await stop()
-  expect(await readdir(runtime)).toEqual([])
 })
 
 test('a server without a place for temporary files warns that commands cannot reach it, and answers', async () => {
