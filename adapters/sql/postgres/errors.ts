@@ -129,9 +129,9 @@ export function unreachable(error: unknown): unknown {
   return new StorageError('unavailable', `PostgreSQL cannot be reached: ${message}${remedy}`, { cause: error })
 }
 
-/** Whether PostgreSQL refused a statement. It ends a connection that it refuses: FATAL. */
+/** Whether PostgreSQL refused a statement, and not the connection, which is FATAL. Its other severities are translated. */
 const isOfStatement = (error: unknown): boolean =>
-  sqlState.test(codeOf(error) ?? '') && error instanceof Error && 'severity' in error && error.severity === 'ERROR'
+  sqlState.test(codeOf(error) ?? '') && !(error instanceof Error && 'severity' in error && error.severity === 'FATAL')
 
 /** By what the code and the message contain. */
 const remediesOfConnecting: readonly (readonly [RegExp, string])[] = [
