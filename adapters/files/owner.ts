@@ -71,11 +71,10 @@ export function parseOwner(text: string): Owner | undefined {
 const isNeighbour = (owner: Owner): boolean => owner.namespace === null || owner.namespace === namespace()
 
 /**
- * Whether an owner's process may still run. When that cannot be known (another container of the same boot) it counts as
- * alive: waiting costs a file, the opposite mistake costs an event.
+ * Whether the process of an owner of this boot may still run. When that cannot be known (another container) it counts as alive:
+ * waiting costs a file, the opposite mistake costs an event.
  */
 export function isAlive(owner: Owner): boolean {
-  if (owner.boot !== null && owner.boot !== boot()) return false
   if (!isNeighbour(owner)) return true
   const found = processStat(owner.pid)
   // A zombie has closed its files already; only its parent has not asked for its exit code.

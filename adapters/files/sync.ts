@@ -6,9 +6,11 @@ import { fdatasync, fsync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
+type Synced = Pick<FileHandle, 'fd' | 'sync' | 'datasync'>
+
 const byNumber = { sync: promisify(fsync), datasync: promisify(fdatasync) }
 
-async function synced(handle: Pick<FileHandle, 'fd' | 'sync' | 'datasync'>, how: keyof typeof byNumber): Promise<void> {
+async function synced(handle: Synced, how: keyof typeof byNumber): Promise<void> {
   try {
     await handle[how]()
   } catch (error) {
@@ -18,7 +20,7 @@ async function synced(handle: Pick<FileHandle, 'fd' | 'sync' | 'datasync'>, how:
 }
 
 /** Resolves when content and size are on the disk. @throws the error of the file system */
-export const syncContent = (handle: Parameters<typeof synced>[0]): Promise<void> => synced(handle, 'datasync')
+export const syncContent = (handle: Synced): Promise<void> => synced(handle, 'datasync')
 
 /** Resolves when everything is on the disk; of a directory that is its names. @throws the error of the file system */
-export const syncWhole = (handle: Parameters<typeof synced>[0]): Promise<void> => synced(handle, 'sync')
+export const syncWhole = (handle: Synced): Promise<void> => synced(handle, 'sync')

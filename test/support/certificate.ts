@@ -8,7 +8,6 @@ export interface Certificate {
   readonly cert: Buffer
   /** The certificate's file. */
   readonly certFile: string
-  readonly keyFile: string
 }
 
 export interface CertificateOptions {
@@ -40,6 +39,6 @@ export function certificateFor(
     ...['x509', '-req', '-in', 'request.pem', '-signkey', 'key.pem', '-days', String(days), '-extfile', 'names'],
     ...['-out', 'cert.pem'],
   )
-  const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
-  return { key: readFileSync(keyFile), cert: readFileSync(certFile), keyFile, certFile }
+  const certFile = join(directory, 'cert.pem')
+  return { key: readFileSync(join(directory, 'key.pem')), cert: readFileSync(certFile), certFile }
 }

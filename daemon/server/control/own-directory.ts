@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
-import { newTemporaryDirectory } from '../storage/temporary.ts'
+import { newTemporaryDirectory } from '../temporary.ts'
 import { socketNameOf } from './place.ts'
 
 const prefix = 'folkmoot-control-'
