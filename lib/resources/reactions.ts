@@ -9,6 +9,7 @@ import { lockMember } from '../rules/members.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { comments, posts, type ReactionRow, reactions } from '../storage/tables/content.ts'
+import { members } from '../storage/tables/members.ts'
 
 const ReactionCreate = request('ReactionRequest', {
   emoji: publish(
@@ -47,7 +48,7 @@ export const createPostReaction = operation({
   errors: [notFound('Member'), notFound('Post'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
-    await lockOwner(call)
+    await lockMember(call, call.principal.member_id)
     const post = found(await call.tx.lock(posts, call.params.post_id, 'share'), 'Post')
     return react(call, { post_id: post.id }, post.space_id, call.body.emoji)
   },
@@ -62,6 +63,7 @@ export const deletePostReaction = operation({
   errors: [notFound('Post'), notFound('Reaction')],
   emits: ['ReactionDeleted'],
   async handle(call) {
+    await call.tx.lock(members, call.principal.member_id, 'update')
     const post = found(await call.tx.lock(posts, call.params.post_id, 'share'), 'Post')
     await takeBack(call, { post_id: post.id })
   },
@@ -93,7 +95,7 @@ export const createCommentReaction = operation({
   errors: [notFound('Member'), notFound('Comment'), invalid('emoji')],
   emits: ['ReactionCreated', 'ReactionDeleted'],
   async handle(call) {
-    await lockOwner(call)
+    await lockMember(call, call.principal.member_id, 'share')
     const comment = found(await call.tx.lock(comments, call.params.comment_id, 'update'), 'Comment')
     return react(call, { comment_id: comment.id }, comment.space_id, call.body.emoji)
   },
@@ -115,10 +117,10 @@ export const deleteCommentReaction = operation({
 
 type Target = { readonly post_id: Id } | { readonly comment_id: Id }
 
-/** Refuses the key of a former member: their reactions went with them. @throws ApiError 404 */
-const lockOwner = (call: Pick<Emitter<never>, 'tx' | 'principal'>) => lockMember(call, call.principal.member_id, 'share')
-
-/** One reaction per member and target, which the caller has locked: the same emoji again changes nothing, another one replaces it. */
+/**
+ * One reaction per member and target: the same emoji again changes nothing, another one replaces it. The caller has locked either
+ * the member or the comment, for others who give or take back the same one. A former member has none: theirs went with them.
+ */
 async function react(call: Emitter<'ReactionCreated' | 'ReactionDeleted'>, target: Target, space_id: Id, emoji: string) {
   const key = { ...target, member_id: call.principal.member_id }
   const before = await call.tx.first(reactions, key)

@@ -1,7 +1,9 @@
 /** Two API processes on one database, as two pools: what all of them do at once happens once each. */
+import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresOutbox, postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { type Community, createCommunity } from '../../../../lib/index.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
 import { segments } from '../../../../lib/storage/tables/custom-fields.ts'
 import { request } from '../../../support/community.ts'
 import { testPostgres } from '../../../support/postgres.ts'
@@ -10,13 +12,28 @@ import { recordsOf } from '../records-of.ts'
 const server = await testPostgres()
 const admin = await server.client()
 
-async function twoServers() {
+/** A storage whose transactions stay open a moment longer, as where a commit waits for a disk. */
+const slow = (storage: Storage): Storage => ({
+  ...storage,
+  transaction: (work, options) =>
+    storage.transaction(async (tx) => {
+      const result = await work(tx)
+      await setTimeout(2)
+      return result
+    }, options),
+})
+
+async function twoServers(wrapped = (storage: Storage): Storage => storage) {
   const schema = server.newSchema()
   const faults: unknown[] = []
   const open = async () => {
     // On a busy machine the last of them waits long for its connection.
     const storage = await postgresStorage({ url: server.url, schema, connectTimeoutMs: 60_000 })
-    const community = createCommunity({ storage, allowHttp: true, hooks: { onError: (error) => void faults.push(error) } })
+    const community = createCommunity({
+      storage: wrapped(storage),
+      allowHttp: true,
+      hooks: { onError: (error) => void faults.push(error) },
+    })
     onTestFinished(() => community.close())
     return community
   }
@@ -84,4 +101,43 @@ test('one Idempotency-Key, sent to two servers at once, makes one record', async
   expect({ statuses: statusesOf(answers), faults }).toEqual({ statuses: { 201: 20 }, faults: [] })
   expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
   expect((await first.call('tags.list', { network: '1' })).items).toHaveLength(1)
+})
+
+/** What one caller gives, and another takes away: the paths of both, and the body of the first. */
+async function pairsOf(send: (n: number, method: string, below: string, body: unknown) => Promise<{ body: { id: string } }>) {
+  const made = async (below: string, body: object) => {
+    const answer = await send(0, 'POST', below, body)
+    expect(answer).toMatchObject({ status: 201 })
+    return answer.body.id
+  }
+  const space = await made('/spaces', { name: 'Harbour' })
+  const post = await made('/posts', { space_id: space, title: 'Low tide' })
+  const comment = await made(`/posts/${post}/comments`, { text: 'At six' })
+  const member = await made('/members', { email: 'm@example.org', first_name: 'M', last_name: '' })
+  const tag = await made('/tags', { title: 'Gardener' })
+  return {
+    'a reaction to a post': [`/posts/${post}/reactions`, `/posts/${post}/reactions`, { emoji: '👍' }],
+    'a reaction to a comment': [`/comments/${comment}/reactions`, `/comments/${comment}/reactions`, { emoji: '👍' }],
+    'the mute of a post': [`/posts/${post}/mute?user_id=${member}`, `/posts/${post}/mute?user_id=${member}`, {}],
+    'a tag': [`/members/${member}/tags`, `/members/${member}/tags/${tag}/`, { tag_id: tag }],
+  } as const
+}
+
+test('what 32 callers give and take away in turn, on two servers, is never refused as taken', async () => {
+  const { send, faults } = await twoServers(slow)
+  for (const [what, [gives, takes, body]] of Object.entries(await pairsOf(send))) {
+    let asked = 0
+    const statuses: number[] = []
+    const ask = async () => {
+      while (asked < 480) {
+        const { status } = await (asked++ % 2
+          ? send(asked >> 1, 'POST', gives, body)
+          : send(asked >> 1, 'DELETE', takes, undefined))
+        statuses.push(status)
+      }
+    }
+    await Promise.all(many.slice(0, 32).map(ask))
+    const unexpected = statuses.filter((status) => ![200, 201, 204, 404].includes(status))
+    expect({ what, unexpected, faults }).toEqual({ what, unexpected: [], faults: [] })
+  }
 })
