@@ -123,8 +123,10 @@ function locked(path: string, owner: LockOwner | undefined): StorageError {
 }
 
 function describe(owner: LockOwner, path: string): string {
-  const who = `process ${owner.pid} (${owner.purpose})`
-  if (owner.namespace === thisProcess().namespace) return who
+  const { pid, namespace } = thisProcess()
+  const isOurs = owner.namespace === namespace
+  const who = isOurs && owner.pid === pid ? `this process (${owner.purpose})` : `process ${owner.pid} (${owner.purpose})`
+  if (isOurs) return who
   return `${who} in another container; if that container is gone, remove ${path}.lock`
 }
 

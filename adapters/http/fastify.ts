@@ -1,6 +1,7 @@
 /** Fastify. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
+import type { Panel } from '../../lib/panel/index.ts'
 import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { answer } from './node.ts'
@@ -94,6 +95,10 @@ const onApplication = <Plugin extends object>(plugin: Plugin): Plugin =>
  * @param panel made by `createPanel`; its `authorize` gets the request of Fastify as its second argument, such as for its `session`
  * @throws TypeError for what is no panel
  */
+export function panelPlugin(panel: Panel): (app: FastifyApp, options: unknown, done: Done) => void
+export function panelPlugin<Host extends FastifyRequest>(
+  panel: Panel<Host>,
+): (app: FastifyApp<Host>, options: unknown, done: Done) => void
 export function panelPlugin<Host extends FastifyRequest>(
   panel: PanelOf<Host>,
 ): (app: FastifyApp<Host>, options: unknown, done: Done) => void {

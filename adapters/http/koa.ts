@@ -1,6 +1,7 @@
 /** Koa. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
+import type { Panel } from '../../lib/panel/index.ts'
 import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { answer } from './node.ts'
@@ -61,6 +62,10 @@ export function communityMiddleware(
  * @param panel made by `createPanel`; its `authorize` gets the context of Koa as its second argument, such as for its `session`
  * @throws TypeError for what is no panel
  */
+export function panelMiddleware(panel: Panel): (context: KoaContext, next: () => Promise<unknown>) => Promise<void>
+export function panelMiddleware<Context extends KoaContext>(
+  panel: Panel<Context>,
+): (context: Context, next: () => Promise<unknown>) => Promise<void>
 export function panelMiddleware<Context extends KoaContext>(
   panel: PanelOf<Context>,
 ): (context: Context, next: () => Promise<unknown>) => Promise<void> {

@@ -4,6 +4,7 @@ import type { Http2ServerRequest } from 'node:http2'
 import { type Answer, lingerMs } from '../../lib/http/exchange.ts'
 import { bytesOf, isBeyondLatin1 } from '../utf8.ts'
 import { type Bounds, type Watch, watch } from './node-bounds.ts'
+import { isMadeUp } from './node-turns.ts'
 
 /** Characters of an answer that is encoded once and written as a whole: a page of a hundred records. */
 const wholeLength = 131_072
@@ -37,6 +38,11 @@ export function writeAnswer(
   if (body !== null) sentHeaders['content-length'] = Buffer.byteLength(encoded ?? body, encoding)
   if (lingers) sentHeaders['connection'] = 'close'
   response.writeHead(status, sentHeaders)
+  if (isMadeUp(request)) {
+    response.end(encoded ?? undefined, encoding)
+    sent()
+    return
+  }
   if (lingers) {
     if (encoded !== null) response.write(encoded, encoding)
     linger(request, response)

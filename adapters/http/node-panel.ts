@@ -1,10 +1,12 @@
 /** The panel in a server of Node: Express, Connect, Fastify with middie, or `http.createServer`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
+import { isHost } from '../../lib/http/https.ts'
 import { maxFormBytes } from '../../lib/panel/entry/form.ts'
 import type { Panel } from '../../lib/panel/index.ts'
-import type { Kept } from './node-body.ts'
-import { toIncoming } from './node-request.ts'
+import type { HostRequest, Kept } from './node-body.ts'
+import { address, header, toIncoming } from './node-request.ts'
+import { inTurn } from './node-turns.ts'
 
 /** A panel that is told of the request of the framework, or one that is not. */
 export type PanelOf<Host> = Panel<Host> | Panel
@@ -15,6 +17,10 @@ export type PanelOf<Host> = Panel<Host> | Panel
  * @param panel made by `createPanel`. The second argument of its `authorize` is the request of Node or Express, with its session
  * @throws TypeError for what is no panel
  */
+export function panelMiddleware(panel: Panel): (request: IncomingMessage, response: ServerResponse, next: () => void) => void
+export function panelMiddleware<Host extends IncomingMessage>(
+  panel: Panel<Host>,
+): (request: Host, response: ServerResponse, next: () => void) => void
 export function panelMiddleware<Host extends IncomingMessage>(
   panel: PanelOf<Host>,
 ): (request: Host, response: ServerResponse, next: () => void) => void {
@@ -46,13 +52,19 @@ export async function answerPanel<Host>(
   taken?: () => void,
   kept?: Kept,
 ): Promise<boolean> {
+  const { owns } = panel
+  if (owns) {
+    const { originalUrl }: Kept = kept ?? (message as HostRequest)
+    if (!owns(address(originalUrl ?? message.url).path)) return false
+    await new Promise<void>((begin) => inTurn(message, response, begin))
+  }
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   let request: Request
   try {
     request = requestOf(message, gone.signal, kept)
   } catch {
-    // It fits no `Request`, as with the method TRACE or a broken `Host`. So the panel does not answer it.
+    // It fits no `Request`, as with the method TRACE. So the panel does not answer it.
     return false
   }
   try {
@@ -82,14 +94,22 @@ export async function write(message: IncomingMessage, response: ServerResponse, 
   response.end(message.method === 'HEAD' ? undefined : body)
 }
 
+/**
+ * @throws TypeError for what fits no `Request`. An address that a `URL` would change fits none, as one with `..`, or a `Host` with a
+ * path: a guard of the host has seen another path than the panel would
+ */
 function requestOf(message: IncomingMessage, signal: AbortSignal, kept?: Kept): Request {
   const incoming = toIncoming(message, undefined, undefined, kept)
   const { method, path, search, secure } = incoming
+  const host = incoming.header('host') ?? 'localhost'
   // Put together, not resolved: `//evil.test/` as a path would otherwise be taken for the host, and so for the origin.
-  const url = new URL(`${secure ? 'https' : 'http'}://${incoming.header('host') ?? 'localhost'}${path}${search}`)
+  const url = new URL(`${secure ? 'https' : 'http'}://${host}${path}${search}`)
+  if (!isHost(host) || url.pathname !== path) throw new TypeError('the address is ambiguous')
   const headers = new Headers()
-  for (const [name, value] of Object.entries(message.headers))
-    if (value !== undefined && !name.startsWith(':')) headers.set(name, typeof value === 'string' ? value : value.join(', '))
+  for (const name of Object.keys(message.headers)) {
+    const value = name.startsWith(':') ? null : header(message, name)
+    if (value !== null) headers.set(name, value)
+  }
   if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal })
   if (incoming.parsedBody !== undefined) return new Request(url, { method, headers, body: formText(incoming.parsedBody), signal })
   // Nothing is read before the panel asks: a body of another path is for the next one.

@@ -45,7 +45,7 @@ class NodeIncoming implements Incoming {
     this.path = path
     this.search = search
     // Read now: the socket of HTTP/2 can no longer be asked when its client has left.
-    this.secure = 'encrypted' in request.socket && request.socket.encrypted === true
+    this.secure = (request.socket as { readonly encrypted?: unknown } | undefined)?.encrypted === true
     const handed = handedOver(request, kept)
     this.parsedBody = handed?.kind === 'parsed' ? handed.value : undefined
     if (whenSent) this.whenSent = whenSent
@@ -73,19 +73,23 @@ export function address(url = '/'): { path: string; search: string } {
   return query === -1 ? { path: url.slice(begin), search: '' } : { path: url.slice(begin, query), search: url.slice(query) }
 }
 
-function header(request: IncomingMessage, name: string): string | null {
-  const value = request.headers[name]
+/** @returns the value of a header, several of one name joined by commas; null without one */
+export function header(request: IncomingMessage, name: string): string | null {
+  // What makes a request up may give a number.
+  const value: string | number | readonly string[] | undefined = request.headers[name]
   if (value === undefined) return name === 'host' ? header(request, ':authority') : null
   // Node keeps the first of two such headers and drops the other without a word; both must be seen to be refused.
-  if (name === 'authorization' || name === 'host') return allOf(request.rawHeaders, name)
-  return typeof value === 'string' ? value : value.join(', ')
+  const all = name === 'authorization' || name === 'host' ? allOf(request.rawHeaders, name) : []
+  if (all.length > 0) return all.join(', ')
+  return typeof value === 'object' ? value.join(', ') : String(value)
 }
 
-function allOf(rawHeaders: readonly string[], name: string): string {
+/** @param rawHeaders as on the wire; a request that is made up may have none */
+function allOf(rawHeaders: readonly string[] = [], name: string): string[] {
   const values: string[] = []
   for (let place = 0; place < rawHeaders.length; place += 2) {
     const raw = rawHeaders[place] ?? ''
     if (raw.length === name.length && raw.toLowerCase() === name) values.push(rawHeaders[place + 1] ?? '')
   }
-  return values.length === 1 ? (values[0] ?? '') : values.join(', ')
+  return values
 }

@@ -4,6 +4,14 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Duplex } from 'node:stream'
+
+/**
+ * Whether a request came over no connection: `inject` of a framework makes such requests, and so do adapters of function platforms.
+ * Nothing can be paused there, nor is there a client that could stall.
+ */
+export const isMadeUp = ({ httpVersionMajor, socket }: IncomingMessage): boolean =>
+  httpVersionMajor < 2 && !(socket instanceof Duplex)
 
 interface Connection {
   running: number
@@ -15,6 +23,9 @@ const atOnce = (request: IncomingMessage): number => (request.httpVersionMajor <
 
 /** The bytes that arrived before the socket was paused: more than one read can hold. */
 const maxWaiting = 8_192
+/** Of all connections together. Node holds about 4 KB for each request that waits. */
+const maxWaitingOfAll = 16_384
+let waitingOfAll = 0
 
 const connections = new WeakMap<Link, Connection>()
 
@@ -28,6 +39,10 @@ interface Link {
  * @param begin gets what to call when its answer has left
  */
 export function takeTurn(request: IncomingMessage, response: ServerResponse, begin: (done: () => void) => void): void {
+  if (isMadeUp(request)) {
+    begin(() => {})
+    return
+  }
   const link = linkOf(request)
   let connection = connections.get(link)
   if (!connection) {
@@ -40,8 +55,9 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
   if (connection.running < atOnce(request)) {
     connection.running += 1
     start()
-  } else if (waiting.length < maxWaiting) {
+  } else if (waiting.length < maxWaiting && waitingOfAll < maxWaitingOfAll) {
     waiting.push(inOwnContext(start))
+    waitingOfAll += 1
     // Bytes that the socket has read already still come; nothing more, until the queue is empty.
     if (request.httpVersionMajor < 2) socket.pause()
   } else if (request.httpVersionMajor < 2) socket.destroy()
@@ -56,11 +72,29 @@ export function inOwnContext(work: () => void): () => void {
 
 function next(connection: Connection, link: Link, { socket, httpVersionMajor }: IncomingMessage): void {
   // Nobody would get the answers.
-  if (link.destroyed) connection.waiting.length = 0
+  if (link.destroyed) forget(connection)
   const start = connection.waiting.shift()
+  if (start) waitingOfAll -= 1
   if (connection.waiting.length === 0 && httpVersionMajor < 2) socket.resume()
   if (start) start()
   else connection.running -= 1
+}
+
+function forget({ waiting }: Connection): void {
+  waitingOfAll -= waiting.length
+  waiting.length = 0
+}
+
+/** Begins a request in its turn, which lasts until its response is closed. */
+export function inTurn(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
+  takeTurn(request, response, (done) => {
+    if (response.destroyed) {
+      done()
+      return
+    }
+    response.once('close', done)
+    begin()
+  })
 }
 
 const linkOf = (request: IncomingMessage): Link =>

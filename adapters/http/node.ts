@@ -108,8 +108,17 @@ export function answer(
       failed()
     }
   }
+  if (isToContinue(request, response)) response.writeContinue()
   takeTurn(request, response, waitsForOthers(request) ? (done) => beginTogether(() => begin(done)) : begin)
 }
+
+// Node answers `Expect: 100-continue` by itself, unless the server has a listener for it, as that of hapi has. Such a listener may
+// have answered already; only this property of Node tells.
+const isToContinue = (request: IncomingMessage, response: ServerResponse & { readonly _sent100?: boolean }): boolean =>
+  request.headers.expect?.toLowerCase() === '100-continue' &&
+  request.httpVersionMajor < 2 &&
+  !response._sent100 &&
+  !response.headersSent
 
 const waitsForOthers = ({ method, httpVersionMajor }: IncomingMessage): boolean =>
   method !== 'GET' && method !== 'HEAD' && httpVersionMajor < 2

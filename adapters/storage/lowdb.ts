@@ -69,8 +69,10 @@ async function hold(path: string): Promise<ProcessLock> {
     return await acquireLock(path, 'lowdb storage')
   } catch (error) {
     if (!isStorageError(error) || error.code !== 'locked') throw fileError(`${path} cannot be opened`, error)
-    const remedy = 'use the API of that process, give each process its own file, or choose sqlite or postgres'
-    throw new StorageError('locked', `${error.message}; a lowdb file belongs to one process: ${remedy}`, { cause: error })
+    const remedy = error.message.includes('held by this process')
+      ? 'a lowdb file is opened once: close the first storage, or keep it, on `globalThis` where a development server loads code again'
+      : 'a lowdb file belongs to one process: use the API of that process, give each process its own file, or choose sqlite or postgres'
+    throw new StorageError('locked', `${error.message}; ${remedy}`, { cause: error })
   }
 }
 

@@ -137,9 +137,9 @@ async function readShort(
   let bytes: Uint8Array
   try {
     bytes = new Uint8Array(await request.arrayBuffer())
-  } catch {
+  } catch (error) {
     // A body that breaks off counts as used; one that a host only holds does not.
-    throw !request.bodyUsed && request.body?.locked ? hostReadBody() : bodyCut()
+    throw !request.bodyUsed && request.body?.locked ? hostReadBody() : endedBy(error)
   }
   if (bytes.length > limit) return undefined
   arrived?.(bytes.length)
@@ -201,14 +201,20 @@ export async function discardBody({ bodyUsed, body }: Request): Promise<void> {
   if (!bodyUsed && body && !body.locked) await linger(body.getReader())
 }
 
-/** @throws ApiError 400 when the client went away: a body that breaks off is nobody's fault on this side */
+/** @throws ApiError 400 when the client went away: a body that breaks off is nobody's fault on this side; 413 for a limit of the host */
 async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
   try {
     return await reader.read()
-  } catch {
-    throw bodyCut()
+  } catch (error) {
+    throw endedBy(error)
   }
 }
+
+/** @param error of a framework: it ends a body beyond its limit, such as SvelteKit's `BODY_SIZE_LIMIT`, with the status in the error */
+const endedBy = (error: unknown): ApiError =>
+  error instanceof Error && 'status' in error && error.status === 413
+    ? new ApiError(413, { error: 'The body is larger than the limit of the host application' })
+    : bodyCut()
 
 export const bodyCut = () => new ApiError(400, { error: 'The body ended before it was complete' })
 

@@ -38,7 +38,7 @@ const hostPattern = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{0,5})?$/
 let lastHost: string | undefined
 
 /** Whether a URL can be made of it, as it cannot of `256.1.1.1`, of `[:::]` and with the port 99999. */
-function isHost(text: string): boolean {
+export function isHost(text: string): boolean {
   if (text === lastHost) return true
   if (!hostPattern.test(text) || !URL.parse(`http://${text}`)) return false
   lastHost = text

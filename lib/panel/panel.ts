@@ -23,7 +23,11 @@ import { matching, relative, type View } from './route.ts'
  * Answers a request for the panel; `undefined` for any other, whose body is then untouched. It never rejects. `host` is handed to
  * `authorize`.
  */
-export type Panel<Host = void> = (request: Request, host: Host) => Promise<Response | undefined>
+export interface Panel<Host = void> {
+  (request: Request, host: Host): Promise<Response | undefined>
+  /** Whether a path is the panel's. Hosts ask before they make a `Request`; a function without it gets every request. */
+  readonly owns?: (path: string) => boolean
+}
 
 /** The most networks that one page lists, and the most of a visitor with a list. */
 const networksOfPage = 100
@@ -164,8 +168,11 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     return new Response(request.method === 'HEAD' ? null : given.body, { status: given.status, headers })
   }
 
-  return async (request, host) => {
+  const owns = (path: string): boolean => (basePath !== '' && path === basePath) || path.startsWith(`${basePath}/`)
+
+  async function panel(request: Request, host: Host): Promise<Response | undefined> {
     const url = new URL(request.url)
+    if (!owns(url.pathname)) return undefined
     if (basePath !== '' && url.pathname === basePath) {
       const headers = {
         location: `${basePath.slice(basePath.lastIndexOf('/') + 1)}/`,
@@ -175,8 +182,9 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
       }
       return new Response(null, { status: 308, headers })
     }
-    return url.pathname.startsWith(`${basePath}/`) ? respond(request, host, url) : undefined
+    return respond(request, host, url)
   }
+  return Object.assign(panel, { owns })
 }
 
 const isSafeMethod = (method: string): boolean => method === 'GET' || method === 'HEAD'

@@ -3,7 +3,9 @@ import { open } from 'node:fs/promises'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { pipeline } from 'node:stream'
+import { defaultBounds, watch } from '../../../adapters/http/node-bounds.ts'
 import { toIncoming } from '../../../adapters/http/node-request.ts'
+import { inTurn } from '../../../adapters/http/node-turns.ts'
 import { isApiError } from '../../../lib/errors.ts'
 import { jsonAnswer } from '../../../lib/http/exchange.ts'
 import { requireHttps } from '../../../lib/http/https.ts'
@@ -35,9 +37,11 @@ export function withAssets(directory: string, https: HttpsSettings, next: Reques
     const path = request.url?.split('?', 1)[0] ?? '/'
     if (!path.startsWith(assetsPath)) return next(request, response)
     const file = join(directory, path.slice(assetsPath.length))
-    serveFile(file, path, https, request, response).catch((error: unknown) => {
-      if (response.headersSent || !isApiError(error)) response.destroy()
-      else writeJson(response, error.status, error.body)
+    inTurn(request, response, () => {
+      serveFile(file, path, https, request, response).catch((error: unknown) => {
+        if (response.headersSent || !isApiError(error)) response.destroy()
+        else writeJson(response, error.status, error.body)
+      })
     })
   }
 }
@@ -75,5 +79,12 @@ async function serveFile(
     ...(type ? {} : { 'content-disposition': 'attachment' }),
   })
   if (request.method === 'HEAD') response.end()
-  else pipeline(createReadStream(file), response, () => {})
+  else {
+    const watching = watch(defaultBounds.answerStallMs, Number.POSITIVE_INFINITY, () => request.socket.destroy())
+    pipeline(
+      createReadStream(file).on('data', () => watching.moved()),
+      response,
+      () => watching.end(),
+    )
+  }
 }

@@ -1,5 +1,6 @@
 /** The panel below its path, loaded with its first request, and links to it. */
 import type { RequestListener } from 'node:http'
+import { inTurn } from '../../../adapters/http/node-turns.ts'
 import { fail, refused } from '../../../lib/errors.ts'
 import { systemClock } from '../../relay/clock.ts'
 import { localUser } from '../../user.ts'
@@ -50,13 +51,15 @@ export function mountPanel(parts: Omit<PanelParts, 'logins'>, address: PanelAddr
     listener(request, response) {
       const path = request.url?.split('?', 1)[0] ?? '/'
       if (path !== panelPath && !path.startsWith(`${panelPath}/`)) return next(request, response)
-      load().then(
-        (listener) => listener(request, response),
-        (error: unknown) => {
-          parts.onError(error, { task: 'panel' })
-          response.destroy()
-        },
-      )
+      inTurn(request, response, () => {
+        load().then(
+          (listener) => listener(request, response),
+          (error: unknown) => {
+            parts.onError(error, { task: 'panel' })
+            response.destroy()
+          },
+        )
+      })
     },
     link({ network_id, read_only = false, expires = linkSeconds, actor = localUser() } = {}) {
       if (closed !== undefined) fail(refused(closed))

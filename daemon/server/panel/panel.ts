@@ -82,7 +82,11 @@ export function panelListener(parts: PanelParts): RequestListener {
     const bodiless = method === 'GET' || method === 'HEAD'
     // A form that is too large stays one byte too large: the panel refuses it.
     const read = bodiless ? null : ((await incoming.read(maxFormBytes)) ?? new Uint8Array(maxFormBytes + 1))
-    return new Request(new URL(`${path}${search}`, origin), { method, headers, body: read && new Uint8Array(read), signal })
+    const url = new URL(`${path}${search}`, origin)
+    // A guard in front, such as one of nginx, has seen another path.
+    if (url.pathname !== path)
+      throw new ApiError(400, { error: 'The path must be written as it is meant, without .. and backslashes' })
+    return new Request(url, { method, headers, body: read && new Uint8Array(read), signal })
   }
 
   /** The answers of the login; `undefined` for everything else. */

@@ -28,7 +28,7 @@ describe('a process lock', () => {
     const first = await acquireLock(file, 'first')
     await expect(acquireLock(file, 'second')).rejects.toMatchObject({
       code: 'locked',
-      message: `${file} is held by process ${pid} (first)`,
+      message: `${file} is held by this process (first)`,
     })
     expect(await lockOwner(file)).toMatchObject({ pid, purpose: 'first' })
     await first.release()

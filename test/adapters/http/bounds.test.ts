@@ -150,6 +150,34 @@ test('connections that pipeline and never read hold one answer each, and are clo
   await Promise.all(connections.map(({ closed }) => closed))
 })
 
+test('what waits on all connections together has a bound, and is forgotten with them', async () => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const answer: Answer = { status: 200, headers: {}, body: '{}' }
+  const origin = await onLoopback(
+    toNodeListener({ serve: ({ path }) => (path === '/held' ? held.then(() => answer) : Promise.resolve(answer)) }),
+  )
+  const port = Number(new URL(origin).port)
+  const connections = await Promise.all(Array.from({ length: 30 }, () => open(port)))
+  let cut = 0
+  for (const { socket, closed } of connections) {
+    void closed.then(() => {
+      cut += 1
+    })
+    socket.write(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2_000)}`)
+  }
+  await eventually(() => expect(cut).toBeGreaterThan(0))
+  expect(cut).toBeLessThan(30)
+  release()
+  for (const { socket } of connections) socket.destroy()
+  await Promise.all(connections.map(({ closed }) => closed))
+  const { socket, text } = await open(port)
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2_000))
+  await eventually(() => expect(countOf(text(), 'HTTP/1.1 200')).toBe(2_000))
+})
+
 test('an answer that is taken drop by drop ends with its time', async () => {
   const { port, token, community } = await withLargeList({}, { answerStallMs: 50, answerTimeoutMs: 500 })
   const { socket, closed } = await open(port)

@@ -1,4 +1,6 @@
+import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import express from 'express'
 import { expect, test } from 'vitest'
 import { panelMiddleware } from '../../../adapters/http/node.ts'
@@ -107,6 +109,46 @@ test.each([
   const { origin } = await createMounted()
   expect(await sendBytes(origin, bytes)).toMatch(/^HTTP\/1\.1 (?:200|404)/)
   expect((await fetch(`${origin}/settings/panel/1/keys`, { headers })).status).toBe(200)
+})
+
+test.each([
+  ['a Host with a path', '/', 'a/settings/panel/1/keys?'],
+  ['a backslash', '/settings\\panel/1/keys', 'a'],
+  ['dots', '/public/../settings/panel/1/keys', 'a'],
+  ['dots in percent', '/settings/panel/%2e%2e/panel/1/keys', 'a'],
+])('%s never leads into the panel past a guard of the host', async (_, path, host) => {
+  const { origin } = await createMounted()
+  const text = await new Promise<string>((resolve, reject) => {
+    const request = httpRequest(origin, { path, headers: { host, cookie: headers.cookie } }, (response) => {
+      response
+        .setEncoding('utf8')
+        .toArray()
+        .then((parts) => resolve(parts.join('')), reject)
+    })
+    request.on('error', reject).end()
+  })
+  expect(text).toMatch(/^the application got/)
+})
+
+test('pipelined requests for pages are carried out one at a time', async () => {
+  const { community } = await createTestCommunity()
+  let running = 0
+  let mostRunning = 0
+  const panel = createPanel(community, {
+    async authorize() {
+      running += 1
+      mostRunning = Math.max(mostRunning, running)
+      await setTimeout(2)
+      running -= 1
+      return { actor: 'ada', networks: 'all', access: 'read' }
+    },
+  })
+  const origin = await onLoopback(express().use(panelMiddleware(panel)))
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1').setEncoding('utf8')
+  const page = 'GET /admin/panel/1/keys HTTP/1.1\r\nHost: a\r\n\r\n'
+  socket.write(page.repeat(19) + page.replace('Host', 'Connection: close\r\nHost'))
+  const answers = (await socket.toArray()).join('')
+  expect([answers.split('HTTP/1.1 200 OK').length - 1, mostRunning]).toEqual([20, 1])
 })
 
 test('a client that leaves in the midst of a form or of a page leaves the host unharmed, and changes nothing', async () => {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { request as httpRequest, IncomingMessage, ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request as httpRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { createGzip, type Gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
@@ -90,6 +91,29 @@ test('a body that is too large is answered with 413, announced or not', async ()
   const chunked = await fetch(url + tags, { method: 'POST', headers, body: stream, duplex: 'half' } as RequestInit)
   expect(chunked.status).toBe(413)
   expect(await chunked.json()).toEqual({ error: 'The body is larger than 1048576 bytes' })
+})
+
+test.each([
+  ['leaves it to the community', () => {}],
+  ['has answered it', (response: ServerResponse) => response.writeContinue()],
+])('`Expect: 100-continue` is answered once, where a listener of the host %s', async (_, listens) => {
+  const { community, headers } = await hosted()
+  const listener = toNodeListener(community)
+  const server = createServer(listener)
+  server.on('checkContinue', (request, response) => {
+    listens(response)
+    listener(request, response)
+  })
+  const { port } = new URL(await onLoopback(server))
+  const request = httpRequest({ port, path: tags, method: 'POST', headers: { ...headers, expect: '100-continue' } })
+  let continued = 0
+  request.on('continue', () => {
+    continued += 1
+    request.end(tag)
+  })
+  request.flushHeaders()
+  const [response] = await once(request, 'response')
+  expect([response.resume().statusCode, continued]).toEqual([201, 1])
 })
 
 test('a connection that is cut in the middle of a body leaves nothing behind, and the server continues', async () => {

@@ -46,6 +46,10 @@ test('a refusal of the API is an error of the tool, with its sentence', async ()
 test.each([
   ['members_list', { limit: 0 }, 'limit must be a whole number from 1 to 100'],
   ['members_list', { cursor: 7 }, 'cursor must be the text in `next_cursor`'],
+  ['members_list', { cursor: 'zzz' }, 'cursor must be the text in `next_cursor`'],
+  ['members_list', { cursor: 'page=2' }, 'cursor must be the text in `next_cursor`'],
+  ['members_list', { cursor: 'page=2&after=101&pag=3' }, 'cursor must be the text in `next_cursor`'],
+  ['members_list', { cursor: 'page=2&after=zzz' }, 'after must be copied unchanged'],
   ['members_list', { filter: 'x' }, 'members_list has no argument "filter". Arguments: '],
   ['members_show', {}, 'id must be an id'],
   ['members_show', { id: '..' }, 'id must be an id'],
@@ -83,6 +87,42 @@ test('a request without a token is a 401, unless the handler has one', async () 
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
   const answered = await createMcp(community, { token }).fetch(request())
   expect([answered.status, await answered.text()]).toEqual([200, expect.stringContaining('Ada Ash')])
+})
+
+const post = (body: unknown, headers: Record<string, string> = {}, url = 'http://localhost:8080/mcp') =>
+  new Request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: JSON.stringify(body),
+  })
+const showMe = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'me_show', arguments: {} } }
+
+test('a batch lists the tools once, so that a short request has no huge answer', async () => {
+  const { community } = await testCommunity()
+  const batch = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))
+  const answer = await createMcp(community, { write: ['*'] })(post(batch, { authorization: 'Bearer made-up' }))
+  const text = await answer.text()
+  expect(text.match(/"inputSchema"/g)).toHaveLength(community.operations.length)
+  expect(text.match(/tools\/list may come once in a batch/g)).toHaveLength(99)
+})
+
+test('with the option `token` the handler serves no page of a stranger, whatever its name stands for', async () => {
+  const { community, token } = await testCommunity()
+  const mcp = createMcp(community, { token, origins: ['https://agents.example.org'] })
+  const statusFor = async (origin?: string, host = 'localhost:8080') =>
+    (await mcp(post(showMe, origin === undefined ? {} : { origin }, `http://${host}/mcp`))).status
+  expect(await statusFor()).toBe(200)
+  for (const origin of ['http://localhost:3000', 'http://127.0.0.1:8080', 'http://[::1]:8080', 'https://agents.example.org'])
+    expect({ origin, status: await statusFor(origin) }).toEqual({ origin, status: 200 })
+  const strange = ['null', 'http://localhost.attacker.example', 'https://agents.example.org:444', 'http://agents.example.org']
+  for (const origin of strange) expect({ origin, status: await statusFor(origin) }).toEqual({ origin, status: 403 })
+  expect(await statusFor('http://attacker.example:8080', 'attacker.example:8080')).toBe(403)
+})
+
+test('a page that brings its token may come from anywhere', async () => {
+  const { community, token } = await testCommunity()
+  const headers = { origin: 'https://inspector.example', authorization: `Bearer ${token}` }
+  expect((await createMcp(community)(post(showMe, headers))).status).toBe(200)
 })
 
 test('an answer that is too long is refused with the remedy', async () => {
@@ -123,5 +163,7 @@ test('wrong options are named, and never a token', async () => {
   expect(() => createMcp(community, { token: ['fmt_secret'] } as never)).toThrow(
     /^createMcp: option `token` must be an API token$/,
   )
+  for (const origins of ['https://a.example', ['a.example'], ['https://a.example/'], [7]])
+    expect(() => createMcp(community, { origins } as never)).toThrow('option `origins` must be a list of origins, such as')
   expect(() => createMcp({} as never)).toThrow('the first argument must be a community')
 })

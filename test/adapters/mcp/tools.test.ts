@@ -73,6 +73,21 @@ test('annotations follow from the declaration: creating destroys nothing, and on
   ])
 })
 
+test('a creation that may replace a record is destructive, as its events show', () => {
+  const creations = toolsOf(operations, { write: ['*'] }, option).filter(({ operation }) => operation.id.endsWith('.create'))
+  const destructive = creations.filter(({ annotations }) => annotations.destructiveHint)
+  expect(destructive.map(({ name }) => name).toSorted()).toEqual([
+    'comment_reactions_create',
+    'post_reactions_create',
+    'rsvps_create',
+  ])
+})
+
+test('a description is the summary of the operation, and its scope', () => {
+  for (const { description, operation } of toolsOf(operations, { write: ['*'] }, option))
+    expect(description).toBe(`${operation.summary} Scope of the token: ${operation.scope}.`)
+})
+
 test('the client of the protocol takes every tool as valid', async () => {
   const { client } = await clientOf({ write: ['*'] })
   expect((await client.listTools()).tools).toHaveLength(operations.length)

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { Agent, request as httpRequest, type ServerResponse } from 'node:http'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { withAssets } from '../../../daemon/server/http/assets.ts'
 import { listen, type ServerBounds, serverBounds } from '../../../daemon/server/http/listen.ts'
 import { certificateFor } from '../../support/certificate.ts'
@@ -193,4 +194,26 @@ test('a server that ends waits for no connection on which nothing was asked', as
     expect(await silent).toBe('')
     await securedEnd
   }
+})
+
+test('pipelined requests for files open one file at a time', async () => {
+  const file = join(directory, 'large.bin')
+  writeFileSync(file, '')
+  truncateSync(file, 64 * 1024 * 1024)
+  const begun: ServerResponse[] = []
+  const listener = withAssets(directory, { allowHttp: true, trustProxy: false }, (_, response) => response.end())
+  const noted = (request: IncomingMessage, response: ServerResponse) => {
+    begun.push(response)
+    listener(request, response)
+  }
+  const listening = await listen(noted, { port: 0, host: '127.0.0.1' })
+  onTestFinished(() => listening.close(0))
+  // It reads nothing.
+  const socket = connect(Number(new URL(listening.url).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.write('GET /assets/large.bin HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40))
+  await vi.waitFor(() => expect(begun.some(({ headersSent }) => headersSent)).toBe(true))
+  await setTimeout(100)
+  expect(begun.length).toBeGreaterThan(1)
+  expect(begun.filter(({ headersSent }) => headersSent)).toHaveLength(1)
 })

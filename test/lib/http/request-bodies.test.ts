@@ -11,7 +11,7 @@ const whole = () =>
     controller.enqueue(bytes)
     controller.close()
   })
-const broken = () => streamOf((controller) => controller.error(new Error('the client left')))
+const broken = (by = new Error('the client left')) => streamOf((controller) => controller.error(by))
 
 async function host() {
   const faults: unknown[] = []
@@ -29,12 +29,16 @@ test.each([
   ['its length', { 'content-length': String(bytes.length) }],
   ['a length, and chunks', { 'content-length': String(bytes.length), 'transfer-encoding': 'chunked' }],
   ['no number as length', { 'content-length': 'many' }],
-])('a body with %s is read, and one that breaks off is a 400', async (_, headers) => {
+])('a body with %s is read, one that breaks off is a 400, and beyond the limit of a host a 413', async (_, headers) => {
   const { community, faults, requestWith } = await host()
   const created = await community.fetch(requestWith(whole(), headers))
   expect([created.status, await created.json()]).toMatchObject([201, { title: 'Café 🌱' }])
   const cut = await community.fetch(requestWith(broken(), headers))
   expect([cut.status, await cut.json()]).toEqual([400, { error: 'The body ended before it was complete' }])
+  const limited = await community.fetch(
+    requestWith(broken(Object.assign(new Error('Content-length exceeds'), { status: 413 })), headers),
+  )
+  expect(limited.status).toBe(413)
   expect(faults).toEqual([])
 })
 

@@ -64,7 +64,12 @@ describe('lowdb and processes', () => {
   test('the same process is refused as well', async () => {
     const path = join(temporaryDirectory(), 'db.json')
     const storage = await openLowdb({ path })
-    await expect(openLowdb({ path })).rejects.toMatchObject({ code: 'locked' })
+    await expect(openLowdb({ path })).rejects.toMatchObject({
+      code: 'locked',
+      message: expect.stringMatching(
+        /is held by this process \(lowdb storage\); a lowdb file is opened once: close the first storage/,
+      ),
+    })
     await storage.close()
     await (await openLowdb({ path })).close()
   })
