@@ -21,10 +21,11 @@ interface Connection {
 /** HTTP/2 interleaves its streams by design. */
 const atOnce = (request: IncomingMessage): number => (request.httpVersionMajor < 2 ? 1 : 32)
 
-/** The bytes that arrived before the socket was paused: more than one read can hold. */
+/**
+ * Requests that wait, on all connections together. A connection has at most those that arrived before its socket was paused. Node holds
+ * about 4 KB for each.
+ */
 const maxWaiting = 8_192
-/** Of all connections together. Node holds about 4 KB for each request that waits. */
-const maxWaitingOfAll = 16_384
 let waitingOfAll = 0
 
 const connections = new WeakMap<Link, Connection>()
@@ -55,7 +56,7 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
   if (connection.running < atOnce(request)) {
     connection.running += 1
     start()
-  } else if (waiting.length < maxWaiting && waitingOfAll < maxWaitingOfAll) {
+  } else if (waitingOfAll < maxWaiting) {
     waiting.push(inOwnContext(start))
     waitingOfAll += 1
     // Bytes that the socket has read already still come; nothing more, until the queue is empty.

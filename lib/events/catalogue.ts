@@ -224,7 +224,7 @@ export function payloadSchema(name: EventName): v.GenericSchema {
 }
 
 /** Whether an event is for the host's own endpoint alone. */
-export const isForHost = (name: EventName): name is HostEventName => Object.hasOwn(hostCatalogue, name)
+export const isForHost = (name: string): name is HostEventName => Object.hasOwn(hostCatalogue, name)
 
 const unsuffixed = (text: string): string => text.replace(/Hook$/, '')
 const isIn = <C extends object>(names: C, name: string): name is keyof C & string => Object.hasOwn(names, name)

@@ -1,5 +1,6 @@
 /** Deliveries: the list with its filter, and one delivery with its attempts. */
 import { ApiError, found } from '../../errors.ts'
+import { isForHost } from '../../events/catalogue.ts'
 import { may } from '../entry/access.ts'
 import { type PanelAnswer, page } from '../entry/respond.ts'
 import { answered, askRelay, relayNote } from '../frame/ask-relay.ts'
@@ -95,9 +96,11 @@ async function show(view: View): Promise<PanelAnswer> {
   const body =
     delivery.body === null
       ? html`<p class="soft">The body is no longer kept.</p>`
-      : isAsked
-        ? html`${jsonView(delivery.body, view.settings.masked)}<p><a href="${view.link(path)}">Hide the body</a></p>`
-        : html`<p>It may contain personal data. <a href="${view.link(path, { body: '1' })}">Show the body</a></p>`
+      : isForHost(nameOf(delivery))
+        ? html`<p class="soft">This event is for the host application, and its body is not shown. It has addresses that the API keeps back.</p>`
+        : isAsked
+          ? html`${jsonView(delivery.body, view.settings.masked)}<p><a href="${view.link(path)}">Hide the body</a></p>`
+          : html`<p>It may contain personal data. <a href="${view.link(path, { body: '1' })}">Show the body</a></p>`
   const resend =
     may(view.visitor, 'deliveries.resend') &&
     delivery.state !== 'pending' &&

@@ -85,6 +85,15 @@ test('a delivery shows its attempts, its body when asked for, masked fields as d
   for (const secret of ['carl@example.org', 'bob@example.org', '<script>alert']) expect(open).not.toContain(secret)
 })
 
+test('the body of an event for the host is never shown: the API keeps its addresses back', async () => {
+  const delivery = deliveryOf('m1', { event_type: 'WelcomeEmailRequestedHook', body: '{"payload":{"email":"carl@example.org"}}' })
+  const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [delivery] }) })
+  for (const path of ['1/deliveries/m1', '1/deliveries/m1?body=1']) {
+    const { text } = await get(path)
+    expect([path, text.includes('for the host application'), text.includes('carl@example.org')]).toEqual([path, true, false])
+  }
+})
+
 test('a body that is deep or long is drawn in part', async () => {
   const deep = `${'['.repeat(5000)}1${']'.repeat(5000)}`
   const long = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => at))
