@@ -1,6 +1,6 @@
 /** One call of a tool: its arguments become a request of the client, and the answer becomes the result. */
 import { type Client, isClientError } from '../../lib/client/index.ts'
-import { defaultPage, idsIn, isList, largestPage } from './schema.ts'
+import { defaultPage, idsIn, isList, largestPage, longestCursor } from './schema.ts'
 import type { Tool } from './tools.ts'
 
 /** The result of a call, as the protocol has it. */
@@ -28,11 +28,18 @@ function checkNames({ name, inputSchema }: Tool, given: Arguments): void {
     )
 }
 
+/** Whether a text is the query of a next page. The API ignores unknown parameters, and would answer a damaged one with the first page. */
+function isCursor(cursor: unknown, { query = {} }: Tool['operation']): cursor is string {
+  if (typeof cursor !== 'string' || cursor.length > longestCursor) return false
+  const names = [...new URLSearchParams(cursor).keys()]
+  const known = ['page', 'per_page', 'after', ...Object.keys(query)]
+  return ['page', 'after'].every((name) => names.includes(name)) && names.every((name) => known.includes(name))
+}
+
 /** @throws TypeError that names the argument and the rule */
-function pageOf({ limit = defaultPage, cursor, ...query }: Arguments): Arguments {
+function pageOf(operation: Tool['operation'], { limit = defaultPage, cursor, ...query }: Arguments): Arguments {
   if (cursor !== undefined && cursor !== null) {
-    if (typeof cursor !== 'string' || cursor.length > 2000)
-      throw new TypeError('cursor must be the text in `next_cursor` of the answer before')
+    if (!isCursor(cursor, operation)) throw new TypeError('cursor must be the text in `next_cursor` of the answer before')
     return { from: `?${cursor}` }
   }
   if (!Number.isSafeInteger(limit) || Number(limit) < 1 || Number(limit) > largestPage)
@@ -53,7 +60,7 @@ async function answerOf(client: Client, tool: Tool, given: Arguments, signal: Ab
   const parts = { params, ...(operation.body ? { body: body ?? {} } : {}) }
   const answer: unknown = await client.call(
     operation.id,
-    { ...parts, query: isList(operation) ? pageOf(query) : query },
+    { ...parts, query: isList(operation) ? pageOf(operation, query) : query },
     { signal },
   )
   if (typeof answer !== 'object' || answer === null) return { done: true }

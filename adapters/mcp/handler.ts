@@ -17,6 +17,11 @@ export interface McpOptions extends ToolChoice {
    * its own, as `Authorization: Bearer …`.
    */
   readonly token?: string | undefined
+  /**
+   * With `token`, the origins of the web pages that may call, such as `https://agents.example.org`. Pages on this machine
+   * (`localhost`) always may. A request without the header `Origin` comes from no page.
+   */
+  readonly origins?: readonly string[] | undefined
 }
 
 /** A handler of the protocol. It is a function, and `fetch` is the same function. */
@@ -27,11 +32,20 @@ export interface Mcp {
   close(): Promise<void>
 }
 
+const isOrigin = (text: unknown): boolean => typeof text === 'string' && /^https?:/.test(text) && URL.parse(text)?.origin === text
+
 const groups = v.optional(v.array(v.string(), must('be a list of groups')))
 const rules = {
   network: v.optional(v.union([v.string(), v.number()], must('be the id or subdomain of a network'))),
   // Its value is never shown.
   token: v.optional(v.pipe(v.string('must be an API token'), v.nonEmpty('must be an API token'))),
+  origins: v.optional(
+    v.custom<readonly string[]>(
+      (value) => Array.isArray(value) && value.every(isOrigin),
+      must('be a list of origins, such as https://agents.example.org'),
+    ),
+    [],
+  ),
   write: groups,
   only: groups,
 }
@@ -43,6 +57,22 @@ const unauthorized = (): Response =>
   Response.json(
     { error: 'unauthorized', message: 'Send the API token as `Authorization: Bearer <API_TOKEN>`.', status: 401 },
     { status: 401, headers: { 'www-authenticate': 'Bearer' } },
+  )
+
+const loopback: ReadonlySet<unknown> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/**
+ * Whether a request comes from a web page that may not call. A page can make its name stand for an address of this machine (DNS
+ * rebinding). Then `Origin` and `Host` agree, so only a list of origins shows the difference.
+ */
+function isStrange(origin: string | null, origins: readonly string[]): boolean {
+  return origin !== null && !origins.includes(origin) && !loopback.has(URL.parse(origin)?.hostname)
+}
+
+const strangeOrigin = (): Response =>
+  Response.json(
+    { error: 'forbidden', message: 'Pages of this origin may not call. Option `origins` of createMcp allows it.', status: 403 },
+    { status: 403 },
   )
 
 /**
@@ -57,7 +87,7 @@ const unauthorized = (): Response =>
 export function createMcp(community: Community, options: McpOptions = {}): Mcp {
   if (!v.is(withMethods(['fetch', 'call', 'owns']), community))
     throw new TypeError('createMcp: the first argument must be a community, as createCommunity returns it')
-  const { network, token, ...choice } = checkOptions('createMcp', rules, options, 'community, { network, write }')
+  const { network, token, origins, ...choice } = checkOptions('createMcp', rules, options, 'community, { network, write }')
   const tools = toolsOf(community.operations, choice, (option) => `createMcp: option \`${option}\``)
   let found: Promise<string> | undefined
   const networkName = async (): Promise<string> => {
@@ -79,10 +109,12 @@ export function createMcp(community: Community, options: McpOptions = {}): Mcp {
       fetch: (request) => community.fetch(request),
       maxRetryWait: 10_000,
     })
-    return serverOf(tools, client)
+    return serverOf(tools, client, true)
   })
   const fetch = async (request: Request): Promise<Response> => {
     if (token === undefined && bearer(request) === undefined) return unauthorized()
+    // A token of the request comes from a caller who holds it; the option's would serve any page.
+    if (token !== undefined && isStrange(request.headers.get('origin'), origins)) return strangeOrigin()
     // Asked again after a failure: a network may be there by then.
     found ??= networkName()
     await found.catch((error: unknown) => {

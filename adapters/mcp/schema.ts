@@ -14,11 +14,14 @@ export const isList = ({ method, returns }: AnyOperation): boolean =>
 /** The largest page, and the one without `limit`. */
 export const [largestPage, defaultPage] = [100, 25]
 
+/** The longest `cursor`, in characters. */
+export const longestCursor = 2000
+
 const page = {
   limit: { type: 'integer', minimum: 1, maximum: largestPage, description: `Records of the answer, ${defaultPage} by default.` },
   cursor: {
     type: 'string',
-    maxLength: 2000,
+    maxLength: longestCursor,
     description: '`next_cursor` of the answer before, for the records behind it. Every other argument is taken from it.',
   },
 }

@@ -12,13 +12,19 @@ const instructions =
 /**
  * A server of the protocol. Each connection, or each request over HTTP, has its own.
  * @param client calls the API
+ * @param listsOnce whether it lists the tools once: a list is long, and a batch over HTTP could ask for a hundred
  */
-export function serverOf(tools: readonly Tool[], client: Client): Server {
+export function serverOf(tools: readonly Tool[], client: Client, listsOnce = false): Server {
+  let hasListed = false
   const server = new Server({ name: 'folkmoot', version: '1.0.0' }, { capabilities: { tools: {} }, instructions })
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  server.setRequestHandler('tools/list', () => ({
-    tools: tools.map(({ name, description, inputSchema, annotations }) => ({ name, description, inputSchema, annotations })),
-  }))
+  server.setRequestHandler('tools/list', () => {
+    if (listsOnce && hasListed) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'tools/list may come once in a batch')
+    hasListed = true
+    return {
+      tools: tools.map(({ name, description, inputSchema, annotations }) => ({ name, description, inputSchema, annotations })),
+    }
+  })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = byName.get(params.name)
     if (!tool)

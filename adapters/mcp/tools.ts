@@ -27,20 +27,23 @@ export interface Tool {
   readonly operation: AnyOperation
 }
 
+// Only a creation that replaces nothing leaves everything else as it was. Its events show whether it may replace a record.
+const onlyAdds = ({ id, emits }: AnyOperation): boolean =>
+  id.endsWith('.create') && !emits.some((name) => /(?:Updated|Deleted|Removed|Canceled)$/.test(name))
+
 const groupOf = ({ scope }: AnyOperation): string => scope.split(':', 1)[0] ?? ''
 
 function toolOf(operation: AnyOperation): Tool {
-  const { id, method, scope, summary, noContent } = operation
+  const { id, method, scope, summary } = operation
   const reads = method === 'GET'
   return {
     name: id.replaceAll('.', '_'),
-    description: [summary, noContent, `Scope of the token: ${scope}.`].filter(Boolean).join(' '),
+    description: `${summary} Scope of the token: ${scope}.`,
     inputSchema: argumentsOf(operation),
     annotations: {
       title: summary.replace(/\.$/, ''),
       readOnlyHint: reads,
-      // Only a creation leaves everything else as it was.
-      destructiveHint: !reads && !id.endsWith('.create'),
+      destructiveHint: !reads && !onlyAdds(operation),
       idempotentHint: method !== 'POST',
       openWorldHint: false,
     },

@@ -19,6 +19,8 @@ interface Facts {
   /** The component name of a record or a request. */
   readonly name?: string
   readonly kind?: 'id' | 'id input' | 'file url'
+  /** Optional in the schema, and demanded by the operation. */
+  readonly isDemanded?: true
   /** The maximum number of items of a list: a number, or the name of a limit. */
   readonly maxItems?: unknown
 }
@@ -40,6 +42,9 @@ export const publish = <S extends v.GenericSchema>(schema: S, { description, ...
 export const describe = <S extends v.GenericSchema>(schema: S, description: string): S =>
   mark({ ...schema }, { ...factsOf(schema), description })
 
+/** Publishes an optional field as required. The operation refuses a request without it, with a failure that it declares. */
+export const demanded = <S extends v.GenericSchema>(schema: S): S => mark({ ...schema }, { ...factsOf(schema), isDemanded: true })
+
 /** The JSON Schema that a field was published as, if it was; without its description. */
 export const publishedAs = (schema: object): JsonSchema | undefined => factsOf(schema).json
 /** The description of a field, if it has one. */
@@ -52,5 +57,7 @@ export const isIdSchema = (schema: object): boolean => factsOf(schema).kind === 
 export const isIdInput = (schema: object): boolean => factsOf(schema).kind === 'id input'
 /** Whether a schema is that of the address of a stored file, which may be kept without its origin. */
 export const isFileUrl = (schema: object): boolean => factsOf(schema).kind === 'file url'
+/** Whether an optional field is published as required. */
+export const isDemanded = (schema: object): boolean => factsOf(schema).isDemanded === true
 /** The maximum number of items of a list in a request: a number, or the name of a limit. */
 export const maxItemsOf = (schema: object): unknown => factsOf(schema).maxItems

@@ -18,9 +18,12 @@ export const Integer = publish(v.pipe(v.number(), v.safeInteger()), { type: 'int
 export const Real = publish(v.number(), { type: 'number' })
 /** ISO 8601 in UTC with milliseconds: `2026-11-20T10:00:00.000Z`. */
 export const Timestamp = publish(v.string(), { type: 'string', format: 'date-time', example: '2026-11-20T10:00:00.000Z' })
-export const Url = publish(v.string(), { type: 'string', format: 'uri' })
+
+// Without `format: uri`: users and hosts supply addresses with characters that a URI must percent-encode.
+const address = { type: 'string', example: 'https://example.org/page' }
+export const Url = publish(v.string(), address)
 /** The address of a stored file. Kept as a path it goes out on the origin that the caller uses, as links do. */
-export const FileUrl = mark(publish(v.string(), { type: 'string', format: 'uri' }), { kind: 'file url' })
+export const FileUrl = mark(publish(v.string(), address), { kind: 'file url' })
 
 /** One of these texts. */
 export function oneOf<const T extends readonly string[]>(...values: T): v.PicklistSchema<T, string> {

@@ -23,11 +23,23 @@ export const defaultTextLimits: TextLimits = { titleCharacters: 255, longTextCha
 // Schemas are made once, limits belong to a community: they travel in Valibot's per-call configuration.
 export const limitsIn = (config: unknown): TextLimits => (config as { limits?: TextLimits }).limits ?? defaultTextLimits
 
+/**
+ * Whether a text has more characters than this. A character is a code point, as in JSON Schema, so most emoji count once. Only
+ * a text near the limit is counted.
+ */
+export function hasMoreCharacters(text: string, most: number): boolean {
+  if (text.length <= most) return false
+  return text.length > 2 * most || [...text].length > most
+}
+
+const isTooLong = (value: string | readonly unknown[], most: number): boolean =>
+  typeof value === 'string' ? hasMoreCharacters(value, most) : value.length > most
+
 /** A text or a list with at most as many characters or items as the community's limit of that name allows. */
 export function atMost<Input extends string | readonly unknown[]>(limit: keyof TextLimits, noun: string) {
   return v.rawCheck<Input>(({ dataset, config, addIssue }) => {
     const most = limitsIn(config)[limit]
-    if (dataset.typed && dataset.value.length > most) addIssue({ message: `must have at most ${most} ${noun}` })
+    if (dataset.typed && isTooLong(dataset.value, most)) addIssue({ message: `must have at most ${most} ${noun}` })
   })
 }
 
@@ -135,17 +147,20 @@ export const EmailFilter = publish(
 const maxUrlLength = 2048
 const isHttpUrl = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 
-/** An absolute http or https URL. */
+/** An absolute http or https URL. It is kept as it came, so it need not be a URI: people paste `ü` and blanks. */
 export const HttpUrl = publish(
   v.pipe(
     v.string('must be an http or https URL'),
-    v.maxLength(maxUrlLength, `must be an http or https URL of at most ${maxUrlLength} characters`),
+    v.check(
+      (text) => !hasMoreCharacters(text, maxUrlLength),
+      `must be an http or https URL of at most ${maxUrlLength} characters`,
+    ),
     wellFormed,
     // A URL parser drops line breaks, and a host may put the text into the header of a redirect.
     v.check(isOneLine, oneLine),
     v.check(isHttpUrl, 'must be an http or https URL'),
   ),
-  { type: 'string', format: 'uri', maxLength: maxUrlLength },
+  { type: 'string', maxLength: maxUrlLength, description: 'An absolute http or https URL.', example: 'https://example.org/page' },
 )
 
 /** An id in a request: a number or its decimal text, any uint64. */

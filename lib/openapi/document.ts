@@ -21,6 +21,8 @@ const reasons: Readonly<Record<number, string>> = {
   429: 'Too many requests in this minute.',
 }
 
+const neitherForm = 'The body is neither a form nor JSON.'
+
 const errorRef = { $ref: '#/components/schemas/ErrorResponse' }
 const accessErrorRef = { $ref: '#/components/schemas/AuthErrorResponse' }
 
@@ -58,6 +60,7 @@ export function apiDocument(
         apiToken: { type: 'http', scheme: 'bearer', description: 'An API token of the network. Roles are its scopes.' },
       },
       schemas: { ...writer.components, ...sharedSchemas },
+      headers,
     },
   }
 }
@@ -82,18 +85,20 @@ function describeOperation(operation: AnyOperation, id: string, writer: SchemaWr
   }
 }
 
-const bodyContent = ({ form }: AnyOperation, schema: JsonSchema) =>
-  form ? { 'multipart/form-data': { schema }, 'application/x-www-form-urlencoded': { schema }, ...json(schema) } : json(schema)
+// A form is published in one form only: of several, generated clients choose JSON, which holds no file. The server takes all.
+const bodyContent = ({ form }: AnyOperation, schema: JsonSchema) => (form ? { 'multipart/form-data': { schema } } : json(schema))
 
 const requiresBody = (body: v.GenericSchema): boolean =>
   Object.values((body as { entries?: v.ObjectEntries }).entries ?? {}).some((field) => !isOptional(field as v.GenericSchema))
 
-function successResponses({ status, returns, noContent }: AnyOperation, writer: SchemaWriter): [string, unknown][] {
-  if (!returns) return [[String(status), { description: 'Done.' }]]
+function successResponses(operation: AnyOperation, writer: SchemaWriter): [string, unknown][] {
+  const { status, returns, noContent } = operation
+  const sent = headersOf(operation, status)
+  if (!returns) return [[String(status), { description: 'Done.', ...sent }]]
   const schema = isPaged(returns) ? pageOf(writer.of(returns.paged)) : writer.of(returns)
   const description = isPaged(returns) ? 'A page of records.' : 'The record.'
-  const responses: [string, unknown][] = [[String(status), { description, content: json(schema) }]]
-  if (noContent) responses.push(['204', { description: noContent }])
+  const responses: [string, unknown][] = [[String(status), { description, ...sent, content: json(schema) }]]
+  if (noContent) responses.push(['204', { description: noContent, ...sent }])
   return responses
 }
 
@@ -122,8 +127,35 @@ const failureResponses = (operation: AnyOperation): [string, unknown][] =>
       : status === 403
         ? { anyOf: [accessErrorRef, errorRef] }
         : errorRef
-    return [String(status), { description: reasons[status] ?? 'Refused.', content: json(schema) }]
+    const description = operation.form && status === 415 ? neitherForm : (reasons[status] ?? 'Refused.')
+    return [String(status), { description, ...headersOf(operation, status), content: json(schema) }]
   })
+
+const header = (description: string, schema: JsonSchema) => ({ description, schema })
+const seconds = { type: 'integer', minimum: 1 }
+
+/** Headers of answers, by the names of their components. */
+const headers = {
+  'Idempotency-Replayed': header('The first answer to this `Idempotency-Key`, given again.', { type: 'string', const: 'true' }),
+  'RateLimit-Limit': header('Requests a minute.', { type: 'integer', minimum: 0 }),
+  'RateLimit-Remaining': header('How many of them are left.', { type: 'integer', minimum: 0 }),
+  'RateLimit-Reset': header('Whole seconds until the count begins anew.', seconds),
+  'Retry-After': header('Whole seconds to wait before the next try.', seconds),
+  'WWW-Authenticate': header('The way to send a token.', { type: 'string', const: 'Bearer' }),
+}
+
+const headersByStatus: Readonly<Record<number, readonly (keyof typeof headers)[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After'],
+}
+
+/** The headers of the answers with a status. Under an `Idempotency-Key` the refusals of the operation itself are kept too. */
+function headersOf({ method, errors }: AnyOperation, status: number) {
+  const mayBeKept = method === 'POST' && (status < 300 || errors.some((failure) => failure.status === status))
+  const names = [...(headersByStatus[status] ?? []), ...(mayBeKept ? ['Idempotency-Replayed'] : [])]
+  if (names.length === 0) return {}
+  return { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }
+}
 
 function pathParameters(path: string, ids: SchemaSettings['ids']): unknown[] {
   const subdomain = { type: 'string', pattern: '^[a-z][a-z0-9-]+$' }
@@ -186,7 +218,7 @@ const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     required: ['self', 'next'],
     properties: {
-      self: { type: 'string', format: 'uri', description: 'This page.' },
+      self: { type: 'string', description: 'This page, with the query as it was sent.' },
       next: { type: ['string', 'null'], format: 'uri', description: 'The next page; null on the last.' },
     },
   },

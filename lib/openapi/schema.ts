@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import {
   descriptionOf,
+  isDemanded,
   isIdInput,
   isIdSchema,
   type JsonSchema,
@@ -100,11 +101,13 @@ export const idParameter = (ids: SchemaSettings['ids']): JsonSchema =>
 const isLimit = (value: unknown): value is { readonly limit: keyof TextLimits } =>
   typeof value === 'object' && value !== null && 'limit' in value
 
+const isOptionalType = ({ type }: v.GenericSchema): boolean => ['optional', 'nullish', 'exact_optional'].includes(type)
+
 /** Whether a request may leave the field out. */
-export const isOptional = (schema: v.GenericSchema): boolean => ['optional', 'nullish', 'exact_optional'].includes(schema.type)
+export const isOptional = (schema: v.GenericSchema): boolean => isOptionalType(schema) && !isDemanded(schema)
 
 // An optional field also takes null, which is not published. A field that null clears is published as nullable.
-const leavesOutNull = (schema: Shape): boolean => isOptional(schema) && (schema.type !== 'nullish' || 'pipe' in schema)
+const leavesOutNull = (schema: Shape): boolean => isOptionalType(schema) && (schema.type !== 'nullish' || 'pipe' in schema)
 
 const withDescription = (json: JsonSchema, description: unknown): JsonSchema =>
   description === undefined ? json : { ...json, description }

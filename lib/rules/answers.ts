@@ -2,6 +2,7 @@
 
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
+import { hasMoreCharacters } from '../fields.ts'
 import type { AnswerRow, CustomFieldRow } from '../storage/tables/custom-fields.ts'
 import { port } from './ports.ts'
 
@@ -103,7 +104,7 @@ type Check = (
 /** The checks beyond a schema, and the resulting value. */
 const checks: { readonly [K in Kind]?: Check } = {
   text_short({ limits }, _field, { text }) {
-    if ((text ?? '').length > limits.titleCharacters)
+    if (hasMoreCharacters(text ?? '', limits.titleCharacters))
       fail(invalid('text'), `text must have at most ${limits.titleCharacters} characters`)
     return undefined
   },

@@ -2,6 +2,7 @@
 import { compareIds } from '../base/ids.ts'
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
+import { hasMoreCharacters } from '../fields.ts'
 import { type CustomFieldRow, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 import type { MemberRow } from '../storage/tables/members.ts'
 import { updateCategories } from './categories.ts'
@@ -58,7 +59,7 @@ async function adHocOption(
 ): Promise<SegmentRow> {
   if (!field.allow_ad_hoc) fail(invalid('text'), 'text: this field accepts only its existing options; name them in segment_ids')
   const most = call.limits.titleCharacters
-  if (title.length > most) fail(invalid('text'), `text must have at most ${most} characters as an option`)
+  if (hasMoreCharacters(title, most)) fail(invalid('text'), `text must have at most ${most} characters as an option`)
   const known = await optionTitled(call, field, title)
   return known ?? addOption(call, field, { title, is_ad_hoc: true, creator_id: member.id })
 }

@@ -17,6 +17,8 @@ const fieldsOf = (id: string): [string, JsonSchema][] =>
     resolve(document, field),
   ])
 const requiredOf = (id: string): readonly string[] => (bodySchema(id)['required'] ?? []) as readonly string[]
+/** The status without a required field. The interface description has a 400 for an upload. */
+const statusWithout = (id: string): number => (exampleOf(id).route.operation.form ? 400 : 422)
 const without = (body: object | undefined, name: string) =>
   Object.fromEntries(Object.entries(body ?? {}).filter(([key]) => key !== name))
 
@@ -40,7 +42,7 @@ const wrongTypes = (field: JsonSchema): readonly unknown[] => {
 
 /** Values of the right type that the field's schema forbids. */
 const wrongValues = ({ enum: values, format, minLength, maxLength, minimum, maximum, maxItems, pattern, items }: JsonSchema) => [
-  ...(Array.isArray(values) || pattern || (format && format !== 'uri') ? ['no such value', ''] : []),
+  ...(Array.isArray(values) || pattern || format ? ['no such value', ''] : []),
   ...(minLength ? ['', ' \t\n '] : []),
   ...(typeof maxLength === 'number' ? ['x'.repeat(maxLength + 1)] : []),
   ...(typeof minimum === 'number' ? [minimum - 1] : []),
@@ -57,7 +59,7 @@ test.each(reaching('client', withBody))('%s names each required field that is mi
       const answer = await sendExample(network, id, { body })
       expect({ name, status: answer.status, body: answer.body }).toEqual({
         name,
-        status: 422,
+        status: statusWithout(id),
         body: { error: expect.stringMatching(new RegExp(`\\b${name}\\b`)) },
       })
     }
@@ -160,7 +162,7 @@ test.each(reaching('storage', withBody))('%s takes no body at all for an empty o
   const none = await sendExample(network, id, { rawBody: '' })
   const empty = await sendExample(await createSeededCommunity(), id, { rawBody: '{}' })
   expect(none.status).toBe(empty.status)
-  if (requiredOf(id).length > 0) expect(none.status).toBe(422)
+  if (requiredOf(id).length > 0) expect(none.status).toBe(statusWithout(id))
   expect(network.faults).toEqual([])
 })
 

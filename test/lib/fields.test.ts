@@ -260,6 +260,15 @@ test("a community's limits count instead of the defaults", () => {
   expect(read(choices, ['a', 'b', 'c'], limits)).toEqual({ status: 422, error: 'field must have at most 2 choices' })
 })
 
+test('characters are code points, as in JSON Schema', () => {
+  const emoji = (count: number) => '🌱'.repeat(count)
+  expect(read(Title, emoji(255))).toEqual({ ok: emoji(255) })
+  expect(read(Title, `${emoji(254)}ab`)).toEqual({ status: 422, error: 'field must have at most 255 characters' })
+  expect(read(Title, emoji(256))).toEqual({ status: 422, error: 'field must have at most 255 characters' })
+  expect(read(HttpUrl, `https://example.org/${emoji(2028)}`)).toHaveProperty('ok')
+  expect(read(HttpUrl, `https://example.org/${emoji(2029)}`)).toMatchObject({ status: 422 })
+})
+
 test('an item of a list is named by its place', () => {
   expect(read(listOf(Title), ['a', '', 7])).toEqual({ status: 422, error: "field.1 can't be blank; field.2 must be a text" })
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { notFound, refused } from '../../lib/errors.ts'
 import {
   defaultTextLimits,
+  demanded,
   describe,
   Id,
   IdInput,
@@ -186,6 +187,47 @@ test("a community's limits are in its document", async () => {
 
 test('a field that nobody published is a mistake that is found at once', () => {
   expect(() => schemaWriter(settings).of(v.string())).toThrow('publish() it')
+})
+
+test('an optional field that the operation demands is published as required, and so is its body', () => {
+  const Demanding = request('Demanding', { title: demanded(optional(Title)) })
+  expect(v.safeParse(Demanding, {}).success).toBe(true)
+  const base = { path: '/things', scope: 'options:write', summary: 'x.', handle: async () => undefined as never } as const
+  const document = apiDocument([operation({ ...base, id: 'a', method: 'POST', body: Demanding })], settings)
+  expect(at(document, 'components', 'schemas', 'Demanding')).toEqual({
+    type: 'object',
+    properties: { title: { type: 'string', minLength: 1, maxLength: 255 } },
+    required: ['title'],
+  })
+  expect(at(document, 'paths', '/admin/v1/networks/{network_id}/things', 'post', 'requestBody')['required']).toBe(true)
+})
+
+test('only addresses that the server makes itself have the format of a URI', () => {
+  const placesOf = (value: unknown, place: string): string[] =>
+    typeof value !== 'object' || value === null
+      ? []
+      : Object.entries(value).flatMap(([name, inner]) =>
+          name === 'format' && inner === 'uri' ? [place] : placesOf(inner, `${place}/${name}`),
+        )
+  expect(placesOf(documents, '')).toEqual(['/api/components/schemas/PageLinks/properties/next'])
+})
+
+test('headers are declared where they are sent, and each is used', () => {
+  const names = (answer: unknown) => Object.keys(at(answer, 'headers'))
+  const answers = at(documents.api, 'paths', '/admin/v1/networks/{network_id}/comments/{comment_id}/reactions')
+  expect(['201', '401', '404', '415', '422', '429'].map((status) => names(at(answers, 'post', 'responses', status)))).toEqual([
+    ['Idempotency-Replayed'],
+    ['WWW-Authenticate'],
+    ['Idempotency-Replayed'],
+    [],
+    ['Idempotency-Replayed'],
+    ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After'],
+  ])
+  expect(names(at(answers, 'get', 'responses', '200'))).toEqual([])
+  const used = new Set(valuesOf(documents.api, '$ref'))
+  const declared = Object.keys(at(documents.api, 'components', 'headers'))
+  expect(declared).toHaveLength(6)
+  expect(declared.filter((name) => !used.has(`#/components/headers/${name}`))).toEqual([])
 })
 
 test('an operation is described with everything in its declaration', () => {

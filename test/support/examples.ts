@@ -172,7 +172,9 @@ export function publishedPath(document: Readonly<Record<string, unknown>>, path:
 export function requestSchemas(document: Readonly<Record<string, unknown>>, { operation, method }: Route) {
   const described = at(publishedPath(document, operation.path), method.toLowerCase())
   const parameters = ((described['parameters'] ?? []) as JsonSchema[]).filter((parameter) => parameter['in'] === 'query')
-  const content = at(described, 'requestBody', 'content', 'application/json', 'schema')
+  // The server takes JSON in place of a form too.
+  const [media] = Object.values(at(described, 'requestBody', 'content'))
+  const content = at(media, 'schema')
   return {
     described,
     params: [...operation.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? ''),

@@ -51,7 +51,8 @@ const expecting = (holds: (rule: unknown, value: unknown) => boolean, says: stri
   return (rule, value, place) =>
     holds(rule, value) ? [] : [`${place}: ${JSON.stringify(value)} ${says} ${JSON.stringify(rule)}`]
 }
-const length = (value: unknown): number => (typeof value === 'string' || Array.isArray(value) ? value.length : 0)
+// JSON Schema counts the code points of a text.
+const length = (value: unknown): number => (typeof value === 'string' || Array.isArray(value) ? [...value].length : 0)
 
 const checks: Readonly<Record<string, Check>> = {
   type: nothing,

@@ -75,7 +75,7 @@ ${search('Search operations')}${parts}`,
 }
 
 const exampleIn = (content: Content | undefined, { components }: Documented): Html | undefined => {
-  const schema = content?.['application/json']?.schema
+  const schema = Object.values(content ?? {})[0]?.schema
   if (!schema) return undefined
   return html`<pre tabindex="0">${JSON.stringify(exampleOf(schema, components.schemas), null, 2)}</pre>`
 }

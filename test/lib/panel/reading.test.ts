@@ -37,6 +37,7 @@ test('the reference has a page for every operation', async () => {
   expect(ids.length).toBeGreaterThan(community.operations.length - 1)
   for (const id of ids) expect([id, (await get(`1/reference/${id}`)).status]).toEqual([id, 200])
   expect((await get('1/reference/none.such')).status).toBe(404)
+  expect((await get('1/reference/assets.create')).text).toContain('asset_style')
   const create = (await get('1/reference/tags.create')).text
   for (const part of ['POST', 'tags:write', '&quot;title&quot;', '422']) expect(create).toContain(part)
 })
