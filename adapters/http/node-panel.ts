@@ -95,8 +95,8 @@ export async function write(message: IncomingMessage, response: ServerResponse, 
 }
 
 /**
- * @throws TypeError for what fits no `Request`. An address that a `URL` would change fits none, as one with `..`, or a `Host` with a
- * path: a guard of the host has seen another path than the panel would
+ * @throws TypeError for what fits no `Request`. An address that a `URL` would change fits none, as one with `..`, or a `Host` with
+ * a path. A guard of the host has seen another path than the panel would
  */
 function requestOf(message: IncomingMessage, signal: AbortSignal, kept?: Kept): Request {
   const incoming = toIncoming(message, undefined, undefined, kept)

@@ -75,7 +75,7 @@ export function address(url = '/'): { path: string; search: string } {
 
 /** @returns the value of a header, several of one name joined by commas; null without one */
 export function header(request: IncomingMessage, name: string): string | null {
-  // What makes a request up may give a number.
+  // A request that is made up may have a number.
   const value: string | number | readonly string[] | undefined = request.headers[name]
   if (value === undefined) return name === 'host' ? header(request, ':authority') : null
   // Node keeps the first of two such headers and drops the other without a word; both must be seen to be refused.

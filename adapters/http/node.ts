@@ -113,7 +113,7 @@ export function answer(
 }
 
 // Node answers `Expect: 100-continue` by itself, unless the server has a listener for it, as that of hapi has. Such a listener may
-// have answered already; only this property of Node tells.
+// have answered already, which only this property of Node shows.
 const isToContinue = (request: IncomingMessage, response: ServerResponse & { readonly _sent100?: boolean }): boolean =>
   request.headers.expect?.toLowerCase() === '100-continue' &&
   request.httpVersionMajor < 2 &&

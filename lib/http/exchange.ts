@@ -201,7 +201,7 @@ export async function discardBody({ bodyUsed, body }: Request): Promise<void> {
   if (!bodyUsed && body && !body.locked) await linger(body.getReader())
 }
 
-/** @throws ApiError 400 when the client went away: a body that breaks off is nobody's fault on this side; 413 for a limit of the host */
+/** @throws ApiError 400 when the client went away: a body that breaks off is nobody's fault on this side. 413 for a limit of the host */
 async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
   try {
     return await reader.read()

@@ -103,7 +103,7 @@ test('one Idempotency-Key, sent to two servers at once, makes one record', async
   expect((await first.call('tags.list', { network: '1' })).items).toHaveLength(1)
 })
 
-/** What one caller gives, and another takes away: the paths of both, and the body of the first. */
+/** Things that one caller gives and another takes away: the paths of both, and the body of the first. */
 async function pairsOf(send: (n: number, method: string, below: string, body: unknown) => Promise<{ body: { id: string } }>) {
   const made = async (below: string, body: object) => {
     const answer = await send(0, 'POST', below, body)
@@ -123,7 +123,7 @@ async function pairsOf(send: (n: number, method: string, below: string, body: un
   } as const
 }
 
-test('what 32 callers give and take away in turn, on two servers, is never refused as taken', async () => {
+test('a thing that 32 callers give and take away in turn, on two servers, is never refused as taken', async () => {
   const { send, faults } = await twoServers(slow)
   for (const [what, [gives, takes, body]] of Object.entries(await pairsOf(send))) {
     let asked = 0
