@@ -29,7 +29,7 @@ export interface Recurrence {
    * When the occurrences of a series begin, in order from the first one on. They follow the clock of the time zone: 10:00 stays
    * 10:00 when the clocks change. A time that the change skips does not take place that day.
    * @param window no occurrence after the timestamp `to`, and at most `limit` of them
-   * @returns timestamps in UTC; `undefined` where the rule never comes round
+   * @returns timestamps in UTC, at most 100 years after the first; `undefined` where the rule does not come round in these years
    */
   expand(series: Series, window: { readonly to?: string; readonly limit: number }): readonly string[] | undefined
 }

@@ -1,7 +1,7 @@
 /** The panel in a server of Node: Express, Connect, Fastify with middie, or `http.createServer`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { isHost } from '../../lib/http/https.ts'
+import { isHost } from '../../lib/http/host.ts'
 import { maxFormBytes } from '../../lib/panel/entry/form.ts'
 import type { Panel } from '../../lib/panel/index.ts'
 import type { HostRequest, Kept } from './node-body.ts'

@@ -2,6 +2,7 @@ import { type ApiError, accessError, badRequest, fail } from '../errors.ts'
 import { below, type PublicAddress } from '../kernel/wire.ts'
 import type { Settings } from '../settings.ts'
 import type { Incoming } from './exchange.ts'
+import { isHost } from './host.ts'
 
 /**
  * The value from the trusted proxy. Each proxy of a chain appends a value. With a number of proxies, the value set by the
@@ -31,19 +32,6 @@ export function requireHttps(incoming: Incoming, settings: Pick<Settings, 'trust
 
 export const httpsRequired = (): ApiError =>
   accessError(403, 'https_required', 'Only HTTPS is accepted. Call the same address with https.')
-
-// A host name or address with an optional port, and nothing that could carry a path or markup into a link.
-const hostPattern = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{0,5})?$/i
-/** The last one that was a host. It is nearly always the same, and to parse it takes half a microsecond. */
-let lastHost: string | undefined
-
-/** Whether a URL can be made of it, as it cannot of `256.1.1.1`, of `[:::]` and with the port 99999. */
-export function isHost(text: string): boolean {
-  if (text === lastHost) return true
-  if (!hostPattern.test(text) || !URL.parse(`http://${text}`)) return false
-  lastHost = text
-  return true
-}
 
 /**
  * Refuses a second `Host` header: a proxy may have gone by the one, and links would be made of the other. One that links cannot be made

@@ -20,13 +20,15 @@ export type FormField = [name: string, value: string | File]
 /**
  * Reads a form of the type `multipart/form-data`.
  * @param type the header `Content-Type`, which names the boundary between the parts
+ * @param maxTextBytes the maximum size of the fields without a file together, as they came
  * @returns its fields in their order
- * @throws ApiError 413 with too many parts or too long heads, 400 if it is no such form
+ * @throws ApiError 413 with too many parts, too long heads or too long texts, 400 if it is no such form
  */
-export function parseMultipart(bytes: Uint8Array, type: string): FormField[] {
+export function parseMultipart(bytes: Uint8Array, type: string, maxTextBytes: number): FormField[] {
   const delimiter = new TextEncoder().encode(`--${boundaryOf(type) ?? fail(broken)}`)
   const fields: FormField[] = []
   let headBytes = 0
+  let textBytes = 0
   let line = nextDelimiter(bytes, 0, delimiter) ?? fail(broken)
   while (!line.isLast) {
     if (fields.length === maxFields) fail(tooManyFields)
@@ -34,8 +36,12 @@ export function parseMultipart(bytes: Uint8Array, type: string): FormField[] {
     headBytes += contentAt - line.end
     const head = decoder.decode(bytes.subarray(line.end, contentAt))
     const next = nextDelimiter(bytes, contentAt, delimiter) ?? fail(broken)
+    const part = partOf(head)
     // The line break before a delimiter belongs to the delimiter.
-    fields.push(fieldOf(head, bytes.subarray(contentAt, Math.max(contentAt, next.begin - 2)) as Uint8Array<ArrayBuffer>))
+    const content = bytes.subarray(contentAt, Math.max(contentAt, next.begin - 2)) as Uint8Array<ArrayBuffer>
+    if (part.filename === undefined) textBytes += content.length
+    if (textBytes > maxTextBytes) fail(tooLarge(`The texts in the form are larger than ${maxTextBytes} bytes`))
+    fields.push(fieldOf(part, content))
     line = next
   }
   return fields
@@ -100,15 +106,29 @@ function endOfHead(bytes: Uint8Array, from: number, most: number): number {
   return fail(tooLongHeads)
 }
 
-function fieldOf(head: string, content: Uint8Array<ArrayBuffer>): FormField {
+/** A part of a form, as its head describes it. */
+interface Part {
+  readonly name: string
+  /** `undefined` for a text. */
+  readonly filename: string | undefined
+  readonly type: string | undefined
+  readonly isBase64: boolean
+}
+
+function partOf(head: string): Part {
   const headers = headersOf(head)
   const disposition = headers.get('content-disposition') ?? ''
   const parameters = parametersOf(/^form-data\s*(?=;)/i.exec(disposition)?.[0], disposition)
   const name = parameters.get('name') ?? fail(broken)
   const filename = extendedText(parameters.get('filename*')) ?? parameters.get('filename')
-  const value = headers.get('content-transfer-encoding')?.toLowerCase() === 'base64' ? fromBase64(content) : content
+  const isBase64 = headers.get('content-transfer-encoding')?.toLowerCase() === 'base64'
+  return { name, filename, type: headers.get('content-type'), isBase64 }
+}
+
+function fieldOf({ name, filename, type, isBase64 }: Part, content: Uint8Array<ArrayBuffer>): FormField {
+  const value = isBase64 ? fromBase64(content) : content
   if (filename === undefined) return [name, decoder.decode(value)]
-  return [name, new File([value], filename, { type: headers.get('content-type') ?? 'application/octet-stream' })]
+  return [name, new File([value], filename, { type: type ?? 'application/octet-stream' })]
 }
 
 function headersOf(head: string): ReadonlyMap<string, string> {
@@ -151,8 +171,17 @@ function extendedText(text: string | undefined): string | undefined {
 }
 
 function fromBase64(content: Uint8Array): Uint8Array<ArrayBuffer> {
+  const letters = lettersOf(decoder.decode(content))
+  const bytes = new Uint8Array(letters.length)
+  // Not by `Uint8Array.from`: it calls a function for each letter, which takes seconds for a large file.
+  for (let index = 0; index < bytes.length; index++) bytes[index] = letters.charCodeAt(index)
+  return bytes
+}
+
+/** A text with one letter for each byte. */
+function lettersOf(base64: string): string {
   try {
-    return Uint8Array.from(atob(decoder.decode(content)), (letter) => letter.charCodeAt(0))
+    return atob(base64)
   } catch {
     return fail(broken)
   }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isDeep, maxLevels } from '../base/nesting.ts'
 import type { Preparation } from '../call.ts'
 import { badRequest, fail, invalid, isApiError, tooLarge } from '../errors.ts'
-import { HttpUrl, limitsIn, optional, publish, request, ShortText } from '../fields.ts'
+import { demanded, HttpUrl, limitsIn, optional, publish, request, ShortText } from '../fields.ts'
 import { operation } from '../operation.ts'
 import type { AssetStore, NewFile } from '../ports.ts'
 import { Asset, AssetStyle } from '../records/asset.ts'
@@ -20,21 +20,28 @@ const parsedJson = (value: unknown): unknown => {
   }
 }
 
+const tooLongJson = (most: number): string => `must have at most ${most} characters as JSON`
+
 /** An object; in a form its JSON text, or fields called `metadata[key]`. */
 const Metadata = publish(
   v.pipe(
     v.unknown(),
+    // A text that is too long is refused unparsed: no transformation runs after a problem.
+    v.rawCheck(({ dataset, config, addIssue }) => {
+      const { longTextCharacters } = limitsIn(config)
+      if (typeof dataset.value === 'string' && dataset.value.length > longTextCharacters)
+        addIssue({ message: tooLongJson(longTextCharacters) })
+    }),
     v.transform(parsedJson),
     v.custom<Readonly<Record<string, unknown>>>(
-      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof File),
       'must be an object',
     ),
     v.check((value) => !isDeep(value), `must not be nested more than ${maxLevels} levels deep`),
     v.rawCheck(({ dataset, config, addIssue }) => {
       if (!dataset.typed || dataset.issues) return
       const { longTextCharacters } = limitsIn(config)
-      if (JSON.stringify(dataset.value).length > longTextCharacters)
-        addIssue({ message: `must have at most ${longTextCharacters} characters as JSON` })
+      if (JSON.stringify(dataset.value).length > longTextCharacters) addIssue({ message: tooLongJson(longTextCharacters) })
     }),
     // As JSON writes NUL and halves of surrogate pairs, which databases refuse.
     v.rawCheck(({ dataset, addIssue }) => {
@@ -42,11 +49,11 @@ const Metadata = publish(
         addIssue({ message: 'must hold well-formed Unicode without NUL' })
     }),
   ),
-  { type: ['object', 'string'], description: 'An object, such as {"is_main_image": true}; in a form as JSON.' },
+  { type: 'object', description: 'An object, such as {"is_main_image": true}; in a form as JSON.' },
 )
 
 const AssetUpload = request('AssetUploadForm', {
-  asset_style: optional(AssetStyle),
+  asset_style: demanded(optional(AssetStyle)),
   asset_file: optional(UploadedFile),
   source_url: optional(HttpUrl),
   input_type: optional(publish({ ...ShortText }, { type: 'string', deprecated: true })),

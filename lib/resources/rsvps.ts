@@ -5,7 +5,7 @@ import { operation } from '../operation.ts'
 import { eventPayload } from '../records/event.ts'
 import { presentMember } from '../records/member.ts'
 import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
-import { inZone, occurrencesAt, seriesOf } from '../rules/recurrence.ts'
+import { inZone, isBeyondSeries, maxYears, occurrencesAt, seriesOf } from '../rules/recurrence.ts'
 import type { LockStrength } from '../storage/contract.ts'
 import { orConflict } from '../storage/lock.ts'
 import { posts } from '../storage/tables/content.ts'
@@ -186,6 +186,7 @@ async function occurrenceOf(call: Context, event: EventRow, instance_at: string 
   const at = inZone('instance_at', instance_at, event.time_zone)
   const key = at === undefined ? '' : keyOf(event, at)
   if (key === '') return key
+  if (isBeyondSeries(event, key)) fail(invalid('instance_at'), `instance_at must be at most ${maxYears} years after starts_at`)
   if (!occurrencesAt(call, event, [key]).has(key)) fail(invalid('instance_at'), 'instance_at is not an occurrence of this event')
   if (await call.tx.first(canceledInstances, { event_id: event.id, instance_at: key }))
     fail(invalid('instance_at'), 'instance_at is an occurrence that is canceled')

@@ -12,6 +12,8 @@ import { port } from './ports.ts'
 
 /** No series is looked into further than this many occurrences. */
 const maxOccurrences = 10_000
+/** No occurrence begins later than so many years after the first one: ports of any kind look no further. */
+export const maxYears = 100
 
 /** The columns of an event that say when it takes place. */
 export type Schedule = Pick<
@@ -48,6 +50,8 @@ export function inZone<T extends string | null | undefined>(field: string, time:
   return utcOf(time, zone) ?? fail(invalid(field), `${field} must be a date and time that exists`)
 }
 
+const unmatched = `frequency, interval, by_days and by_month_days match no further date within ${maxYears} years: change one of them`
+
 const dependent = ['interval', 'by_days', 'by_month_days', 'recurrence_count', 'recur_until'] as const
 
 /** The recurrence fields of an event that takes place once. */
@@ -80,8 +84,7 @@ export function checkedRule(context: Pick<Context, 'ports'>, schedule: Schedule)
   if (rule.by_month_days !== null && rule.frequency === 'weekly')
     fail(invalid('by_month_days'), 'by_month_days cannot be combined with a weekly frequency')
   const series = seriesOf(rule)
-  if (series && !port(context, 'recurrence', 'frequency').expand(series, { limit: 2 }))
-    fail(invalid('frequency'), 'frequency, interval, by_days and by_month_days match no further date')
+  if (series && !port(context, 'recurrence', 'frequency').expand(series, { limit: 2 })) fail(invalid('frequency'), unmatched)
   const { frequency, interval, by_days, by_month_days, recurrence_count, recur_until } = rule
   return {
     frequency,
@@ -127,6 +130,13 @@ function ruleText(schedule: Schedule): string {
   return parts.flatMap(([name, value]) => (value === null ? [] : [`${name}=${value}`])).join(';')
 }
 
+/** Whether a timestamp is later than a series can have an occurrence. */
+export function isBeyondSeries(event: EventRow, timestamp: string): boolean {
+  const last = new Date(event.starts_at)
+  last.setUTCFullYear(last.getUTCFullYear() + maxYears)
+  return seriesOf(event) !== undefined && Date.parse(timestamp) > last.getTime()
+}
+
 /**
  * The occurrences of a recurring event that begin at these timestamps; other timestamps are omitted. All of them last as long
  * as the first one (RFC 5545, 3.8.5.3).
@@ -137,7 +147,10 @@ export function occurrencesAt(
   timestamps: readonly string[],
 ): ReadonlyMap<string, Occurrence> {
   const series = seriesOf(event)
-  const to = [...timestamps].sort().at(-1)
+  const to = timestamps
+    .filter((timestamp) => !isBeyondSeries(event, timestamp))
+    .sort()
+    .at(-1)
   if (!series || to === undefined) return new Map()
   const wanted = new Set(timestamps)
   const starts = ports.recurrence?.expand(series, { to, limit: maxOccurrences }) ?? []

@@ -16,7 +16,10 @@ import type { OutboxRecord } from '../outbox/record.ts'
 import type { JsonFields, JsonRows } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 
-/** Equality per column: a value, null, or a list of values of which one must match (an empty list matches no row). */
+/**
+ * Equality per column: a value, null, or a list of values of which one must match (an empty list matches no row). Texts are equal
+ * if all of their code units are: case, accents and blanks at the end count.
+ */
 export type Where<R> = { readonly [K in keyof R]?: R[K] | readonly R[K][] }
 
 /** Which rows of a table, in which order, and how many. */
@@ -24,12 +27,12 @@ export interface Query<R> {
   readonly where?: Where<R>
   /**
    * One column, `id` ascending by default. Rows with the same value follow each other by id in the same direction.
-   * Ids compare as numbers, text by code unit.
+   * Ids compare as numbers, text by code unit or by its bytes in UTF-8, to its end. Null comes before every value.
    */
   readonly order?: { readonly by: keyof R & string; readonly direction: 'asc' | 'desc' }
   /**
    * Only rows that come after this value of the order column, which may be given as text for a column of numbers, too. The
-   * caller orders by a column that is unique under `where`.
+   * caller orders by a column that is unique and never null under `where`.
    */
   readonly after?: string | number
   /** At most this many rows. */
@@ -73,13 +76,14 @@ export interface Tx {
    */
   insert<R extends Row, N>(table: Table<R, N>, row: R): Promise<R>
   /**
-   * Changes a row and returns the changed row, or `undefined` if no row has this id or `guard` no longer holds. Atomic: two
-   * updates with the same guard never both happen.
+   * Changes a row and returns it, or `undefined` if no row has this id or `guard` no longer holds. A patch that is empty, or
+   * has the values of the row, returns the row, too. Atomic: two updates with the same guard never both happen.
    * @throws UniqueViolation
    */
   update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
   /**
-   * Adds to columns of a row and returns the changed row. Returns `undefined` if no row has this id or `guard` does not hold.
+   * Adds to columns of a row and returns the row, also if it adds zero or nothing. Returns `undefined` if no row has this id
+   * or `guard` does not hold.
    * Atomic: of any number of increments at once none is lost.
    * @throws UniqueViolation
    */
@@ -113,7 +117,7 @@ export interface Tx {
   readonly sendsAhead?: boolean
 }
 
-/** Promises and hints about the work of a transaction. */
+/** Promises and hints about the work of a transaction; `transaction` of `Storage` describes them. */
 export interface TransactionOptions {
   readonly readOnly?: boolean
   readonly adds?: boolean
@@ -123,7 +127,13 @@ export interface TransactionOptions {
 export interface Storage {
   /**
    * Runs `work` atomically: its rows and records are durable when this resolves, and nothing of it happened when this rejects,
-   * unless with `unknown`. An error of `work` comes through unchanged.
+   * unless with `unknown`. An error of `work` comes through unchanged, whatever its `code`.
+   *
+   * READ COMMITTED is enough for work that writes, where each statement sees what was committed before it. A snapshot from its
+   * beginning is too old: what the holder of a lock changed would not be seen. Work with `readOnly` reads one state throughout.
+   *
+   * A UniqueViolation ends the work, and the library runs it again, so nothing need work after it. If a statement has undone
+   * the transaction, as at a deadlock, each later call and the commit throw, even if `work` catches the error.
    *
    * Transactions never nest: one that waits for another one of the same storage would wait for itself. An adapter refuses it
    * with a TypeError at once. Work that begins in a transaction and continues after its end may open one.
@@ -148,7 +158,8 @@ export interface Storage {
   close(): Promise<void>
   /**
    * A storage whose transactions are part of one that the host has open on its own connection to the same database. Left out
-   * where there is no such thing.
+   * where there is no such thing. It throws Conflict only if its savepoint could be undone. If the host's transaction is gone,
+   * it throws StorageError `unavailable`: the host runs all of it again.
    */
   using?(native: unknown): Storage
 }

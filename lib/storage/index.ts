@@ -1,7 +1,19 @@
 /** folkmoot/storage: what an engineer needs to put the API on their own database. */
 export type { Audience, EndpointRemoval, EndpointUpsert, EventRecord, OutboxRecord } from '../outbox/record.ts'
-export type { Increment, LockStrength, OutboxWriter, Patch, Query, Storage, StorageErrorCode, Tx, Where } from './contract.ts'
+export type {
+  Increment,
+  LockStrength,
+  OutboxWriter,
+  Patch,
+  Query,
+  Storage,
+  StorageErrorCode,
+  TransactionOptions,
+  Tx,
+  Where,
+} from './contract.ts'
 export { Conflict, isStorageError, isUniqueViolation, StorageError, UniqueViolation } from './contract.ts'
+export type { JsonFields, JsonRows, JsonSource, ListField, TextSource } from './json.ts'
 export type { Column, Columns, ColumnType, Id, NewIn, OnRemove, Reference, Row, RowIn, Table } from './table.ts'
 export { boolean, defaultsTo, id, integer, json, nullable, real, reference, table, text, timestamp } from './table.ts'
 export { tables } from './tables.ts'

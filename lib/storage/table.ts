@@ -46,9 +46,16 @@ export interface Table<R extends Row = Row, New = unknown> {
   readonly name: string
   /** Every column, `id`, `network_id`, `created_at` and `updated_at` first. */
   readonly columns: Columns
-  /** Unique keys, each written out with `network_id` unless the table is global. A null in a key never collides. */
+  /**
+   * Unique keys, each written out with `network_id` unless the table is global. A null in a key never collides. A text in a key
+   * has at most 765 code points, which are up to 3,060 bytes in UTF-8. In a key of two texts it has 255. The key of a name of 255
+   * may be three times as long as the name, and the option `limits.titleCharacters` raises that.
+   */
   readonly unique: readonly (readonly string[])[]
-  /** Indexes, each written out with `network_id` first and `id` last. */
+  /**
+   * Indexes, each written out with `id` last, and with `network_id` first unless the table is global. A text in an index has at
+   * most 500 code points.
+   */
   readonly indexes: readonly (readonly string[])[]
   /**
    * By column, the value that most rows have and that no list asks for. An index with that column need not have those rows, and
@@ -79,11 +86,11 @@ export type NewIn<T> = T extends Table<infer _R, infer New> ? New : never
 
 const column = <V>(type: ColumnType): Column<V, false> => ({ type, nullable: false })
 
-/** A 64-bit integer: in rows a text of decimal digits. Ids order as numbers. */
+/** A 64-bit integer: in rows a text of decimal digits, from 0 to 2^53 - 1. Ids order as numbers. */
 export const id = (): Column<Id, false> => column('id')
 /** A text; `text<'a' | 'b'>()` where only some values occur. */
 export const text = <T extends string = string>(): Column<T, false> => column('text')
-/** A whole number of at most 2^53 - 1. */
+/** A whole number from -(2^53 - 1) to 2^53 - 1. */
 export const integer = (): Column<number, false> => column('integer')
 /** A floating-point number of 64 bits. */
 export const real = (): Column<number, false> => column('real')

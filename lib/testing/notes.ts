@@ -99,11 +99,11 @@ export async function takeOne(tx: Tx, id: string): Promise<boolean> {
 }
 
 /** Lets other work run: until `settled` is, or for some turns of the event loop. */
-export async function giveWay(settled: Promise<unknown>): Promise<void> {
+export async function giveWay(settled: Promise<unknown>, turns = 20): Promise<void> {
   let done = false
   const finish = () => {
     done = true
   }
   settled.then(finish, finish)
-  for (let turn = 0; turn < 20 && !done; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
+  for (let turn = 0; turn < turns && !done; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
 }

@@ -3,6 +3,13 @@ import { isUniqueViolation } from '../../storage/contract.ts'
 import { everyNote, ids, note, notes, store, transact } from '../notes.ts'
 import type { StorageCase } from '../subject.ts'
 
+/** The longest text of a unique key, and the longest in a key of two texts; see `unique` of `Table`. */
+const [longestKey, longestOfTwo] = [765, 255]
+
+/** A text of letters of two bytes that hardly repeats, so that no database stores it in much less. */
+const longText = (length: number): string =>
+  Array.from({ length }, (_, place) => String.fromCharCode(0x410 + ((place * place * 7 + place * 13) % 61))).join('')
+
 /** Unique keys. */
 export const keyCases: readonly StorageCase[] = [
   {
@@ -69,6 +76,43 @@ export const keyCases: readonly StorageCase[] = [
         await tx.insert(notes, note({ id: '4', slug: 'b' }))
       })
       expect((await everyNote(storage)).map(({ slug }) => slug)).toEqual(['c', 'a', 'b'])
+    },
+  },
+  {
+    title: 'a unique key may be as long as the contract has it, and its last character counts',
+    async run({ storage }) {
+      const [single, double] = [longText(longestKey - 1), longText(longestOfTwo - 1)]
+      const rows = [
+        note({ id: '1', slug: `${single}ж`, folder: `${double}ж`, title: `${double}а` }),
+        note({ id: '2', slug: `${single}я`, folder: `${double}ж`, title: `${double}я` }),
+        note({ id: '3', slug: single, folder: `${double}я`, title: `${double}а` }),
+      ]
+      await store(storage, ...rows)
+      expect(await everyNote(storage)).toEqual(rows)
+      for (const row of rows) {
+        const found = await transact(storage, async (tx) => [
+          await tx.find(notes, { where: { slug: row.slug } }),
+          await tx.find(notes, { where: { folder: row.folder, title: row.title } }),
+          await tx.find(notes, { where: { slug: [row.slug, 'other'] } }),
+        ])
+        expect(found).toEqual([[row], [row], [row]])
+      }
+      for (const by of ['slug', 'title'] as const) {
+        const inOrder = await transact(storage, (tx) => tx.find(notes, { order: { by, direction: 'asc' } }))
+        expect(ids(inOrder)).toEqual(by === 'slug' ? ['3', '1', '2'] : ['1', '3', '2'])
+      }
+      const beyond = { order: { by: 'slug', direction: 'asc' }, after: `${single}ж` } as const
+      expect(ids(await transact(storage, (tx) => tx.find(notes, beyond)))).toEqual(['2'])
+      const unlike = await transact(storage, (tx) => tx.update(notes, '1', { stock: 1 }, { slug: `${single}я` }))
+      expect(unlike).toBeUndefined()
+      await expect(store(storage, note({ id: '4', slug: `${single}я` }))).rejects.toMatchObject({
+        code: 'unique',
+        key: ['network_id', 'slug'],
+      })
+      await expect(store(storage, note({ id: '4', folder: `${double}я`, title: `${double}а` }))).rejects.toMatchObject({
+        code: 'unique',
+        key: ['network_id', 'folder', 'title'],
+      })
     },
   },
   {

@@ -3,6 +3,8 @@ import { everyNote, giveWay, ids, type Note, note, notes, store, transact } from
 import type { StorageCase } from '../subject.ts'
 
 const strengths = ['share', 'update'] as const
+/** Turns of the event loop, some seconds, within which any database grants a lock that nobody else holds. */
+const manyTurns = 5000
 
 /** Locks, and changes that many transactions make to one row at once. */
 export const lockCases: readonly StorageCase[] = [
@@ -47,6 +49,69 @@ export const lockCases: readonly StorageCase[] = [
     },
   },
   {
+    title: 'a lock that excludes another one is the only one until its transaction ends',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 1 }))
+      const pairs = [
+        ['update', 'share'],
+        ['share', 'update'],
+        ['update', 'update'],
+      ] as const
+      for (const [held, wanted] of pairs) {
+        const locked = Promise.withResolvers<void>()
+        let isGranted = false
+        const other = locked.promise.then(() =>
+          transact(storage, async (tx) => {
+            const row = await tx.lock(notes, '1', wanted)
+            isGranted = true
+            return row
+          }),
+        )
+        const isGrantedBefore = await storage.transaction(async (tx) => {
+          await tx.lock(notes, '1', held)
+          locked.resolve()
+          await giveWay(other)
+          return isGranted
+        })
+        expect(isGrantedBefore, `${wanted} beside ${held}`).toBe(false)
+        expect(await other).toEqual(note({ id: '1', stock: 1 }))
+      }
+    },
+  },
+  {
+    title: 'two transactions may hold share on one row at the same time, where they run at the same time at all',
+    async run({ storage }) {
+      await store(storage, note({ id: '1' }), note({ id: '2' }))
+      const [held, begun, shared] = [1, 2, 3].map(() => Promise.withResolvers<void>())
+      if (!held || !begun || !shared) throw new Error('three promises were made')
+      const reached: string[] = []
+      const other = held.promise.then(() =>
+        transact(storage, async (tx) => {
+          await tx.lock(notes, '2', 'update')
+          reached.push('begun')
+          begun.resolve()
+          await tx.lock(notes, '1', 'share')
+          reached.push('shared')
+          shared.resolve()
+          await tx.insert(notes, note({ id: '3' }))
+        }),
+      )
+      const seen = await storage.transaction(async (tx) => {
+        await tx.lock(notes, '1', 'share')
+        held.resolve()
+        await giveWay(Promise.race([begun.promise, other]))
+        // The other one waits for the end of this one where transactions that write run one at a time.
+        const isConcurrent = reached.includes('begun')
+        if (isConcurrent) await giveWay(Promise.race([shared.promise, other]), manyTurns)
+        await tx.insert(notes, note({ id: '4' }))
+        return isConcurrent ? [...reached] : ['begun', 'shared']
+      })
+      expect(seen).toEqual(['begun', 'shared'])
+      await other
+      expect(ids(await everyNote(storage))).toEqual(['1', '2', '3', '4'])
+    },
+  },
+  {
     title: 'insertBelow, where there is one, stores a row if its parent has the values, and tells a taken key from a lack of it',
     async run({ storage }) {
       await store(storage, note({ id: '1', folder: 'a' }))
@@ -72,6 +137,9 @@ export const lockCases: readonly StorageCase[] = [
     title: 'a parent of insertBelow is neither changed nor removed before the end',
     async run({ storage }) {
       await store(storage, note({ id: '1', stock: 1 }))
+      // Without `insertBelow` nothing would be locked.
+      const has = await transact(storage, async (tx) => tx.insertBelow !== undefined)
+      if (!has) return
       const added = Promise.withResolvers<void>()
       const other = added.promise.then(() => transact(storage, (tx) => tx.remove(notes, '1')))
       const seen = await storage.transaction(async (tx) => {

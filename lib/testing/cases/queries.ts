@@ -123,6 +123,51 @@ export const queryCases: readonly StorageCase[] = [
     },
   },
   {
+    title: 'null is found by null alone, in columns of every type that have it',
+    async run({ storage }) {
+      const rows = [
+        note({ id: '1' }),
+        note({ id: '2', folder: '', slug: 'null', author_id: '0', due_at: '1970-01-01T00:00:00.000Z' }),
+        note({ id: '3', folder: 'a' }),
+      ]
+      await store(storage, ...rows)
+      const columns = ['slug', 'author_id', 'due_at'] as const
+      for (const column of columns) {
+        expect(await findIds(storage, { where: { [column]: null } }), column).toEqual(['1', '3'])
+        expect(await findIds(storage, { where: { [column]: [rows[1]?.[column] ?? '', null] } }), column).toEqual(['1', '2', '3'])
+        expect(await findIds(storage, { where: { [column]: [null] } }), column).toEqual(['1', '3'])
+        expect(await findIds(storage, { where: { [column]: rows[1]?.[column] ?? '' } }), column).toEqual(['2'])
+        expect(await count(storage, { [column]: null, folder: null }), column).toBe(1)
+      }
+      const guarded = await transact(storage, async (tx) => [
+        await tx.update(notes, '2', { stock: 1 }, { due_at: null }),
+        await tx.remove(notes, '2', { author_id: null }),
+        await tx.increment(notes, '1', { stock: 1 }, { due_at: null, author_id: [null, '7'] }),
+      ])
+      expect(guarded).toEqual([undefined, undefined, note({ id: '1', stock: 1 })])
+    },
+  },
+  {
+    title: 'null comes before every value',
+    async run({ storage }) {
+      const at = (second: number) => `2026-11-20T10:00:0${second}.000Z`
+      await store(
+        storage,
+        note({ id: '1', folder: 'b', author_id: '10', due_at: at(2) }),
+        note({ id: '2' }),
+        note({ id: '3', folder: '', author_id: '9', due_at: at(1) }),
+        note({ id: '10' }),
+      )
+      for (const by of ['folder', 'author_id', 'due_at'] as const) {
+        expect(await findIds(storage, { order: { by, direction: 'asc' } }), by).toEqual(['2', '10', '3', '1'])
+        expect(await findIds(storage, { order: { by, direction: 'desc' } }), by).toEqual(['1', '3', '10', '2'])
+        expect(await findIds(storage, { order: { by, direction: 'desc' }, limit: 3 }), by).toEqual(['1', '3', '10'])
+      }
+      const list = { where: { folder: ['b', null] }, order: { by: 'folder', direction: 'desc' } } as const
+      expect(await findIds(storage, { ...list, limit: 2 })).toEqual(['1', '10'])
+    },
+  },
+  {
     title: 'rows with the same value follow each other by id in the same direction',
     async run({ storage }) {
       await store(storage, ...['10', '2', '9'].map((id) => note({ id, stock: 5 })), note({ id: '1', stock: 6 }))

@@ -75,6 +75,50 @@ export const rowCases: readonly StorageCase[] = [
     },
   },
   {
+    title: 'an update to the values that the row already has gives the row, and so does an update of nothing',
+    async run({ storage }) {
+      const row = note({ id: '1', folder: 'a', stock: 3, extra: { list: ['a'] } })
+      await store(storage, row)
+      const same = { title: row.title, folder: 'a', slug: null, stock: 3, extra: { list: ['a'] } }
+      const answers = await transact(storage, async (tx) => [
+        await tx.update(notes, '1', same),
+        await tx.update(notes, '1', same),
+        await tx.update(notes, '1', { stock: 3 }, { stock: 3, folder: 'a' }),
+        await tx.update(notes, '1', {}),
+        await tx.update(notes, '1', { title: undefined }, { stock: [2, 3] }),
+      ])
+      expect(answers).toEqual(Array(5).fill(row))
+      const refused = await transact(storage, async (tx) => [
+        await tx.update(notes, '1', same, { stock: 4 }),
+        await tx.update(notes, '1', {}, { folder: null }),
+        await tx.update(notes, '2', {}),
+      ])
+      expect(refused).toEqual([undefined, undefined, undefined])
+      expect(await everyNote(storage)).toEqual([row])
+    },
+  },
+  {
+    title: 'an increment by zero or by nothing gives the row',
+    async run({ storage }) {
+      const row = note({ id: '1', folder: 'a', stock: 3, weight: 0.5 })
+      await store(storage, row)
+      const answers = await transact(storage, async (tx) => [
+        await tx.increment(notes, '1', { stock: 0 }),
+        await tx.increment(notes, '1', { stock: 0, weight: 0 }, { folder: 'a' }),
+        await tx.increment(notes, '1', {}),
+        await tx.increment(notes, '1', {}, { stock: 3 }),
+      ])
+      expect(answers).toEqual(Array(4).fill(row))
+      const refused = await transact(storage, async (tx) => [
+        await tx.increment(notes, '1', { stock: 0 }, { stock: 4 }),
+        await tx.increment(notes, '1', {}, { folder: 'b' }),
+        await tx.increment(notes, '2', {}),
+      ])
+      expect(refused).toEqual([undefined, undefined, undefined])
+      expect(await everyNote(storage)).toEqual([row])
+    },
+  },
+  {
     title: 'remove gives the row back once',
     async run({ storage }) {
       await store(storage, note({ id: '1' }), note({ id: '2' }))

@@ -3,6 +3,9 @@ import { Conflict, isStorageError, type Tx } from '../../storage/contract.ts'
 import { event, everyNote, giveWay, ids, note, notes, store, takeOne, transact } from '../notes.ts'
 import type { StorageCase } from '../subject.ts'
 
+/** Codes that errors of databases and sockets have, and errors of a host may have as well. */
+const foreignCodes = ['ECONNREFUSED', 'ECONNRESET', '40001', '40P01', '23505', 'ER_DUP_ENTRY', 'ER_LOCK_DEADLOCK', 'SQLITE_BUSY']
+
 /** All of a transaction or nothing of it, alone and among others. */
 export const transactionCases: readonly StorageCase[] = [
   {
@@ -14,6 +17,59 @@ export const transactionCases: readonly StorageCase[] = [
       const thrown = await storage.transaction(async () => Promise.reject(error)).catch((reason: unknown) => reason)
       expect(returned).toBe(value)
       expect(thrown).toBe(error)
+    },
+  },
+  {
+    title: 'an error of work comes through unchanged, also with the code of a database or of a socket, and undoes the work',
+    async run({ storage, records }) {
+      await store(storage, note({ id: '1', stock: 1 }))
+      const options = [{}, { readOnly: true }, { adds: true }]
+      for (const code of foreignCodes) {
+        const error = Object.assign(new Error(`${String(code)}: of the host`), { code })
+        for (const given of options) {
+          const thrown = await storage
+            .transaction(async (tx) => {
+              await tx.get(notes, '1')
+              if (!given.readOnly) {
+                await tx.insert(notes, note({ id: '2' }))
+                await tx.update(notes, '1', { stock: 2 })
+                await tx.append([event('undone')])
+              }
+              throw error
+            }, given)
+            .catch((reason: unknown) => reason)
+          expect(thrown, `${String(code)} ${JSON.stringify(given)}`).toBe(error)
+        }
+      }
+      expect(await everyNote(storage)).toEqual([note({ id: '1', stock: 1 })])
+      await transact(storage, (tx) => tx.append([event('done')]))
+      expect(await records()).toEqual([event('done')])
+    },
+  },
+  {
+    title: 'a read-only transaction sees one state, whatever is committed meanwhile',
+    async run({ storage }) {
+      await store(storage, note({ id: '1', stock: 10 }), note({ id: '2', stock: 0 }))
+      const begun = Promise.withResolvers<void>()
+      const writing = begun.promise.then(() =>
+        transact(storage, async (tx) => {
+          await tx.update(notes, '1', { stock: 9 })
+          await tx.update(notes, '2', { stock: 1 })
+          await tx.insert(notes, note({ id: '3' }))
+        }),
+      )
+      const seen = await storage.transaction(
+        async (tx) => {
+          const first = await tx.get(notes, '1')
+          begun.resolve()
+          // Where writers wait for readers, right after.
+          await giveWay(writing)
+          return [first?.stock, (await tx.get(notes, '2'))?.stock, await tx.count(notes, {})]
+        },
+        { readOnly: true },
+      )
+      expect(seen).toEqual([10, 0, 2])
+      await writing
     },
   },
   {
@@ -112,6 +168,32 @@ export const transactionCases: readonly StorageCase[] = [
       expect(await everyNote(storage)).toEqual(rows)
       expect(await transact(storage, (tx) => tx.find(notes, { where: { folder: 'a' } }))).toEqual(rows)
       expect(await transact(storage, (tx) => tx.count(notes, { folder: ['b', 'c'] }))).toBe(0)
+    },
+  },
+  {
+    title: 'of two transactions that wait for each other none commits a part, even if its work catches the error',
+    async run({ storage }) {
+      await store(storage, note({ id: '1' }), note({ id: '2' }))
+      const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const work = (own: string, other: string, holds: () => void, otherHolds: Promise<void>) => async (tx: Tx) => {
+        await tx.insert(notes, note({ id: `${own}0` }))
+        await tx.lock(notes, own, 'update')
+        holds()
+        // Where transactions that write run one at a time, the other one has not begun.
+        await giveWay(otherHolds)
+        await tx.lock(notes, other, 'update').catch(() => {})
+        await tx.insert(notes, note({ id: `${own}1` })).catch(() => {})
+      }
+      const outcomes = await Promise.allSettled([
+        storage.transaction(work('1', '2', first.resolve, second.promise)),
+        storage.transaction(work('2', '1', second.resolve, first.promise)),
+      ])
+      for (const outcome of outcomes) if (outcome.status === 'rejected') expect(isStorageError(outcome.reason)).toBe(true)
+      const whole = [
+        ['10', '11'],
+        ['20', '21'],
+      ].filter((_, place) => outcomes[place]?.status === 'fulfilled')
+      expect(ids(await everyNote(storage))).toEqual(['1', '2', ...whole.flat()])
     },
   },
   {

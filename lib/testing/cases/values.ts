@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { everyNote, ids, note, notes, store, transact } from '../notes.ts'
+import type { Query } from '../../storage/contract.ts'
+import { everyNote, ids, type Note, note, notes, store, transact } from '../notes.ts'
 import type { StorageCase } from '../subject.ts'
 
 const texts = [
@@ -16,6 +17,15 @@ const texts = [
   '1',
   'null',
   'true',
+]
+
+/** Texts that a person, a language or an old database takes for the same. */
+const alike = [
+  ...['Key', 'key', 'KEY', 'kEY'],
+  ...['resume', 'résumé', 're\u0301sume\u0301', 'Résumé'],
+  ...['a', 'a ', 'a  ', ' a', 'a\t', 'a\u00a0', 'a\u200b'],
+  ...['e\u0301', '\u00e9', 'e', '\u00c9'],
+  ...['ss', 'ß', 'ẞ', 'i', 'ı', 'İ', 'fi', 'ﬁ', 'A', 'Ａ', 'ア', 'あ', '1', '１', '¹'],
 ]
 
 /** Stored values come back unchanged. */
@@ -57,6 +67,80 @@ export const valueCases: readonly StorageCase[] = [
       for (const row of rows) {
         expect(await transact(storage, (tx) => tx.find(notes, { where: { title: row.title } })), row.title).toEqual([row])
       }
+    },
+  },
+  {
+    title: 'texts that differ only in case, accents, form or blanks at the end are different, in conditions, keys and guards',
+    async run({ storage }) {
+      const rows = alike.map((text, i) => note({ id: String(i + 1), title: text, slug: text, folder: text }))
+      await store(storage, ...rows)
+      expect(await everyNote(storage)).toEqual(rows)
+      for (const [i, row] of rows.entries()) {
+        const other = rows[(i + 1) % rows.length]
+        const [{ id, slug }, unlike] = [row, other?.slug ?? '']
+        const answers = await transact(storage, async (tx) => [
+          await tx.find(notes, { where: { slug } }),
+          await tx.find(notes, { where: { folder: slug } }),
+          await tx.find(notes, { where: { folder: slug, title: row.title } }),
+          await tx.find(notes, { where: { folder: [slug, 'nowhere'] } }),
+          await tx.count(notes, { title: row.title }),
+          await tx.update(notes, id, { stock: 1 }, { folder: unlike }),
+          await tx.increment(notes, id, { stock: 1 }, { slug: [unlike, 'nowhere'] }),
+          await tx.remove(notes, id, { title: unlike }),
+        ])
+        const expected = [[row], [row], [row], [row], 1, undefined, undefined, undefined]
+        expect(answers, JSON.stringify(slug)).toEqual(expected)
+      }
+      const upwards = alike.toSorted((a, b) => (a < b ? -1 : 1))
+      const inOrder = (after?: string): Promise<Note[]> =>
+        transact(storage, (tx) =>
+          tx.find(notes, { order: { by: 'slug', direction: 'asc' }, ...(after !== undefined && { after }) }),
+        )
+      expect((await inOrder()).map(({ slug }) => slug)).toEqual(upwards)
+      for (const [i, text] of upwards.entries()) expect((await inOrder(text))[0]?.slug, JSON.stringify(text)).toBe(upwards[i + 1])
+    },
+  },
+  {
+    title: 'the highest ids and whole numbers are exact: in rows, conditions, references, guards and order',
+    async run({ storage }) {
+      const [highest, below, lower] = ['9007199254740991', '9007199254740990', '9007199254740989']
+      const most = Number.MAX_SAFE_INTEGER
+      const rows = [
+        note({ id: lower, author_id: highest, stock: most - 2 }),
+        note({ id: below, author_id: lower, stock: most - 1 }),
+        note({ id: highest, author_id: below, stock: most }),
+      ]
+      await store(storage, ...rows.toReversed())
+      expect(await everyNote(storage)).toEqual(rows)
+      for (const row of rows) {
+        const found = await transact(storage, async (tx) => [
+          [await tx.get(notes, row.id)],
+          [await tx.lock(notes, row.id, 'update')],
+          await tx.find(notes, { where: { id: row.id } }),
+          await tx.find(notes, { where: { id: [row.id, '1'] } }),
+          await tx.find(notes, { where: { author_id: row.author_id } }),
+          await tx.find(notes, { where: { author_id: [row.author_id, '1'] } }),
+          await tx.find(notes, { where: { stock: row.stock } }),
+          await tx.find(notes, { where: { stock: [row.stock, 1] } }),
+        ])
+        expect(found).toEqual(Array(8).fill([row]))
+      }
+      const findIds = async (query: Query<Note>) => ids(await transact(storage, (tx) => tx.find(notes, query)))
+      expect(await findIds({ after: lower })).toEqual([below, highest])
+      expect(await findIds({ after: highest, order: { by: 'id', direction: 'desc' } })).toEqual([below, lower])
+      expect(await findIds({ order: { by: 'author_id', direction: 'asc' }, after: lower })).toEqual([highest, lower])
+      expect(await findIds({ order: { by: 'stock', direction: 'desc' }, after: most - 1 })).toEqual([lower])
+      const guarded = await transact(storage, async (tx) => [
+        await tx.update(notes, below, { title: 'Wrong' }, { author_id: below }),
+        await tx.update(notes, below, { title: 'Wrong' }, { stock: most }),
+        await tx.increment(notes, below, { stock: 1 }, { stock: most - 2 }),
+        await tx.increment(notes, below, { stock: 1 }, { author_id: lower }),
+        await tx.remove(notes, lower, { author_id: below }),
+      ])
+      const [one, two, three] = [guarded.slice(0, 3), guarded[3], guarded[4]]
+      expect(one).toEqual([undefined, undefined, undefined])
+      expect(two).toEqual({ ...rows[1], stock: most })
+      expect(three).toBeUndefined()
     },
   },
   {

@@ -87,3 +87,48 @@ test('a rule that never comes round is told apart from one that ends', () => {
   expect(recurrence().expand(never, { limit: 2 })).toBeUndefined()
   expect(recurrence().expand({ ...weekly, count: 1 }, { limit: 2 })).toEqual([weekly.starts_at])
 })
+
+test.each([
+  ['a rule that comes round every seven years', { frequency: 'monthly', interval: 12, by_days: ['MO'], by_month_days: [31] }],
+  ['a yearly one', { frequency: 'yearly', interval: 7 }],
+  ['a daily one', { frequency: 'daily', interval: 1_000 }],
+  ['one with an end in a far year', { frequency: 'weekly', interval: 500, until: '9999-12-31T00:00:00.000Z' }],
+  ['one with a count', { frequency: 'yearly', count: 10_000 }],
+] as const)('no occurrence begins more than 100 years after the first one: %s', (_, rule) => {
+  for (const starts_at of ['0001-01-31T15:00:00.000Z', '2026-01-31T15:00:00.000Z', '9000-01-31T15:00:00.000Z']) {
+    const series = { ...weekly, starts_at, time_zone: 'America/New_York', ...rule }
+    const starts = recurrence().expand(series, { to: '9999-12-31T00:00:00.000Z', limit: 10_000 }) ?? []
+    const span = Number(starts.at(-1)?.slice(0, 4)) - Number(starts_at.slice(0, 4))
+    expect([starts.length > 5, span > 80 && span <= 100]).toEqual([true, true])
+  }
+})
+
+test('a series near the end of the calendar ends with the year 9999', () => {
+  const last = { ...weekly, frequency: 'daily', starts_at: '9999-12-30T16:00:00.000Z' } as const
+  expect(short(recurrence().expand(last, { limit: 10 }))).toEqual(['9999-12-30T16:00', '9999-12-31T16:00'])
+})
+
+test('a rule whose next date is more than 100 years away counts as one that never comes round, unless it ends before', () => {
+  const rare = { ...weekly, frequency: 'yearly', interval: 101 } as const
+  expect(recurrence().expand(rare, { limit: 2 })).toBeUndefined()
+  expect(recurrence().expand({ ...rare, until: '2030-01-01T00:00:00.000Z' }, { limit: 2 })).toEqual([weekly.starts_at])
+  expect(recurrence().expand({ ...weekly, frequency: 'daily', interval: 7, by_days: ['MO'] }, { limit: 2 })).toBeUndefined()
+})
+
+test('days of the month that are rare are found day by day too', () => {
+  const mondays = { ...weekly, frequency: 'daily', by_days: ['MO'], by_month_days: [31] } as const
+  expect(short(recurrence().expand(mondays, { limit: 3 }))).toEqual(['2026-10-20T16:00', '2027-05-31T16:00', '2028-01-31T17:00'])
+  const ends = { ...weekly, frequency: 'daily', interval: 2, by_month_days: [-1] } as const
+  expect(short(recurrence().expand(ends, { limit: 3 }))).toEqual(['2026-10-20T16:00', '2026-12-31T17:00', '2027-03-31T16:00'])
+})
+
+test('ten thousand occurrences are found at a time that the clocks leave out once a year', () => {
+  const skipped = { ...weekly, frequency: 'daily', count: 10_000, starts_at: '2026-03-28T01:30:00.000Z' } as const
+  const starts = recurrence().expand(skipped, { limit: 10_000 })
+  expect([starts?.length, starts?.at(-1)?.slice(0, 10)]).toEqual([10_000, '2053-09-09'])
+})
+
+test('a start at a time that comes twice keeps to the second one, which it names', () => {
+  const second = { ...weekly, frequency: 'daily', starts_at: '2026-10-25T01:30:00.000Z' } as const
+  expect(short(recurrence().expand(second, { limit: 2 }))).toEqual(['2026-10-25T01:30', '2026-10-26T01:30'])
+})

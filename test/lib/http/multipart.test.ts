@@ -89,6 +89,29 @@ test('a file in base64 is stored decoded, as mail libraries send it', async () =
   expect(await uploaded(style, `${head}\r\n\r\n?!\r\n`)).toMatchObject(broken)
 })
 
+test('every byte of a large file in base64 is stored, with line breaks or without', async () => {
+  const bytes = Buffer.alloc(
+    3 * 1024 * 1024 + 1,
+    String.fromCharCode(...Array.from({ length: 251 }, (_, byte) => byte)),
+    'latin1',
+  )
+  const head = '--B\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: form-data; name="asset_file"; filename="a.bin"'
+  const base64 = bytes.toString('base64')
+  for (const content of [base64, base64.replace(/.{76}/g, '$&\r\n')]) {
+    const { status, stored } = await uploaded(style, `${head}\r\n\r\n${content}\r\n`)
+    expect([status, stored[0] === bytes.toString('latin1')]).toEqual([201, true])
+  }
+})
+
+test('a text in base64 counts as it came against the limit of texts', async () => {
+  const head = '--B\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: form-data; name="metadata"'
+  const text = btoa('x'.repeat(900_000))
+  expect(await uploaded(style, `${head}\r\n\r\n${text}\r\n`, file('name="asset_file"; filename="a.gif"'))).toMatchObject({
+    status: 413,
+    error: 'The texts in the form are larger than 1048576 bytes',
+  })
+})
+
 test('what a browser sends for fields that were left empty counts as left out', async () => {
   const fields = ['source_url', 'metadata', 'original_aspect_ratio'].map((name) => part('B', name, ''))
   expect(await uploaded(style, ...fields, file('name="asset_file"; filename="a.gif"'))).toMatchObject({

@@ -98,6 +98,41 @@ test.each([
   expect([files.size, faults]).toEqual([0, []])
 })
 
+test('metadata as a file is refused, never kept as an empty object', async () => {
+  const { upload } = await withStore()
+  const metadata = new Blob(['{"a":1}'], { type: 'application/json' })
+  const answer = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png'), metadata })
+  expect(answer).toMatchObject({ status: 422, body: { error: 'metadata must be an object' } })
+})
+
+test('metadata as a text above its limit is refused before it is parsed', async () => {
+  const { upload, files } = await withStore()
+  const refusal = { status: 422, body: { error: 'metadata must have at most 100000 characters as JSON' } }
+  // The value alone would be short enough, or is no JSON at all.
+  for (const metadata of [`{"a":1${' '.repeat(100_000)}}`, 'x'.repeat(100_001), `{"a":${deep(60_000)}}`])
+    expect(await upload({ asset_style: 'cover', asset_file: file(png, 'a.png'), metadata })).toMatchObject(refusal)
+  expect(files.size).toBe(0)
+})
+
+test('the texts of a form have the limit of other bodies together, beside its file', async () => {
+  const { upload, files } = await withStore({ limits: { bodyBytes: 2_000, assetBytes: 10_000 } })
+  const large = { asset_style: 'cover', asset_file: file('x'.repeat(5_000), 'a.txt') }
+  const texts = (each: number) => ({ first: 'x'.repeat(each), 'metadata[a]': 'x'.repeat(each) })
+  expect((await upload({ ...large, ...texts(990) })).status).toBe(201)
+  const refusal = { status: 413, body: { error: 'The texts in the form are larger than 2000 bytes' } }
+  expect(await upload({ ...large, ...texts(1_000) })).toMatchObject(refusal)
+  expect(await upload({ ...large, metadata: `{"a":${deep(1_500)}}` })).toMatchObject(refusal)
+  expect(files.size).toBe(1)
+})
+
+test('a form without a file has the limit of other bodies', async () => {
+  const { send, upload } = await withStore({ limits: { bodyBytes: 2_000 } })
+  const fields = { asset_style: 'cover', source_url: downloadable, metadata: JSON.stringify({ a: 'x'.repeat(2_000) }) }
+  const json = await send('assets.create', { body: fields })
+  expect([json.status, json.body.error]).toEqual([413, 'The body is larger than 2000 bytes'])
+  expect((await upload(fields)).status).toBe(413)
+})
+
 test('the image of a badge is an asset that was uploaded', async () => {
   const { upload, send } = await withStore()
   const { body: asset } = await upload({ asset_style: 'avatar', asset_file: file(png, 'a.png') })
@@ -260,14 +295,19 @@ test('a direct call takes a file', async () => {
   expect(asset).toEqual({ id: expect.any(String), url: expect.stringMatching(/\.txt$/), type: 'Asset', name: 'hello.txt' })
 })
 
-test('both forms of an upload are published', async () => {
+test('an upload is published as multipart/form-data alone, from which clients are generated that can send a file', async () => {
   const { community } = await withStore()
-  const { post } = (community.openapi() as Json).paths['/admin/v1/networks/{network_id}/assets']
-  expect(Object.keys(post.requestBody.content)).toEqual([
-    'multipart/form-data',
-    'application/x-www-form-urlencoded',
-    'application/json',
-  ])
+  const { paths, components } = community.openapi() as Json
+  const { post } = paths['/admin/v1/networks/{network_id}/assets']
+  expect(post.requestBody).toEqual({
+    required: true,
+    content: { 'multipart/form-data': { schema: { $ref: '#/components/schemas/AssetUploadForm' } } },
+  })
+  expect(components.schemas.AssetUploadForm).toMatchObject({
+    required: ['asset_style'],
+    properties: { metadata: { type: 'object' } },
+  })
+  expect(post.responses['415'].description).toBe('The body is neither a form nor JSON.')
   expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['201', '400', '401', '413', '415', '422']))
 })
 

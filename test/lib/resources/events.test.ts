@@ -100,6 +100,7 @@ test.each([
   ],
   ['recur_until must not be before starts_at', { frequency: 'daily', recur_until: '2026-12-01T16:59:59Z' }],
   ['match no further date', { frequency: 'monthly', interval: 12, by_month_days: '31', starts_at: '2026-02-01T00:00:00Z' }],
+  ['match no further date within 100 years: change one of them', { frequency: 'yearly', interval: 101 }],
 ])('an event is refused: %s', async (error, changes) => {
   const { send, newEvents } = await createSeededCommunity()
   const answer = await send('events.create', { body: { ...meeting, ...changes } })

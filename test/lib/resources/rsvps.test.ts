@@ -121,7 +121,7 @@ test.each([
   ['after the last one by count', '2026-11-03T17:00:00Z', { recurrence_count: 2 }],
   ['after the last one by date', '2026-11-03T17:00:00Z', { recur_until: '2026-11-03T16:59:59Z' }],
   ['out of step with the interval', '2026-10-27T17:00:00Z', { interval: 2 }],
-  ['thousands of years away', '9000-01-01T17:00:00Z', {}],
+  ['thousands of years before', '0001-01-01T17:00:00Z', {}],
 ])('an instance_at %s is refused', async (_, instance_at, more) => {
   const { answer, newEvents } = await withSeries(more)
   expect(await answer(instance_at)).toMatchObject({
@@ -148,6 +148,30 @@ test('an occurrence that is canceled takes no more answers', async () => {
     body: { error: 'instance_at is an occurrence that is canceled' },
   })
   expect((await answer('2026-11-03T17:00:00Z')).status).toBe(200)
+})
+
+test('a series has occurrences for 100 years, and a later time is refused with the bound', async () => {
+  const zoned = { starts_at: '2026-01-31T10:00:00', ends_at: '2026-01-31T11:00:00', time_zone: 'America/New_York' }
+  const rare = { frequency: 'monthly', interval: 12, by_days: 'MO', by_month_days: '31' }
+  for (const rule of [rare, { frequency: 'yearly' }, { frequency: 'yearly', recur_until: '9999-12-31T10:00:00' }]) {
+    const { answer } = await withSeries({ ...zoned, ...rule })
+    const late = await answer('9994-01-31T10:00:00')
+    expect([late.status, late.body.error]).toEqual([422, 'instance_at must be at most 100 years after starts_at'])
+    expect((await answer('2126-01-31T10:00:00.001')).body.error).toBe('instance_at must be at most 100 years after starts_at')
+    expect((await answer('0001-01-31T10:00:00')).body.error).toBe('instance_at is not an occurrence of this event')
+  }
+  const { answer } = await withSeries({ ...zoned, frequency: 'yearly' })
+  expect((await answer('2126-01-31T10:00:00')).body.event_instance?.instance_index).toBe(100)
+})
+
+test('a series may begin in a far year', async () => {
+  const far = { starts_at: '9000-01-31T10:00:00', ends_at: '9000-01-31T11:00:00', time_zone: 'America/New_York' }
+  const { answer, event } = await withSeries({ ...far, frequency: 'daily', recur_until: '9999-12-31T10:00:00' })
+  expect(event.starts_at).toBe('9000-01-31T15:00:00.000Z')
+  expect((await answer('9000-07-01T10:00:00')).body.event_instance).toMatchObject({
+    starts_at: '9000-07-01T14:00:00.000Z',
+    instance_index: 151,
+  })
 })
 
 test('an event that takes place once has one occurrence, its start', async () => {

@@ -4,7 +4,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import { type Patch, type Query, type Storage, StorageError, type Tx, type Where } from '../../../lib/storage/contract.ts'
+import {
+  Conflict,
+  type LockStrength,
+  type Patch,
+  type Query,
+  type Storage,
+  StorageError,
+  type Tx,
+  UniqueViolation,
+  type Where,
+} from '../../../lib/storage/contract.ts'
 import { shownValue } from '../../../lib/storage/json.ts'
 import type { Row, Table } from '../../../lib/storage/table.ts'
 import type { StorageUnderTest } from '../../../lib/testing/index.ts'
@@ -57,6 +67,11 @@ const writing = (change: (value: unknown) => unknown) =>
       },
     }),
   })
+
+const alikeTexts =
+  'texts that differ only in case, accents, form or blanks at the end are different, in conditions, keys and guards'
+const longestKeys = 'a unique key may be as long as the contract has it, and its last character counts'
+const highestNumbers = 'the highest ids and whole numbers are exact: in rows, conditions, references, guards and order'
 
 export const faultyAdapters: readonly FaultyAdapter[] = [
   {
@@ -319,6 +334,171 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
         }),
       }),
   },
+  ...(
+    [
+      ['case', (text) => text.toLowerCase()],
+      ['accents', (text) => text.normalize('NFD').replace(/\p{Mn}/gu, '')],
+      ['the form of an accent', (text) => text.normalize('NFC')],
+      ['blanks at the end', (text) => text.replace(/ +$/, '')],
+    ] satisfies [string, Same][]
+  ).flatMap(([difference, same]) => [
+    {
+      defect: `conditions ignore ${difference}`,
+      caughtBy: [alikeTexts],
+      open: () => faulty({ tx: (tx) => finding(tx, (wanted, value) => isAlike(same, wanted, value)) }),
+    },
+    {
+      defect: `guards ignore ${difference}`,
+      caughtBy: [alikeTexts],
+      open: () => faulty({ tx: (tx) => guarding(tx, (wanted, value) => isAlike(same, wanted, value)) }),
+    },
+    {
+      defect: `unique keys ignore ${difference}`,
+      caughtBy: [alikeTexts],
+      open: () => faulty({ tx: (tx) => ({ insert: insertUnless(tx, same) }) }),
+    },
+  ]),
+  {
+    defect: 'a text of a unique key may have 255 characters',
+    caughtBy: [longestKeys],
+    open: () =>
+      faulty({
+        tx: (tx) => ({
+          insert: async (table, row) => {
+            if ('slug' in row && String(row.slug).length > 255) throw new RangeError('the text is too long')
+            return tx.insert(table, row)
+          },
+        }),
+      }),
+  },
+  {
+    defect: 'a unique key compares the first 255 characters',
+    caughtBy: [longestKeys],
+    open: () => faulty({ tx: (tx) => ({ insert: insertUnless(tx, (text) => text.slice(0, 255)) }) }),
+  },
+  {
+    defect: 'conditions compare the first 255 characters',
+    caughtBy: [longestKeys],
+    open: () => faulty({ tx: (tx) => finding(tx, (wanted, value) => isAlike((text) => text.slice(0, 255), wanted, value)) }),
+  },
+  {
+    defect: 'numbers and ids in conditions are floating-point numbers of 32 bits',
+    caughtBy: [highestNumbers],
+    open: () => faulty({ tx: (tx) => finding(tx, isNear) }),
+  },
+  {
+    defect: 'numbers and ids in guards are floating-point numbers of 32 bits',
+    caughtBy: [highestNumbers],
+    open: () => faulty({ tx: (tx) => guarding(tx, isNear) }),
+  },
+  {
+    defect: '`after` is a floating-point number of 32 bits',
+    caughtBy: [highestNumbers],
+    open: withQuery((query) =>
+      Number(query.after) > 2 ** 32 ? { ...query, after: String(Math.fround(Number(query.after))) } : query,
+    ),
+  },
+  {
+    defect: 'null in a condition is equal to nothing, as `=` of SQL has it',
+    caughtBy: ['null is found by null alone, in columns of every type that have it'],
+    open: () => faulty({ tx: (tx) => finding(tx, (wanted, value) => wanted !== null && wanted === value) }),
+  },
+  {
+    defect: 'null in a guard is equal to every value',
+    caughtBy: ['null is found by null alone, in columns of every type that have it'],
+    open: () => faulty({ tx: (tx) => guarding(tx, (wanted, value) => wanted === null || wanted === value) }),
+  },
+  {
+    defect: 'null comes after every value',
+    caughtBy: ['null comes before every value'],
+    open: () =>
+      faulty({
+        tx: (tx) => ({
+          find: async (table, query) => {
+            const { by, direction } = query.order ?? { by: 'id', direction: 'asc' }
+            const isLast = (row: object) => (by in row && row[by as never] === null) === (direction === 'asc')
+            return (await tx.find(table, query)).sort((a, b) => Number(isLast(a)) - Number(isLast(b)))
+          },
+        }),
+      }),
+  },
+  {
+    defect: 'an update that changes nothing gives undefined, as changed rows of MySQL would',
+    caughtBy: ['an update to the values that the row already has gives the row, and so does an update of nothing'],
+    open: () =>
+      faulty({
+        tx: (tx) => ({
+          update: async (table, id, patch, guard) => {
+            const before = await tx.get(table, id)
+            const after = await tx.update(table, id, patch, guard)
+            return JSON.stringify(before) === JSON.stringify(after) ? undefined : after
+          },
+        }),
+      }),
+  },
+  {
+    defect: 'an update of nothing gives undefined',
+    caughtBy: ['an update to the values that the row already has gives the row, and so does an update of nothing'],
+    open: () =>
+      faulty({
+        tx: (tx) => ({
+          update: async (table, id, patch, guard) => (isEmptyPatch(patch) ? undefined : tx.update(table, id, patch, guard)),
+        }),
+      }),
+  },
+  {
+    defect: 'an increment by zero or by nothing gives undefined',
+    caughtBy: ['an increment by zero or by nothing gives the row'],
+    open: () =>
+      faulty({
+        tx: (tx) => ({
+          increment: async (table, id, by, guard) =>
+            Object.values(by).some((added) => added !== 0) ? tx.increment(table, id, by, guard) : undefined,
+        }),
+      }),
+  },
+  {
+    defect: 'an error of work with the code of a database is a conflict',
+    caughtBy: ['an error of work comes through unchanged, also with the code of a database or of a socket, and undoes the work'],
+    open: () => faulty({ storage: translatesErrors }),
+  },
+  {
+    defect: 'a read-only transaction sees what is committed between its reads',
+    caughtBy: ['a read-only transaction sees one state, whatever is committed meanwhile'],
+    open: () =>
+      faulty({
+        storage: (storage) => ({
+          transaction: (work, options) =>
+            options?.readOnly ? work(everyCallAlone(storage)) : storage.transaction(work, options),
+        }),
+      }),
+  },
+  {
+    defect: 'share is refused beside share',
+    caughtBy: ['two transactions may hold share on one row at the same time, where they run at the same time at all'],
+    open: () => faulty({ storage: (storage) => lockingRows(storage, (held) => held === undefined) }),
+  },
+  {
+    defect: 'share is granted beside update',
+    caughtBy: ['a lock that excludes another one is the only one until its transaction ends'],
+    open: () =>
+      faulty({ storage: (storage) => lockingRows(storage, (held, wanted) => held === undefined || wanted === 'share') }),
+  },
+  {
+    defect: 'update is granted beside share',
+    caughtBy: ['a lock that excludes another one is the only one until its transaction ends'],
+    open: () => faulty({ storage: (storage) => lockingRows(storage, (held) => held !== 'update') }),
+  },
+  {
+    defect: 'statements after a conflict are committed alone',
+    caughtBy: ['of two transactions that wait for each other none commits a part, even if its work catches the error'],
+    open: () => faulty({ storage: (storage) => lockingRows(storage, besideShare) }),
+  },
+  {
+    defect: 'insertBelow does not lock the parent',
+    caughtBy: ['a parent of insertBelow is neither changed nor removed before the end'],
+    open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(insertsBelow(everyCallAlone(storage))) }) }),
+  },
   {
     defect: '`after` is ignored',
     caughtBy: ['after leaves out everything up to that value, whether a row has it or not'],
@@ -390,6 +570,134 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
 ]
 
 // ---- The longer defects -------------------------------------------------------------------------------------
+
+/** The part of a text that is compared. */
+type Same = (text: string) => string
+
+/** Whether a value of a row is the one that a condition names. */
+type IsEqual = (wanted: unknown, value: unknown) => boolean
+
+const isAlike = (same: Same, wanted: unknown, value: unknown): boolean =>
+  typeof wanted === 'string' && typeof value === 'string' ? same(wanted) === same(value) : wanted === value
+
+const isNear: IsEqual = (wanted, value) =>
+  wanted === null || value === null || Number.isNaN(Number(wanted))
+    ? wanted === value
+    : Math.fround(Number(wanted)) === Math.fround(Number(value))
+
+const isEmptyPatch = (patch: object): boolean => Object.values(patch).every((value) => value === undefined)
+
+const holds = (row: object, where: object, isEqual: IsEqual): boolean =>
+  Object.entries(where).every(([column, wanted]) => [wanted].flat().some((each) => isEqual(each, row[column as never])))
+
+/** Looks for rows by another equality. */
+const finding = (tx: Tx, isEqual: IsEqual): Partial<Tx> => ({
+  find: async (table, { where = {}, limit, offset = 0, ...query }) => {
+    const found = (await tx.find(table, query)).filter((row) => holds(row, where, isEqual))
+    return found.slice(offset, limit === undefined ? undefined : offset + limit)
+  },
+  count: async (table, where) => (await tx.find(table, {})).filter((row) => holds(row, where, isEqual)).length,
+})
+
+/** Compares guards by another equality. */
+function guarding(tx: Tx, isEqual: IsEqual): Partial<Tx> {
+  const may = async <R extends Row, N>(table: Table<R, N>, id: string, guard: Where<R> = {}): Promise<boolean> => {
+    const row = await tx.get(table, id)
+    return row !== undefined && holds(row, guard, isEqual)
+  }
+  return {
+    update: async (table, id, patch, guard) => ((await may(table, id, guard)) ? tx.update(table, id, patch) : undefined),
+    increment: async (table, id, by, guard) => ((await may(table, id, guard)) ? tx.increment(table, id, by) : undefined),
+    remove: async (table, id, guard) => ((await may(table, id, guard)) ? tx.remove(table, id) : undefined),
+  }
+}
+
+/** Takes a slug for taken that another equality takes for taken. */
+const insertUnless =
+  (tx: Tx, same: Same): Tx['insert'] =>
+  async (table, row) => {
+    const slugOf = (of: object): string | undefined => ('slug' in of && typeof of.slug === 'string' ? same(of.slug) : undefined)
+    const slug = slugOf(row)
+    const isTaken =
+      slug !== undefined &&
+      (await tx.find(table, { where: { network_id: row.network_id } as never })).some((other) => slugOf(other) === slug)
+    if (isTaken) throw new UniqueViolation(table.name, ['network_id', 'slug'])
+    return tx.insert(table, row)
+  }
+
+function translatesErrors(storage: Storage): Partial<Storage> {
+  return {
+    transaction: (work, options) =>
+      storage.transaction(work, options).catch((cause: unknown) => {
+        const isOfDatabase = cause instanceof Error && !(cause instanceof StorageError) && 'code' in cause
+        throw isOfDatabase ? new Conflict('run it again', { cause }) : cause
+      }),
+  }
+}
+
+/**
+ * Transactions that run at the same time, in which every call commits at once and a lock lasts until the end. Of two that wait for
+ * each other the second gets a conflict, which undoes its inserts.
+ * @param mayHave whether a lock is granted beside the strongest one that another transaction holds
+ */
+function lockingRows(
+  storage: Storage,
+  mayHave: (held: LockStrength | undefined, wanted: LockStrength) => boolean,
+): Partial<Storage> {
+  const locks: { readonly id: string; readonly strength: LockStrength; readonly owner: object; readonly ended: Promise<void> }[] =
+    []
+  const waiting = new Set<object>()
+  return {
+    async transaction(work, options) {
+      if (options?.readOnly) return storage.transaction(work, options)
+      const owner = {}
+      const end = Promise.withResolvers<void>()
+      const alone = everyCallAlone(storage)
+      const undo: (() => Promise<unknown>)[] = []
+      try {
+        return await work({
+          ...alone,
+          async insert(table, row) {
+            undo.push(() => alone.remove(table, row.id))
+            return alone.insert(table, row)
+          },
+          async lock(table, id, strength) {
+            for (;;) {
+              const others = locks.filter((lock) => lock.id === id && lock.owner !== owner)
+              const [first] = others
+              const held = others.some((lock) => lock.strength === 'update') ? 'update' : first?.strength
+              if (first === undefined || mayHave(held, strength)) break
+              if (waiting.has(first.owner)) {
+                for (const step of undo.splice(0)) await step()
+                throw new Conflict('undone')
+              }
+              waiting.add(owner)
+              await first.ended
+              waiting.delete(owner)
+            }
+            locks.push({ id, strength, owner, ended: end.promise })
+            return alone.get(table, id)
+          },
+        })
+      } finally {
+        for (const lock of locks.filter((each) => each.owner === owner)) locks.splice(locks.indexOf(lock), 1)
+        end.resolve()
+      }
+    },
+  }
+}
+
+/** The locks that are right. */
+const besideShare = (held: LockStrength | undefined, wanted: LockStrength): boolean =>
+  held === undefined || (held === 'share' && wanted === 'share')
+
+const insertsBelow = (tx: Tx): Tx => ({
+  ...tx,
+  async insertBelow(parent, values, table, row) {
+    const [found] = await tx.find(parent, { where: values as Where<never> })
+    return found && tx.insert(table, row)
+  },
+})
 
 /** A door to data that commits every call at once. */
 function everyCallAlone(storage: Storage): Tx {
