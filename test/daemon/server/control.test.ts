@@ -137,7 +137,7 @@ test('a program that holds the file and takes no commands is named', async () =>
   await createCommunity({ storage }).networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
   const { refused } = await folkmoot('keys', 'list', '--storage', `lowdb:${path}`)
   const remedy = 'which takes no commands: end it, or make its keys and endpoints from its own code'
-  expect(refused).toContain(`held by process ${process.pid} (lowdb storage), ${remedy}`)
+  expect(refused).toContain(`held by this process (lowdb storage), ${remedy}`)
 })
 
 describe('the control of a server', () => {

@@ -1,14 +1,20 @@
 /** The panel of `folkmoot serve`: its one-time links, its cookie, and the way out. */
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ServeFlags } from '../../../daemon/server/flags.ts'
 import { createLogins, sessionMs } from '../../../daemon/server/panel/logins.ts'
+import { mountPanel } from '../../../daemon/server/panel/mount.ts'
 import { type Running, serve } from '../../../daemon/server/serve.ts'
+import { createTestCommunity } from '../../support/community.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
 import { folkmoot } from '../../support/program.ts'
 import { virtualClock } from '../relay/virtual-clock.ts'
 
@@ -225,4 +231,44 @@ test('a clock that is set back prolongs neither a link nor a session, and the en
   expect(logins.rightsOf(session)).toEqual(rights)
   clock.advance(1)
   expect(logins.rightsOf(session)).toBeUndefined()
+})
+
+test('a path that a proxy in front may have read otherwise is refused', async () => {
+  const { url } = await linkBy()
+  const cookie = await enter(url)
+  const port = new URL(server.facts.url).port
+  const statusOf = async (path: string) => {
+    const asked = request({ port, host: '127.0.0.1', path, headers: { cookie } }).end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    return answer.resume().statusCode
+  }
+  expect(await statusOf('/admin/panel/1/keys')).toBe(200)
+  for (const path of ['/admin/panel/%2e%2e/panel/1/keys', '/admin/panel/x/..\\1\\keys', '/admin/panel/../panel/1/keys'])
+    expect([path, await statusOf(path)]).toEqual([path, 400])
+})
+
+test('pipelined requests for pages are carried out one at a time', async () => {
+  const { community } = await createTestCommunity({ allowHttp: true })
+  let running = 0
+  let mostRunning = 0
+  const counted = {
+    ...community.networks,
+    async find(name: string) {
+      running += 1
+      mostRunning = Math.max(mostRunning, running)
+      await setTimeout(2)
+      running -= 1
+      return community.networks.find(name)
+    },
+  }
+  const parts = { community: { ...community, networks: counted }, relay: undefined, port: 1, publicUrl: undefined }
+  const rules = { allowHttp: true, trustProxy: false, onError: () => {} }
+  const mounted = mountPanel({ ...parts, ...rules }, { url: '' }, (_, response) => response.end())
+  const origin = await onLoopback(mounted.listener)
+  const cookie = await enter(origin + mounted.link().url)
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1').setEncoding('utf8')
+  const page = `GET /admin/panel/1/keys HTTP/1.1\r\nHost: a\r\nCookie: ${cookie}\r\n\r\n`
+  socket.write(page.repeat(19) + page.replace('Host', 'Connection: close\r\nHost'))
+  const answers = (await socket.toArray()).join('')
+  expect([answers.split('HTTP/1.1 200 OK').length - 1, mostRunning]).toEqual([20, 1])
 })
