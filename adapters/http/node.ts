@@ -9,7 +9,7 @@ import { writeAnswer } from './node-answer.ts'
 import type { HostRequest, Kept } from './node-body.ts'
 import { type Bounds, boundRules, type TransferBounds } from './node-bounds.ts'
 import { address, toIncoming } from './node-request.ts'
-import { inOwnContext, takeTurn } from './node-turns.ts'
+import { inOwnContext, isMadeUp, takeTurn } from './node-turns.ts'
 import { requireCommunity } from './require-community.ts'
 
 /** Continues with the host's next handler. */
@@ -117,8 +117,8 @@ export function answer(
 const isToContinue = (request: IncomingMessage, response: ServerResponse & { readonly _sent100?: boolean }): boolean =>
   request.headers.expect?.toLowerCase() === '100-continue' &&
   request.httpVersionMajor < 2 &&
-  !response._sent100 &&
-  !response.headersSent
+  !isMadeUp(request) &&
+  !response._sent100
 
 const waitsForOthers = ({ method, httpVersionMajor }: IncomingMessage): boolean =>
   method !== 'GET' && method !== 'HEAD' && httpVersionMajor < 2
