@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2ServerRequest } from 'node:http2'
+import type { Http2ServerRequest, ServerHttp2Stream } from 'node:http2'
 import { type Answer, lingerMs } from '../../lib/http/exchange.ts'
 import { bytesOf, isBeyondLatin1 } from '../utf8.ts'
 import { type Bounds, type Watch, watch } from './node-bounds.ts'
+import { cut, isGone } from './node-stream.ts'
 import { isMadeUp } from './node-turns.ts'
 
 /** Characters of an answer that is encoded once and written as a whole: a page of a hundred records. */
@@ -24,7 +25,7 @@ export function writeAnswer(
   bounds: Bounds,
   sent: () => void,
 ): void {
-  if (response.destroyed || response.headersSent) {
+  if (isGone(response) || response.headersSent) {
     sent()
     return
   }
@@ -51,7 +52,7 @@ export function writeAnswer(
   }
   // A stream of HTTP/2 of which a part is unread would stay open: close it when the answer has left (RFC 9113, 8.1).
   if (request.httpVersionMajor >= 2 && !request.complete)
-    response.once('finish', () => (request as IncomingMessage & Partial<Http2ServerRequest>).stream?.close())
+    closeWhenWritten((request as IncomingMessage & Partial<Http2ServerRequest>).stream)
   if (text !== null && text.length > wholeLength) {
     writeSlices(response, text, watchAnswer(request, response, bounds, sent))
   } else {
@@ -60,6 +61,8 @@ export function writeAnswer(
     else watchAnswer(request, response, bounds, sent)
   }
 }
+
+const closeWhenWritten = (stream?: ServerHttp2Stream) => stream?.once('finish', () => stream.close())
 
 const encoder = new TextEncoder()
 /** Room for the UTF-8 of one short text. */
@@ -104,7 +107,8 @@ function watchAnswer(request: IncomingMessage, response: ServerResponse, bounds:
   const { socket } = request
   const watching = watch(bounds.answerStallMs, bounds.answerTimeoutMs, () => {
     if (request.httpVersionMajor < 2) socket.destroy()
-    else response.destroy()
+    else cut(response)
+    end()
   })
   let ended = false
   const end = () => {

@@ -6,6 +6,7 @@ import { maxFormBytes } from '../../lib/panel/entry/form.ts'
 import type { Panel } from '../../lib/panel/index.ts'
 import type { HostRequest, Kept } from './node-body.ts'
 import { address, header, toIncoming } from './node-request.ts'
+import { cut } from './node-stream.ts'
 import { inTurn } from './node-turns.ts'
 
 /** A panel that is told of the request of the framework, or one that is not. */
@@ -74,7 +75,7 @@ export async function answerPanel<Host>(
     await write(message, response, answer)
   } catch {
     // The client is gone.
-    response.destroy()
+    cut(response)
   }
   return true
 }

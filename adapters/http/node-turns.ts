@@ -5,6 +5,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Duplex } from 'node:stream'
+import { cut, isGone } from './node-stream.ts'
 
 /**
  * Whether a request came over no connection: `inject` of a framework makes such requests, and so do adapters of function platforms.
@@ -16,6 +17,8 @@ export const isMadeUp = ({ httpVersionMajor, socket }: IncomingMessage): boolean
 interface Connection {
   running: number
   readonly waiting: (() => void)[]
+  /** Whether its end is listened to, as it is once something waits. */
+  isWatched: boolean
 }
 
 /** HTTP/2 interleaves its streams by design. */
@@ -33,6 +36,7 @@ const connections = new WeakMap<Link, Connection>()
 /** The socket of HTTP/1, or the session of HTTP/2, whose streams come and go. */
 interface Link {
   readonly destroyed: boolean
+  once(event: 'close', closed: () => void): unknown
 }
 
 /**
@@ -47,22 +51,20 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
   const link = linkOf(request)
   let connection = connections.get(link)
   if (!connection) {
-    connection = { running: 0, waiting: [] }
+    connection = { running: 0, waiting: [], isWatched: false }
     connections.set(link, connection)
   }
-  const { waiting } = connection
   const { socket } = request
   const start = () => begin(() => next(connection, link, request))
   if (connection.running < atOnce(request)) {
     connection.running += 1
     start()
   } else if (waitingOfAll < maxWaiting) {
-    waiting.push(inOwnContext(start))
-    waitingOfAll += 1
+    wait(connection, link, inOwnContext(start))
     // Bytes that the socket has read already still come; nothing more, until the queue is empty.
     if (request.httpVersionMajor < 2) socket.pause()
   } else if (request.httpVersionMajor < 2) socket.destroy()
-  else response.destroy()
+  else cut(response)
 }
 
 /** The same work, in the asynchronous context of this call: the host may keep something of the request there, such as its user. */
@@ -81,6 +83,14 @@ function next(connection: Connection, link: Link, { socket, httpVersionMajor }: 
   else connection.running -= 1
 }
 
+function wait(connection: Connection, link: Link, start: () => void): void {
+  connection.waiting.push(start)
+  waitingOfAll += 1
+  // Requests under way may never end where their connection has.
+  if (!connection.isWatched) link.once('close', () => forget(connection))
+  connection.isWatched = true
+}
+
 function forget({ waiting }: Connection): void {
   waitingOfAll -= waiting.length
   waiting.length = 0
@@ -89,7 +99,7 @@ function forget({ waiting }: Connection): void {
 /** Begins a request in its turn, which lasts until its response is closed. */
 export function inTurn(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
   takeTurn(request, response, (done) => {
-    if (response.destroyed) {
+    if (isGone(response)) {
       done()
       return
     }

@@ -9,6 +9,7 @@ import { writeAnswer } from './node-answer.ts'
 import type { HostRequest, Kept } from './node-body.ts'
 import { type Bounds, boundRules, type TransferBounds } from './node-bounds.ts'
 import { address, toIncoming } from './node-request.ts'
+import { cut } from './node-stream.ts'
 import { inOwnContext, isMadeUp, takeTurn } from './node-turns.ts'
 import { requireCommunity } from './require-community.ts'
 
@@ -95,7 +96,7 @@ export function answer(
     }
     // Nothing can be said about a request that was never carried out; but its client need not wait.
     const failed = () => {
-      response.destroy()
+      cut(response)
       sent()
     }
     try {
@@ -158,7 +159,7 @@ function writeFinished(): void {
       writeAnswer(request, response, result, bounds, sent)
     } catch {
       // The connection is beyond help.
-      response.destroy()
+      cut(response)
       sent()
     }
 }

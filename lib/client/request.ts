@@ -40,7 +40,8 @@ function searchOf(name: string, query: Readonly<Record<string, unknown>>): URLSe
  * A server behind a proxy may write links with another origin.
  */
 function searchIn(name: string, link: unknown): URLSearchParams {
-  const url = typeof link === 'string' && URL.parse(link, 'https://localhost')
+  // A relative link with a scheme, such as `http:?page=2`, is resolved against the same scheme alone.
+  const url = typeof link === 'string' && (URL.parse(link, 'https://localhost') ?? URL.parse(link, 'http://localhost'))
   if (!url) throw new TypeError(`${name}: from must be the link of a page, as \`page.links.next\``)
   return url.searchParams
 }

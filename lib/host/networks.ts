@@ -92,7 +92,8 @@ export interface Networks {
 }
 
 const subdomainRule = 'must be 2 to 63 characters: a letter, then letters, digits and hyphens, all lower case'
-const isSubdomain = (text: string): boolean => /^[a-z][a-z0-9-]{1,62}$/.test(text)
+/** Whether a text is a subdomain. */
+export const isSubdomain = (text: string): boolean => /^[a-z][a-z0-9-]{1,62}$/.test(text)
 
 const changeable = {
   subtitle: optional(ShortText),

@@ -23,6 +23,7 @@ import {
 } from '../rules/course-tree.ts'
 import { closeGap } from '../rules/positions.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { type CourseworkRow, courseworks } from '../storage/tables/content.ts'
 import { type SpaceRow, spaces } from '../storage/tables/members.ts'
@@ -146,7 +147,8 @@ export const deleteCoursework = operation({
     const { item } = await addressed(call, call.params)
     // Counted first: a concurrent move among the same siblings now waits or runs again.
     if (item.parent_id) await call.tx.increment(courseworks, item.parent_id, { children_count: -1 })
-    const { position } = found(await call.tx.get(courseworks, item.id), 'Coursework')
+    const { position, parent_id } = found(await call.tx.get(courseworks, item.id), 'Coursework')
+    orConflict(parent_id === item.parent_id ? item : undefined, `courseworks ${item.id}`)
     await removeWithDependents(call.tx, courseworks, item.id)
     if (item.parent_id) await closeGap(call.tx, courseworks, { parent_id: item.parent_id }, position)
   },

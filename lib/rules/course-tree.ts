@@ -110,12 +110,14 @@ export async function move(
   if (item.type === 'section') await checkPosition(context, item, parent)
   // Both parents in one order: another item may be moving the other way.
   for (const id of [parent.id, item.parent_id ?? parent.id].sort(compareIds)) await tx.lock(courseworks, id, 'update')
+  // Siblings may have moved before they were locked.
+  const { position: left } = orConflict(await tx.get(courseworks, item.id), `courseworks ${item.id}`)
   const position = await lastPosition(context, parent)
   if (item.parent_id) await tx.increment(courseworks, item.parent_id, { children_count: -1 })
-  const stillThere = { parent_id: item.parent_id, position: item.position }
+  const stillThere = { parent_id: item.parent_id, position: left }
   orConflict(
     await tx.update(courseworks, item.id, { parent_id: parent.id, position, ...context.touch() }, stillThere),
     `courseworks ${item.id}`,
   )
-  if (item.parent_id) await closeGap(tx, courseworks, { parent_id: item.parent_id }, item.position)
+  if (item.parent_id) await closeGap(tx, courseworks, { parent_id: item.parent_id }, left)
 }

@@ -1,6 +1,7 @@
 /** `folkmoot members …` */
 import { systemChance } from '../../../lib/base/chance.ts'
 import { withLines } from '../../../lib/host/audit/work.ts'
+import { plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
@@ -52,7 +53,7 @@ export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
       done: count,
       before: count,
     })
-    const whose = `${members} member${members === 1 ? '' : 's'} of ${network.subdomain}`
+    const whose = `${members} member${members === 1 ? '' : 's'} of ${plain(network.subdomain)}`
     out.line(
       flags.json
         ? JSON.stringify({ network_id: network.id, members, consent: given })

@@ -1,12 +1,12 @@
 /** How commands show their results: one thing, a list, a new secret. */
-import { jsonLines } from '../../json.ts'
+import { jsonLines, plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import { type Column, table } from '../../table.ts'
 import type { StorageFlags } from '../operator.ts'
 
-/** One thing: a sentence for people, an object for programs. */
+/** One thing: sentences for people, an object for programs. Names in the sentences may come from another server. */
 export const showOne = (out: Output, { json }: StorageFlags, value: object, sentence: string): void =>
-  out.line(json ? JSON.stringify(value) : sentence)
+  out.line(json ? JSON.stringify(value) : sentence.split('\n').map(plain).join('\n'))
 
 /** A list: a table for people, one object per line for programs. */
 export function showList<Row extends object>(

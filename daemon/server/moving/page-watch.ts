@@ -5,18 +5,27 @@ import { UsageError } from '../../usage.ts'
 /** So many pages without a record may follow each other, as in the client. */
 const maxEmptyPages = 1000
 
+/** The records as a text; `undefined` if they nest too deeply for one. */
+function textOf(items: readonly unknown[]): string | undefined {
+  try {
+    return JSON.stringify(items)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * @param list names the list, for messages
  * @returns a function that is given each page, and returns whether it is another one than the page before
  */
 export function pageWatch(list: string): (page: Page<unknown>) => boolean {
   const links = new Set<string>()
-  let before = ''
+  let before: string | undefined
   let empty = 0
   return ({ items, links: { next } }) => {
-    const now = JSON.stringify(items)
+    const now = textOf(items)
     // A server that sends its whole list as one array, whichever page it is asked for.
-    if (items.length > 0 && now === before) return false
+    if (items.length > 0 && now !== undefined && now === before) return false
     before = now
     if (next !== null && links.has(next))
       throw new UsageError(`the list of ${list} has no end: the server links to a page that it has shown before`)

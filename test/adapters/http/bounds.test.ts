@@ -1,8 +1,17 @@
-import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
+import { once } from 'node:events'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import {
+  type ClientHttp2Session,
+  type ClientSessionRequestOptions,
+  connect as connectHttp2,
+  createServer as createHttp2Server,
+} from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { type TransferBounds, toNodeListener } from '../../../adapters/http/node.ts'
+import { panelMiddleware, type TransferBounds, toNodeListener } from '../../../adapters/http/node.ts'
 import type { Answer, Incoming, Options } from '../../../lib/index.ts'
+import { createPanel } from '../../../lib/panel/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
 import { onLoopback } from '../../support/on-loopback.ts'
 
@@ -123,6 +132,91 @@ test('the streams of one HTTP/2 connection are all answered, a bounded number at
   expect(mostRunning).toBe(32)
   expect(await ask('POST', 'x'.repeat(2 * MiB))).toBe(413)
   await eventually(() => expect(it.community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
+})
+
+/** A server of HTTP/2, and a connection to it. */
+async function openHttp2(listener: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createHttp2Server(listener as unknown as Parameters<typeof createHttp2Server>[1])
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const clients: ClientHttp2Session[] = []
+  onTestFinished(() => {
+    for (const client of clients) client.destroy()
+    server.close()
+  })
+  const session = async () => {
+    const client = connectHttp2(origin).on('error', () => {})
+    clients.push(client)
+    await once(client, 'remoteSettings')
+    return client
+  }
+  return session
+}
+
+const asked = (client: ClientHttp2Session, headers: OutgoingHttpHeaders, options?: ClientSessionRequestOptions) =>
+  client
+    .request(headers, options)
+    .on('error', () => {})
+    .resume()
+
+test('streams that are reset while they wait hold nothing, on their session or on others', async () => {
+  const { community } = await createTestCommunity()
+  const panel = panelMiddleware(
+    createPanel(community, {
+      async authorize() {
+        await pause(30)
+        return null
+      },
+    }),
+  )
+  const listener = (request: IncomingMessage, response: ServerResponse) => panel(request, response, () => response.end())
+  const session = await openHttp2(listener)
+  const page = { ':path': '/admin/panel/' }
+  // Together more than may wait.
+  for (let round = 0; round < 12; round++) {
+    const client = await session()
+    const first = Array.from({ length: 80 }, () => asked(client, page))
+    await pause(5)
+    // 32 of them are under way.
+    for (const waiting of first.slice(32)) waiting.close(8)
+    for (let index = 0; index < 850; index++) {
+      asked(client, page).close(8)
+      if (index % 90 === 89) await pause(2)
+    }
+    const [headers] = await once(asked(client, page), 'response')
+    expect(headers[':status']).toBe(403)
+    client.destroy()
+  }
+  const { socket, text } = await open(Number(new URL(await onLoopback(listener)).port))
+  socket.write('GET /admin/panel/ HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3))
+  await eventually(() => expect(countOf(text(), 'HTTP/1.1 403')).toBe(3))
+})
+
+test('a stream that is reset before its long answer is there holds nothing of what may be in flight', async () => {
+  const { community, token } = await withLargeList()
+  const serve = async (incoming: Incoming) => {
+    const answer = await community.serve(incoming)
+    await pause(20)
+    return answer
+  }
+  const session = await openHttp2(toNodeListener({ serve }, { answerStallMs: 60_000 }))
+  const client = await session()
+  for (let index = 0; index < 32; index++) asked(client, { ':path': tags, authorization: `Bearer ${token}` }).close(8)
+  await eventually(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
+  const [headers] = await once(asked(client, { ':path': tags, authorization: `Bearer ${token}` }), 'response')
+  expect(headers[':status']).toBe(200)
+})
+
+test('the stream of a body that stops arriving is closed behind its 408', async () => {
+  const { community, token } = await createTestCommunity({ allowHttp: true })
+  const session = await openHttp2(toNodeListener(community, { bodyStallMs: 100 }))
+  const headers = { ':method': 'POST', ':path': tags, authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const stream = asked(await session(), headers, { endStream: false })
+  stream.write('{"ti')
+  const closed = once(stream, 'close')
+  const [answer] = await once(stream, 'response')
+  expect(answer[':status']).toBe(408)
+  await closed
 })
 
 test('a body behind a pipelined request arrives', async () => {

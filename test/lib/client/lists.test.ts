@@ -246,3 +246,17 @@ test('the order of collections comes back as a page', async () => {
   const page = await order.client.collections.order(5, { spaces: [] } as never)
   expect(page.items).toEqual([{ id: 2 }, { id: 1 }])
 })
+
+test.each(['http', 'https'])('a link that names its scheme alone, %s, leads to the next page of that server', async (scheme) => {
+  const asked: string[] = []
+  const client = createClient({
+    ...{ baseUrl: `${scheme}://localhost`, network: '1', token: 'x' },
+    async fetch({ url }) {
+      asked.push(new URL(url).search)
+      const next = asked.length === 1 ? `${scheme}:?page=2` : null
+      return json({ items: [{ id: String(asked.length) }], links: { self: url, next } })
+    },
+  })
+  expect(await client.tags.list().toArray({ limit: 10 })).toHaveLength(2)
+  expect(asked[1]).toContain('page=2')
+})

@@ -1,5 +1,6 @@
 /** One server of a comparison, and its answers. */
 
+import { readText } from '../../../../lib/client/answer.ts'
 import type { List } from '../../../../lib/client/index.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
 import { UsageError } from '../../../usage.ts'
@@ -18,6 +19,8 @@ export interface Side {
   readonly paced: Paced
 }
 
+/** The limit of the client for an answer, in bytes. */
+const maxAnswerBytes = 64 * 1024 * 1024
 /** Carries the envelope of a list through the client, which gives the headers of an answer. */
 const envelopeHeader = 'x-folkmoot-envelope'
 
@@ -49,13 +52,16 @@ export function sideOf({ name, base, options }: Server, onWait?: (ms: number) =>
   const paced = pacedClient(
     {
       ...options,
+      maxAnswerBytes,
       async fetch(request) {
         const response = await send(request)
         if (!response.ok) return response
-        const text = await response.text()
+        // The client reads what is too large or breaks off, and names the reason.
+        const text = await readText(request.url, response.clone(), maxAnswerBytes, request.signal).catch(() => undefined)
+        if (text === undefined) return response
         const { status } = response
         const headers = new Headers(response.headers)
-        headers.set(envelopeHeader, envelopeIn(text))
+        headers.set(envelopeHeader, encodeURIComponent(envelopeIn(text).toWellFormed()))
         return new Response([204, 205, 304].includes(status) ? null : text, { status, headers })
       },
     },
@@ -104,6 +110,7 @@ export const isRefusedToken = ({ status, body }: Answered): boolean =>
 /** The status and the body of a refusal. @throws any other error */
 function refusalIn(error: unknown): Answered {
   if (!isClientError(error) || error.status === undefined || isOurs(error.status)) throw error
+  if (error.code === 'answer_too_large') throw error
   return { status: error.status, body: error.body }
 }
 
@@ -137,7 +144,7 @@ export async function* askPages({ paced }: Side, { route, params, query }: Read,
       yield { status: page.status, body: undefined, records: [], isLast: true, envelope: '' } satisfies PageAnswered
       return
     }
-    const envelope = page.headers.get(envelopeHeader) ?? ''
+    const envelope = decodeURIComponent(page.headers.get(envelopeHeader) ?? '')
     from = page.links.next
     yield { status: page.status, body: undefined, records: page.items, isLast: from === null, envelope } satisfies PageAnswered
     if (from === null) return

@@ -1,4 +1,5 @@
 /** The first step of a pull: the network itself, and whose token it is. */
+import { isSubdomain } from '../../../../lib/host/networks.ts'
 import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
 import { scoped } from '../../../../lib/storage/scoped.ts'
 import type { Id } from '../../../../lib/storage/table.ts'
@@ -68,6 +69,8 @@ async function writeNetwork(
   const mark = await noteOf(tx, 'source', id)
   const known = await here.get(networks, id)
   const name = textOf(columns['subdomain'])
+  if (!isSubdomain(name))
+    throw new UsageError(`the subdomain of the network, ${JSON.stringify(name)}, cannot be one: look at the address in --from`)
   if (known && mark?.about !== from)
     throw new UsageError(
       mark

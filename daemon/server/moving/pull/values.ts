@@ -24,7 +24,9 @@ function converted(type: Column['type'], raw: unknown, ids: Ids): unknown {
   if (type === 'boolean') return raw === true
   if (type === 'json') return typeof raw === 'object' ? raw : null
   const number = asNumber(raw)
-  return number === null || type === 'real' ? number : Math.trunc(number)
+  if (number === null || type === 'real') return number
+  const whole = Math.trunc(number)
+  return Number.isSafeInteger(whole) ? whole : null
 }
 
 /** The value of a column that must not be null, where nothing better is known. */

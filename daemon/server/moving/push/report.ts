@@ -1,4 +1,5 @@
 /** The report of a push, for people. */
+import { plain } from '../../../json.ts'
 import { table } from '../../../table.ts'
 import { columnsOfTable } from '../columns-of-table.ts'
 import type { LeftRows, NotTaken, PushedList, PushReport } from './push-network.ts'
@@ -50,7 +51,7 @@ export function written(report: Whole): string {
     ...not_taken.map(lineOfTable),
     dry_run
       ? `Nothing was sent: this was a dry run. ${requests} requests.`
-      : `Network ${network.subdomain} has the id ${network.id_there} there. ${requests} requests${waited}. State: ${state}`,
+      : `Network ${network.subdomain} has the id ${plain(network.id_there)} there. ${requests} requests${waited}. State: ${state}`,
   ].join('\n')
 }
 

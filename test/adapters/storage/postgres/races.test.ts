@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { postgresOutbox, postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { type Community, createCommunity } from '../../../../lib/index.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
+import { courseworks } from '../../../../lib/storage/tables/content.ts'
 import { segments } from '../../../../lib/storage/tables/custom-fields.ts'
 import { request } from '../../../support/community.ts'
 import { testPostgres } from '../../../support/postgres.ts'
@@ -55,7 +56,23 @@ async function twoServers(wrapped = (storage: Storage): Storage => storage) {
     await storage.close()
     return row?.member_count
   }
-  return { first, send, faults, countOf, events: async () => recordsOf(await postgresOutbox({ url: server.url, schema })) }
+  const itemsBelow = async (parent: string) => {
+    const storage = await postgresStorage({ url: server.url, schema })
+    const found = await storage.transaction(async (tx) => ({
+      count: (await tx.get(courseworks, parent))?.children_count,
+      positions: (await tx.find(courseworks, { where: { parent_id: parent } })).map(({ position }) => position).sort(),
+    }))
+    await storage.close()
+    return found
+  }
+  return {
+    first,
+    send,
+    faults,
+    countOf,
+    itemsBelow,
+    events: async () => recordsOf(await postgresOutbox({ url: server.url, schema })),
+  }
 }
 
 const many = Array.from({ length: 60 }, (_, n) => n)
@@ -140,4 +157,43 @@ test('a thing that 32 callers give and take away in turn, on two servers, is nev
     const unexpected = statuses.filter((status) => ![200, 201, 204, 404].includes(status))
     expect({ what, unexpected, faults }).toEqual({ what, unexpected: [], faults: [] })
   }
+})
+
+test('a course item that is moved and deleted at once leaves both parents with their counts and positions', async () => {
+  const { send, itemsBelow, faults } = await twoServers(slow)
+  const space = (await send(0, 'POST', '/spaces', { name: 'Course' })).body.id
+  const path = `/spaces/${space}/courseworks`
+  const made = async (type: string, parent_id?: string): Promise<string> =>
+    (await send(0, 'POST', path, { type, ...(parent_id === undefined ? {} : { parent_id }) })).body.id
+  for (let round = 0; round < 12; round++) {
+    const [from, to] = [await made('section'), await made('section')]
+    const [, item] = [
+      await made('lesson', from),
+      await made('lesson', from),
+      await made('lesson', from),
+      await made('lesson', to),
+    ]
+    await Promise.all([
+      send(round, 'PATCH', `${path}/${item}/`, { parent_id: to }),
+      send(round + 1, 'DELETE', `${path}/${item}/`, undefined),
+    ])
+    for (const parent of [from, to]) {
+      const { count, positions } = await itemsBelow(parent)
+      expect([count, positions]).toEqual([positions.length, positions.map((_, place) => place + 1)])
+    }
+  }
+  expect(faults).toEqual([])
+})
+
+test('24 lessons of one section that are moved at once are all moved', async () => {
+  const { send, itemsBelow, faults } = await twoServers(slow)
+  const space = (await send(0, 'POST', '/spaces', { name: 'Course' })).body.id
+  const path = `/spaces/${space}/courseworks`
+  const made = async (body: object): Promise<string> => (await send(0, 'POST', path, body)).body.id
+  const [from, to] = [await made({ type: 'section' }), await made({ type: 'section' })]
+  const lessons: string[] = []
+  for (let index = 0; index < 24; index++) lessons.push(await made({ type: 'lesson', parent_id: from }))
+  const moved = await Promise.all(lessons.map((id, n) => send(n, 'PATCH', `${path}/${id}/`, { parent_id: to })))
+  expect({ statuses: statusesOf(moved), faults }).toEqual({ statuses: { 200: 24 }, faults: [] })
+  expect([await itemsBelow(from), (await itemsBelow(to)).count]).toEqual([{ count: 0, positions: [] }, 24])
 })

@@ -1,7 +1,7 @@
 /** `folkmoot diff`: two servers that answer alike, and two that do not. */
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
-import { askRecord, sideOf } from '../../../../daemon/server/moving/diff/ask.ts'
+import { askRecord, reach, sideOf } from '../../../../daemon/server/moving/diff/ask.ts'
 import { compareServers } from '../../../../daemon/server/moving/diff/compare-servers.ts'
 import { listRoutes, recordRoutes } from '../../../../daemon/server/moving/diff/reads.ts'
 import { createCommunity } from '../../../../lib/index.ts'
@@ -171,4 +171,28 @@ test('a server that does not answer, or refuses the token, ends the comparison',
   if (!me) throw new Error('there is a request for the token’s own member')
   const asked = askRecord(side('b', stranger), { route: me, params: {}, query: {} }, new AbortController().signal)
   await expect(asked).rejects.toThrow(/401/)
+})
+
+test('fields with names of any alphabet around the records are compared', async () => {
+  const source = await seededSource()
+  const renamed = changed(source, (text, path) => (path === '/tags' ? text.replace('{"items"', '{"日本":1,"items"') : text))
+  const { differences } = await compared(side('a', source, renamed), side('b', source))
+  expect(JSON.stringify(differences)).toContain('日本')
+})
+
+test('an answer beyond the limit of the client is named as that, and not read to its end', async () => {
+  const source = await seededSource()
+  let sent = 0
+  const endless: Answer = async () =>
+    new Response(
+      new ReadableStream({
+        pull(controller) {
+          sent += 1
+          controller.enqueue(new Uint8Array(1024 * 1024).fill(32))
+        },
+      }),
+      { headers: { 'content-type': 'application/json' } },
+    )
+  await expect(reach(side('a', source, endless))).rejects.toThrow(/larger than 67108864 bytes/)
+  expect(sent).toBeLessThan(100)
 })

@@ -196,6 +196,36 @@ test('a list whose links lead in a circle ends the pull', async () => {
   await expect(pullFrom(source, memoryStorage(), { answer: circling, only: ['tags'] })).rejects.toThrow(/list of tags has no end/)
 })
 
+/** The source, whose list of tags is a page that is given. */
+const withTags =
+  ({ community }: Awaited<ReturnType<typeof seededSource>>, page: (request: Request) => string): Answer =>
+  async (request) =>
+    new URL(request.url).pathname.endsWith('/tags')
+      ? new Response(page(request), { headers: { 'content-type': 'application/json' } })
+      : community.fetch(request)
+
+test('a record that nests too deeply for a text, and a number that no column holds, do not end a pull', async () => {
+  const source = await seededSource()
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const page = () =>
+    `{"items":[{"id":"9001","title":"Deep","deep":${deep},"member_count":1e300}],"links":{"self":"","next":null}}`
+  const report = await pullFrom(source, memoryStorage(), { answer: withTags(source, page), only: ['tags'] })
+  expect(report.lists.find(({ list }) => list === 'tags')).toMatchObject({ read: 1, added: 1, unread: null })
+})
+
+test('a network with an impossible subdomain is refused, before anything of it is printed or stored', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  const answer: Answer = async (request) => {
+    const response = await source.community.fetch(request)
+    const text = await response.text()
+    const changed = text.replace('"subdomain":"demo"', '"subdomain":"\\u001b]0;mine\\u0007"')
+    return new Response(changed, { status: response.status, headers: response.headers })
+  }
+  await expect(pullFrom(source, target, { answer })).rejects.toThrow('"\\u001b]0;mine\\u0007", cannot be one')
+  expect((await everything(target))['networks']).toEqual([])
+})
+
 test('429, 503 and lost connections cost time and nothing else', async () => {
   const source = await seededSource()
   const target = memoryStorage()
