@@ -1,18 +1,10 @@
 /** Watches the pages of a list: some servers send one page for ever, or empty ones, and some links lead in a circle. */
 import type { Page } from '../../../lib/client/index.ts'
+import { contentOf } from '../../../lib/client/lists/endless.ts'
 import { UsageError } from '../../usage.ts'
 
 /** So many pages without a record may follow each other, as in the client. */
 const maxEmptyPages = 1000
-
-/** The records as a text; `undefined` if they nest too deeply for one. */
-function textOf(items: readonly unknown[]): string | undefined {
-  try {
-    return JSON.stringify(items)
-  } catch {
-    return undefined
-  }
-}
 
 /**
  * @param list names the list, for messages
@@ -22,10 +14,14 @@ export function pageWatch(list: string): (page: Page<unknown>) => boolean {
   const links = new Set<string>()
   let before: string | undefined
   let empty = 0
-  return ({ items, links: { next } }) => {
-    const now = textOf(items)
+  return (page) => {
+    const {
+      items,
+      links: { next },
+    } = page
+    const now = contentOf(page)
     // A server that sends its whole list as one array, whichever page it is asked for.
-    if (items.length > 0 && now !== undefined && now === before) return false
+    if (now !== undefined && now === before) return false
     before = now
     if (next !== null && links.has(next))
       throw new UsageError(`the list of ${list} has no end: the server links to a page that it has shown before`)

@@ -5,7 +5,7 @@ import type { Page } from './page.ts'
 const maxEmptyPages = 1000
 
 /** The content of a page, to compare; `undefined` if it is nested too deeply for that. */
-function contentOf({ items }: Page<unknown>): string | undefined {
+export function contentOf({ items }: Page<unknown>): string | undefined {
   if (items.length === 0) return undefined
   try {
     return JSON.stringify(items)
