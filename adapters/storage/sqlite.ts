@@ -12,6 +12,7 @@ import { anything, callable, checkOptions, flag, positive, type RulesOf, sqliteP
 import { openConnection } from '../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../sql/sqlite/dialect.ts'
 import { storageErrorOf } from '../sql/sqlite/errors.ts'
+import { watchFile } from '../sql/sqlite/file.ts'
 import { migrateFile, requireMigratedFile } from '../sql/sqlite/migrate.ts'
 import type { Statement } from '../sql/statement.ts'
 import type { TableShape } from '../sql/values.ts'
@@ -139,6 +140,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const appended = appendedRecords((records) => connection.change(statements.append(records)), undo.beforeChange)
   const groups = groupCommits({
     ...{ connection, path, log, undo, busyTimeoutMs },
+    beforeBegin: watchFile(path),
     begun() {
       appended.groupBegun()
       if (othersToRead()) kept.forget()

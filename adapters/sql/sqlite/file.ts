@@ -17,3 +17,20 @@ export function makeFile(path: string): void {
   if (there) accessSync(path, constants.R_OK | constants.W_OK)
   else closeSync(openSync(path, 'a', 0o600))
 }
+
+/**
+ * Watches the file that is open. SQLite does not notice that another one was moved to its path, and writes to the one without a name.
+ * Its writes would be lost.
+ *
+ * @returns a function that throws StorageError `unavailable` when the path names another file, or none
+ */
+export function watchFile(path: string): () => void {
+  const find = () => statSync(path, { bigint: true, throwIfNoEntry: false })
+  const opened = find()
+  return () => {
+    const there = find()
+    if (there && there.ino === opened?.ino && there.dev === opened.dev) return
+    const change = there ? 'another file has its place' : 'it was removed or moved'
+    throw new StorageError('unavailable', `${path}: ${change} while it was open. Nothing was written; start this process again`)
+  }
+}

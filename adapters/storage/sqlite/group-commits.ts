@@ -52,6 +52,8 @@ export interface GroupCommitOptions {
   readonly undo: Undo
   /** Milliseconds to wait for another process that writes. */
   readonly busyTimeoutMs: number
+  /** Called before a group begins. If it throws, nothing is written. */
+  readonly beforeBegin?: () => void
   /** Called when a group has begun. */
   readonly begun?: () => void
   /** Called before each commit. If it throws, the group is undone. */
@@ -154,8 +156,9 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
     }
   }
 
-  /** @throws an error of SQLite, `busy` while another connection holds the file */
+  /** @throws an error of SQLite, `busy` while another connection holds the file; what `beforeBegin` throws */
   function begin(): void {
+    options.beforeBegin?.()
     // A second sync does not write pages again that a failed one has dropped. So the log goes into the database file first.
     if (log.isDoubtful()) {
       const [[isBusy] = [1]] = connection.query({ sql: 'PRAGMA wal_checkpoint(TRUNCATE)', values: [] })

@@ -1,6 +1,6 @@
 /** Faults that only SQLite has: one writer for many processes, groups of commits, files that are damaged or full. */
 import { writeFileSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { copyFile, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
@@ -35,6 +35,27 @@ test('the file is only for its owner, and a person can query it', async () => {
   const row = database.prepare('SELECT id, name, size, label FROM folkmoot_things').get()
   database.close()
   expect({ ...row }).toEqual({ id: 7, name: 'Thing 7', size: 0, label: null })
+})
+
+test('once the file is replaced or removed under the storage, nothing more is written', async () => {
+  const path = file()
+  const storage = await open({ path })
+  await insertAndTell(storage, 1)
+  await copyFile(path, `${path}.backup`)
+  await rename(path, `${path}.before`)
+  await rename(`${path}.backup`, path)
+  await expect(insertAndTell(storage, 2)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `${path}: another file has its place while it was open. Nothing was written; start this process again`,
+  })
+  await rm(path)
+  await expect(insertAndTell(storage, 3)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `${path}: it was removed or moved while it was open. Nothing was written; start this process again`,
+  })
+  await rename(`${path}.before`, path)
+  await insertAndTell(storage, 4)
+  expect(await thingIds(storage)).toEqual(['1', '4'])
 })
 
 test('a transaction that fails does not disturb those in the same group', async () => {
