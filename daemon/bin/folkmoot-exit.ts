@@ -43,5 +43,7 @@ export async function folkmootExit(error: unknown, json: boolean): Promise<Exit>
   const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)
   const text = errorLine('folkmoot', expected || error instanceof Ended ? fault(error) : whole, json)
-  return { code: expected && !isPassing(error) ? 2 : 1, text }
+  // Calls of the library throw a trouble of the storage as the cause of an answer.
+  const trouble = isApiError(error) ? error.cause : error
+  return { code: expected && !isPassing(trouble) ? 2 : 1, text }
 }

@@ -125,6 +125,26 @@ describe.each([
   })
 })
 
+test('a command on a standby ends as a fault', async () => {
+  const storage = await postgres()
+  const network = [
+    '--subdomain',
+    'paint-pals',
+    '--title',
+    'Paint Pals',
+    '--owner-email',
+    'ada@example.org',
+    '--owner-name',
+    'Ada Ash',
+  ]
+  expect(await ended('folkmoot', 'networks', 'create', ...network, '--storage', storage)).toMatchObject({ code: 0 })
+  const standby = `${storage}&options=-c%20default_transaction_read_only%3Don`
+  expect(await ended('folkmoot', 'keys', 'create', '--name', 'Connector', '--scope', '*', '--storage', standby)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('cannot execute INSERT in a read-only transaction'),
+  })
+})
+
 test.each([
   [['serve', '--storage', 'sqlite:/tmp/x.sqlite', '--outbox', '/tmp/x'], /--outbox goes with lowdb: and memory:/],
   [['serve', '--storage', 'mysql://root:secret@db/x'], /--storage must be lowdb:PATH, memory:, sqlite:PATH or postgres/],
