@@ -106,7 +106,7 @@ export function storageErrorOf(error: unknown): unknown {
 
 const poolerRemedy = '; a pooler such as PgBouncer must give each client its own connection: pool_mode = session'
 const remedies: Readonly<Record<string, string>> = {
-  '25006': '; it is a standby, or default_transaction_read_only is on: give the address of the primary',
+  '25006': '; the server is a standby, or default_transaction_read_only is on: give the address of the primary',
   '26000': poolerRemedy,
   '28P01': '; the password belongs in the address or in PGPASSWORD',
   '42P05': poolerRemedy,

@@ -125,7 +125,7 @@ describe.each([
   })
 })
 
-test('a command on a standby ends as a fault', async () => {
+test('a command on a standby names the remedy, and ends as a fault', async () => {
   const storage = await postgres()
   const network = [
     '--subdomain',
@@ -141,7 +141,9 @@ test('a command on a standby ends as a fault', async () => {
   const standby = `${storage}&options=-c%20default_transaction_read_only%3Don`
   expect(await ended('folkmoot', 'keys', 'create', '--name', 'Connector', '--scope', '*', '--storage', standby)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('cannot execute INSERT in a read-only transaction'),
+    stderr: expect.stringContaining(
+      '(PostgreSQL: cannot execute INSERT in a read-only transaction; the server is a standby, or default_transaction_read_only is on: give the address of the primary)',
+    ),
   })
 })
 
