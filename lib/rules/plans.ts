@@ -66,13 +66,19 @@ export async function grantAccess(
   return access
 }
 
-/** Opens a plan for a member without a payment, by the host or an invite, and emits that. */
+/**
+ * Opens a plan for a member without a payment, by the host or an invite, and emits that. If they pay for it, it outlasts the
+ * payment from now on.
+ */
 export async function giveAccess(
   call: Emitter<'MemberJoined' | 'MemberPurchased'>,
   member: MemberRow,
   plan: PlanRow,
   source: 'direct' | 'invite',
 ): Promise<void> {
+  const known = await accessTo(call, { plan_id: plan.id, member_id: member.id })
+  if (known)
+    await call.tx.update(planMemberships, known.id, { source, ...call.touch() }, { source: ['subscription', 'purchase'] })
   const row = await grantAccess(call, member, plan, source)
   if (row) call.emit('MemberPurchased', presentSignup(call, { kind: 'direct', row, plan }, member))
 }

@@ -77,6 +77,19 @@ test('a member who accepts an invite to a plan keeps their name and does not joi
   expect((await send('members.show', { params: { id: t.owner.id } })).body.referral_count).toBe(0)
 })
 
+test('an accepted invite keeps a plan open when the payment for it has ended', async () => {
+  const { send, notify, acceptInvite, newEvents } = await setUp()
+  const [grace] = await createMembers({ send, newEvents }, 'Grace')
+  const { id: plan_id } = await notify.plan({ network: '1', name: 'House', pricing_type: 'one_time' })
+  const { body: invite } = await send('plan_invites.create', { params: { plan_id }, query: { user_id: grace.id } })
+  const { purchase } = await notify.purchase({ network: '1', member_id: grace.id, plan_id })
+  newEvents()
+  await acceptInvite({ network: '1', invite: invite.id })
+  expect((await send('purchases.revoke', { params: { id: purchase.id } })).status).toBe(200)
+  expect((await send('plan_members.show', { params: { plan_id, member_id: grace.id } })).status).toBe(200)
+  expect(newEvents()).toEqual([])
+})
+
 test('a member who was taken out of the network is the same member again, with the plans that they kept paying for', async () => {
   const { send, notify, invite, accept, newEvents, network } = await setUp()
   const first = await accept(await invite())
