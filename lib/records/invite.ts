@@ -18,14 +18,13 @@ export const Invite = record('InviteResponse', {
 export type InviteRecord = v.InferOutput<typeof Invite>
 
 /**
- * An invite's record. An address that was supplied is shown as supplied. One that was taken from a member is shown as the
- * network may show it.
+ * An invite's record. An address that was supplied is shown as supplied. One that was taken from a member is shown as their
+ * own record shows it.
  * @param recipient the member whom `recipient_id` names
  */
 function recordOf({ network }: Pick<Context, 'network'>, row: InviteRow, recipient: MemberRow | undefined): InviteRecord {
-  const { recipient_email: email, recipient_id } = row
-  const { commercial_email_consent = false } = recipient ?? {}
-  const recipient_email = recipient_id === null ? email : visibleEmail({ email, commercial_email_consent }, network)
+  const taken = recipient ? visibleEmail(recipient, network) : ''
+  const recipient_email = row.recipient_id === null ? row.recipient_email : taken
   return {
     id: row.id,
     created_at: row.created_at,

@@ -3,9 +3,10 @@ import { conflict, fail, found, invalid, notFound } from '../errors.ts'
 import { EmailQuery, IdInput, LongText, optional, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Invite, presentInvite, presentInvites } from '../records/invite.ts'
-import { checkInvitable, invite, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
+import { checkInvitable, invite, openKey, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
 import { emailKey } from '../rules/members.ts'
 import { openPlan } from '../rules/plans.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { members } from '../storage/tables/members.ts'
 import { type InviteRow, invites, plans } from '../storage/tables/plans.ts'
@@ -69,15 +70,21 @@ export const resendPlanInvite = operation({
   path: '/plans/:plan_id/invites/:id/',
   also: { id: 'plan_invites.resend_put', method: 'PUT' },
   scope: 'invites:write',
-  summary: 'Send an invite to a plan again.',
+  summary: 'Send an invite to a plan again; an invited member gets it at their present address.',
   returns: Invite,
-  errors: [notFound('Plan'), notFound('Invite'), invalid('plan_id', 'id')],
+  errors: [notFound('Plan'), notFound('Invite'), invalid('plan_id', 'id', 'recipient_email')],
   emits: ['InviteEmailRequested'],
   async handle(call) {
     await openPlan(call, call.params.plan_id)
-    const { id } = await planInvite(call, call.params)
-    const sent = await call.tx.update(invites, id, { sent_at: call.now, ...call.touch() }, { accepted_at: null })
-    if (!sent) fail(invalid('id'), 'The invite is accepted already and cannot be sent again')
+    const before = await planInvite(call, call.params)
+    if (before.accepted_at !== null) fail(invalid('id'), 'The invite is accepted already and cannot be sent again')
+    const { plan_id, recipient_id } = before
+    const recipient = recipient_id === null ? undefined : await call.tx.get(members, recipient_id)
+    const target = { plan_id, recipient_email: recipient?.email ?? before.recipient_email }
+    await checkInvitable(call, 'recipient_email', target, before.id)
+    const keys = { email_key: emailKey(target.recipient_email), open_key: openKey(target) }
+    const changes = { ...target, ...keys, sent_at: call.now, ...call.touch() }
+    const sent = orConflict(await call.tx.update(invites, before.id, changes, { accepted_at: null }), `invites ${before.id}`)
     requestInviteMail(call, sent)
     return presentInvite(call, sent)
   },

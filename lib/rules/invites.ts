@@ -3,7 +3,7 @@
 import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import type { NewIn } from '../storage/table.ts'
+import type { Id, NewIn } from '../storage/table.ts'
 import type { MemberRow } from '../storage/tables/members.ts'
 import { type InviteRow, invites } from '../storage/tables/plans.ts'
 import { emailKey, memberByAddress } from './members.ts'
@@ -18,6 +18,7 @@ export function openKey({ recipient_email, plan_id }: Pick<InviteRow, 'recipient
 /**
  * Refuses an address that cannot be invited: one that is banned, is in already, or holds an open invite.
  * @param field what the caller calls the address
+ * @param own the invite that is sent again, which the address may hold
  * @returns the member whose address it is, if there is one
  * @throws ApiError 422
  */
@@ -25,6 +26,7 @@ export async function checkInvitable(
   call: Context,
   field: string,
   target: Pick<InviteRow, 'recipient_email' | 'plan_id'>,
+  own?: Id,
 ): Promise<MemberRow | undefined> {
   const scope = target.plan_id === null ? 'network' : 'plan'
   const member = await memberByAddress(call.tx, target.recipient_email)
@@ -33,8 +35,8 @@ export async function checkInvitable(
     member?.state === 'active' &&
     (target.plan_id === null || (await accessTo(call, { plan_id: target.plan_id, member_id: member.id })))
   if (isIn) fail(invalid(field), `${field} is already a member of this ${scope}`)
-  if (await call.tx.first(invites, { open_key: openKey(target) }))
-    fail(invalid(field), `${field} is already invited to this ${scope}`)
+  const open = await call.tx.first(invites, { open_key: openKey(target) })
+  if (open && open.id !== own) fail(invalid(field), `${field} is already invited to this ${scope}`)
   return member
 }
 

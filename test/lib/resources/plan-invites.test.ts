@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTestCommunity, nobody, type RequestParts } from '../../support/community.ts'
-import { createMembers } from '../../support/members.ts'
+import { ban, createMembers } from '../../support/members.ts'
 
 const email = 'katherine@example.org'
 
@@ -104,6 +104,33 @@ test.each(['plan_invites.resend_patch', 'plan_invites.resend_put'])('%s asks for
   const sent = await send(operation, { params: { plan_id, id: made.id } })
   expect([sent.status, sent.body]).toEqual([200, { ...made, updated_at: '2026-11-20T10:00:01.000Z' }])
   expect(mails().map(({ payload }) => payload.invite_id)).toEqual([made.id, made.id])
+})
+
+test('an invited member who has another address by now gets the mail there, and the invite shows it', async () => {
+  const { send, create, grace, plan_id, mails, notify } = await setUp()
+  await notify.emailConsent({ network: '1', member_id: grace.id, consent: true })
+  const { body: made } = await create({ query: { user_id: grace.id } })
+  await send('members.update', { params: { id: grace.id }, body: { email: 'hopper@example.org' } })
+  const params = { plan_id, id: made.id }
+  const { body: visible } = await send('members.show', { params: { id: grace.id } })
+  expect((await send('plan_invites.show', { params })).body.recipient_email).toBe(visible.email)
+  expect((await send('plan_invites.resend_patch', { params })).status).toBe(200)
+  expect(mails().at(-1)).toMatchObject({ payload: { invite_id: made.id, recipient_email: 'hopper@example.org' } })
+  const again = await create({ query: { user_id: grace.id } })
+  expect([again.status, again.body]).toEqual([422, { error: 'user_id is already invited to this plan' }])
+})
+
+test('an invite is not sent again to somebody who is banned or has access', async () => {
+  const { send, create, grace, plan_id, mails, notify } = await setUp()
+  const params = { plan_id, id: (await create({ query: { user_id: grace.id } })).body.id }
+  await notify.subscription({ network: '1', member_id: grace.id, plan_id })
+  const inside = await send('plan_invites.resend_patch', { params })
+  expect([inside.status, inside.body]).toEqual([422, { error: 'recipient_email is already a member of this plan' }])
+  await ban({ send }, grace.id)
+  const banned = await send('plan_invites.resend_patch', { params })
+  const error = 'recipient_email belongs to a member who is banned from this network'
+  expect([banned.status, banned.body]).toEqual([422, { error }])
+  expect(mails()).toHaveLength(1)
 })
 
 test('an accepted invite is neither sent again nor deleted', async () => {
