@@ -18,8 +18,9 @@ const wordsOf = (text: string): string => inOneLine(text.replace(/<[^<>]*>/g, ' 
 
 const inOneLine = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ').trim()
 
+/** Cut at the limit, without half of a character. */
 const shortened = (words: string): string =>
-  words.length > summaryLength ? `${words.slice(0, summaryLength - 1).toWellFormed()}…` : words
+  words.length > summaryLength ? `${words.slice(0, summaryLength - 1).replace(/[\ud800-\udbff]$/, '')}…` : words
 
 /**
  * Asks the host to tell the network's members about a post: it has the mailer.
