@@ -85,8 +85,8 @@ const text = (limit: 'titleCharacters' | 'longTextCharacters') =>
   })
 
 // A name may end up in the head of a mail, where a line break begins another header. NUL is refused in every text.
-const isOneLine = (value: string): boolean => !/[\u0001-\u001f\u007f-\u009f\u2028\u2029]/.test(value)
-const oneLine = 'must be one line, without control characters'
+export const isOneLine = (value: string): boolean => !/[\u0001-\u001f\u007f-\u009f\u2028\u2029]/.test(value)
+export const oneLine = 'must be one line, without control characters'
 
 /** Whether a text shows nothing: white space, characters of no width, and those that only look empty. */
 export const isBlank = (text: string): boolean => /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]*$/u.test(text)

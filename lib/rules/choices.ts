@@ -2,7 +2,7 @@
 import { compareIds } from '../base/ids.ts'
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import { hasMoreCharacters } from '../fields.ts'
+import { hasMoreCharacters, isBlank, isOneLine, oneLine } from '../fields.ts'
 import { type CustomFieldRow, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 import type { MemberRow } from '../storage/tables/members.ts'
 import { updateCategories } from './categories.ts'
@@ -42,7 +42,7 @@ export async function choicesIn(
   const known = (await call.tx.find(segments, { where: { id: ids } })).filter((option) => option.custom_field_id === field.id)
   const stranger = ids.find((id) => !known.some((option) => option.id === id))
   if (stranger) fail(invalid('segment_ids'), `segment_ids: ${stranger} is not an option of this field`)
-  const title = text?.trim() ?? ''
+  const title = isBlank(text ?? '') ? '' : (text ?? '').trim()
   const own = title === '' ? undefined : await adHocOption(call, field, member, title)
   const choices = own && !known.some((option) => option.id === own.id) ? [...known, own] : known
   const most = field.response_type === 'dropdown_single_select' ? 1 : (field.max_responses ?? maxChoices)
@@ -50,7 +50,7 @@ export async function choicesIn(
   return choices
 }
 
-/** @throws ApiError 422 when the field takes no options but its own, or the text is too long for one */
+/** @throws ApiError 422 when the field takes no options but its own, or the text is no title of one */
 async function adHocOption(
   call: Pick<Context, 'tx' | 'stamp' | 'limits'>,
   field: CustomFieldRow,
@@ -60,6 +60,7 @@ async function adHocOption(
   if (!field.allow_ad_hoc) fail(invalid('text'), 'text: this field accepts only its existing options; name them in segment_ids')
   const most = call.limits.titleCharacters
   if (hasMoreCharacters(title, most)) fail(invalid('text'), `text must have at most ${most} characters as an option`)
+  if (!isOneLine(title)) fail(invalid('text'), `text ${oneLine}, as an option`)
   const known = await optionTitled(call, field, title)
   return known ?? addOption(call, field, { title, is_ad_hoc: true, creator_id: member.id })
 }

@@ -234,6 +234,16 @@ test('a text becomes a separate option where the field allows it, and is found a
   expect((await list()).map(({ member_count }: Json) => member_count)).toEqual([1, 2])
 })
 
+test('a text that becomes an option is a title of one line', async () => {
+  const { answer } = await withField('dropdown_single_select', { allow_ad_hoc: true })
+  for (const text of ['Moss\nFern', 'Moss\u0007'])
+    expect(await answer({ text })).toMatchObject({
+      status: 422,
+      body: { error: expect.stringMatching('text must be one line, without control characters') },
+    })
+  expect(await answer({ text: '\u200b' })).toMatchObject({ status: 204 })
+})
+
 test('a text is refused where the field takes no options but its own', async () => {
   const { answer } = await withField('dropdown_single_select', { options: ['Rose'] })
   expect(await answer({ text: 'Moss' })).toMatchObject({
