@@ -120,7 +120,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   const work = runningWork()
   const nesting = nestingIn()
   const snapshots = sharedSnapshots({
-    open: () => openSnapshot(pool, language, pages, connectTimeoutMs, work.hold),
+    open: () => openSnapshot(pool, language, pages, connectTimeoutMs, work.hold, options.pool !== undefined),
     maxReads: isPipelined(pool) ? maxReads : 1,
     statements: language.statements,
     nesting,

@@ -19,6 +19,7 @@ const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
  * @param pages where rows have versions
  * @param connectTimeoutMs milliseconds, tries after a lost connection included
  * @param ended is given the end of the snapshot, for which nobody has to wait: it changed nothing
+ * @param isHosts whether the pool is a host's
  * @throws StorageError `unavailable` when there is no connection in time
  */
 export async function openSnapshot(
@@ -27,6 +28,7 @@ export async function openSnapshot(
   pages: KeptPages | undefined,
   connectTimeoutMs: number,
   ended: (end: Promise<void>) => void,
+  isHosts: boolean,
 ): Promise<Snapshot> {
   const beginning = await beginAhead(pool, named(language, begin), connectTimeoutMs)
   const sender = senderAfter(beginning, language, pages)
@@ -34,26 +36,26 @@ export async function openSnapshot(
     native: () => sender.handOver(),
     begun: beginning.begun,
     query: readsOn(sender),
-    end: () => ended(endOf(beginning, named(language, 'COMMIT').name)),
+    end: () => ended(endOf(beginning, named(language, 'COMMIT').name, isHosts)),
   }
 }
 
-/** Ends a snapshot. Where the connection sends ahead, the next transaction on it need not wait for that. */
-async function endOf({ begun }: Beginning, name: string | undefined): Promise<void> {
+/** Ends a snapshot. Where the connection sends ahead, our next transaction on it need not wait for that. */
+async function endOf({ begun }: Beginning, name: string | undefined, isHosts: boolean): Promise<void> {
   const held = await begun
-  const isPipelined = held.client.pipeline === true
-  const letGo = keep(held.client)
+  // A host's BEGIN would overtake the COMMIT, which would end the host's transaction.
+  const letGo = held.client.pipeline && !isHosts ? keep(held.client) : undefined
   const broken = send(held.client, 'COMMIT', [], name).then(
     () => false,
     () => true,
   )
   // With a BEGIN of the next turn it is one message less. If it fails, that BEGIN fails, and has another connection.
-  if (isPipelined) {
+  if (letGo) {
     held.release()
     setImmediate(() => setImmediate(letGo))
   }
   const isBroken = await broken
-  if (!isPipelined) held.release(isBroken)
+  if (!letGo) held.release(isBroken)
 }
 
 /** Runs the statements of the reads. If one fails, its read gets the error, and the others `conflict`. */

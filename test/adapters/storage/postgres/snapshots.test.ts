@@ -11,9 +11,10 @@ const admin = await server.client()
 
 async function open(options: PostgresOptions = {}) {
   const from = options.pool ? {} : { url: server.url }
-  const storage = await postgresStorage({ ...from, schema: server.newSchema(), tables: [things], ...options })
+  const schema = server.newSchema()
+  const storage = await postgresStorage({ ...from, schema, tables: [things], ...options })
   onTestFinished(() => storage.close())
-  return { storage }
+  return { storage, schema }
 }
 
 const read = <T>(storage: Storage, work: (tx: Tx) => Promise<T>) => storage.transaction(work, { readOnly: true })
@@ -89,6 +90,20 @@ test("a host's pool gives each read a separate connection, unless it was made to
     expect(await both).toEqual([1, thing(1)])
     await storage.close()
   }
+})
+
+test("a host's pool that sends ahead gets a connection back when the snapshot on it has ended", async () => {
+  const pool = server.pool({ max: 1, pipeline: true })
+  const { storage, schema } = await open({ pool })
+  await insertAndTell(storage, 1)
+  await thingIds(storage)
+  const client = await pool.connect()
+  await client.query('BEGIN')
+  await client.query(`DELETE FROM ${schema}.things`)
+  await client.query('ROLLBACK')
+  client.release()
+  expect(await thingIds(storage)).toEqual(['1'])
+  await storage.close()
 })
 
 test('a server that went away and came back is read from again without a word', async () => {
