@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../../lib/errors.ts'
 import { bodyCut, hostReadBody } from '../../lib/http/exchange.ts'
+import { createPieces } from '../../lib/http/pieces.ts'
 import { type Bounds, watch } from './node-bounds.ts'
 
 /** The parts of a request that a host keeps: Express and its like on the request itself, Koa elsewhere. All may be missing. */
@@ -141,7 +142,7 @@ function readStream(
 const placedFrom = 1024 * 1024
 
 function gather(announced: number, limit: number) {
-  let chunks: Buffer[] = []
+  let pieces = createPieces()
   let place: Buffer | undefined
   let length = 0
   return {
@@ -150,24 +151,16 @@ function gather(announced: number, limit: number) {
       // Not at once: announced bytes cost nothing.
       if (!place && length > placedFrom && announced <= limit && announced > length) {
         place = Buffer.allocUnsafeSlow(announced)
-        copyAll(chunks, place)
-        chunks = []
+        place.set(pieces.whole())
+        pieces = createPieces()
       }
       if (place) chunk.copy(place, length)
-      else if (length + chunk.length <= limit) chunks.push(chunk)
+      else if (length + chunk.length <= limit) pieces.add(chunk)
       length += chunk.length
       return length <= limit
     },
-    whole(): Uint8Array {
-      if (place) return place.subarray(0, length)
-      return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-    },
+    whole: (): Uint8Array => place?.subarray(0, length) ?? pieces.whole(),
   }
-}
-
-function copyAll(chunks: readonly Buffer[], place: Buffer): void {
-  let offset = 0
-  for (const chunk of chunks) offset += chunk.copy(place, offset)
 }
 
 // HTTP/2 announces neither: there the stream itself shows whether anything comes.

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import type * as undici from 'undici/index.js'
 import * as v from 'valibot'
+import { createPieces } from '../../lib/http/pieces.ts'
 import type { Download, Downloader } from '../../lib/ports.ts'
 import { callable, checkOptions, group, positive, type RulesOf } from '../options.ts'
 
@@ -93,16 +94,16 @@ async function read(
   arrived: (bytes: number) => void,
   name: string | null,
 ): Promise<Download> {
-  const chunks: Uint8Array[] = []
+  const pieces = createPieces()
   let length = 0
   for await (const chunk of body) {
     length += (chunk as Uint8Array).length
     // Leaving the loop closes the connection: the rest is never sent.
     if (length > limit) return { ok: false, reason: 'too large' }
     arrived((chunk as Uint8Array).length)
-    chunks.push(chunk as Uint8Array)
+    pieces.add(chunk as Uint8Array)
   }
-  return { ok: true, bytes: Buffer.concat(chunks), name }
+  return { ok: true, bytes: pieces.whole(), name }
 }
 
 /** The last part of a URL's path, as a file's name. */

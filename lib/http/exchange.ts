@@ -5,6 +5,7 @@
 
 import { utf8Length } from '../base/utf8.ts'
 import { ApiError } from '../errors.ts'
+import { createPieces } from './pieces.ts'
 
 /** A request, as a server adapter hands it over. */
 export interface Incoming {
@@ -152,17 +153,17 @@ async function readStream(
   arrived: ((bytes: number) => void) | undefined,
 ): Promise<Uint8Array | undefined> {
   if (!request.body) return new Uint8Array()
-  const chunks: Uint8Array[] = []
+  const pieces = createPieces()
   let length = 0
   const reader = request.body.getReader()
   try {
     for (;;) {
       const { done, value } = await next(reader)
-      if (done) return joined(chunks, length)
+      if (done) return pieces.whole()
       length += value.length
       if (length > limit) break
       arrived?.(value.length)
-      chunks.push(value)
+      pieces.add(value)
     }
   } catch (error) {
     await linger(reader)
@@ -217,16 +218,3 @@ const endedBy = (error: unknown): ApiError =>
     : bodyCut()
 
 export const bodyCut = () => new ApiError(400, { error: 'The body ended before it was complete' })
-
-/** One piece of what came in several. */
-function joined(chunks: Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks
-  if (chunks.length === 1 && only) return only
-  const whole = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, offset)
-    offset += chunk.length
-  }
-  return whole
-}

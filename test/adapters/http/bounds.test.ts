@@ -13,6 +13,7 @@ import { panelMiddleware, type TransferBounds, toNodeListener } from '../../../a
 import type { Answer, Incoming, Options } from '../../../lib/index.ts'
 import { createPanel } from '../../../lib/panel/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
+import { heapInUse } from '../../support/heap.ts'
 import { onLoopback } from '../../support/on-loopback.ts'
 
 const MiB = 1024 * 1024
@@ -303,6 +304,19 @@ test('a body that drips is a 408 when its time is over', async () => {
   const drip = setInterval(() => socket.write(' '), 10)
   onTestFinished(() => clearInterval(drip))
   await eventually(() => expect(text()).toContain('HTTP/1.1 408'))
+})
+
+test('a body that comes in chunks of one byte takes little more memory than its bytes', async () => {
+  const { port, token, community } = await hosted()
+  const { socket, text } = await open(port)
+  socket.write(head('POST', tags, token, 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'))
+  const chunks = Buffer.from('1\r\n \r\n'.repeat(10_000))
+  const before = heapInUse()
+  for (let round = 0; round < 30; round++) socket.write(chunks)
+  await eventually(() => expect(community.inFlight().bytes).toBe(300_000))
+  expect(heapInUse() - before).toBeLessThan(10 * MiB)
+  socket.write('f\r\n{"title":"Oil"}\r\n0\r\n\r\n')
+  await eventually(() => expect(text()).toContain('HTTP/1.1 201'))
 })
 
 const multipart = 'Content-Type: multipart/form-data; boundary=b\r\n'
