@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, ServerHttp2Stream } from 'node:http2'
+import { pipeline } from 'node:stream/promises'
 import { type Answer, lingerMs } from '../../lib/http/exchange.ts'
 import { bytesOf, isBeyondLatin1 } from '../utf8.ts'
-import { type Bounds, type Watch, watch } from './node-bounds.ts'
+import { type Bounds, defaultBounds, type Watch, watch } from './node-bounds.ts'
 import { cut, isGone } from './node-stream.ts'
 import { isMadeUp } from './node-turns.ts'
 
@@ -60,6 +61,33 @@ export function writeAnswer(
     if (response.writableLength === 0) sent()
     else watchAnswer(request, response, bounds, sent)
   }
+}
+
+/**
+ * Writes a body behind its headers, as fast as its client takes it.
+ * @param body a file may be larger than the memory, so it is a stream, and may take any time
+ */
+export async function writeBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Uint8Array | ReadableStream<Uint8Array>,
+): Promise<void> {
+  const isFile = body instanceof ReadableStream
+  const bounds = isFile ? { ...defaultBounds, answerTimeoutMs: Number.POSITIVE_INFINITY } : defaultBounds
+  const watching = isMadeUp(request) ? undefined : watchAnswer(request, response, bounds, () => {})
+  if (!isFile) {
+    if (watching) writeSlices(response, body, watching)
+    else response.end(body)
+    return
+  }
+  const taken = async function* (chunks: AsyncIterable<Uint8Array>) {
+    for await (const chunk of chunks) {
+      watching?.moved()
+      yield chunk
+    }
+  }
+  // It ends early if the client leaves, which is no fault, or if it cannot be read, which the panel has reported.
+  await pipeline(body, taken, response).catch(() => void response.destroy())
 }
 
 const closeWhenWritten = (stream?: ServerHttp2Stream) => stream?.once('finish', () => stream.close())

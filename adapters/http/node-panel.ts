@@ -1,9 +1,9 @@
 /** The panel in a server of Node: Express, Connect, Fastify with middie, or `http.createServer`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
 import { isHost } from '../../lib/http/host.ts'
 import { maxFormBytes } from '../../lib/panel/entry/form.ts'
 import type { Panel } from '../../lib/panel/index.ts'
+import { writeBody } from './node-answer.ts'
 import type { HostRequest, Kept } from './node-body.ts'
 import { address, header, toIncoming } from './node-request.ts'
 import { cut } from './node-stream.ts'
@@ -83,16 +83,14 @@ export async function answerPanel<Host>(
 /** Writes an answer of `fetch` to a response of Node. */
 export async function write(message: IncomingMessage, response: ServerResponse, answer: Response): Promise<void> {
   if (answer.body && answer.headers.has('content-disposition') && message.method !== 'HEAD') {
-    // A file may be larger than the memory.
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
-    // It ends early if the client leaves, which is no fault, or if it cannot be read, which the panel has reported.
-    return pipeline(answer.body, response).catch(() => void response.destroy())
+    return writeBody(message, response, answer.body)
   }
   const body = Buffer.from(await answer.arrayBuffer())
   // The unread rest of a refused form would be taken for the next request.
   if (!message.complete) response.shouldKeepAlive = false
   response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': body.byteLength })
-  response.end(message.method === 'HEAD' ? undefined : body)
+  return writeBody(message, response, message.method === 'HEAD' ? new Uint8Array() : body)
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type ClientSessionRequestOptions,
   connect as connectHttp2,
   createServer as createHttp2Server,
+  type Settings,
 } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -145,8 +146,8 @@ async function openHttp2(listener: (request: IncomingMessage, response: ServerRe
     for (const client of clients) client.destroy()
     server.close()
   })
-  const session = async () => {
-    const client = connectHttp2(origin).on('error', () => {})
+  const session = async (settings: Settings = {}) => {
+    const client = connectHttp2(origin, { settings }).on('error', () => {})
     clients.push(client)
     await once(client, 'remoteSettings')
     return client
@@ -191,6 +192,25 @@ test('streams that are reset while they wait hold nothing, on their session or o
   const { socket, text } = await open(Number(new URL(await onLoopback(listener)).port))
   socket.write('GET /admin/panel/ HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3))
   await eventually(() => expect(countOf(text(), 'HTTP/1.1 403')).toBe(3))
+})
+
+test('pages of the panel that nobody takes are given up, and give their turns back', async () => {
+  const { community } = await createTestCommunity()
+  const panel = panelMiddleware(createPanel(community, { authorize: () => null }))
+  const session = await openHttp2((request, response) => panel(request, response, () => response.end()))
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const client = await session({ initialWindowSize: 0 })
+  const streams = Array.from({ length: 33 }, () => asked(client, { ':path': '/admin/panel/' }))
+  const [first, last] = [streams[0], streams.at(-1)]
+  if (!first || !last) throw new TypeError('no streams')
+  const closed = once(first, 'close')
+  const answered = once(last, 'response')
+  await once(first, 'response')
+  vi.advanceTimersByTime(60_000)
+  await closed
+  const [headers] = await answered
+  expect(headers[':status']).toBe(403)
 })
 
 test('a stream that is reset before its long answer is there holds nothing of what may be in flight', async () => {
