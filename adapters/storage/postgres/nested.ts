@@ -7,13 +7,21 @@ import { nestedStorage } from '../sql/storage.ts'
 import type { Language } from './sender.ts'
 import { runIn, transactionOn } from './transaction.ts'
 
-/** @param client the host's connection, inside a transaction */
-export const nestedIn = (client: PgClient, language: Language): Storage =>
-  nestedStorage(async (work, readOnly) => {
-    await send(client, 'SAVEPOINT folkmoot').catch((error: unknown) => {
+const noClient = '`using` needs the client of `pg` on which the transaction is open, as `pool.connect()` returns it'
+
+/**
+ * @param client the host's connection, inside a transaction
+ * @throws TypeError if it is something else, such as the transaction of a query builder. Work throws it where that shows later
+ */
+export function nestedIn(client: PgClient, language: Language): Storage {
+  if (typeof client?.query !== 'function') throw new TypeError(noClient)
+  return nestedStorage(async (work, readOnly) => {
+    const begun = await send(client, 'SAVEPOINT folkmoot').catch((error: unknown) => {
       if (faultOf(error) !== 'outside') throw storageErrorOf(error)
-      throw new StorageError('closed', '`using` needs a transaction that is open: run BEGIN on that client first')
+      throw new TypeError('`using` needs a transaction that is open: run BEGIN on that client first', { cause: error })
     })
+    // Query builders have a method `query`, too, and answer in another form.
+    if (!Array.isArray(begun?.rows)) throw new TypeError(noClient)
     try {
       const transaction = transactionOn({ client, begun: Promise.resolve({ client }) }, language)
       const value = await runIn(transaction, language, readOnly, work)
@@ -30,3 +38,4 @@ export const nestedIn = (client: PgClient, language: Language): Storage =>
       throw error
     }
   })
+}

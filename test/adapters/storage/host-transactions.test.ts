@@ -181,11 +181,14 @@ describe.each([
   })
 
   test('without a transaction of the host it is refused', async () => {
-    const { host } = await prepared()
-    await expect(host.joined().transaction(async () => 1)).rejects.toMatchObject({
-      code: 'closed',
-      message: expect.stringMatching(/run BEGIN/),
-    })
+    const { host, community } = await prepared()
+    await expect(host.joined().transaction(async () => 1)).rejects.toThrow(TypeError)
+    await expect(community.using(host.native).call('members.create', member)).rejects.toThrow(/run BEGIN/)
+  })
+
+  test.each([undefined, null, {}, 'client'])('anything but the connection is refused: %o', async (other) => {
+    const { community } = await prepared()
+    expect(() => community.using(other)).toThrow(/`using` needs the/)
   })
 })
 
@@ -294,6 +297,16 @@ test('the documented form for PostgreSQL: of many orders at once each is whole o
   await community.networks.create({ subdomain: 'demo', title: 'Demo', owner })
   expect(await manyOrders(order, community)).toEqual({ done: 5, members: 5 })
   expect(Number((await client.query(`SELECT count(*) AS number FROM orders_${schema}`)).rows[0].number)).toBe(4)
+})
+
+test('the answer of a query builder is no answer of `pg`', async () => {
+  const client = await server.client()
+  const storage = await postgresStorage({ url: server.url, schema: server.newSchema() })
+  onTestFinished(() => storage.close())
+  await client.query('BEGIN')
+  const rows = { query: async (text: string) => (await client.query(text)).rows }
+  const joined = createCommunity({ storage }).using(rows)
+  await expect(joined.networks.list()).rejects.toThrow(/`using` needs the client of `pg`/)
 })
 
 test('a storage that shares no transactions refuses with a sentence', () => {
