@@ -98,7 +98,10 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
 
   async function poll(): Promise<StoreChanges | undefined> {
     const { id } = leases
+    const known = seen
     const { version, free, relays } = await sharedState(database)
+    // A failover or a restore has undone commits that were seen: what was read before may be as a lost commit left it.
+    if (version < known) throw new LeaseLost('the database has lost changes')
     const since = clock.monotonic() - tendedAt
     // When a relay comes or goes, the shares are others.
     const due = since >= leases.time.length / renewals || relays !== relayCount || (free && since >= claimInterval)

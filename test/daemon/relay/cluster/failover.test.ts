@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { testPostgres } from '../../../support/postgres.ts'
 import { ended } from '../../../support/program.ts'
-import { endpoint, event, until } from '../support.ts'
+import { endpoint, event, status, until } from '../support.ts'
 import { cluster, clusterServer, watched } from './support.ts'
 
 const postgres = await testPostgres()
@@ -43,6 +43,24 @@ test('connections to a server that takes no changes are given up, so that work c
   )
   await until(() => relay.ready && hook.ids('/a').length === 2, 'the relay continues')
   expect(hook.ids('/a')).toEqual(['before', 'after'])
+})
+
+test('a relay whose database went back to an earlier moment has the endpoints of that moment', async () => {
+  const hook = await watched(status(204))
+  const group = await cluster(server)
+  await group.begin()
+  await group.append(endpoint(hook.at('/new'), { id: '1' }), event('before'))
+  await until(async () => hook.ids('/new').length === 1 && (await group.pending()) === 0, 'the first event is delivered')
+  const lease = async () => (await group.query('SELECT id FROM $relay.relays'))[0]?.['id']
+  const first = await lease()
+  await group.query(
+    `WITH lost AS (UPDATE $relay.meta SET value = value - 1 WHERE name = 'version') UPDATE $relay.endpoints SET url = $1`,
+    [hook.at('/old')],
+  )
+  await until(async () => (await lease()) !== first, 'the relay begins anew')
+  await group.append(event('after'))
+  await until(() => hook.ids('/old').includes('after'), 'the next event is delivered')
+  expect(hook.ids('/new')).toEqual(['before'])
 })
 
 test('the commands look at a database that takes no changes, and check names it', async () => {
