@@ -54,7 +54,8 @@ export const createPost = operation({
     const row: NewIn<typeof posts> = {
       ...call.stamp(),
       title,
-      description,
+      // Null and an empty text are shown alike. One of them is kept, so that a record that is written back is the same.
+      description: description || null,
       family: 'post',
       post_type,
       space_id,
@@ -102,8 +103,8 @@ export const updatePost = operation({
   emits: ['PostUpdated', 'ArticleUpdated', 'PostNotificationRequested'],
   async handle(call) {
     const { description } = call.body
-    const summary = description === undefined ? {} : { summary: summaryOf(description) }
-    const changes = { ...call.body, ...summary, last_activity_at: call.now, ...call.touch() }
+    const text = description === undefined ? {} : { description: description || null, summary: summaryOf(description) }
+    const changes = { ...call.body, ...text, last_activity_at: call.now, ...call.touch() }
     const post = found(await call.tx.update(posts, call.params.id, changes, { family: 'post' }), 'Post')
     call.emit(post.post_type === 'article' ? 'ArticleUpdated' : 'PostUpdated', await postPayload(call, post))
     if (call.query.notify) requestNotification(call, post, await mutedBy(call, post))

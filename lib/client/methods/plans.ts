@@ -24,9 +24,9 @@ export interface PlansInvitesMethods {
   delete(planId: Id, id: Id, options?: CallOptions): CallOf<'plan_invites.delete'>
   /** List the invites to a plan. `GET /plans/{plan_id}/invites` */
   list(planId: Id, query?: ListQuery, options?: CallOptions): ListOf<'plan_invites.list'>
-  /** Send an invite to a plan again. `PATCH /plans/{plan_id}/invites/{id}/` */
+  /** Send an invite to a plan again; an invited member gets it at their present address. `PATCH /plans/{plan_id}/invites/{id}/` */
   resendPatch(planId: Id, id: Id, options?: CallOptions): CallOf<'plan_invites.resend_patch'>
-  /** Send an invite to a plan again. `PUT /plans/{plan_id}/invites/{id}/` */
+  /** Send an invite to a plan again; an invited member gets it at their present address. `PUT /plans/{plan_id}/invites/{id}/` */
   resendPut(planId: Id, id: Id, options?: CallOptions): CallOf<'plan_invites.resend_patch'>
   /** Show an invite to a plan. `GET /plans/{plan_id}/invites/{id}/` */
   show(planId: Id, id: Id, options?: CallOptions): CallOf<'plan_invites.show'>

@@ -47,6 +47,19 @@ test('a post is created by the owner of the token, and its author gets a webhook
   expect(test.events('host')).toEqual([])
 })
 
+test('a post that is written back as it was read is the same, and sends nothing', async () => {
+  const test = await createTestCommunity()
+  const space = await newSpace(test)
+  for (const description of [undefined, '', 'Ultramarine']) {
+    const post = await newPost(test, space.id, { description })
+    test.newEvents()
+    test.clock.advance(1000)
+    const { status, body } = await test.send('posts.replace', { params: { id: post.id }, body: post })
+    expect([status, body]).toEqual([200, post])
+    expect(test.newEvents()).toEqual([])
+  }
+})
+
 test.each([
   ['article', 'ArticleCreatedHook', 'ArticleUpdatedHook'],
   ['announcement', 'PostCreatedHook', 'PostUpdatedHook'],
