@@ -18,7 +18,7 @@ const out: Output = {
 /** One line of the terminal, written over and over. */
 const redraw = (line: string): void => void process.stderr.write(`\r\x1b[K${line}`)
 
-/** Ends a server on SIGTERM and SIGINT, once it has started; a second signal ends it at once. */
+/** Ends a server on SIGTERM, SIGINT and SIGHUP (a closed terminal), once it has started; a second signal ends it at once. */
 function endOnSignal(starting: Promise<Running>): void {
   let ending = false
   const end = () => {
@@ -27,8 +27,7 @@ function endOnSignal(starting: Promise<Running>): void {
     // A start that fails is reported by the command. A part that cannot be closed must not keep the process.
     starting.then((running) => running.close().then(() => process.exit(0), endWith)).catch(() => {})
   }
-  process.on('SIGTERM', end)
-  process.on('SIGINT', end)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, end)
 }
 
 /** Keys that are pressed, one at a time; a pipe may bring them, too. */

@@ -52,6 +52,13 @@ test('a server whose log nobody reads any more continues to answer', async () =>
   expect((await get(`${url}/admin/v1/networks/1/me`, token)).status).toBe(200)
 })
 
+test('a terminal that is closed ends the server as SIGTERM does', async () => {
+  const server = run('folkmoot', ...demo, '--storage', `lowdb:${join(temporaryDirectory(), 'db.json')}`)
+  await server.firstLine()
+  server.child.kill('SIGHUP')
+  expect(await server.ended).toBe(0)
+})
+
 test('a signal while the server starts gives back what it has taken', async () => {
   const directory = temporaryDirectory()
   const server = run('folkmoot', ...demo, '--relay', '--storage', `lowdb:${join(directory, 'db.json')}`)
