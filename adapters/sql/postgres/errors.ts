@@ -16,9 +16,11 @@ const faults: Readonly<Record<string, Fault>> = {
   '28000': 'closed', // invalid_authorization_specification
   '28P01': 'closed', // invalid_password
   '3D000': 'closed', // invalid_catalog_name
+  '3F000': 'closed', // invalid_schema_name: as 42P01
   '40001': 'race', // serialization_failure
   '40P01': 'race', // deadlock_detected
   '42501': 'closed', // insufficient_privilege
+  '42P01': 'closed', // undefined_table: it was there at the start
   '42P05': 'closed', // duplicate_prepared_statement: as 26000
   '53000': 'closed', // insufficient_resources
   '53100': 'full', // disk_full
@@ -105,10 +107,13 @@ export function storageErrorOf(error: unknown): unknown {
 }
 
 const poolerRemedy = '; a pooler such as PgBouncer must give each client its own connection: pool_mode = session'
+const tablesRemedy = '; its tables were removed or renamed, or a restore is making them anew'
 const remedies: Readonly<Record<string, string>> = {
   '25006': '; the server is a standby, or default_transaction_read_only is on: give the address of the primary',
   '26000': poolerRemedy,
   '28P01': '; the password belongs in the address or in PGPASSWORD',
+  '3F000': tablesRemedy,
+  '42P01': tablesRemedy,
   '42P05': poolerRemedy,
 }
 

@@ -56,6 +56,19 @@ test('a statement that fails undoes the transaction, even when `work` swallows t
   expect(await thingIds(storage)).toEqual([])
 })
 
+test('while its tables are away, as under a restore, it is unavailable, and resumes by itself', async () => {
+  const schema = server.newSchema()
+  const storage = await open({ schema })
+  await insertAndTell(storage, 1)
+  const unavailable = { code: 'unavailable', message: expect.stringContaining('a restore is making them anew') }
+  await admin.query(`ALTER TABLE ${schema}.things RENAME TO elsewhere`)
+  await expect(insertAndTell(storage, 2)).rejects.toMatchObject(unavailable)
+  await expect(thingIds(storage)).rejects.toMatchObject(unavailable)
+  await admin.query(`ALTER TABLE ${schema}.elsewhere RENAME TO things`)
+  await insertAndTell(storage, 3)
+  expect(await thingIds(storage)).toEqual(['1', '3'])
+})
+
 test('a connection that breaks before the commit is a lost race: nothing was written, and the next try works', async () => {
   const storage = await open()
   const broken = storage.transaction(async (tx) => {
