@@ -31,7 +31,7 @@ export const listInvites = operation({
   returns: paged(Invite),
   handle: (call) => {
     const { email } = call.query
-    const where = { plan_id: null, ...(email ? { email_key: emailKey(email) } : {}) }
+    const where = { plan_id: null, ...(email === undefined ? {} : { email_key: emailKey(email) }) }
     return call.page(invites, { where }, (rows) => presentInvites(call, rows))
   },
 })

@@ -52,6 +52,7 @@ test('the list is filtered by address, whatever its case, and leaves out invites
   await send('plan_invites.create', { params: { plan_id: plan.id }, query: { email: 'dorothy@example.org' } })
   expect((await send('invites.list', { query: { email: 'DOROTHY@example.org' } })).body.items).toEqual([other])
   expect((await send('invites.list', { query: { email: 'nobody@example.org' } })).body.items).toEqual([])
+  expect((await send('invites.list', { query: { email: '' } })).body.items).toEqual([])
   expect((await send('invites.list')).body.items).toHaveLength(2)
 })
 
