@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, ServerHttp2Stream } from 'node:http2'
-import { pipeline } from 'node:stream/promises'
 import { type Answer, lingerMs } from '../../lib/http/exchange.ts'
 import { bytesOf, isBeyondLatin1 } from '../utf8.ts'
 import { type Bounds, defaultBounds, type Watch, watch } from './node-bounds.ts'
@@ -63,31 +62,45 @@ export function writeAnswer(
   }
 }
 
-/**
- * Writes a body behind its headers, as fast as its client takes it.
- * @param body a file may be larger than the memory, so it is a stream, and may take any time
- */
-export async function writeBody(
+/** Writes a body behind its headers, as fast as its client takes it. */
+export function writeBytes(request: IncomingMessage, response: ServerResponse, body: Uint8Array): void {
+  if (isMadeUp(request)) response.end(body)
+  else
+    writeSlices(
+      response,
+      body,
+      watchAnswer(request, response, defaultBounds, () => {}),
+    )
+}
+
+/** Writes a file behind its headers, as fast as its client takes it. It may be larger than the memory, and take any time. */
+export async function writeFile(
   request: IncomingMessage,
   response: ServerResponse,
-  body: Uint8Array | ReadableStream<Uint8Array>,
+  file: ReadableStream<Uint8Array>,
 ): Promise<void> {
-  const isFile = body instanceof ReadableStream
-  const bounds = isFile ? { ...defaultBounds, answerTimeoutMs: Number.POSITIVE_INFINITY } : defaultBounds
-  const watching = isMadeUp(request) ? undefined : watchAnswer(request, response, bounds, () => {})
-  if (!isFile) {
-    if (watching) writeSlices(response, body, watching)
-    else response.end(body)
-    return
-  }
-  const taken = async function* (chunks: AsyncIterable<Uint8Array>) {
-    for await (const chunk of chunks) {
-      watching?.moved()
-      yield chunk
+  let wake = () => {}
+  const taken = () =>
+    new Promise<void>((resolve) => {
+      const watching = watch(defaultBounds.answerStallMs, Number.POSITIVE_INFINITY, () => cut(response))
+      wake = () => {
+        watching.end()
+        resolve()
+      }
+    })
+  response.on('close', () => wake())
+  // Once for the whole file: the middleware `compression` never removes a listener for `drain`.
+  response.on('drain', () => wake())
+  try {
+    for await (const chunk of file) {
+      if (isGone(response)) return
+      if (!response.write(chunk) && !isMadeUp(request)) await taken()
     }
+    writeBytes(request, response, new Uint8Array())
+  } catch {
+    // The panel has reported why it cannot be read.
+    cut(response)
   }
-  // It ends early if the client leaves, which is no fault, or if it cannot be read, which the panel has reported.
-  await pipeline(body, taken, response).catch(() => void response.destroy())
 }
 
 const closeWhenWritten = (stream?: ServerHttp2Stream) => stream?.once('finish', () => stream.close())

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isHost } from '../../lib/http/host.ts'
 import { maxFormBytes } from '../../lib/panel/entry/form.ts'
 import type { Panel } from '../../lib/panel/index.ts'
-import { writeBody } from './node-answer.ts'
+import { writeBytes, writeFile } from './node-answer.ts'
 import type { HostRequest, Kept } from './node-body.ts'
 import { address, header, toIncoming } from './node-request.ts'
 import { cut } from './node-stream.ts'
@@ -84,13 +84,13 @@ export async function answerPanel<Host>(
 export async function write(message: IncomingMessage, response: ServerResponse, answer: Response): Promise<void> {
   if (answer.body && answer.headers.has('content-disposition') && message.method !== 'HEAD') {
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
-    return writeBody(message, response, answer.body)
+    return writeFile(message, response, answer.body)
   }
   const body = Buffer.from(await answer.arrayBuffer())
   // The unread rest of a refused form would be taken for the next request.
   if (!message.complete) response.shouldKeepAlive = false
   response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': body.byteLength })
-  return writeBody(message, response, message.method === 'HEAD' ? new Uint8Array() : body)
+  writeBytes(message, response, message.method === 'HEAD' ? new Uint8Array() : body)
 }
 
 /**

@@ -194,9 +194,15 @@ test('streams that are reset while they wait hold nothing, on their session or o
   await eventually(() => expect(countOf(text(), 'HTTP/1.1 403')).toBe(3))
 })
 
-test('pages of the panel that nobody takes are given up, and give their turns back', async () => {
+const endlessFile = async () => {
+  const file = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
+  return new Response(file, { status: 403, headers: { 'content-disposition': 'attachment' } })
+}
+
+test.each(['pages', 'files'])('%s of the panel that nobody takes are given up, and give their turns back', async (what) => {
   const { community } = await createTestCommunity()
-  const panel = panelMiddleware(createPanel(community, { authorize: () => null }))
+  const pages = panelMiddleware(createPanel(community, { authorize: () => null }))
+  const panel = what === 'pages' ? pages : panelMiddleware(Object.assign(endlessFile, { owns: () => true }))
   const session = await openHttp2((request, response) => panel(request, response, () => response.end()))
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
