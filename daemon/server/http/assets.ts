@@ -71,9 +71,17 @@ async function serveFile(
   const { size } = await handle.stat()
   await handle.close()
   const type = shown[extname(path)]
-  response.writeHead(200, {
+  const part = request.method === 'GET' ? partOf(request, size) : undefined
+  if (part && part.start >= size) {
+    response.setHeader('content-range', `bytes */${size}`)
+    return void refuse(416, `The file has ${size} bytes; the header Range asks for others`)
+  }
+  const { start, end } = part ?? { start: 0, end: size - 1 }
+  response.writeHead(part ? 206 : 200, {
     'content-type': type ?? 'application/octet-stream',
-    'content-length': size,
+    'content-length': end - start + 1,
+    'accept-ranges': 'bytes',
+    ...(part ? { 'content-range': `bytes ${start}-${end}/${size}` } : {}),
     'x-content-type-options': 'nosniff',
     'cache-control': 'public, max-age=31536000, immutable',
     ...(type ? {} : { 'content-disposition': 'attachment' }),
@@ -82,9 +90,27 @@ async function serveFile(
   else {
     const watching = watch(defaultBounds.answerStallMs, Number.POSITIVE_INFINITY, () => request.socket.destroy())
     pipeline(
-      createReadStream(file).on('data', () => watching.moved()),
+      createReadStream(file, part).on('data', () => watching.moved()),
       response,
       () => watching.end(),
     )
   }
+}
+
+/** Byte numbers, both included. */
+interface Part {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * The part of a file that a player of videos asks for. It begins at the end of the file, or behind it, if the file has none of it.
+ * `undefined`: the whole file, also where several parts are asked for, or one of an earlier version.
+ */
+function partOf({ headers }: IncomingMessage, size: number): Part | undefined {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.range ?? '') ?? []
+  if (headers['if-range'] !== undefined || first === undefined || last === undefined || first + last === '') return undefined
+  if (first === '') return { start: last === '0' ? size : Math.max(0, size - Number(last)), end: size - 1 }
+  const part = { start: Number(first), end: last === '' ? size - 1 : Math.min(Number(last), size - 1) }
+  return last !== '' && Number(last) < part.start ? undefined : part
 }

@@ -291,6 +291,36 @@ test('an upload is kept, and served again as what it is; nothing else of the dis
     'nosniff',
   ])
   expect(Buffer.from(await file.arrayBuffer())).toEqual(png)
+  const { length } = png
+  const parts = [
+    ['bytes=1-3', 206, `bytes 1-3/${length}`, png.subarray(1, 4)],
+    ['bytes=5-', 206, `bytes 5-${length - 1}/${length}`, png.subarray(5)],
+    ['bytes=2-9999999', 206, `bytes 2-${length - 1}/${length}`, png.subarray(2)],
+    ['bytes=-4', 206, `bytes ${length - 4}-${length - 1}/${length}`, png.subarray(-4)],
+    ['bytes=-9999999', 206, `bytes 0-${length - 1}/${length}`, png],
+    ['bytes=3-1', 200, null, png],
+    ['bytes=0-1,3-4', 200, null, png],
+    ['bytes=-', 200, null, png],
+    ['lines=1-2', 200, null, png],
+  ] as const
+  for (const [range, status, place, bytes] of parts) {
+    const part = await fetch(asset.url, { headers: { range } })
+    expect([range, part.status, part.headers.get('content-range')]).toEqual([range, status, place])
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(Buffer.from(bytes))
+  }
+  for (const range of [`bytes=${length}-`, 'bytes=999999999999999-', 'bytes=-0']) {
+    const none = await fetch(asset.url, { headers: { range } })
+    expect([range, none.status, none.headers.get('content-range')]).toEqual([range, 416, `bytes */${length}`])
+    expect(await none.json()).toEqual({ error: `The file has ${length} bytes; the header Range asks for others` })
+  }
+  const changed = await fetch(asset.url, { headers: { range: 'bytes=1-3', 'if-range': '"v1"' } })
+  expect([changed.status, (await changed.bytes()).length]).toEqual([200, length])
+  const head = await fetch(asset.url, { method: 'HEAD', headers: { range: 'bytes=1-3' } })
+  expect([head.status, head.headers.get('content-length'), head.headers.get('accept-ranges')]).toEqual([
+    200,
+    `${length}`,
+    'bytes',
+  ])
   for (const path of ['/assets/..%2fdb.json', '/assets/../db.json', '/assets/', '/assets/none.png'])
     expect([path, (await fetch(url + path)).status]).toEqual([path, 404])
 })
