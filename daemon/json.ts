@@ -3,15 +3,28 @@
  * object, and an error is `{"error": "…"}` on standard error.
  */
 
+/** One object, without its newline. */
+export const jsonLine = (record: object): string => unobeyed(JSON.stringify(record))
+
 /** One object per line. */
-export const jsonLines = (records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('')
+export const jsonLines = (records: readonly object[]): string => records.map((record) => `${jsonLine(record)}\n`).join('')
+
+/** Characters that a terminal obeys: they move its cursor, change its colours or turn the direction. */
+const obeyed = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+
+/** The same JSON, of one line, with the characters escaped that a terminal obeys: JSON itself escapes the first 32 alone. */
+export const unobeyed = (json: string): string =>
+  json.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Why a program ended, for standard error: a sentence for people, an object for programs. */
 export const errorLine = (program: string, message: string, json: boolean): string =>
-  json ? jsonLines([{ error: message }]) : `${program}: ${message.split('\n').map(plain).join('\n')}\n`
+  json ? jsonLines([{ error: message }]) : `${program}: ${plainLines(message)}\n`
 
-/** Text from outside without what a terminal obeys: it must not move the cursor, change colours or turn the direction. */
-export const plain = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '?')
+/** Text from outside without what a terminal obeys. */
+export const plain = (text: string): string => text.replace(obeyed, '?')
+
+/** The same for a text of several lines. */
+export const plainLines = (text: string): string => text.split('\n').map(plain).join('\n')
 
 /** Whether the command line asks for JSON; errors of the command line itself need to know it too. */
 export const wantsJson = (args: readonly string[]): boolean => args.includes('--json')

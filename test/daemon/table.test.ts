@@ -95,6 +95,9 @@ test.each([
 test('JSON is one object per line, and an error is one object', () => {
   expect(jsonLines([])).toBe('')
   expect(jsonLines([{ a: 1 }, { b: '\n' }])).toBe('{"a":1}\n{"b":"\\n"}\n')
+  const obeyed = jsonLines([{ title: '\u009b2J\u202e\u2028é😀' }])
+  expect(obeyed).toBe('{"title":"\\u009b2J\\u202e\\u2028é😀"}\n')
+  expect(JSON.parse(obeyed)).toEqual({ title: '\u009b2J\u202e\u2028é😀' })
   expect(errorLine('folkmoot', 'no such file', true)).toBe('{"error":"no such file"}\n')
   expect(errorLine('folkmoot', 'no such file', false)).toBe('folkmoot: no such file\n')
   expect(errorLine('folkmoot', 'gone\u001b[31m\u009b2J\u202e\nat a line', false)).toBe('folkmoot: gone?[31m?2J?\nat a line\n')

@@ -2,6 +2,7 @@
  * The relay's log: one line per attempt, never a key, a body, or an endpoint's URL, whose query may hold a secret.
  */
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { plain, unobeyed } from '../../json.ts'
 import type { RelayEvents } from '../events.ts'
 
 export interface Log extends RelayEvents {
@@ -40,7 +41,7 @@ export function createLog(destination: DestinationStream, json: boolean): Log {
         remove: true,
       },
     },
-    json ? destination : { write: (line) => void destination.write(forPeople(line)) },
+    { write: (line) => void destination.write(json ? `${unobeyed(line.trimEnd())}\n` : forPeople(line)) },
   )
   return {
     info: (fields, message) => logger.info(fields, message),
@@ -65,7 +66,7 @@ type Fields = Readonly<Record<string, unknown>>
 function forPeople(line: string): string {
   const fields = JSON.parse(line) as Fields
   const time = String(fields['time']).slice(11, 19)
-  return `${time}  ${sentence(fields)}\n`
+  return `${time}  ${plain(sentence(fields))}\n`
 }
 
 function sentence(fields: Fields): string {

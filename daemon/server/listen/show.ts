@@ -1,6 +1,6 @@
 /** The output of `folkmoot listen`: lines for people, or one object per line for programs. */
 
-import { plain } from '../../json.ts'
+import { jsonLine, plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import type { ListenFlags } from './flags.ts'
 import type { Incoming } from './listener.ts'
@@ -28,7 +28,7 @@ export interface Show {
 /** @param now milliseconds since 1970 */
 export function createShow({ json, printJson, output }: ListenFlags, out: Output, now: () => number): Show {
   const time = () => new Date(now()).toTimeString().slice(0, 8)
-  const object = (kind: string, facts: object) => out.line(JSON.stringify({ kind, at: new Date(now()).toISOString(), ...facts }))
+  const object = (kind: string, facts: object) => out.line(jsonLine({ kind, at: new Date(now()).toISOString(), ...facts }))
   // Standard output is for bodies alone then.
   const line = (text: string) => (printJson ? out.warn(text) : out.line(text))
 

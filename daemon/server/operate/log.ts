@@ -1,4 +1,5 @@
 /** The log of a running server: sentences for people, with `--json` one object per line for programs. */
+import { jsonLine, plainLines } from '../../json.ts'
 import { fault, mostUnread, type Output } from '../../output.ts'
 
 /** A request that was answered, or given up. It holds no token, no query and no body. */
@@ -26,14 +27,14 @@ const longestPath = 500
 
 /** @param now milliseconds since 1970, for the lines of programs */
 export function createLog(out: Output, json: boolean, now: () => number = Date.now): Log {
-  const object = (fields: object): string => JSON.stringify({ time: new Date(now()).toISOString(), ...fields })
+  const object = (fields: object): string => jsonLine({ time: new Date(now()).toISOString(), ...fields })
   const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
   return {
     warn: (sentence) => out.warn(json ? object({ level: 'warning', message: sentence }) : sentence),
     fault(what, error, about = {}) {
       if (json) return out.warn(object({ level: 'fault', what, ...about, error: fault(error), stack: stackOf(error) }))
       const named = Object.entries(about).map(([name, value]) => ` ${name}=${String(value)}`)
-      out.warn(`fault ${what}${named.join('')}: ${stackOf(error)}`)
+      out.warn(plainLines(`fault ${what}${named.join('')}: ${stackOf(error)}`))
     },
     access({ path, ...request }) {
       if ((out.unread?.() ?? 0) > mostUnread) return

@@ -2,6 +2,7 @@
 import { isDay } from '../../../../lib/base/moments.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
 import { withLines } from '../../../../lib/host/audit/work.ts'
+import { jsonLine } from '../../../json.ts'
 import { table } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
 import { progressLine } from '../../progress.ts'
@@ -55,7 +56,7 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
     }
     const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, tell, warn, audited })
     line.clear()
-    out.line(json ? JSON.stringify(report) : written(report))
+    out.line(json ? jsonLine(report) : written(report))
     if (report.lists.some(({ unread }) => unread !== null)) host.failed()
   } catch (error) {
     line.clear()

@@ -6,6 +6,7 @@ import { isClientError } from '../../../../lib/client/index.ts'
 import { withLines } from '../../../../lib/host/audit/work.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import { type NetworkRow, networks } from '../../../../lib/storage/tables/administration.ts'
+import { jsonLine } from '../../../json.ts'
 import { UsageError } from '../../../usage.ts'
 import { progressLine } from '../../progress.ts'
 import { fileOfStorage, openStorage } from '../../storage/open.ts'
@@ -64,7 +65,7 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
       const report = isDry ? await run() : await withLines([work], { ...linesIn(storage), run, done: changesOf })
       line.clear()
       const whole = { network: { id: network.id, subdomain: network.subdomain, id_there: there.id }, state, ...report }
-      out.line(json ? JSON.stringify(whole) : written(whole))
+      out.line(json ? jsonLine(whole) : written(whole))
       const isWhole = report.lists.every(({ unsent }) => unsent === null) && report.left.every(({ refused }) => !refused)
       if (!isWhole && !isDry) host.failed()
     } finally {

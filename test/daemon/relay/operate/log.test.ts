@@ -27,3 +27,14 @@ test.each([
   log.onAttempt?.({ ...failed, breaker })
   expect(lines.join('')).toMatch(said)
 })
+
+test.each([
+  [false, 'fault      read: Error: no row ?[31m?2J'],
+  [true, '"what":"read","reason":"Error: no row \\u001b[31m\\u009b2J"'],
+])('a terminal obeys nothing in a line of the log, in JSON: %s', (json, said) => {
+  const lines: string[] = []
+  const log = createLog({ write: (line) => void lines.push(line) }, json)
+  log.onFault?.('read', new Error('no row \u001b[31m\u009b2J'))
+  expect(lines.join('')).toContain(said)
+  expect(lines.join('').indexOf('\n')).toBe(lines.join('').length - 1)
+})
