@@ -5,6 +5,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Duplex } from 'node:stream'
+import { jsonAnswer } from '../../lib/http/exchange.ts'
 import { cut, isGone } from './node-stream.ts'
 
 /**
@@ -48,6 +49,10 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
     begin(() => {})
     return
   }
+  if (isMisnamed(request)) {
+    refuseVersion(response)
+    return
+  }
   const link = linkOf(request)
   let connection = connections.get(link)
   if (!connection) {
@@ -65,6 +70,17 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
     if (request.httpVersionMajor < 2) socket.pause()
   } else if (request.httpVersionMajor < 2) socket.destroy()
   else cut(response)
+}
+
+/**
+ * Whether a request of HTTP/1 claims to be HTTP/2, which Node's parser takes. Everything here goes by the version, so its connection
+ * would have the turns of many streams.
+ */
+const isMisnamed = (request: IncomingMessage): boolean => request.httpVersionMajor >= 2 && !('stream' in request)
+
+function refuseVersion(response: ServerResponse): void {
+  const { headers, body } = jsonAnswer(505, JSON.stringify({ error: 'This connection is HTTP/1.1, and so must be its requests' }))
+  response.writeHead(505, { ...headers, connection: 'close' }).end(body)
 }
 
 /** The same work, in the asynchronous context of this call: the host may keep something of the request there, such as its user. */

@@ -95,6 +95,16 @@ test('pipelined requests of one connection are carried out one at a time, and an
   expect(mostRunning()).toBe(1)
 })
 
+test('a request over HTTP/1 that claims to be HTTP/2 is refused, and its connection closed', async () => {
+  const { port, token, mostRunning } = await hosted()
+  const { socket, text, closed } = await open(port)
+  const request = head('GET', tags, token, 'Connection: keep-alive\r\n').replace('HTTP/1.1', 'HTTP/2.0')
+  socket.write(request.repeat(100))
+  await closed
+  expect(text()).toMatch(/^HTTP\/1\.1 505 HTTP Version Not Supported\r\n.*{"error":"This connection is HTTP\/1\.1, /s)
+  expect([countOf(text(), 'HTTP/1.1 505'), mostRunning()]).toEqual([1, 0])
+})
+
 test('the streams of one HTTP/2 connection are all answered, a bounded number at a time', async () => {
   const it = await createTestCommunity({ allowHttp: true })
   let running = 0
