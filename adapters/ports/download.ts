@@ -20,6 +20,11 @@ export interface DownloadGuard {
 
 /** A file that has moved further than this stays there. */
 const maxRedirects = 3
+/**
+ * Bytes of the answers besides the file, which may have as many as the file again. Interim answers, empty lines and extensions of
+ * chunks are seen by nobody. They would keep the processor busy until the time is over.
+ */
+const maxOverhead = 1024 * 1024
 
 export const guardRules = {
   allows: callable<DownloadGuard['allows']>(),
@@ -39,17 +44,45 @@ export function guardedDownloads(guard: DownloadGuard): Downloader {
   const { download } = checkOptions('guardedDownloads', rules, { download: guard }, '{ allows, lookup }')
   const { allows, lookup, timeout } = download
 
-  // Loading undici costs as much as the rest of a server: it waits for the first download.
-  let loading: Promise<{ readonly request: typeof undici.request; readonly dispatcher: undici.Dispatcher }> | undefined
-  const load = async () => {
-    const { Agent, request } = await import('undici/index.js')
-    const connect = { lookup, timeout: timeout * 1000 }
-    return { request, dispatcher: new Agent({ connect, connections: 8, keepAliveTimeout: 1000 }) }
+  /** Each download has its own connections: what comes on them besides the file is bounded. */
+  function open({ Agent, buildConnector }: typeof undici, fileBytes: () => number): undici.Agent {
+    const connector = buildConnector({ lookup, timeout: timeout * 1000, allowH2: false })
+    const connect: typeof connector = (to, done) =>
+      connector(to, (...made) => {
+        const [, socket] = made
+        socket?.on('readable', () => {
+          if (socket.bytesRead > maxOverhead + 2 * fileBytes())
+            socket.destroy(new Error('the answer has too much besides the file'))
+        })
+        done(...made)
+      })
+    return new Agent({ connect, allowH2: false })
   }
 
   async function get(url: string, limit: number, arrived: (bytes: number) => void, signal: AbortSignal): Promise<Download> {
-    loading ??= load()
-    const { request, dispatcher } = await loading
+    // Loading undici costs as much as the rest of a server: it waits for the first download.
+    const loaded = await import('undici/index.js')
+    let fileBytes = 0
+    const dispatcher = open(loaded, () => fileBytes)
+    const counted = (bytes: number) => {
+      fileBytes += bytes
+      arrived(bytes)
+    }
+    try {
+      return await follow(url, loaded.request, dispatcher, limit, counted, signal)
+    } finally {
+      dispatcher.destroy().catch(() => {})
+    }
+  }
+
+  async function follow(
+    url: string,
+    request: typeof undici.request,
+    dispatcher: undici.Agent,
+    limit: number,
+    arrived: (bytes: number) => void,
+    signal: AbortSignal,
+  ): Promise<Download> {
     for (let step = 0, next = url; step <= maxRedirects; step++) {
       if (!allows(next)) return { ok: false, reason: 'refused' }
       const { statusCode, headers, body } = await request(next, { dispatcher, signal, headers: { accept: '*/*' } })

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,12 +24,38 @@ const routes: Readonly<Record<string, RequestListener>> = {
     response.on('drain', write)
     write()
   },
+  '/interim': ({ socket }) => flood(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+  '/lines': ({ socket }) => flood(socket, '', '\r\n'),
+  '/extension': ({ socket }) => flood(socket, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;', 'x'),
+  '/chunks': (_, response) => {
+    for (let index = 0; index < 40_000; index++) response.write('x')
+    response.end()
+  },
   '/silent': () => {},
   '/cut': (_, response) => {
     response.writeHead(200, { 'content-length': 100 })
     response.write('x', () => response.destroy())
   },
 }
+
+/** The bytes that were written before the client left. */
+let flooded = 0
+
+/** Writes bytes that belong to no file, for ever. */
+function flood(socket: Socket, begin: string, text: string): void {
+  const block = text.repeat(65_536 / text.length)
+  flooded = 0
+  const write = () => {
+    while (!socket.destroyed && socket.write(block));
+  }
+  socket.on('drain', write)
+  socket.on('close', () => {
+    flooded = socket.bytesWritten
+  })
+  socket.write(begin)
+  write()
+}
+
 const server = createServer((request, response) => routes[request.url ?? '']?.(request, response))
 let origin = ''
 
@@ -64,6 +90,22 @@ test.each([
   ['/cut', 'failed'],
 ])('%s is %s', async (path, reason) => {
   expect(await guardedDownloads(guard()).get(origin + path, 50_000)).toEqual({ ok: false, reason })
+})
+
+test.each(['/interim', '/lines', '/extension'])(
+  '%s: a server that sends anything but a file for ever is given up early',
+  async (path) => {
+    const began = performance.now()
+    expect(await guardedDownloads(guard({}, 20)).get(origin + path, 25_000_000)).toEqual({ ok: false, reason: 'failed' })
+    expect(performance.now() - began).toBeLessThan(10_000)
+    await expect.poll(() => flooded).toBeGreaterThan(0)
+    // The system's own buffers take some.
+    expect(flooded).toBeLessThan(20_000_000)
+  },
+)
+
+test('a file in chunks of one byte comes whole', async () => {
+  expect(await guardedDownloads(guard()).get(`${origin}/chunks`, 50_000)).toMatchObject({ ok: true, bytes: { length: 40_000 } })
 })
 
 test('a server that does not answer is given up', async () => {
