@@ -80,6 +80,9 @@ export function header(request: IncomingMessage, name: string): string | null {
   if (value === undefined) return name === 'host' ? header(request, ':authority') : null
   // Node keeps the first of two such headers and drops the other without a word; both must be seen to be refused.
   const all = name === 'authorization' || name === 'host' ? allOf(request.rawHeaders, name) : []
+  // HTTP/2 has another name for it, and both of them only where they agree (RFC 9113, 8.3.1).
+  const authority = name === 'host' ? request.headers[':authority'] : undefined
+  if (typeof authority === 'string' && authority.toLowerCase() !== String(value).toLowerCase()) all.push(authority)
   if (all.length > 0) return all.join(', ')
   return typeof value === 'object' ? value.join(', ') : String(value)
 }

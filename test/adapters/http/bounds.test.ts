@@ -171,6 +171,18 @@ const asked = (client: ClientHttp2Session, headers: OutgoingHttpHeaders, options
     .on('error', () => {})
     .resume()
 
+test('over HTTP/2 a Host other than the authority is refused, as a second Host is', async () => {
+  const { community, token } = await createTestCommunity({ allowHttp: true })
+  const client = await (await openHttp2(toNodeListener(community)))()
+  const ask = async (host: string): Promise<string> => {
+    const request = client.request({ ':path': tags, ':authority': 'api.test', host, authorization: `Bearer ${token}` })
+    const [{ ':status': status }] = await once(request, 'response')
+    return `${status} ${(await request.setEncoding('utf8').toArray()).join('')}`
+  }
+  expect(await ask('evil.test')).toBe('400 {"error":"A request must have one Host header, got several"}')
+  expect(await ask('API.test')).toMatch(/^200 .*"self":"http:\/\/api\.test\//)
+})
+
 test('streams that are reset while they wait hold nothing, on their session or on others', async () => {
   const { community } = await createTestCommunity()
   const panel = panelMiddleware(
