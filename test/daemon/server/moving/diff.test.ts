@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { askRecord, reach, sideOf } from '../../../../daemon/server/moving/diff/ask.ts'
 import { compareServers } from '../../../../daemon/server/moving/diff/compare-servers.ts'
+import { compare } from '../../../../daemon/server/moving/diff/differences.ts'
 import { listRoutes, recordRoutes } from '../../../../daemon/server/moving/diff/reads.ts'
 import { createCommunity } from '../../../../lib/index.ts'
 import { operations } from '../../../../lib/operations.ts'
@@ -107,6 +108,15 @@ test('addresses of the servers themselves are no difference, and ignored fields 
   })
   expect(ignoring.differences).toEqual([])
   expect((await compared(side('a', source), side('b', source, other))).total).toBeGreaterThan(10)
+})
+
+test('a name of hundreds of thousands of brackets takes no time', () => {
+  const fields: string[] = []
+  const name = '['.repeat(300_000)
+  const began = performance.now()
+  compare({ [name]: 1 }, { [name]: 2 }, '', { bases: [], ignored: new Set() }, (field) => void fields.push(field))
+  expect(performance.now() - began).toBeLessThan(5_000)
+  expect(fields).toEqual([name])
 })
 
 test('a sample asks less, and a record more at one server is not taken for two differences', async () => {
