@@ -25,9 +25,9 @@ export async function startReceiver(key: string, received: (delivery: Received) 
   const server = createServer(async (request, response) => {
     const answer = (status: number) => response.writeHead(status).end()
     if (request.headers.authorization !== `Bearer ${key}`) return answer(401)
-    const body = await readText(request)
-    if (body === undefined) return answer(413)
     try {
+      const body = await readText(request)
+      if (body === undefined) return answer(413)
       const { event_type, event_id } = JSON.parse(body) as Received
       received({ event_type, event_id, bytes: Buffer.byteLength(body) })
       return answer(204)
