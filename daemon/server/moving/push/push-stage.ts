@@ -54,6 +54,8 @@ interface Declared<R extends Row> {
   readonly where?: Where<NoInfer<R>>
   /** The rows in the order of the server; by id by default. */
   rows?(push: Push): AsyncIterable<NoInfer<R>>
+  /** Whether the server has its records in one list with those of the stages beside it. They are sent in the order of that list. */
+  readonly isInFeed?: boolean
   /** The table under which others find the id of the record; the stage's own by default. */
   readonly label?: string
   /** The key of a row whose id does not stay. */

@@ -2,7 +2,8 @@
 import { plain } from '../../../json.ts'
 import { table } from '../../../table.ts'
 import { columnsOfTable } from '../columns-of-table.ts'
-import type { LeftRows, NotTaken, PushedList, PushReport } from './push-network.ts'
+import type { PushReport } from './push-network.ts'
+import type { LeftRows, NotTaken, PushedList } from './tally.ts'
 
 interface Whole extends PushReport {
   readonly network: { readonly subdomain: string; readonly id_there: string }

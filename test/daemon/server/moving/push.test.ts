@@ -229,6 +229,30 @@ test('RSVPs come to an event that is closed, which is closed on the server after
   expect(rows[rsvps.name]?.length).toBe(3)
 })
 
+test('the list of posts keeps its order over posts, polls and events', async () => {
+  const source = await createTestCommunity({ storage: memoryStorage() })
+  const { send } = source
+  const space_id = (await send('spaces.create', { body: { name: 'Feed' } })).body.id
+  const times = { starts_at: '2027-01-04T10:00:00Z', ends_at: '2027-01-04T11:00:00Z', event_type: 'local' }
+  await send('events.create', { body: { space_id, title: 'First', ...times } })
+  await send('posts.create', { body: { space_id, title: 'Second' } })
+  await send('polls.create', { body: { space_id, title: 'Third', poll_type: 'question' } })
+  await send('events.create', { body: { space_id, title: 'Fourth', ...times } })
+  await send('posts.create', { body: { space_id, title: 'Fifth' } })
+  const target = await emptyTarget()
+  const report = await pushTo(target, source.storage)
+  const { items } = (await target.send('posts.list')).body
+  expect(items.map(({ title }: { title: string }) => title)).toEqual(['Fifth', 'Fourth', 'Third', 'Second', 'First'])
+  expect(['posts', 'polls', 'events'].map((name) => fate(report, name))).toEqual(['sent 2', 'sent 1', 'sent 2'])
+
+  const other = await emptyTarget()
+  const error = { error: 'forbidden', message: 'The API token lacks the scope polls:write.', status: 403 }
+  const isPoll = ({ url, method }: Request) => method === 'POST' && new URL(url).pathname.endsWith('/polls')
+  const answer: Answer = (request) => (isPoll(request) ? Response.json(error, { status: 403 }) : other.community.fetch(request))
+  const partial = await pushTo(other, source.storage, { answer })
+  expect(['posts', 'polls', 'events'].map((name) => fate(partial, name))).toEqual(['sent 2', 'unsent refused', 'sent 2'])
+})
+
 test('a course keeps its tree, its order and the title of its overview', async () => {
   const source = await createTestCommunity({ storage: memoryStorage() })
   const { send } = source
