@@ -42,6 +42,8 @@ const bySpecificity = (a: Route, b: Route): number => {
 interface Compiled {
   readonly route: Route
   readonly pattern: RegExp
+  /** The pattern of a more specific path, which this route does not have: `/members/by_email` beside `/members/:id`. */
+  readonly except: RegExp | undefined
 }
 
 // itty-router compiles the paths, and its table is scanned in its order. Its `fetch` would parse a URL and a query for each
@@ -49,7 +51,11 @@ interface Compiled {
 const compile = (routes: readonly Route[]): Compiled[] => {
   const router = IttyRouter()
   for (const route of routes) router[route.method.toLowerCase() as 'get'](route.operation.path, () => route)
-  return router.routes.map(([, pattern, [handler]]) => ({ pattern, route: (handler as () => Route)() }))
+  const compiled = router.routes.map(([, pattern, [handler]]) => ({ pattern, route: (handler as () => Route)() }))
+  return compiled.map(({ pattern, route }) => {
+    const isSpecial = (other: Route) => generality(other) < generality(route) && pattern.test(other.operation.path)
+    return { pattern, route, except: compiled.find((other) => isSpecial(other.route))?.pattern }
+  })
 }
 
 const noParams = {}
@@ -78,11 +84,12 @@ function buildTable(operations: readonly AnyOperation[]): RouteTable {
   return (method, path) => {
     const table = tables.get(bucket(path)) ?? []
     const wanted = method === 'HEAD' ? 'GET' : method
-    for (const { route, pattern } of table) {
+    for (const { route, pattern, except } of table) {
       const found = route.method === wanted ? pattern.exec(path) : null
-      if (found) return { kind: 'route', route, params: found.groups ?? noParams }
+      if (found && !except?.test(path)) return { kind: 'route', route, params: found.groups ?? noParams }
     }
-    const allowed = table.filter(({ pattern }) => pattern.test(path)).map(({ route }) => route.method)
+    const having = table.filter(({ pattern, except }) => pattern.test(path) && !except?.test(path))
+    const allowed = having.map(({ route }) => route.method)
     if (allowed.length === 0) return { kind: 'unknown' }
     return {
       kind: 'wrong method',

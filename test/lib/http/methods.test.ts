@@ -39,6 +39,15 @@ test('a method that a path lacks is a 405 that lists the others, before any toke
   })
 })
 
+test('a literal path does not take the methods of an id', async () => {
+  const { community, token } = await createTestCommunity()
+  const headers = { authorization: `Bearer ${token}` }
+  for (const path of ['/admin/v1/networks/1/members/by_email', '/admin/v1/networks/1/members/by_email/']) {
+    const answer = await request(community, 'DELETE', path, { headers })
+    expect({ status: answer.status, allow: answer.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD' })
+  }
+})
+
 test('unknown methods are a 405 too', async () => {
   const { community } = await createTestCommunity()
   for (const method of ['OPTIONS', 'PROPFIND', 'get-all', 'constructor', '__PROTO__'])
