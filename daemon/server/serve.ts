@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { makeDirectory } from '../../adapters/files/directory.ts'
 import { errorCode } from '../../adapters/files/errors.ts'
 import { toNodeListener } from '../../adapters/http/node.ts'
@@ -30,7 +30,7 @@ import { panelAddress } from './panel/address.ts'
 import { type LinkWishes, mountPanel } from './panel/mount.ts'
 import { checkRelayFlags, type SeparateRelay, separateRelay } from './panel/separate-relay.ts'
 import { secretsOf } from './secrets.ts'
-import { fileOfStorage, openStorage } from './storage/open.ts'
+import { assetsDirectory, openStorage } from './storage/open.ts'
 import { openRateLimits } from './storage/rate-limits.ts'
 
 /** A server that runs. */
@@ -65,7 +65,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
   const faults = planOf(flags)
 
   const log = createLog(out, flags.json ?? false)
-  const files = assetsDirectory(flags)
+  const files = filesOf(flags)
   const front = createFront()
   // The port first: if it is taken, nothing else was touched. Early requests are asked to come again.
   const listening = await listen(front.listener, flags)
@@ -178,14 +178,10 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
   }
 }
 
-/**
- * Uploads are kept as long as the storage keeps their addresses: beside its file, or in the current directory if it is a database
- * elsewhere. Those of a storage in memory are in a directory of the process's own.
- */
-function assetsDirectory({ storage, assets }: ServeFlags): string {
-  if (assets) return resolve(assets)
-  if (storage === 'memory:') return join(tmpdir(), `folkmoot-assets-${crypto.randomUUID()}`)
-  return resolve(dirname(fileOfStorage(storage) ?? 'db'), 'assets')
+/** Uploads are kept as long as the storage keeps their addresses: those of a storage in memory are in a directory of the process's own. */
+function filesOf({ storage, assets }: ServeFlags): string {
+  if (!assets && storage === 'memory:') return join(tmpdir(), `folkmoot-assets-${crypto.randomUUID()}`)
+  return assetsDirectory(storage, assets)
 }
 
 /** @throws UsageError if it is no directory and cannot be made: better now than at the first upload */

@@ -37,6 +37,10 @@ export function movingCommands(program: Command, host: MovingHost): void {
   )
     .option('--only <groups>', 'only these, such as members,spaces, with those that they refer to; invites come only so')
     .option('--state <file>', 'what was sent before; beside the storage by default')
+    .option(
+      '--assets <directory>',
+      'the directory of uploads, as of serve; by default ./assets, or beside the file of the storage',
+    )
     .option('--dry-run [yes]', 'show what would be sent, and send nothing')
     .option('--json', 'print JSON for programs')
     .action(async (flags) => (await import('./push/push.ts')).push(flags, host))

@@ -79,6 +79,10 @@ export function fileOfStorage(address: string): string | undefined {
   return path === undefined ? undefined : resolve(path)
 }
 
+/** The directory of uploads: the named one, or beside the file of the storage, or in the current directory for a database elsewhere. */
+export const assetsDirectory = (address: string, named: string | undefined): string =>
+  resolve(named ?? join(dirname(fileOfStorage(address) ?? 'db'), 'assets'))
+
 /** Another user's directory hides its files, so "missing" would be wrong. */
 async function mustExist(file: string): Promise<void> {
   await stat(file).catch((error: unknown) => {

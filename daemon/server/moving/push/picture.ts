@@ -1,4 +1,6 @@
-/** Pictures of badges: they are downloaded from where they are, and uploaded to the server. */
+/** Pictures of badges: they are downloaded from where they are, or read if they are uploads, and uploaded to the server. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isClientError } from '../../../../lib/client/index.ts'
 import { defaultLimits } from '../../../../lib/limits.ts'
 import { fewRetries } from '../first-requests.ts'
@@ -11,20 +13,30 @@ import type { Sending } from './send-row.ts'
  * @returns the id of its asset
  * @throws LeftOut if it cannot be had; ClientError
  */
-export async function uploaded({ journal, target, isDry }: Pick<Sending, 'journal' | 'target' | 'isDry'>, url: string) {
+export async function uploaded(
+  { journal, target, isDry, assets }: Pick<Sending, 'journal' | 'target' | 'isDry' | 'assets'>,
+  url: string,
+) {
   const label = `assets ${url}`
   const known = journal.get(label)
   if (known) return known.to
   if (isDry) return `new ${label}`
-  const asset_file = await downloaded(target, url)
+  const asset_file = /^https?:\/\//.test(url) ? await downloaded(target, url) : await kept(assets, url)
   const answer: unknown = await target.run(() => target.client.assets.create({ asset_style: 'avatar', asset_file }))
   const to = isGiven(answer) ? textOf(answer['id']) : ''
   await journal.add([[label, { to, sent: {} }]])
   return to
 }
 
+/** An upload whose address is a path. */
+async function kept(directory: string, path: string): Promise<File> {
+  const name = path.split('/').at(-1) ?? ''
+  const bytes = /^[\w-]+(?:\.[\w-]+)+$/.test(name) ? await readFile(join(directory, name)).catch(() => undefined) : undefined
+  if (!bytes) throw new LeftOut('its picture is not in the directory of uploads, which --assets names', true)
+  return new File([bytes], name)
+}
+
 async function downloaded({ client }: Sending['target'], url: string): Promise<File> {
-  if (!/^https?:\/\//.test(url)) throw new LeftOut('its picture has no address that begins with http', true)
   try {
     const { stream, type } = await client.download(url, { ...fewRetries, maxBytes: defaultLimits.assetBytes })
     const bytes = await new Response(stream).blob()

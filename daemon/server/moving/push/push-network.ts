@@ -32,6 +32,8 @@ export interface PushOptions {
   readonly only?: readonly Group[] | undefined
   /** Whether nothing is sent. */
   readonly isDry?: boolean
+  /** The directory of uploads. */
+  readonly assets: string
   readonly tell?: (progress: Progress) => void
 }
 
@@ -83,7 +85,7 @@ interface Sends extends Sending {
   findOwner(): Promise<void>
 }
 
-function sendingOf({ storage, network, target, journal, me, isDry = false }: PushOptions): Sends {
+function sendingOf({ storage, network, target, journal, me, assets, isDry = false }: PushOptions): Sends {
   const myId = textOf(me['id'])
   const address = shownAddress(me['email'])
   let owner: Id | undefined
@@ -92,6 +94,7 @@ function sendingOf({ storage, network, target, journal, me, isDry = false }: Pus
     target,
     journal,
     isDry,
+    assets,
     faults: 0,
     conflictTries: 2,
     owner: () => owner,

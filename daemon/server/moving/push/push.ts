@@ -9,7 +9,7 @@ import { type NetworkRow, networks } from '../../../../lib/storage/tables/admini
 import { jsonLine } from '../../../json.ts'
 import { UsageError } from '../../../usage.ts'
 import { progressLine } from '../../progress.ts'
-import { fileOfStorage, openStorage } from '../../storage/open.ts'
+import { assetsDirectory, fileOfStorage, openStorage } from '../../storage/open.ts'
 import { tokenOf } from '../../token.ts'
 import { fewRetries, memberOfToken } from '../first-requests.ts'
 import { fromServer, type Server, sentenceOf } from '../from-server.ts'
@@ -33,6 +33,7 @@ export interface PushFlags {
   readonly tokenFile?: string
   readonly only?: string
   readonly state?: string
+  readonly assets?: string
   readonly dryRun?: boolean | string
   readonly json?: boolean
 }
@@ -58,7 +59,8 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
     const journal = await journalOf(state, `network ${network.id} (${network.subdomain})`, there.name, isDry)
     try {
       const tell = (now: Progress) => showStage(line, now)
-      const run = () => pushNetwork({ storage, network, target, journal, me: there.me, only, isDry, tell })
+      const assets = assetsDirectory(from, flags.assets)
+      const run = () => pushNetwork({ storage, network, target, journal, me: there.me, only, isDry, assets, tell })
       const details = { to: there.name, only: flags.only ?? null }
       const subject = { type: 'network', id: network.id, name: network.title } as const
       const work = { network: network.id, action: 'network.pushed', subject, details } as const

@@ -16,6 +16,8 @@ export interface Sending extends Push {
   readonly journal: Journal
   /** Whether nothing is sent. */
   readonly isDry: boolean
+  /** The directory of uploads. */
+  readonly assets: string
   /** Records in a row whose request was a fault of the server. */
   faults: number
   /** How often a 409 is asked again before it counts as a record that is there already. */

@@ -1,5 +1,5 @@
 /** `folkmoot push`, within one process: what arrives, what a second run sends, and what happens to a run that is cut. */
-import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
@@ -12,7 +12,7 @@ import { events, rsvps } from '../../../../lib/storage/tables/events.ts'
 import { members } from '../../../../lib/storage/tables/members.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
-import { type Answer, everything, pushTo, seededSource, sharedContent } from './support.ts'
+import { type Answer, everything, picture, pushTo, seededSource, sharedContent } from './support.ts'
 
 /** A network with its host alone, the same person as the host of the seeded network. */
 const emptyTarget = () => createTestCommunity({ storage: memoryStorage() })
@@ -80,6 +80,27 @@ test('the report names a missing record by the list of the API that has it', asy
   expect(left.filter((sentence) => sentence.includes('is not on the server'))).toEqual([
     expect.stringMatching(/^badges of members: \d+ × a record that it needs is not on the server \(badges\)$/),
     expect.stringMatching(/^rsvps: \d+ × a record that it needs is not on the server \(events\)$/),
+  ])
+})
+
+test('the picture of a badge that is an upload comes from the directory of uploads', async () => {
+  const source = await seededSource()
+  await source.storage.transaction(async (tx) => {
+    const badges = await tx.find(segments, { where: { kind: 'badge' } })
+    for (const [index, { id }] of badges.entries())
+      await tx.update(segments, id, {
+        avatar_url: ['/assets/sun.png', '/assets/gone.png', '/assets/../sun.png/..'][index] ?? null,
+      })
+  })
+  const assets = await temporaryDirectory()
+  writeFileSync(join(assets, 'sun.png'), picture)
+  const report = await pushTo(await emptyTarget(), source.storage, { assets })
+  expect([fate(report, 'badges'), leftIn(report).filter((sentence) => sentence.startsWith('badges: '))]).toEqual([
+    'sent 1, left 3',
+    [
+      'badges: 2 × its picture is not in the directory of uploads, which --assets names',
+      'badges: 1 × a badge needs a picture, and its own has no address',
+    ],
   ])
 })
 

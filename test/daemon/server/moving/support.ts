@@ -108,7 +108,9 @@ export const pushTo = (
   const paced = clientOf(target, withPictures, timing)
   return paced.client.me
     .show()
-    .then((me) => pushNetwork({ storage, network: { id: '1' }, target: paced, journal, me: { ...me }, ...options }))
+    .then((me) =>
+      pushNetwork({ storage, network: { id: '1' }, target: paced, journal, me: { ...me }, assets: 'none', ...options }),
+    )
 }
 
 interface PushParts extends Partial<Omit<PushOptions, 'storage' | 'target' | 'me' | 'network'>> {
