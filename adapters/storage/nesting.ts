@@ -5,7 +5,9 @@ type Work<A extends readonly unknown[], T> = (...given: A) => Promise<T>
 
 /** Detects work that calls from inside other work. One for each storage, so that two storages may be used in each other. */
 export interface Nesting {
-  /** @throws TypeError inside of work that was entered and still runs */
+  /** Whether the caller is inside of work that was entered and still runs. */
+  isInside(): boolean
+  /** @throws TypeError if it is */
   refuse(): void
   /**
    * Work that is marked while it runs. Parallel work is not, nor work that began inside it and continues after its end. It runs
@@ -27,9 +29,11 @@ const insideTransaction =
 /** @param refusal names the call that is refused inside the work, and the remedy */
 export function nestingIn(refusal = insideTransaction): Nesting {
   const entered = new AsyncLocalStorage<Mark>()
+  const isInside = () => entered.getStore()?.running === true
   return {
+    isInside,
     refuse() {
-      if (entered.getStore()?.running) throw new TypeError(refusal)
+      if (isInside()) throw new TypeError(refusal)
     },
     enter: (mark, work, ...given) => entered.run(mark, work, ...given),
     entering(work) {

@@ -15,7 +15,7 @@ const noClient = '`using` needs the client of `pg` on which the transaction is o
  */
 export function nestedIn(client: PgClient, language: Language): Storage {
   if (typeof client?.query !== 'function') throw new TypeError(noClient)
-  return nestedStorage(async (work, readOnly) => {
+  return nestedStorage(client, async (work, readOnly) => {
     const begun = await send(client, 'SAVEPOINT folkmoot').catch((error: unknown) => {
       if (faultOf(error) !== 'outside') throw storageErrorOf(error)
       throw new TypeError('`using` needs a transaction that is open: run BEGIN on that client first', { cause: error })

@@ -18,7 +18,7 @@ export function nestedIn(database: DatabaseSync, path: string, watch?: (statemen
     throw new TypeError('`using` needs the `DatabaseSync` of `node:sqlite` on which the transaction is open')
   const connection = connectionOver(database, path, watch)
   const writer = writerOn(connection)
-  return nestedStorage(async (work, readOnly) => {
+  return nestedStorage(database, async (work, readOnly) => {
     if (!database.isTransaction)
       throw new TypeError('`using` needs a transaction that is open: run BEGIN IMMEDIATE on that database first')
     connection.run('SAVEPOINT folkmoot')

@@ -107,6 +107,25 @@ describe.each([
     expect([await host.orders(), await sizeOf(community), await host.events()]).toEqual([0, 1, []])
   })
 
+  test('calls at the same time take turns, though each joins the transaction anew', async () => {
+    const { host, community } = await prepared()
+    await host.begin()
+    const calls = ['1', '2', '1', '3'].map((name) =>
+      community.using(host.native).call('members.create', { ...member, body: { ...member.body, email: `${name}@example.org` } }),
+    )
+    const answers = await Promise.allSettled(calls)
+    await host.run('COMMIT')
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    expect(await sizeOf(community)).toBe(4)
+  })
+
+  test('work in a joined transaction may join it for another storage', async () => {
+    const { host } = await prepared()
+    await host.begin()
+    await host.joined().transaction(() => host.joined().transaction(async () => {}))
+    await host.run('ROLLBACK')
+  })
+
   test('a change in the transaction of the host leaves its line with the commit, and none with a rollback', async () => {
     const { host, community } = await prepared()
     const actors = async () => (await community.audit.list({ network: 'demo' })).items.map(({ actor, action }) => [actor, action])
