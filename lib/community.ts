@@ -8,6 +8,7 @@ import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
 import { type FirstUse, firstUseOf } from './host/first-use.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
+import { failingLast } from './host/joined.ts'
 import { type Keys, keysOf } from './host/keys.ts'
 import { type Networks, networksOf } from './host/networks.ts'
 import { notificationsOf } from './host/notification.ts'
@@ -122,7 +123,8 @@ export interface Community extends HostCalls {
   owns(pathname: string): boolean
   /**
    * The same community, with all of its options, inside a transaction that the host has open. The host's rows, the API's rows
-   * and the events commit together. Each call is a savepoint, so one that throws undoes only itself.
+   * and the events commit together. Each call is a savepoint, so one that throws undoes only itself. It throws when no other call
+   * of this transaction runs.
    * @param native the host's connection, inside of a transaction: a `pg` client, or a `DatabaseSync`
    * @throws TypeError when the storage shares no transactions with the host
    */
@@ -194,7 +196,7 @@ export function communityOf(options: Options, chance: Chance): Community {
       const inside = { ...settings, storage: joinedTo(storage, native) }
       const joined = transactionsOf(inside, newId, (event) => events.push(event))
       return {
-        ...hostCalls(inside, joined, newLineId),
+        ...failingLast(hostCalls(inside, joined, newLineId)),
         committed() {
           for (const event of events.splice(0)) transactions.announce(event)
         },

@@ -199,6 +199,39 @@ describe.each([
     expect(await sizeOf(community)).toBe(6)
   })
 
+  test.each([
+    ['whose address is taken', { ...member.body, email: 'host@example.org' }],
+    ['without an address', { ...member.body, email: '' }],
+  ])(
+    'a host that rolls back at the first refusal of several operations keeps none of them: a member %s',
+    async (_which, refused) => {
+      const { host, community } = await prepared()
+      for (let place = 0; place < 4; place++) {
+        await host.begin()
+        const joined = community.using(host.native)
+        const bodies = [1, 2, 3, 4].map((number) => ({ ...member.body, email: `m${number}@example.org` }))
+        const calls = bodies.toSpliced(place, 0, refused).map((body) => joined.call('members.create', { network: 'demo', body }))
+        await expect(Promise.all(calls)).rejects.toMatchObject({ status: 422 })
+        await host.run('ROLLBACK')
+        const ended = (await Promise.allSettled(calls)).map(({ status }) => status)
+        expect(ended.filter((status) => status === 'fulfilled')).toHaveLength(4)
+      }
+      expect([await sizeOf(community), await host.events()]).toEqual([1, []])
+    },
+  )
+
+  test('a call inside of another one of the same transaction is refused, and neither waits for the other', async () => {
+    let joined: ReturnType<Community['using']> | undefined
+    const refusals: unknown[] = []
+    const before = async () => void refusals.push(await joined?.networks.show('demo').catch((error: unknown) => error))
+    const { host, community } = await prepared({ hooks: { before } })
+    await host.begin()
+    joined = community.using(host.native)
+    await joined.call('members.create', member)
+    await host.run('COMMIT')
+    expect(refusals).toEqual([expect.any(TypeError)])
+  })
+
   test('without a transaction of the host it is refused', async () => {
     const { host, community } = await prepared()
     await expect(host.joined().transaction(async () => 1)).rejects.toThrow(TypeError)
