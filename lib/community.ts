@@ -196,7 +196,7 @@ export function communityOf(options: Options, chance: Chance): Community {
       const inside = { ...settings, storage: joinedTo(storage, native) }
       const joined = transactionsOf(inside, newId, (event) => events.push(event))
       return {
-        ...failingLast(hostCalls(inside, joined, newLineId)),
+        ...failingLast(hostCalls(inside, joined, newLineId), inside.storage),
         committed() {
           for (const event of events.splice(0)) transactions.announce(event)
         },

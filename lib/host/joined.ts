@@ -1,13 +1,23 @@
 /** Calls inside of a transaction that the host has open. */
+import type { Storage } from '../storage/contract.ts'
 
 /**
  * Calls of which a failure is thrown only when no other one runs. A host that gives up at the first failure rolls back then. Work that
  * still ran would end behind the rollback: without a transaction, or in the next one of that connection.
  *
- * A `TypeError` is thrown at once. It is a mistake of the program, such as a call from inside another one, which waits for it.
+ * A failure inside of another call is thrown at once, because that call waits for it. So is one without an open transaction.
+ *
+ * @param storage the storage of the transaction. It refuses with a `TypeError` in both of these cases
  */
-export function failingLast<T extends object>(calls: T): T {
+export function failingLast<T extends object>(calls: T, storage: Storage): T {
   const running = new Set<Promise<unknown>>()
+  const isRefused = (): Promise<boolean> =>
+    storage
+      .transaction(async () => {}, { readOnly: true })
+      .then(
+        () => false,
+        (error: unknown) => error instanceof TypeError,
+      )
 
   async function ended(call: Promise<unknown>): Promise<unknown> {
     running.add(call)
@@ -15,7 +25,7 @@ export function failingLast<T extends object>(calls: T): T {
       return await call
     } catch (error) {
       running.delete(call)
-      while (running.size > 0 && !(error instanceof TypeError)) await Promise.allSettled(running)
+      if (running.size > 0 && !(await isRefused())) while (running.size > 0) await Promise.allSettled(running)
       throw error
     } finally {
       running.delete(call)
@@ -30,7 +40,8 @@ export function failingLast<T extends object>(calls: T): T {
           name,
           (...given: unknown[]) => {
             const result = value(...given)
-            return result instanceof Promise ? ended(result) : held(result)
+            // Not `instanceof`: a host may have put another class in place of `Promise`.
+            return 'then' in result ? ended(result) : held(result)
           },
         ]
       }),

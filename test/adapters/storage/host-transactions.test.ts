@@ -220,16 +220,32 @@ describe.each([
     },
   )
 
+  test('a host may have put another class in place of `Promise`', async () => {
+    const { host, community } = await prepared()
+    await host.begin()
+    const joined = community.using(host.native)
+    vi.stubGlobal('Promise', class extends Promise<unknown> {})
+    const called = joined.networks.show('demo')
+    vi.unstubAllGlobals()
+    expect(await called).toMatchObject({ subdomain: 'demo' })
+    await host.run('ROLLBACK')
+  })
+
   test('a call inside of another one of the same transaction is refused, and neither waits for the other', async () => {
     let joined: ReturnType<Community['using']> | undefined
     const refusals: unknown[] = []
-    const before = async () => void refusals.push(await joined?.networks.show('demo').catch((error: unknown) => error))
+    const before = async () => {
+      const { keys, networks } = joined as ReturnType<Community['using']>
+      refusals.push(await networks.show('demo').catch((error: unknown) => error))
+      // This one is refused before it asks the storage.
+      refusals.push(await keys.create({ network_id: '1', name: '', scopes: ['*'] }).catch((error: unknown) => error))
+    }
     const { host, community } = await prepared({ hooks: { before } })
     await host.begin()
     joined = community.using(host.native)
     await joined.call('members.create', member)
     await host.run('COMMIT')
-    expect(refusals).toEqual([expect.any(TypeError)])
+    expect(refusals).toEqual([expect.any(TypeError), expect.objectContaining({ status: 422 })])
   })
 
   test('without a transaction of the host it is refused', async () => {
