@@ -43,6 +43,8 @@ export const readsZeros = (): boolean => abilities().readsZeros
 export function prepared(database: DatabaseSync, sql: string, lists = false): Prepared {
   const statement = database.prepare(sql)
   if (lists) statement.setReturnArrays(true)
+  // The database may be a host's, whose numbers come as BigInt.
+  statement.setReadBigInts(false)
   const names = [...new Set(sql.match(/\?\d+/g))]
   if (names.length === 0 || abilities().bindsNumbers) return statement
   const named = (values: readonly unknown[]) =>

@@ -367,6 +367,25 @@ test('the documented form for PostgreSQL: of many orders at once each is whole o
   expect(Number((await client.query(`SELECT count(*) AS number FROM orders_${schema}`)).rows[0].number)).toBe(4)
 })
 
+test('the connection of the host may read numbers as BigInt, and rows as lists', async () => {
+  const database = new DatabaseSync(join(temporaryDirectory(), 'app.sqlite'), { readBigInts: true, returnArrays: true })
+  const storage = await sqliteStorage({ database })
+  onTestFinished(async () => {
+    await storage.close()
+    database.close()
+  })
+  const community = createCommunity({ storage, ids: 'number' })
+  const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
+  await community.networks.create({ subdomain: 'demo', title: 'Demo', owner })
+  database.exec('BEGIN IMMEDIATE')
+  const joined = community.using(database)
+  const { id } = await joined.call('members.create', member)
+  await joined.call('members.update', { network: 'demo', params: { id }, body: { last_name: 'Oak' } })
+  database.exec('COMMIT')
+  expect(await community.call('members.show', { network: 'demo', params: { id } })).toMatchObject({ id, last_name: 'Oak' })
+  expect(database.prepare('SELECT 1').get()).toEqual([1n])
+})
+
 test('the answer of a query builder is no answer of `pg`', async () => {
   const client = await server.client()
   const storage = await postgresStorage({ url: server.url, schema: server.newSchema() })
