@@ -165,6 +165,12 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     'option `pool` must have a method connect, got an object; new pg.Pool() has',
   ],
   [
+    'postgresStorage',
+    postgresStorage,
+    { pool: { connect() {}, options: { binary: true } } },
+    'option `pool` must be a pool without `binary: true`',
+  ],
+  [
     'postgresRateLimits',
     postgresRateLimits,
     { url: 'postgres://x', pool: { connect() {} } },

@@ -18,7 +18,13 @@ export const postgresUrl = v.custom<string>(
   },
 )
 
-export const postgresPool = withMethods<PgPool>(['connect'], 'new pg.Pool() has')
+/** Connections that ask for bytes give no statement a text. */
+const isText = ({ options }: PgPool): boolean => !options || !('binary' in options) || options.binary !== true
+
+export const postgresPool = v.pipe(
+  withMethods<PgPool>(['connect'], 'new pg.Pool() has'),
+  v.check(isText, 'must be a pool without `binary: true`'),
+)
 
 /**
  * The one of both that is given.
