@@ -29,25 +29,38 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly Address[]
   return hosts
 }
 
-function systemHosts(): ReadonlyMap<string, readonly Address[]> {
-  try {
-    return parseHosts(readFileSync('/etc/hosts', 'utf8'))
-  } catch {
-    return parseHosts('')
+/** Makes a value of the text of a file, anew when the text is another one. A file that cannot be read has no text. */
+function ofFile<T>(path: string, make: (text: string) => T): () => T {
+  let made: { readonly text: string; readonly value: T } | undefined
+  return () => {
+    const text = textOf(path)
+    if (made?.text !== text) made = { text, value: make(text) }
+    return made.value
   }
 }
 
-/** Whether a name server said that there is no such name or address, as opposed to not answering. */
-const saysNo = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Whether the system may find an address. No name server has it (`ENOTFOUND`, `ENODATA`), or none is there. */
+const isLeftToSystem = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'].includes(String(error.code))
 
 /** Asks the hosts file, then the name servers, then (for search domains, mDNS and the like) the system. */
 export function systemResolve(): Resolve {
-  const resolver = new Resolver(resolverOptions)
+  const hosts = ofFile('/etc/hosts', parseHosts)
+  // A resolver keeps the name servers that it began with. Those of the machine change with its network.
+  const resolverNow = ofFile('/etc/resolv.conf', () => new Resolver(resolverOptions))
   let running = 0
   const waiting: (() => void)[] = []
 
   async function askServers(name: string): Promise<readonly Address[]> {
+    const resolver = resolverNow()
     const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
     const found = [
       ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
@@ -55,7 +68,7 @@ export function systemResolve(): Resolve {
     ]
     if (found.length > 0) return found
     const failed = [four, six].flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
-    throw failed.find((error) => !saysNo(error)) ?? failed[0] ?? new Error(`${name} has no address`)
+    throw failed.find((error) => !isLeftToSystem(error)) ?? failed[0] ?? new Error(`${name} has no address`)
   }
 
   async function askSystem(name: string): Promise<readonly Address[]> {
@@ -71,12 +84,12 @@ export function systemResolve(): Resolve {
 
   return async (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '')
-    const known = systemHosts().get(name.endsWith('.localhost') ? 'localhost' : name)
+    const known = hosts().get(name.endsWith('.localhost') ? 'localhost' : name)
     if (known) return known
     try {
       return await askServers(name)
     } catch (error) {
-      if (!saysNo(error)) throw error
+      if (!isLeftToSystem(error)) throw error
       return askSystem(name)
     }
   }
