@@ -17,9 +17,12 @@ export function listIn(record: Given, name: string): readonly Given[] {
   return Array.isArray(value) ? value.filter(isGiven) : []
 }
 
-/** The value as a text; empty for any other type. */
+/** A text without what databases refuse: NUL and halves of surrogate pairs. */
+export const storableText = (text: string): string => text.toWellFormed().replaceAll('\0', '')
+
+/** The value as a text that can be stored; empty for any other type. */
 export const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+  typeof value === 'string' ? storableText(value) : typeof value === 'number' ? String(value) : ''
 
 /** An address that is shown whole; `undefined` for a hidden or masked one. */
 export function shownAddress(value: unknown): string | undefined {

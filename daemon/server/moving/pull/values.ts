@@ -1,10 +1,10 @@
 /** Values of records as values of columns: what another server sends need not be what a column takes. */
 import type { Column } from '../../../../lib/storage/table.ts'
+import { storableText } from '../given.ts'
 import type { Ids } from './ids.ts'
 
 const asText = (raw: unknown): string | null =>
-  // Databases refuse NUL and halves of surrogate pairs.
-  ['string', 'number', 'boolean'].includes(typeof raw) ? String(raw).toWellFormed().replaceAll('\0', '') : null
+  ['string', 'number', 'boolean'].includes(typeof raw) ? storableText(String(raw)) : null
 
 const asNumber = (raw: unknown): number | null => {
   const number = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw

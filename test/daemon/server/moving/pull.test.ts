@@ -229,6 +229,24 @@ test('a number that no column holds is left out, and does not end a pull', async
   expect([changed > 0, events?.map((event) => Object(event).interval)]).toEqual([true, [null, null, null]])
 })
 
+test('texts and ids lose what no database holds, wherever they are', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  // As of a server that cuts its texts in the midst of an emoji.
+  const cut = String.raw`\ud83d\u0000`
+  const answer: Answer = async (request) => {
+    const response = await source.community.fetch(new Request(request.url.replace('%EF%BF%BD101', '101'), request))
+    const text = (await response.text()).replaceAll('"101"', `"${cut}101"`).replaceAll('"description":"', `$&${cut}`)
+    return new Response(text, response)
+  }
+  const { lists } = await pullFrom(source, target, { answer })
+  const { posts, idempotency_keys, ...others } = await everything(target)
+  expect(posts?.every((post) => /^(?:\ufffd|$)/.test(Object(post).description ?? ''))).toBe(true)
+  expect(idempotency_keys?.map((note) => Object(note).body)).toContainEqual(expect.stringContaining('\ufffd101'))
+  expect(JSON.stringify([posts, idempotency_keys, others])).not.toMatch(/\\ud83d|\\u0000/)
+  expect(lists.filter(({ left }) => left > 0)).toEqual([])
+})
+
 test('a network with an impossible subdomain is refused, before anything of it is printed or stored', async () => {
   const source = await seededSource()
   const target = memoryStorage()
