@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..')
-const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: readonly string[] }
+const { files, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly files: readonly string[]
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>
+}
 const pages = [
   'README.md',
   ...readdirSync(join(root, 'docs'))
@@ -23,4 +26,24 @@ test.each(pages.filter((page) => !aboutSources.includes(page)))('%s names no sou
   expect(files).not.toContain('lib')
   const text = readFileSync(join(root, page), 'utf8').replace(/^<!-- Generated.*$/m, '')
   expect(text.match(/\b(?:lib|adapters|daemon|test|scripts)\/[\w./-]+\.ts\b/g) ?? []).toEqual([])
+})
+
+/** The functions of the sources, and the texts of the files that the package opens to others. */
+const functions = ['lib', 'adapters', 'daemon'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => [...readFileSync(join(root, folder, name), 'utf8').matchAll(/^export (?:async )?function (\w+)/gm)])
+    .map(([, name]) => name ?? ''),
+)
+const entries = Object.values(exports)
+  .flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default]))
+  .map((file) => readFileSync(join(root, file.replace('./dist/', '').replace(/js$/, 'ts')), 'utf8'))
+  .join('\n')
+
+test.each(pages)('%s names no function that the package keeps to itself', (page) => {
+  const text = readFileSync(join(root, page), 'utf8')
+  // The programs of a page run in other tests; a method there may share its name with a function.
+  const programs = [...text.matchAll(/```.*?```/gs)].join('\n')
+  const named = [...text.matchAll(/`(\w+)\(/g)].map(([, name]) => name ?? '').filter((name) => functions.includes(name))
+  expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(entries + programs))).toEqual([])
 })
