@@ -146,11 +146,11 @@ function nested(form: Iterable<[string, unknown]>): Record<string, unknown> {
   return Object.fromEntries(fields)
 }
 
-/** The text that equal forms share, for any boundary between their parts: each file by its name and digest. */
+/** The value that equal forms share, for any boundary between their parts: each file by its name and digest. */
 export async function printOf(form: unknown): Promise<unknown> {
   if (typeof form !== 'object' || form === null) return form
   const fields = Object.entries(form).map(async ([name, value]) =>
-    value instanceof File ? [name, value.name, await sha256(new Uint8Array(await value.arrayBuffer()))] : [name, value],
+    value instanceof File ? [name, [value.name, await sha256(new Uint8Array(await value.arrayBuffer()))]] : [name, value],
   )
-  return Promise.all(fields)
+  return Object.fromEntries(await Promise.all(fields))
 }

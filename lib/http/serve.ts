@@ -150,7 +150,7 @@ export function server(
         id,
         // By the id of the network or its subdomain, with and without a trailing slash, it is the same request.
         params,
-        incoming.search,
+        sorted(incoming.search),
         operation.form ? await printOf(content) : content,
       ])
     const outcome = await runOperation({
@@ -208,6 +208,12 @@ const objectOrNone = (value: unknown): object =>
 
 const answer = ({ status, body }: FirstAnswer, headers: Readonly<Record<string, string>>): Answer =>
   body === '' ? { status, headers, body: null } : jsonAnswer(status, body, headers)
+
+const sorted = (search: string): string => {
+  const query = new URLSearchParams(search)
+  query.sort()
+  return query.toString()
+}
 
 const splitPath = (path: string): { network: string; below: string } | undefined => {
   if (!path.startsWith(networksRoot)) return undefined

@@ -28,7 +28,7 @@ export interface FirstAnswer {
  */
 export async function readRepeatable(key: string, caller: string, parts: readonly unknown[]): Promise<Repeatable> {
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) fail(badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters'))
-  return { caller, key, fingerprint: await sha256(JSON.stringify(parts)) }
+  return { caller, key, fingerprint: await sha256(JSON.stringify(parts, byName)) }
 }
 
 /**
@@ -64,3 +64,9 @@ export async function keepAnswer(
 }
 
 const isExpired = (created_at: string, now: string): boolean => Date.parse(now) - Date.parse(created_at) >= keptMs
+
+/** Fields in one order. Maps of Java and Perl have another order in each process, and a job may repeat its request in a new one. */
+const byName = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    : value

@@ -67,6 +67,25 @@ test('the network by its id or its subdomain, with or without a trailing slash, 
   ])
 })
 
+test('the fields of a body and of a query in another order are the same request', async () => {
+  const { token, community, network, send } = await createTestCommunity()
+  const { id: space_id } = (await send('spaces.create', { body: { name: 'Garden' } })).body
+  const post = (query: string, body: object) =>
+    community.fetch(
+      new Request(`https://api.example/admin/v1/networks/${network.id}/posts?${query}`, {
+        method: 'POST',
+        headers: { ...once, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    )
+  const first = await post('notify=false&from=job', { space_id, title: 'Oil', extra: { b: [1, 2], a: null } })
+  const again = await post('from=job&notify=false', { extra: { a: null, b: [1, 2] }, title: 'Oil', space_id })
+  expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true'])
+  expect(await again.text()).toBe(await first.text())
+  const turned = await post('from=job&notify=false', { extra: { a: null, b: [2, 1] }, title: 'Oil', space_id })
+  expect(turned.status).toBe(422)
+})
+
 test('the same key for another record is refused', async () => {
   const { send } = await createTestCommunity()
   const spaces = await Promise.all(['Garden', 'Kitchen'].map((name) => send('spaces.create', { body: { name } })))
