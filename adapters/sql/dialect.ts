@@ -1,11 +1,13 @@
 /** Where the SQL of the two databases differs; everything else about it is written once. */
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { ColumnType } from '../../lib/storage/table.ts'
+import type { TextList } from './text-list.ts'
 
 /** The values of statements and rows. */
 export type SqlValue = string | number | boolean | null
-/** A parameter; a list only where the dialect has arrays. */
-export type Parameter = SqlValue | readonly SqlValue[]
+/** A list as a parameter: itself where the dialect has arrays, else a text. */
+export type List = SqlValue | readonly SqlValue[]
+export type Parameter = List | TextList
 /** A column's type; an `identity` is a primary key that the database numbers. */
 export type SqlType = ColumnType | 'identity'
 
@@ -31,9 +33,13 @@ export interface Dialect {
   /** A condition that a column has one of the values of a list of any length, which is one parameter (`list`). */
   among(column: string, type: ColumnType, parameter: string): string
   /** The rows of several lists, of which each is one parameter and a column of that name. Left out where there is no such query. */
-  rowsOf?(columns: readonly ListColumn[]): string
+  rowsOf?(columns: readonly ListColumn[]): {
+    readonly sql: string
+    /** The parameters, of the values of each column. */
+    lists(values: readonly (readonly SqlValue[])[]): readonly Parameter[]
+  }
   /** A list as one parameter. */
-  list(values: readonly SqlValue[]): Parameter
+  list(values: readonly SqlValue[]): List
   /** The type of a column as DDL, collation included. */
   readonly types: Readonly<Record<SqlType, string>>
   /** The text after the closing parenthesis of a new table. */

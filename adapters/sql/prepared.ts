@@ -1,7 +1,7 @@
 /** The parts of a table that are made once: the texts of its usual statements, and what reads and writes its rows. */
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import { type Dialect, quoted, type SqlValue } from './dialect.ts'
-import type { Several } from './statement.ts'
+import type { Several, Together } from './statement.ts'
 import { type AnyRow, rowReader, rowWriter, type TableShape } from './values.ts'
 
 /** The parts that are made once for a table. */
@@ -27,7 +27,7 @@ interface Prepared {
 interface Below {
   readonly sql: string
   readonly passing: string
-  readonly together?: Several
+  readonly together?: Together
 }
 
 /** @returns finds what is prepared for a table, and makes it at the first use */
@@ -65,7 +65,7 @@ export function preparedFor(dialect: Dialect) {
 
   /** The text of an insert if a parent with these values is there. Its parameters are those of the row, then of the values. */
   function belowOf(parent: TableShape, names: readonly string[], table: TableShape): Below {
-    const { below, list, place } = preparedOf(table)
+    const { below, list } = preparedOf(table)
     const shape = `${parent.name} ${names}`
     const known = below.get(shape)
     if (known) return known
@@ -78,27 +78,27 @@ export function preparedFor(dialect: Dialect) {
     const made = {
       sql: `${into} ${rows} ON CONFLICT DO NOTHING`,
       passing: `${into} ${rows} SKIP LOCKED ON CONFLICT DO NOTHING`,
-      ...(together === undefined ? {} : { together: { sql: together, place } }),
+      ...(together === undefined ? {} : { together }),
     }
     below.set(shape, made)
     return made
   }
 
   /** The same for several rows, as `Statement.together`. */
-  function severalBelow(parent: TableShape, names: readonly string[], table: TableShape): string | undefined {
+  function severalBelow(parent: TableShape, names: readonly string[], table: TableShape): Together | undefined {
     const columns = Object.entries(table.columns).map(([name, { type }]) => ({ name, type }))
     // No column has a dot in its name, and one may be called `parent_id`.
     const wanted = names.map((name) => ({ name: `parent.${name}`, type: parent.columns[name]?.type ?? 'text' }))
     const given = dialect.rowsOf?.([...columns, ...wanted])
     if (given === undefined) return undefined
-    const { list } = preparedOf(table)
+    const { list, place } = preparedOf(table)
     const values = columns.map(({ name }) => `given.${quoted(name)}`).join(', ')
     const same = names.map((name) => `${quoted(name)} = given.${quoted(`parent.${name}`)}`).join(' AND ')
     const locked = `SELECT 1 FROM ${dialect.table(parent.name)} WHERE ${same}${dialect.lock('share')} SKIP LOCKED`
-    return (
-      `INSERT INTO ${dialect.table(table.name)} (${list}) SELECT ${values} FROM ${given} AS given ` +
+    const sql =
+      `INSERT INTO ${dialect.table(table.name)} (${list}) SELECT ${values} FROM ${given.sql} AS given ` +
       `CROSS JOIN LATERAL (${locked}) AS parent ON CONFLICT DO NOTHING RETURNING "id"`
-    )
+    return { sql, place, lists: given.lists }
   }
 
   return { preparedOf, belowOf }

@@ -1,6 +1,6 @@
 /** A statement of SQL, and what its senders must know of it. */
 import type { LockStrength } from '../../lib/storage/contract.ts'
-import type { Parameter } from './dialect.ts'
+import type { Parameter, SqlValue } from './dialect.ts'
 import type { AnyRow } from './values.ts'
 
 export interface Statement {
@@ -18,8 +18,8 @@ export interface Statement {
   readonly locks?: LockStrength
   /** The text that passes over a row whose lock it would wait for. */
   readonly passing?: string
-  /** Of an insert: the text that adds several rows and waits for nobody. Each parameter is a list; answers are the ids that it added. */
-  readonly together?: Several
+  /** Of an insert: the text that adds several rows and waits for nobody. Answers are the ids that it added. */
+  readonly together?: Together
   /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
   readonly mayCollide?: boolean
   /** Of an insert: removes the row that it added. */
@@ -31,6 +31,11 @@ export interface Statement {
 export interface Several {
   readonly sql: string
   readonly place: number
+}
+
+export interface Together extends Several {
+  /** The parameters, each a list, of the values of each column. */
+  lists(values: readonly (readonly SqlValue[])[]): readonly Parameter[]
 }
 
 export interface RowQuery {

@@ -1,6 +1,7 @@
 /** SQL as PostgreSQL speaks it. All tables are in a separate schema, beside the host's tables. */
 import type { Dialect } from '../dialect.ts'
 import { quoted } from '../dialect.ts'
+import { TextList } from '../text-list.ts'
 
 export const defaultSchema = 'folkmoot'
 
@@ -47,7 +48,12 @@ export function postgresDialect(schema: string): PostgresDialect {
       // The plan finds no length of lists that come from a query. Otherwise it would be made anew for each group.
       const given = `(SELECT ${lists.join(', ')} OFFSET 0) AS lists`
       const unnested = `unnest(${names.map((name) => `lists.${name}`).join(', ')}) AS item(${names.join(', ')})`
-      return `(SELECT ${items.join(', ')} FROM ${given}, ${unnested})`
+      const areTexts = columns.map(({ type }) => elements[type] === 'text')
+      return {
+        sql: `(SELECT ${items.join(', ')} FROM ${given}, ${unnested})`,
+        lists: (values) =>
+          values.map((list, place) => (areTexts[place] ? new TextList(list as readonly (string | null)[]) : list)),
+      }
     },
     list: (values) => values,
     types: {

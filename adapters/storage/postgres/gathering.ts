@@ -2,7 +2,7 @@
 
 import type { SqlValue } from '../../sql/dialect.ts'
 import { atEndOfTick } from '../../sql/postgres/client.ts'
-import type { Several, Statement } from '../../sql/statement.ts'
+import type { Several, Statement, Together } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 
 type Run = (statement: Statement) => Promise<Rows>
@@ -55,7 +55,7 @@ async function rowsOf(run: Run, { sql, place }: Several, statements: readonly St
 const leastTogether = 4
 
 /** Inserts of one kind that wait for the end of the tick. */
-interface Together {
+interface Waiting {
   readonly statements: Map<string, Statement>
   readonly added: Promise<ReadonlySet<string>>
 }
@@ -66,40 +66,40 @@ interface Together {
  * @param query runs the one for several
  */
 export function gatheringInserts(insert: (statement: Statement) => Promise<boolean>, query: Run): typeof insert {
-  const waiting = new Map<string, Together>()
+  const waiting = new Map<string, Waiting>()
 
-  async function addAll({ sql, place }: Several, statements: readonly Statement[]): Promise<ReadonlySet<string>> {
+  async function addAll({ sql, place, lists }: Together, statements: readonly Statement[]): Promise<ReadonlySet<string>> {
     const idOf = ({ values }: Statement) => String(values[place])
     if (statements.length < leastTogether) {
       const added = await Promise.all(statements.map(insert))
       return new Set(statements.filter((_, index) => added[index]).map(idOf))
     }
     const columns = (statements[0]?.values ?? []).map((_, column) => statements.map(({ values }) => values[column] as SqlValue))
-    const rows = await query({ sql, values: columns, writes: statements[0]?.writes ?? '' })
+    const rows = await query({ sql, values: lists(columns), writes: statements[0]?.writes ?? '' })
     return new Set(rows.map(([id]) => String(id)))
   }
 
-  function togetherOf(several: Several): Together {
-    const known = waiting.get(several.sql)
+  function waitingFor(together: Together): Waiting {
+    const known = waiting.get(together.sql)
     if (known) return known
     const statements = new Map<string, Statement>()
     const added = new Promise<ReadonlySet<string>>((resolve) =>
       // At once there, not a promise later: a BEGIN that still waits takes them along.
       atEndOfTick(() => {
-        waiting.delete(several.sql)
-        resolve(addAll(several, [...statements.values()]))
+        waiting.delete(together.sql)
+        resolve(addAll(together, [...statements.values()]))
       }),
     )
-    const together = { statements, added }
-    waiting.set(several.sql, together)
-    return together
+    const inserts = { statements, added }
+    waiting.set(together.sql, inserts)
+    return inserts
   }
 
   return async (statement) => {
     const { together, values } = statement
     if (!together) return insert(statement)
     const id = String(values[together.place])
-    const { statements, added } = togetherOf(together)
+    const { statements, added } = waitingFor(together)
     // Only one of two with the same id goes in, and the answer would not tell which.
     if (statements.has(id)) return insert(statement)
     statements.set(id, statement)
