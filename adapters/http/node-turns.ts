@@ -61,11 +61,13 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
   }
   const { socket } = request
   const start = () => begin(() => next(connection, link, request))
-  if (connection.running < atOnce(request)) {
+  if (connection.running < atOnce(request) || isAwaited(request, response)) {
     connection.running += 1
     start()
   } else if (waitingOfAll < maxWaiting) {
-    wait(connection, link, inOwnContext(start))
+    const startLater = inOwnContext(start)
+    wait(connection, link, startLater)
+    response.once('socket', () => overtake(connection, socket, startLater))
     // Bytes that the socket has read already still come; nothing more, until the queue is empty.
     if (request.httpVersionMajor < 2) socket.pause()
   } else if (request.httpVersionMajor < 2) socket.destroy()
@@ -89,12 +91,30 @@ export function inOwnContext(work: () => void): () => void {
   return () => context.runInAsyncScope(work)
 }
 
-function next(connection: Connection, link: Link, { socket, httpVersionMajor }: IncomingMessage): void {
+/**
+ * Whether the answers to all others of its connection wait behind that to this request. Node gives a response of HTTP/1 its socket
+ * then. Work of the host's, such as a body parser, may have let a later request go ahead.
+ */
+const isAwaited = (request: IncomingMessage, response: ServerResponse): boolean =>
+  request.httpVersionMajor < 2 && Boolean(response.socket)
+
+/** Begins a waiting request as soon as the others wait for its answer. */
+function overtake(connection: Connection, socket: IncomingMessage['socket'], start: () => void): void {
+  const place = connection.waiting.indexOf(start)
+  if (place === -1) return
+  connection.waiting.splice(place, 1)
+  waitingOfAll -= 1
+  connection.running += 1
+  if (connection.waiting.length === 0) socket.resume()
+  start()
+}
+
+function next(connection: Connection, link: Link, request: IncomingMessage): void {
   // Nobody would get the answers.
   if (link.destroyed) forget(connection)
-  const start = connection.waiting.shift()
+  const start = connection.running > atOnce(request) ? undefined : connection.waiting.shift()
   if (start) waitingOfAll -= 1
-  if (connection.waiting.length === 0 && httpVersionMajor < 2) socket.resume()
+  if (connection.waiting.length === 0 && request.httpVersionMajor < 2) request.socket.resume()
   if (start) start()
   else connection.running -= 1
 }

@@ -24,7 +24,10 @@ const assets = '/admin/v1/networks/1/assets'
 /** Waits for what clients see of it, for as long as a busy machine may take. */
 const eventually = (condition: () => unknown) => vi.waitFor(condition, { timeout: 60_000 })
 
-async function hosted(options: Partial<Options> = {}, bounds?: TransferBounds) {
+type Listener = ReturnType<typeof toNodeListener>
+
+/** @param behind the work of a host before the listener */
+async function hosted(options: Partial<Options> = {}, bounds?: TransferBounds, behind = (listener: Listener) => listener) {
   const it = await createTestCommunity({ allowHttp: true, ...options })
   let running = 0
   let mostRunning = 0
@@ -35,7 +38,7 @@ async function hosted(options: Partial<Options> = {}, bounds?: TransferBounds) {
     running -= 1
     return answer
   }
-  const port = Number(new URL(await onLoopback(toNodeListener({ serve }, bounds))).port)
+  const port = Number(new URL(await onLoopback(behind(toNodeListener({ serve }, bounds)))).port)
   return { ...it, port, url: `http://127.0.0.1:${port}`, mostRunning: () => mostRunning }
 }
 
@@ -276,6 +279,20 @@ test('a body behind a pipelined request arrives', async () => {
   for (let round = 0; round < 3; round++) socket.write(head('GET', tags, token) + post)
   await eventually(() => expect([countOf(text(), 'HTTP/1.1 200'), countOf(text(), 'HTTP/1.1 201')]).toEqual([3, 3]))
 })
+
+test.each([[[1, 0]], [[2, 1, 0]], [[2, 3, 1, 0]]])(
+  'pipelined requests that a host hands on in the order %j are all answered',
+  async (order) => {
+    const handOn: (() => void)[] = []
+    const { port, token } = await hosted({}, {}, (listener) => (request, response) => {
+      handOn.push(() => listener(request, response))
+      if (handOn.length === order.length) for (const index of order) handOn[index]?.()
+    })
+    const { socket, text } = await open(port)
+    socket.write(order.map((_, index) => head('GET', `${tags}?n=${index}`, token)).join(''))
+    await eventually(() => expect([...text().matchAll(/\?n=(\d)/g)].map(([, n]) => Number(n))).toEqual(order.toSorted()))
+  },
+)
 
 test('connections that pipeline and never read hold one answer each, and are closed', async () => {
   const { port, token, community } = await withLargeList({}, { answerStallMs: 200 })
