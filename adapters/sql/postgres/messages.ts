@@ -105,8 +105,9 @@ export function writeBind(name: string, values: readonly BoundValue[]): void {
   writeName('')
   writeName(name)
   // No formats, or one for each value: 0 is text.
-  writeInt16(values.some(isList) ? values.length : 0)
-  if (values.some(isList)) for (const value of values) writeInt16(isList(value) ? 1 : 0)
+  const formats = values.some(isList) ? values.map((value) => Number(isList(value))) : []
+  writeInt16(formats.length)
+  for (const format of formats) writeInt16(format)
   writeInt16(values.length)
   for (const value of values)
     if (isList(value)) writeList(value)
