@@ -1,13 +1,14 @@
 /** Commits of several lines: they are taken when their last line is there, and not before. */
 import { endOfCommit, partOf } from '../../lib/outbox/line.ts'
+import { lineStart } from '../../lib/outbox/text.ts'
 import type { OpenFile } from '../files/file-system.ts'
 import { readBytes } from '../files/whole.ts'
 
 /** Bytes of a file that are in memory at a time. */
 const pieceBytes = 1024 * 1024
 const newline = 0x0a
-/** A newline and the beginning of a line. It cannot occur inside one. */
-const lineStart = Buffer.from('\n{"crc":"')
+/** A newline and the beginning of a line. */
+const nextLine = Buffer.from(`\n${lineStart}`)
 /** A newline and what a line begins with, up to its records. */
 const longestHead = 150
 
@@ -44,7 +45,7 @@ export async function hasEnd(file: OpenFile, commit: string, from: number, to: n
 
 /** Whether a line begins in these bytes that is not one of this commit. */
 function hasOtherLine(bytes: Buffer, commit: string): boolean {
-  for (let at = bytes.indexOf(lineStart); at !== -1; at = bytes.indexOf(lineStart, at + 1)) {
+  for (let at = bytes.indexOf(nextLine); at !== -1; at = bytes.indexOf(nextLine, at + 1)) {
     const head = bytes.subarray(at + 1, at + longestHead)
     if (head.length === longestHead - 1 && partOf(head)?.commit !== commit) return true
   }

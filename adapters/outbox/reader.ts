@@ -9,7 +9,7 @@ import { readBytes } from '../files/whole.ts'
 import { setAside } from './broken.ts'
 import { hasEnd, piecesOf } from './large-commit.ts'
 import { type DamagedBytes, scan } from './scan.ts'
-import { formatVersion, ownerName, parseOwnerName, parseSegmentName, socketName } from './segment-name.ts'
+import { isReadable, ownerName, parseOwnerName, parseSegmentName, socketName } from './segment-name.ts'
 import { lookAt, type Stream, sizeOf } from './streams.ts'
 
 /** How an outbox directory is read. */
@@ -62,7 +62,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
   function foreign(names: readonly string[]): readonly Damage[] {
     return names.flatMap((name) => {
       const segment = parseSegmentName(name)
-      if (!segment || segment.version === formatVersion || reported.has(name)) return []
+      if (!segment || isReadable(segment) || reported.has(name)) return []
       reported.add(name)
       return [
         { stream: name, offset: 0, bytes: 0, reason: `format version ${segment.version} is unknown to this version: left alone` },
@@ -164,7 +164,8 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
   async function backlog(positions: Positions): Promise<Backlog> {
     let count = 0
     for (const name of await list()) {
-      if (parseSegmentName(name)?.version !== formatVersion) continue
+      const segment = parseSegmentName(name)
+      if (!segment || !isReadable(segment)) continue
       const size = await sizeOf(files, join(root, name))
       if (Number.isFinite(size)) count += Math.max(0, size - (positions[name] ?? 0))
     }

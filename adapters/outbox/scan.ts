@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib'
 import type { CheckedRecords, Unusable } from '../../lib/outbox/check.ts'
 import { decodeLine, isDamaged, maxLineBytes, partOf } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
+import { lineStart } from '../../lib/outbox/text.ts'
 
 /** Bytes that are no commit, or a whole line with a record that cannot be used. */
 export interface DamagedBytes extends Partial<Unusable> {
@@ -25,11 +26,8 @@ export interface Scan {
 }
 
 const newline = 0x0a
-/**
- * How every line begins. It cannot occur inside one: within a JSON text each of its quotation marks is escaped. So after a
- * damaged newline the next commit is found here.
- */
-const mark = Buffer.from('{"crc":"')
+/** How every line begins, and what no line has inside. So after a damaged newline the next commit is found here. */
+const mark = Buffer.from(lineStart)
 /** Damage is searched for at most this many swallowed lines, so that hostile bytes cannot make the search quadratic. */
 const maxMarks = 64
 

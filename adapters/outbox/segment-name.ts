@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Writer**: one opened outbox of one process. Its id is a UUID of version 7, so names sort by when writers began.
- * - **Segment**: `<writer>-<number>.v1.ndjson`, a file that one writer appends to and nobody else touches.
+ * - **Segment**: `<writer>-<number>.v2.ndjson`, a file that one writer appends to and nobody else touches.
  * - **Owner file**: `<writer>.owner`, which names the process of the writer while it lives.
  * - **Socket**: `<writer>.sock`, open as long as the writer lives. A reader in another container uses it, because it cannot
  *   check the writer's PID.
@@ -14,8 +14,11 @@ import { uuidAt } from '../../lib/base/uuid.ts'
 const writer = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const segmentPattern = new RegExp(`^(${writer})-(\\d{6,12})\\.v(\\d{1,6})\\.ndjson$`)
 
-/** The version of the file format that this code writes and reads. */
-export const formatVersion = 1
+/** The version of the file format that this code writes. It reads the earlier ones, too. */
+const formatVersion = 2
+
+/** Whether this code reads a segment. A later version is left to a newer relay. */
+export const isReadable = ({ version }: SegmentName): boolean => version <= formatVersion
 
 export interface SegmentName {
   readonly name: string

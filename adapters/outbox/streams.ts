@@ -4,7 +4,7 @@ import { errorCode, fileError, isNoFile } from '../files/errors.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { mayRun, parseOwner } from '../files/owner.ts'
 import { readText } from '../files/whole.ts'
-import { compareSegments, formatVersion, ownerName, parseSegmentName, type SegmentName, socketName } from './segment-name.ts'
+import { compareSegments, isReadable, ownerName, parseSegmentName, type SegmentName, socketName } from './segment-name.ts'
 
 export interface Stream extends SegmentName {
   /** Nobody will append to it: a newer segment of its writer exists, or the writer closed or is dead. */
@@ -61,7 +61,7 @@ export function lookAt(files: FileSystem, root: string): Streams {
 
   async function streams(names: readonly string[]): Promise<readonly Stream[]> {
     const segments = names.flatMap((name) => parseSegmentName(name) ?? [])
-    const ours = segments.filter(({ version }) => version === formatVersion).sort(compareSegments)
+    const ours = segments.filter(isReadable).sort(compareSegments)
     const done = new Map<string, boolean>()
     for (const { writer } of ours) if (!done.has(writer)) done.set(writer, await isDone(writer))
     return ours.map((segment, index) => {

@@ -1,5 +1,6 @@
 /** The statements of the storage contract, as text with parameters. */
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
+import { recordsText } from '../../lib/outbox/text.ts'
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { JsonFields } from '../../lib/storage/json.ts'
 import { type Add, clausesOf, isUnusual } from './clauses.ts'
@@ -204,7 +205,7 @@ export function statementsOf(dialect: Dialect) {
     /** Adds a row to the outbox. */
     append: (records: readonly OutboxRecord[]): Statement => ({
       sql: append,
-      values: [JSON.stringify(records)],
+      values: [recordsText(records)],
       writes: 'outbox',
     }),
   }

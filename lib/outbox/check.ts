@@ -7,6 +7,7 @@
 import * as v from 'valibot'
 import { attributes, isoTime, typeName } from './endpoint.ts'
 import type { OutboxRecord } from './record.ts'
+import { bodiesIn, type ParsedEvent } from './text.ts'
 import { audiences } from './values.ts'
 
 /** An unusable record, and the known facts about it. */
@@ -38,22 +39,30 @@ const eventId = /^[\x20-\x7e]{1,200}$/
 const matches = (value: unknown, pattern: RegExp): value is string => typeof value === 'string' && pattern.test(value)
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Sorts the records of a commit into those that can be used, in their order, and the others. */
-export function checkRecords(list: readonly unknown[]): CheckedRecords {
-  // The rule is that all of them can, and then nothing is copied.
-  if (list.every((record) => problemOf(record) === undefined)) return { records: list as readonly OutboxRecord[], unusable: [] }
+/**
+ * Sorts the records of a commit into those that can be used, in their order, and the others.
+ * @param list what its JSON text gives
+ * @param text the JSON text, or one that has it inside: the bodies of events are pieces of it
+ */
+export function checkRecords(list: readonly unknown[], text = ''): CheckedRecords {
+  const bodies = bodiesIn(text)
   const records: OutboxRecord[] = []
   const unusable: Unusable[] = []
   let more = 0
-  for (const record of list) {
-    const problem = problemOf(record)
+  for (const given of list) {
+    let problem = problemOf(given)
+    const record = problem !== undefined || !isParsed(given) ? given : bodies(given)
+    if (record === undefined) problem = 'its `body_length`, or that of an earlier event of the commit, is wrong'
     if (problem === undefined) records.push(record as OutboxRecord)
-    else if (unusable.length < toldOneByOne) unusable.push(told(record, problem))
+    else if (unusable.length < toldOneByOne) unusable.push(told(given, problem))
     else more++
   }
   const rest = { reason: `${more} more records cannot be used`, network_id: null, endpoint_id: null, event_id: null }
   return { records, unusable: more === 0 ? unusable : [...unusable, rest] }
 }
+
+/** Whether a usable record is an event whose body is still an object. */
+const isParsed = (record: unknown): record is ParsedEvent => isObject(record) && isObject(record['body'])
 
 /** An unusable record without anything that is too long, or that nobody expects in a message. */
 function told(record: unknown, problem: string): Unusable {
@@ -90,7 +99,7 @@ function eventProblem(fields: Fields): Problem {
   if (!matches(event_timestamp, isoTime)) return '`event_timestamp` must be a time in ISO 8601'
   if (subject !== undefined && !matches(subject, eventId)) return '`subject` must be 1 to 200 printable ASCII characters'
   if (!audiences.some((each) => each === audience)) return 'its `audience` is unknown to this version'
-  return bodyProblem(body)
+  return isObject(body) ? undefined : bodyProblem(body)
 }
 
 function bodyProblem(body: unknown): Problem {

@@ -10,8 +10,8 @@ import { crc32 } from '../base/crc32.ts'
 import { type CheckedRecords, checkRecords } from './check.ts'
 import { partsOf } from './parts.ts'
 import type { OutboxRecord } from './record.ts'
+import { lineStart as opening, recordsText } from './text.ts'
 
-const opening = '{"crc":"'
 /** Length of `{"crc":"01234567",`. */
 const headLength = opening.length + 8 + 2
 const encoder = new TextEncoder()
@@ -120,7 +120,7 @@ const maxBytesOf = (record: OutboxRecord): number => 6 * (record.kind === 'event
 export function fitsLine(record: OutboxRecord): boolean {
   // Measuring costs, so it is done when the most that it can come to is too much.
   if (maxBytesOf(record) <= maxLineBytes) return true
-  return encoder.encode(JSON.stringify(record)).length + 2 * partBytes <= maxLineBytes
+  return encoder.encode(recordsText([record])).length + 2 * partBytes <= maxLineBytes
 }
 
 /**
@@ -134,7 +134,7 @@ export const encodeLine = (records: readonly OutboxRecord[], part?: LinePart): U
 
 /** The text of a line, newline included. Its checksum is still missing. */
 const textOf = (records: readonly OutboxRecord[], part: LinePart | undefined): string =>
-  `${opening}00000000",${part ? partText(part) : ''}"records":${JSON.stringify(records)}}\n`
+  `${opening}00000000",${part ? partText(part) : ''}"records":${recordsText(records)}}\n`
 
 const newline = 10
 
@@ -168,9 +168,10 @@ export function decodeLine(line: Uint8Array, checksum: Checksum = crc32): Checke
   if (Number.parseInt(head.slice(opening.length, opening.length + 8), 16) !== checksum(rest))
     return damaged('checksum does not match')
   try {
-    const parsed: unknown = JSON.parse(`{${decoder.decode(rest)}`)
+    const text = decoder.decode(rest)
+    const parsed: unknown = JSON.parse(`{${text}`)
     const records = (parsed as { records?: unknown }).records
-    return Array.isArray(records) ? checkRecords(records) : damaged('has no list of records')
+    return Array.isArray(records) ? checkRecords(records, text) : damaged('has no list of records')
   } catch {
     return damaged('is not JSON')
   }

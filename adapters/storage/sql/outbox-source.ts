@@ -122,7 +122,7 @@ export interface ParsedCommit {
 /** The content of a row. */
 export function parseCommit({ seq, records: text }: OutboxRow): ParsedCommit {
   const list = listOf(text)
-  const { records, unusable } = checkRecords(list ?? [])
+  const { records, unusable } = checkRecords(list ?? [], text)
   const about = list ? unusable : [{ reason: 'is not a JSON list of records' }]
   const damage = about.map((each, index) => ({
     ...{ stream, offset: seq, bytes: text.length, ...each },

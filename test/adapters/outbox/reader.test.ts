@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { thisProcess } from '../../../adapters/files/owner.ts'
@@ -11,7 +12,7 @@ import { temporaryDirectory } from '../../support/directory.ts'
 import { event, failure, idsOf, readAll } from './support.ts'
 
 const writer = '019340aa-0000-7000-8000-000000000001'
-const first = `${writer}-000001.v1.ndjson`
+const first = `${writer}-000001.v2.ndjson`
 const line = (id: string): Buffer => Buffer.from(encodeLine([event(id)]))
 const ownedBy = (owner: object): string => JSON.stringify({ ...thisProcess(), ...owner })
 const living = ownedBy({})
@@ -88,7 +89,7 @@ describe('outboxDirectory: an unfinished line', () => {
 
   test('of a living writer is damage once a newer segment exists', async () => {
     const directory = directoryWith(line('a').subarray(0, 50), living)
-    writeFileSync(join(directory, `${writer}-000003.v1.ndjson`), line('b'))
+    writeFileSync(join(directory, `${writer}-000003.v2.ndjson`), line('b'))
     const { ids, damage } = await readAll(outboxDirectory(directory))
     expect([ids, damage.length]).toEqual([['b'], 1])
   })
@@ -232,9 +233,23 @@ describe('outboxDirectory: damage', () => {
 })
 
 describe('outboxDirectory: files of other kinds', () => {
-  test('a segment of another format version is left alone and reported once', async () => {
+  test('a segment of the first format version, whose bodies are strings, is read and settled', async () => {
+    const directory = temporaryDirectory()
+    const rest = `"records":${JSON.stringify([event('a', 'Straße – 日本'), event('b')])}}`
+    const name = `${writer}-000001.v1.ndjson`
+    writeFileSync(join(directory, name), `{"crc":"${crc32(rest).toString(16).padStart(8, '0')}",${rest}\n`)
+    writeFileSync(join(directory, `${writer}-000002.v2.ndjson`), line('c'))
+    const source = outboxDirectory(directory)
+    expect((await source.backlog({})).count).toBeGreaterThan(rest.length)
+    const { commits, positions } = await readAll(source)
+    expect(commits).toEqual([[event('a', 'Straße – 日本'), event('b')], [event('c')]])
+    expect(await source.settle(positions)).toHaveLength(2)
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  test('a segment of a later format version is left alone and reported once', async () => {
     const directory = directoryWith(line('a'))
-    const name = `${writer}-000002.v2.ndjson`
+    const name = `${writer}-000002.v3.ndjson`
     writeFileSync(join(directory, name), 'something new')
     const source = outboxDirectory(directory)
     const { ids, damage, positions } = await readAll(source)
@@ -247,8 +262,8 @@ describe('outboxDirectory: files of other kinds', () => {
 
   test('a directory or a link instead of a segment is left alone and reported once', async () => {
     const directory = directoryWith(line('a'))
-    mkdirSync(join(directory, `${writer}-000002.v1.ndjson`))
-    symlinkSync(join(directory, first), join(directory, `${writer}-000003.v1.ndjson`))
+    mkdirSync(join(directory, `${writer}-000002.v2.ndjson`))
+    symlinkSync(join(directory, first), join(directory, `${writer}-000003.v2.ndjson`))
     const source = outboxDirectory(directory)
     const { ids, damage, positions } = await readAll(source)
     expect([ids, damage.map(({ reason }) => reason)]).toEqual([['a'], Array(2).fill('not a regular file: left alone')])
@@ -259,7 +274,7 @@ describe('outboxDirectory: files of other kinds', () => {
   test('anything else is nobody’s business', async () => {
     const directory = directoryWith(line('a'))
     writeFileSync(join(directory, 'notes.txt'), 'x')
-    writeFileSync(join(directory, 'x.v1.ndjson'), 'x')
+    writeFileSync(join(directory, 'x.v2.ndjson'), 'x')
     expect((await readAll(outboxDirectory(directory))).damage).toEqual([])
   })
 
@@ -299,7 +314,7 @@ describe('outboxDirectory: reading on', () => {
     const next = writer.replace(/1$/, '2')
     writeFileSync(join(directory, `${writer}.owner`), dead)
     writeFileSync(join(directory, `${next}.owner`), living)
-    writeFileSync(join(directory, `${next}-000001.v1.ndjson`), line('later'))
+    writeFileSync(join(directory, `${next}-000001.v2.ndjson`), line('later'))
     expect((await readAll(source, begun.positions, oneLine)).ids).toEqual([...ids.slice(1), 'later'])
   })
 
@@ -313,7 +328,7 @@ describe('outboxDirectory: reading on', () => {
     const source = outboxDirectory(directory)
     const { positions } = await readAll(source)
     truncateSync(join(directory, first), line('a').length)
-    writeFileSync(join(directory, `${writer}-000002.v1.ndjson`), line('c'))
+    writeFileSync(join(directory, `${writer}-000002.v2.ndjson`), line('c'))
     const after = await readAll(source, positions)
     expect([after.ids, after.damage]).toEqual([['c'], []])
     expect(await source.settle(after.positions)).toEqual([first])

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { checkRecords } from '../../../lib/outbox/check.ts'
 import { decodeLine, encodeLine } from '../../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import { recordsText } from '../../../lib/outbox/text.ts'
 
 const event = (change: object = {}) => ({
   kind: 'event',
@@ -69,7 +70,7 @@ describe('a record cannot be used', () => {
     ['with a time that is none', event({ event_timestamp: 'yesterday' }), /`event_timestamp`/],
     ['with an audience that is none', event({ audience: 'everybody' }), /`audience`/],
     ['without a body', event({ body: null }), /`body`/],
-    ['with an object for a body', event({ body: {} }), /`body`/],
+    ['with an object for a body, without its length', event({ body: {} }), /`body_length`/],
     ['with a body that is no JSON', event({ body: '{"a":' }), /`body`/],
     ['with a list for a body', event({ body: '[]' }), /`body`/],
     ['with half a character in its body', event({ body: '{"a":"\ud800"}' }), /`body`/],
@@ -95,6 +96,24 @@ describe('a record cannot be used', () => {
     expect(records).toMatchObject([{ event_id: 'before' }, { id: '9' }])
     expect(unusable).toMatchObject([{ reason: expect.stringMatching(reason) }])
   })
+})
+
+test.each([
+  ['too long', '15'],
+  ['too short', '13'],
+  ['negative', '-14'],
+  ['a text', '"14"'],
+  ['endless', '1e999'],
+  ['null', 'null'],
+])('an event costs itself and those behind it when the length of its body is %s', (_, length) => {
+  const text = recordsText([event(), event(), removal(), event()] as OutboxRecord[]).replace(
+    /("body_length":14.*?)"body_length":14/,
+    `$1"body_length":${length}`,
+  )
+  const { records, unusable } = checkRecords(JSON.parse(text), text)
+  expect(records).toEqual([event(), removal()])
+  expect(unusable).toHaveLength(2)
+  expect(unusable[0]?.reason).toContain('`body_length`')
 })
 
 test('what is told about an unusable record is what it is about, and no value of it', () => {

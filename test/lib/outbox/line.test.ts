@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { crc32 } from '../../../lib/base/crc32.ts'
-import { decodeLine, encodeCommits, encodeLine, isDamaged } from '../../../lib/outbox/line.ts'
+import { decodeLine, encodeCommits, encodeLine } from '../../../lib/outbox/line.ts'
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 
 const event = (body: string): EventRecord => ({
@@ -20,14 +20,31 @@ test.each([
   ['long', 'x'.repeat(270_000)],
   ['short in characters and long in bytes', '–'.repeat(140_000)],
   ['long and wide', '👩‍🚀'.repeat(90_000)],
-])('a line comes back as it was written: %s', (_, body) => {
+])('a line comes back as it was written: %s', (_, text) => {
+  const body = JSON.stringify({ payload: { text } })
   const line = encodeLine([event(body)])
   expect(line.at(-1)).toBe(0x0a)
-  const text = new TextDecoder().decode(line)
   const rest = line.subarray('{"crc":"01234567",'.length, -1)
-  expect(text.slice(0, 18)).toBe(`{"crc":"${crc32(rest).toString(16).padStart(8, '0')}",`)
-  expect(JSON.parse(text).records).toEqual([event(body)])
-  expect(isDamaged(decodeLine(line.subarray(0, -1)))).toBe(false)
+  expect(new TextDecoder().decode(line.subarray(0, 18))).toBe(`{"crc":"${crc32(rest).toString(16).padStart(8, '0')}",`)
+  expect(decodeLine(line.subarray(0, -1))).toEqual({ records: [event(body)], unusable: [] })
+})
+
+test('an event has its body as JSON, which comes back character by character', () => {
+  const bodies = ['{"b":1.0,"a":{"2":[],"1":{}} , "a":"\\u00e4–"}', '{}', '{"a":[{"body_length":2,"body":{}},{}]}', '{"a":"}}]"}']
+  const endpoint = { kind: 'endpoint', action: 'remove', id: '7', network_id: '1' } as const
+  const records = [endpoint, ...bodies.map((body) => event(body)), endpoint, { ...event('{"z":1}'), subject: 'post:"1"' }]
+  const line = encodeLine(records)
+  expect(JSON.parse(new TextDecoder().decode(line)).records[2]).toMatchObject({ event_id: event('').event_id, body: {} })
+  expect(decodeLine(line.subarray(0, -1))).toEqual({ records, unusable: [] })
+})
+
+test.each([
+  ['of two lines', '{"a":\n1}'],
+  ['that a search for lines would find', '{"payload":{"crc":"01234567","records":[]}}'],
+])('a body %s is a string', (_, body) => {
+  const line = encodeLine([event(body)])
+  expect(JSON.parse(new TextDecoder().decode(line)).records).toEqual([event(body)])
+  expect(decodeLine(line.subarray(0, -1))).toEqual({ records: [event(body)], unusable: [] })
 })
 
 test('a line is not changed by the next one', () => {

@@ -111,9 +111,9 @@ describe('segments that', () => {
     bytes[100] = (bytes[100] ?? 0) ^ 1
     writeFileSync(flipped, bytes)
     rmSync(missing)
-    const empty = good.replace(/-(\d+)\.v1/, '-0000000099.v1')
+    const empty = good.replace(/-(\d+)\.v/, '-0000000099.v')
     writeFileSync(empty, '')
-    copyFileSync(good, good.replace('.v1.', '.v9.'))
+    copyFileSync(good, good.replace(/\.v\d\./, '.v9.'))
     await all.restart()
     await until(
       () => ['torn-1', 'flipped-2', 'good-1', 'good-2'].every((id) => hook.received.some((one) => one.id === id)),
