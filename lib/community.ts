@@ -14,7 +14,7 @@ import { type Networks, networksOf } from './host/networks.ts'
 import { notificationsOf } from './host/notification.ts'
 import { type Notify, notifyOf } from './host/notify.ts'
 import { type Publish, publishOf } from './host/publish.ts'
-import { type Answer, cutsUnread, discardBody, fromRequest, type Incoming, toResponse } from './http/exchange.ts'
+import { type Answer, addressOf, cutsUnread, discardBody, fromRequest, type Incoming, toResponse } from './http/exchange.ts'
 import type { InFlight } from './http/in-flight.ts'
 import { server } from './http/serve.ts'
 import type { Traffic } from './http/traffic.ts'
@@ -100,11 +100,15 @@ export interface AboutRequest {
 
 /** A community network's Admin API. */
 export interface Community extends HostCalls {
-  /** Answers any request; a path that is not the API's gets a 404. It may be passed on without binding. */
+  /**
+   * Answers any request; a path that is not the API's gets a 404. It may be passed on without binding.
+   * @throws TypeError for a request of Node
+   */
   readonly fetch: (request: Request) => Promise<Response>
   /**
    * Answers a request for the API; `undefined` for any other, whose body is then untouched.
    * @param about facts of the request that only the host has
+   * @throws TypeError for a request of Node
    */
   readonly handle: (request: Request, about?: AboutRequest) => Promise<Response | undefined>
   /** The same as `fetch`, without a `Request` and a `Response`: for server adapters. Never rejects. */
@@ -184,7 +188,7 @@ export function communityOf(options: Options, chance: Chance): Community {
     // Hosts that call it may add arguments, such as a server or an environment.
     fetch: (request) => respond(request),
     handle: async (request, about) =>
-      owns(new URL(request.url).pathname) ? respond(request, about && (() => about.requestId)) : undefined,
+      owns(addressOf(request).pathname) ? respond(request, about && (() => about.requestId)) : undefined,
     serve,
     inFlight,
     basePath,

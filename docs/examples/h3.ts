@@ -1,4 +1,4 @@
-/** The API beside an application of h3, the server of Nitro and Nuxt: `node h3.ts`. */
+/** The API beside an application of h3 2, the server of Nitro 3: `node h3.ts`. */
 import { randomUUID } from 'node:crypto'
 import { H3, serve, toResponse } from 'h3'
 import { closeOnSignal, host, openCommunity, port, print } from './community.ts'

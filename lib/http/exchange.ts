@@ -77,9 +77,24 @@ export interface RequestFacts {
   readonly endsAtLength?: boolean
 }
 
-/** A `Request` as the kernel takes it. */
+/**
+ * The address of a `Request`.
+ * @throws TypeError for a request of Node, whose `url` is only a path
+ */
+export function addressOf({ url }: Request): URL {
+  const address = URL.parse(url)
+  if (address) return address
+  throw new TypeError(
+    `The community takes a Request, whose \`url\` is absolute, got \`${url}\`. For requests of Node, mount communityMiddleware of folkmoot/node`,
+  )
+}
+
+/**
+ * A `Request` as the kernel takes it.
+ * @throws TypeError for a request of Node
+ */
 export function fromRequest(request: Request, facts: RequestFacts = {}): Incoming {
-  const { requestId, url = new URL(request.url), endsAtLength = false } = facts
+  const { requestId, url = addressOf(request), endsAtLength = false } = facts
   return {
     method: request.method,
     path: url.pathname,

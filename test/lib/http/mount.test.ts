@@ -43,6 +43,16 @@ test('`fetch` answers what is not ours with a 404', async () => {
   })
 })
 
+test('a request of Node in place of a `Request` is an error that names the remedy', async () => {
+  const { community } = await createTestCommunity()
+  const ofNode = { method: 'GET', url: '/admin/v1/networks/1/tags', headers: {} } as unknown as Request
+  const remedy = new TypeError(
+    'The community takes a Request, whose `url` is absolute, got `/admin/v1/networks/1/tags`. For requests of Node, mount communityMiddleware of folkmoot/node',
+  )
+  await expect(community.fetch(ofNode)).rejects.toEqual(remedy)
+  await expect(community.handle(ofNode)).rejects.toEqual(remedy)
+})
+
 test('below a base path everything is there, and nothing beside it', async () => {
   const { community, token } = await createTestCommunity({ basePath: '/community' })
   const get = (path: string) =>
