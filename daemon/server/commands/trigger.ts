@@ -33,13 +33,17 @@ export async function trigger(given: string | undefined, flags: TriggerFlags, ou
     const whose = `${endpoints.length} endpoint${endpoints.length === 1 ? '' : 's'} of ${network.subdomain}`
     const sentence = `${event_type} is in the outbox, for ${whose}.`
     showOne(out, flags, { network_id: network.id, event_type, endpoints: endpoints.map(({ id }) => id), payload }, sentence)
-    if (endpoints.length === 0 && !flags.json)
+    if (flags.json) return
+    if (endpoints.length === 0)
       out.warn('Nobody receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.')
+    for (const { id, enabled } of endpoints)
+      if (!enabled) out.warn(`Endpoint ${id} is disabled: the event waits, and is sent once somebody enables the endpoint.`)
   })
 }
 
-const gets = ({ audience, enabled, events }: Endpoint, type: string): boolean =>
-  audience === 'integration' && enabled && (events === null || events.includes(type))
+// The relay keeps the deliveries of a disabled endpoint.
+const gets = ({ audience, events }: Endpoint, type: string): boolean =>
+  audience === 'integration' && (events === null || events.includes(type))
 
 /** Every event and its causes. */
 function listEvents(flags: TriggerFlags, out: Output): void {

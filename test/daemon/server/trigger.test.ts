@@ -116,6 +116,22 @@ test('without an endpoint somebody is told so; a storage without a server takes 
   })
 })
 
+test('a disabled endpoint is among those that the event is for, and named, because its deliveries wait', async () => {
+  const storage = await madeStorage()
+  const at = ['--storage', storage]
+  const added = await folkmoot('endpoints', 'add', ...at, '--url', 'https://example.org/hook', '--key', key, '--json')
+  const { id } = JSON.parse(added.lines[0] ?? '') as { id: string }
+  await folkmoot('endpoints', 'disable', id, ...at)
+  const { lines, warnings, refused } = await folkmoot('trigger', 'PostCreated', ...at)
+  expect({ lines, warnings, refused }).toEqual({
+    lines: ['PostCreatedHook is in the outbox, for 1 endpoint of pals.'],
+    warnings: [`Endpoint ${id} is disabled: the event waits, and is sent once somebody enables the endpoint.`],
+    refused: undefined,
+  })
+  const { lines: json } = await folkmoot('trigger', 'PostCreated', ...at, '--json')
+  expect(JSON.parse(json[0] ?? '')).toMatchObject({ endpoints: [id] })
+})
+
 test('--list shows every event with its causes, in at most 100 columns', async () => {
   const { lines } = await folkmoot('trigger', '--list')
   const rows = lines.join('\n').split('\n')
