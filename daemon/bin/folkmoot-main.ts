@@ -5,12 +5,14 @@ import { mostUnread, type Output } from '../output.ts'
 import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve.ts'
 import { folkmootExit } from './folkmoot-exit.ts'
+import { resultsOf } from './results.ts'
 import { packageVersion } from './version.ts'
 
 const json = wantsJson(process.argv)
 
+const results = resultsOf('folkmoot', json)
 const out: Output = {
-  line: (text) => void process.stdout.write(`${text}\n`),
+  line: (text) => results(`${text}\n`),
   warn: (text) => void (process.stderr.writableLength <= mostUnread && process.stderr.write(`${text}\n`)),
   unread: () => process.stdout.writableLength,
 }
@@ -59,8 +61,7 @@ async function exit(error: unknown): Promise<void> {
 
 const endWith = (error: unknown): Promise<void> => exit(error).then(() => process.exit())
 
-// A reader that has gone away (`| head`, a log collector that restarts) is no fault, and must not end a server.
-process.stdout.on('error', () => {})
+// A reader that has gone away is no fault, and must not end a server.
 process.stderr.on('error', () => {})
 await createProgram({
   out,

@@ -5,6 +5,7 @@ import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { wantsJson } from '../json.ts'
 import { createProgram } from '../relay/operate/commands/program.ts'
 import { relayExit } from './folkmoot-relay-exit.ts'
+import { resultsOf } from './results.ts'
 import { packageVersion } from './version.ts'
 
 /** A relay that runs, as opposed to a command whose reader may take its time. */
@@ -16,16 +17,16 @@ const patience = 2_000
 if (isService) process.stdout.on('error', () => undefined)
 
 // Not in step with the deliveries: a reader that falls behind loses lines, and never holds a delivery up.
-const output = pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1024 })
+const log = isService ? pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1024 }) : undefined
 // A reader that went away (`| head`) must not end deliveries.
-output.on('error', () => undefined)
+log?.on('error', () => undefined)
 process.stderr.on('error', () => undefined)
 
 const json = wantsJson(process.argv)
 
 try {
   const program = createProgram({
-    output,
+    output: log ?? { write: resultsOf('folkmoot-relay', json) },
     json,
     progress(done, of) {
       if (!process.stderr.isTTY || of < 2000) return
@@ -52,18 +53,11 @@ try {
   if (text !== '') process.stderr.write(text)
   process.exitCode = code
 } finally {
-  if (isService) await written()
-  else {
-    try {
-      output.flushSync()
-    } catch {
-      // Nobody reads any more, or nothing was written.
-    }
-  }
+  if (log) await written(log)
 }
 
 /** Waits until the log is written. If its reader has stopped reading, its last lines are left out, and the process ends. */
-async function written(): Promise<void> {
+async function written(output: NonNullable<typeof log>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(() => {
     // Otherwise pino writes the rest when the process exits, and waits for that.
@@ -72,7 +66,11 @@ async function written(): Promise<void> {
   }, patience)
   output.on('write', () => timer.refresh())
   output.on('close', resolve)
-  output.on('error', () => resolve())
+  output.on('error', () => {
+    // On a full disk pino would try again without an end.
+    output.destroy()
+    resolve()
+  })
   output.end()
   await promise
   clearTimeout(timer)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
@@ -176,6 +176,33 @@ describe('folkmoot-relay run', () => {
     await until(() => hook.received.length === 2000, 'all are delivered')
     relay.kill('SIGTERM')
     expect(await exit).toEqual([0, null])
+    await outbox.close()
+  })
+
+  test('ends though its log is on a full disk, and so do commands, with the exit code 1', async ({ skip }) => {
+    skip(process.platform !== 'linux', 'only Linux has a device that is always full')
+    const full = openSync('/dev/full', 'w')
+    onTestFinished(() => closeSync(full))
+    const directory = temporaryDirectory()
+    const hook = await receiver()
+    const outbox = await openOutbox({ directory })
+    const begin = (...words: string[]) => {
+      const child = spawn(process.execPath, [program('folkmoot-relay'), ...words, '--outbox', directory], {
+        stdio: ['ignore', full, 'pipe'],
+        env: environment(),
+      })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      return { child, ended: Promise.all([once(child, 'close'), child.stderr?.setEncoding('utf8').toArray()]) }
+    }
+    const relay = begin('run', '--allow-http', '--allow-private')
+    await outbox.append([[endpoint(hook.url)], [event('a')]])
+    await until(() => hook.received.length === 1, 'it is delivered')
+    relay.child.kill('SIGTERM')
+    expect(await relay.ended).toEqual([[0, null], []])
+    expect(await begin('status').ended).toEqual([
+      [1, null],
+      ['folkmoot-relay: standard output cannot be written (ENOSPC), so what it has is not whole\n'],
+    ])
     await outbox.close()
   })
 

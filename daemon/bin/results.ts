@@ -1,0 +1,29 @@
+import { fstatSync, writeFileSync } from 'node:fs'
+import { errorLine } from '../json.ts'
+
+/** Causes that leave a file in pieces. Any other one is a reader that has gone away, such as `| head`. */
+const ofDisks = ['ENOSPC', 'EDQUOT', 'EFBIG']
+
+/**
+ * Makes the function that writes results to standard output. If a disk takes no more, a sentence on standard error names it, and
+ * the exit code is 1. A reader that has gone away is no fault, and must not end a server.
+ */
+export function resultsOf(program: string, json: boolean): (text: string) => void {
+  let isReported = false
+  const report = ({ code = '' }: NodeJS.ErrnoException) => {
+    if (isReported || !ofDisks.includes(code)) return
+    isReported = true
+    process.exitCode = 1
+    process.stderr.write(errorLine(program, `standard output cannot be written (${code}), so what it has is not whole`, json))
+  }
+  process.stdout.on('error', report)
+  // Node's own stream takes a file to be written if the beginning of a text is.
+  if (!fstatSync(1).isFile()) return (text) => void process.stdout.write(text)
+  return (text) => {
+    try {
+      writeFileSync(1, text)
+    } catch (error) {
+      report(error as NodeJS.ErrnoException)
+    }
+  }
+}
