@@ -14,11 +14,11 @@ import { uuidAt } from '../../lib/base/uuid.ts'
 const writer = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const segmentPattern = new RegExp(`^(${writer})-(\\d{6,12})\\.v(\\d{1,6})\\.ndjson$`)
 
-/** The version of the file format that this code writes. It reads the earlier ones, too. */
+/** The version of the file format that this code writes. It reads the first one, too. */
 const formatVersion = 2
 
-/** Whether this code reads a segment. A later version is left to a newer relay. */
-export const isReadable = ({ version }: SegmentName): boolean => version <= formatVersion
+/** Whether this code reads a segment. One of another version is left alone. */
+export const isReadable = ({ version }: SegmentName): boolean => version === formatVersion || version === 1
 
 export interface SegmentName {
   readonly name: string

@@ -247,9 +247,9 @@ describe('outboxDirectory: files of other kinds', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  test('a segment of a later format version is left alone and reported once', async () => {
+  test.each([0, 3])('a segment of the format version %i is left alone and reported once', async (version) => {
     const directory = directoryWith(line('a'))
-    const name = `${writer}-000002.v3.ndjson`
+    const name = `${writer}-000002.v${version}.ndjson`
     writeFileSync(join(directory, name), 'something new')
     const source = outboxDirectory(directory)
     const { ids, damage, positions } = await readAll(source)
