@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { crc32 } from '../../../lib/base/crc32.ts'
-import { decodeLine, encodeCommits, encodeLine } from '../../../lib/outbox/line.ts'
+import { decodeLine, encodeCommits, encodeLine, isDamaged } from '../../../lib/outbox/line.ts'
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 
 const event = (body: string): EventRecord => ({
@@ -20,13 +20,17 @@ test.each([
   ['long', 'x'.repeat(270_000)],
   ['short in characters and long in bytes', '–'.repeat(140_000)],
   ['long and wide', '👩‍🚀'.repeat(90_000)],
-])('a line comes back as it was written: %s', (_, text) => {
-  const body = JSON.stringify({ payload: { text } })
+])('a line comes back as it was written: %s', (_, body) => {
   const line = encodeLine([event(body)])
   expect(line.at(-1)).toBe(0x0a)
+  const text = new TextDecoder().decode(line)
   const rest = line.subarray('{"crc":"01234567",'.length, -1)
-  expect(new TextDecoder().decode(line.subarray(0, 18))).toBe(`{"crc":"${crc32(rest).toString(16).padStart(8, '0')}",`)
-  expect(decodeLine(line.subarray(0, -1))).toEqual({ records: [event(body)], unusable: [] })
+  expect(text.slice(0, 18)).toBe(`{"crc":"${crc32(rest).toString(16).padStart(8, '0')}",`)
+  expect(JSON.parse(text).records).toEqual([event(body)])
+  expect(isDamaged(decodeLine(line.subarray(0, -1)))).toBe(false)
+  // The same as a piece of JSON.
+  const json = event(JSON.stringify({ payload: { text: body } }))
+  expect(decodeLine(encodeLine([json]).subarray(0, -1))).toEqual({ records: [json], unusable: [] })
 })
 
 test('an event has its body as JSON, which comes back character by character', () => {
