@@ -1,6 +1,7 @@
 /**
  * Whether records of the outbox can be used. Writers in this package write only valid records. But a relay also reads records
- * of other versions, restored backups and manual edits. One bad record must not affect the others.
+ * of other versions, restored backups and manual edits. One bad record must not affect the others. The one
+ * exception is a wrong length of a body: the later events of its commit cannot be found by theirs.
  *
  * Every event of the relay passes here, so the checks of events are written out. Those of endpoints follow from their schema.
  */

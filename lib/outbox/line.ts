@@ -10,10 +10,10 @@ import { crc32 } from '../base/crc32.ts'
 import { type CheckedRecords, checkRecords } from './check.ts'
 import { partsOf } from './parts.ts'
 import type { OutboxRecord } from './record.ts'
-import { lineStart as opening, recordsText } from './text.ts'
+import { lineStart, recordsText } from './text.ts'
 
 /** Length of `{"crc":"01234567",`. */
-const headLength = opening.length + 8 + 2
+const headLength = lineStart.length + 8 + 2
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -134,7 +134,7 @@ export const encodeLine = (records: readonly OutboxRecord[], part?: LinePart): U
 
 /** The text of a line, newline included. Its checksum is still missing. */
 const textOf = (records: readonly OutboxRecord[], part: LinePart | undefined): string =>
-  `${opening}00000000",${part ? partText(part) : ''}"records":${recordsText(records)}}\n`
+  `${lineStart}00000000",${part ? partText(part) : ''}"records":${recordsText(records)}}\n`
 
 const newline = 10
 
@@ -147,7 +147,7 @@ function finished(lines: Uint8Array, checksum: Checksum): Uint8Array {
     if (length > maxLineBytes) throw new RangeError(`a line of ${length} bytes is over the limit of ${maxLineBytes}`)
     let crc = checksum(lines.subarray(begin + headLength, end))
     // Not by `toString(16)`: of a number beyond 31 bits it costs as much as the checksum itself.
-    for (let place = begin + opening.length + 7; place >= begin + opening.length; place--) {
+    for (let place = begin + lineStart.length + 7; place >= begin + lineStart.length; place--) {
       lines[place] = '0123456789abcdef'.charCodeAt(crc & 15)
       crc >>>= 4
     }
@@ -165,7 +165,7 @@ export function decodeLine(line: Uint8Array, checksum: Checksum = crc32): Checke
   const rest = line.subarray(headLength)
   const head = String.fromCharCode(...line.subarray(0, headLength))
   if (!/^\{"crc":"[0-9a-f]{8}",$/.test(head)) return damaged('does not begin with a checksum')
-  if (Number.parseInt(head.slice(opening.length, opening.length + 8), 16) !== checksum(rest))
+  if (Number.parseInt(head.slice(lineStart.length, lineStart.length + 8), 16) !== checksum(rest))
     return damaged('checksum does not match')
   try {
     const text = decoder.decode(rest)
