@@ -23,7 +23,10 @@ import { optionsOf } from './support/options.ts'
 const values = optionsOf('npm run bench', 'Measures the API over each engine, beside its peers, in one run.', {
   engines: { default: 'memory,lowdb,sqlite,postgres', means: 'storages of the API' },
   members: { default: '1000', means: 'sizes of the network, as 1000,100000,1000000' },
-  peers: { default: 'express,fastify,hono,json-server,limit-sqlite,limit-postgres', means: 'what is measured beside it' },
+  peers: {
+    default: 'express,fastify,hono,json-server,limit-sqlite,limit-sqlite-lists,limit-postgres',
+    means: 'what is measured beside it',
+  },
   only: { default: '', means: 'requests to measure, as byId,list,post; all of them if empty' },
   seconds: { default: '2', means: 'seconds of each measurement' },
   rounds: { default: '3', means: 'rounds; medians are shown' },
@@ -123,7 +126,7 @@ async function startEngine(engine: string, members: number): Promise<void> {
 /** Programs of the peers, with their arguments. */
 function programOf(peer: string): readonly [string, ...string[]] {
   if (peer === 'bare') return ['bare.ts']
-  if (peer === 'limit-sqlite') return ['limit.ts', 'sqlite', join(directory, 'limit')]
+  if (peer === 'limit-sqlite' || peer === 'limit-sqlite-lists') return ['limit.ts', peer.slice(6), join(directory, peer)]
   if (peer === 'limit-postgres') return ['limit.ts', 'postgres', url]
   return ['peers.ts', peer]
 }
