@@ -9,7 +9,7 @@ import { thisProcess } from '../../../adapters/files/owner.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { encodeCommit, encodeLine } from '../../../lib/outbox/line.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
-import { event, failure, idsOf, readAll } from './support.ts'
+import { event, failure, faulty, idsOf, readAll } from './support.ts'
 
 const writer = '019340aa-0000-7000-8000-000000000001'
 const first = `${writer}-000001.v2.ndjson`
@@ -220,8 +220,9 @@ describe('outboxDirectory: damage', () => {
 
   test('nothing is passed over while the damaged bytes cannot be copied aside', async () => {
     const directory = directoryWith(Buffer.concat([Buffer.from('damage\n'), line('a')]))
-    const files = { ...nodeFileSystem, create: () => Promise.reject(failure('ENOSPC')) }
-    await expect(readAll(outboxDirectory(directory, { files }))).rejects.toMatchObject({ code: 'full' })
+    const isFull = () => Promise.reject(failure('ENOSPC'))
+    for (const files of [{ ...nodeFileSystem, create: isFull }, faulty(() => ({ sync: isFull }))])
+      await expect(readAll(outboxDirectory(directory, { files }))).rejects.toMatchObject({ code: 'full' })
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a'])
   })
 
@@ -345,6 +346,15 @@ describe('outboxDirectory: reading on', () => {
     stop()
     await source.close()
     await outbox.close()
+  })
+
+  test('watches no longer when it is closed', async () => {
+    const stopped = vi.fn()
+    const source = outboxDirectory(temporaryDirectory(), { files: { ...nodeFileSystem, watch: () => () => stopped() } })
+    source.watch(() => undefined)
+    source.watch(() => undefined)
+    await source.close()
+    expect(stopped).toHaveBeenCalledTimes(2)
   })
 })
 

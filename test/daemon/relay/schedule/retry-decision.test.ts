@@ -44,3 +44,18 @@ describe('a probe that fails', () => {
 test('an attempt while the circuit is closed is used up', () => {
   expect(decideRetry(waiting, failed({}), defaultSchedule, hour, 0.5).result).toMatchObject({ state: 'dead', attempts: 10 })
 })
+
+describe('an endpoint pauses after an attempt', () => {
+  const attempt = (change: Partial<Outcome>) => decideRetry(waiting, failed(change), defaultSchedule, hour, 0.5).pauseUntil
+
+  test.each([429, 503])('for as long as a %i asks, at most a day', (status) => {
+    expect(attempt({ status, retryAfter: 600 })).toBe(hour + 600_000)
+    expect(attempt({ status, retryAfter: 1_000_000 })).toBe(hour + 86_400_000)
+  })
+
+  test('and not for another failure, nor where nothing was asked for', () => {
+    expect(attempt({ status: 429 })).toBeUndefined()
+    for (const status of [408, 500, 502]) expect(attempt({ status, retryAfter: 600 })).toBeUndefined()
+    expect(attempt({ status: null, result: 'refused', retryAfter: 600 })).toBeUndefined()
+  })
+})
