@@ -3,16 +3,13 @@ import { describe, expect, test } from 'vitest'
 import type { OpenFile } from '../../../adapters/files/file-system.ts'
 import { hasEnd } from '../../../adapters/outbox/large-commit.ts'
 import { encodeLine } from '../../../lib/outbox/line.ts'
-import type { EventRecord } from '../../../lib/outbox/record.ts'
+import { event } from './support.ts'
 
 const commit = '0198f1f0-0000-7000-8000-000000000001'
 const pieceBytes = 1024 * 1024
-const event: EventRecord = {
-  ...{ kind: 'event', event_id: '0198f1f0-0000-7000-8000-000000000002', network_id: '1', event_type: 'PostedHook' },
-  ...{ event_timestamp: '2026-01-01T00:00:00.000Z', body: `{"text":"${'a'.repeat(300)}"}` },
-}
-const lastLine = encodeLine([event], { commit, last: true, number: 1 })
-const otherLine = encodeLine([event])
+const record = event('a', 'a'.repeat(300))
+const lastLine = encodeLine([record], { commit, last: true, number: 1 })
+const otherLine = encodeLine([record])
 const filler = Buffer.alloc(pieceBytes, 'x')
 
 /** Bytes as a file that is open for reading. */
@@ -37,7 +34,7 @@ describe('the end of a large commit', () => {
   })
 
   test('is not found while the newline of its last line is missing, or in lines of the commit that are not the last', async () => {
-    const middleLine = encodeLine([event], { commit, last: false, number: 0 })
+    const middleLine = encodeLine([record], { commit, last: false, number: 0 })
     for (const first of [0, 1, 30, 75, 150]) {
       expect(await isFound(lastLine.subarray(0, -1), first)).toBe(false)
       expect(await isFound(middleLine, first)).toBe(false)
