@@ -147,6 +147,16 @@ describe('createBreaker', () => {
     expect(breaker.permit()).toEqual({ kind: 'open', readyAt: 10_000 })
   })
 
+  test('counts on when a ticket of a closed circuit is given back', async () => {
+    const none = () => 0
+    const breaker = createBreaker(() => ({ threshold: 2, cooldown }), none, none)
+    const [first, second, third] = [breaker.begin(1), breaker.begin(2), breaker.begin(3)]
+    breaker.release(first)
+    await breaker.record(second, 2, true, async () => true)
+    await breaker.record(third, 3, true, async () => true)
+    expect(breaker.permit().kind).toBe('open')
+  })
+
   test('takes a new threshold for what comes', async () => {
     let settings = { threshold: 5, cooldown }
     const breaker = createBreaker(
