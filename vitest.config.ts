@@ -120,6 +120,7 @@ const project = (name: string, include: readonly string[], env: Readonly<Record<
     exclude: name === 'main' ? [interleavings, oneFile, everyRelay, ...(withSoak ? soak : [])] : [],
     env: { ...env },
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/temporary.ts'],
   },
 })
 

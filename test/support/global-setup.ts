@@ -17,6 +17,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Where files may be made; gone with everything in it when the last test is over. */
     directory: string
+    /** Where each test file gets a directory for temporary files. */
+    temporary: string
     /** Answers with the addresses of PostgreSQL on `/postgres` and of the browser on `/browser`; on `/programs` with a directory. */
     shared: string
   }
@@ -24,6 +26,7 @@ declare module 'vitest' {
 
 interface Shared {
   readonly directory: string
+  readonly temporary: string
   readonly address: string
   close(): Promise<void>
 }
@@ -71,6 +74,7 @@ async function share(): Promise<Shared> {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   return {
     directory,
+    temporary,
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async close() {
       server.close()
@@ -98,8 +102,9 @@ Reflect.set(globalThis, key, run)
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.users++
   run.shared ??= share()
-  const { directory, address } = await run.shared
+  const { directory, temporary, address } = await run.shared
   project.provide('directory', directory)
+  project.provide('temporary', temporary)
   project.provide('shared', address)
   return async () => {
     if (--run.users > 0) return

@@ -21,8 +21,12 @@ export function fillOnce(directory: string, what: string, fill: (begun: string) 
   const begun = mkdtempSync(`${directory}.`)
   try {
     fill(begun)
-    // Somebody else may have been quicker.
-    if (!existsSync(directory)) renameSync(begun, directory)
+    try {
+      renameSync(begun, directory)
+    } catch (error) {
+      // Another process may have been quicker: a directory with content can't be replaced.
+      if (!existsSync(directory)) throw error
+    }
   } finally {
     rmSync(begun, { recursive: true, force: true })
   }
