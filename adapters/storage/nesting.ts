@@ -26,29 +26,40 @@ export interface Mark {
 const insideTransaction =
   'a transaction inside another one of the same storage would wait for itself. Use the outer `tx`, or begin the inner one after its end'
 
+/** The work that a caller is inside of: the mark of each, and the `Nesting` that it belongs to. */
+type Entered = readonly { readonly nesting: object; readonly mark: Mark }[]
+
+// One for all: before Node 24, each `AsyncLocalStorage` that has been used costs every promise of the process time, for ever.
+const entered = new AsyncLocalStorage<Entered>()
+
 /** @param refusal names the call that is refused inside the work, and the remedy */
 export function nestingIn(refusal = insideTransaction): Nesting {
-  const entered = new AsyncLocalStorage<Mark>()
-  const isInside = () => entered.getStore()?.running === true
+  const nesting = {}
+  const isInside = () => entered.getStore()?.some((work) => work.nesting === nesting && work.mark.running) === true
+  const runMarked = <A extends readonly unknown[], T>(mark: Mark, work: Work<A, T>, given: A): Promise<T> => {
+    const running = entered.getStore()?.filter((outer) => outer.mark.running) ?? []
+    return entered.run([...running, { nesting, mark }], work, ...given)
+  }
   return {
     isInside,
     refuse() {
       if (isInside()) throw new TypeError(refusal)
     },
-    enter: (mark, work, ...given) => entered.run(mark, work, ...given),
+    enter: (mark, work, ...given) => runMarked(mark, work, given),
     entering(work) {
       // Not `AsyncLocalStorage.snapshot`: it binds a function, which costs ten times as much.
       const context = new AsyncResource('folkmoot.transaction')
       return (...given) =>
         context.runInAsyncScope(() => {
           const mark = { running: true }
-          return entered.run(mark, async () => {
+          const marked = async () => {
             try {
               return await work(...given)
             } finally {
               mark.running = false
             }
-          })
+          }
+          return runMarked(mark, marked, [])
         })
     },
   }

@@ -2,6 +2,7 @@
  * The storage suite: what every storage does, as a list of cases. When an adapter passes them all, it is right.
  */
 import { describe, test } from 'vitest'
+import { within } from '../base/timeout.ts'
 import { jsonCases } from './cases/json.ts'
 import { keyCases } from './cases/keys.ts'
 import { lifecycleCases } from './cases/lifecycle.ts'
@@ -32,6 +33,8 @@ export interface SkippedCase {
 }
 
 const caseTimeoutMs = 60_000
+/** Opening, closing and removing come on top, each with its own bound. */
+const testTimeoutMs = 2 * caseTimeoutMs
 
 /**
  * Declares the whole suite as vitest tests, one per case, each on a separate storage.
@@ -54,7 +57,7 @@ export function testStorage(name: string, open: OpenStorage, options: { readonly
         test.skip(`${storageCase.title} (${reason})`, () => {})
         continue
       }
-      test(storageCase.title, { timeout: caseTimeoutMs }, async (context) => {
+      test(storageCase.title, { timeout: testTimeoutMs }, async (context) => {
         const outcome = await runStorageCase(storageCase, open)
         if (outcome === 'does not apply') context.skip('nothing outlives this storage, so there is nothing to open again')
       })
@@ -66,17 +69,22 @@ export function testStorage(name: string, open: OpenStorage, options: { readonly
  * Runs one case on a separate storage, which is closed and removed afterwards. For runners other than vitest's `test`;
  * assertions still come from vitest.
  *
+ * @param options `timeoutMs`: how long opening the storage, the case, closing and removing may take each, 60 seconds unless given
  * @returns whether the case applies to this kind of storage
- * @throws what the case found wrong
+ * @throws what the case found wrong, or TooSlow when a step never ended
  */
-export async function runStorageCase(storageCase: StorageCase, open: OpenStorage): Promise<'passed' | 'does not apply'> {
-  const subject = await open(suiteTables)
+export async function runStorageCase(
+  storageCase: StorageCase,
+  open: OpenStorage,
+  { timeoutMs = caseTimeoutMs }: { readonly timeoutMs?: number } = {},
+): Promise<'passed' | 'does not apply'> {
+  const subject = await within(timeoutMs, 'opening the storage', open(suiteTables))
   try {
     if (storageCase.needsReopen && !subject.reopen) return 'does not apply'
-    await storageCase.run(subject)
+    await within(timeoutMs, `the case "${storageCase.title}"`, storageCase.run(subject))
     return 'passed'
   } finally {
-    await subject.storage.close()
-    await subject.dispose?.()
+    await within(timeoutMs, 'closing the storage', subject.storage.close())
+    await within(timeoutMs, 'removing the storage', subject.dispose?.())
   }
 }

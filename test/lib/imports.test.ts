@@ -135,9 +135,9 @@ const rules: Readonly<Record<string, Rule>> = {
       /^lib\//,
       // The client waits between its tries and stands alone. The storage suite waits for storages that other people wrote.
       // Nonces of encryption and numbers of commits never repeat, not even in a test.
-      // The script of the panel is a text that a browser runs. The panel bounds the functions that its host has given.
+      // The script of the panel is a text that a browser runs. A time-out bounds functions that hosts and adapters have given.
       // A refused body that continues is bounded in the time of its connection.
-      /^lib\/(?:base\/(?:clock|chance)\.ts$|client\/|testing\/|http\/exchange\.ts$|outbox\/(?:encryption|line)\.ts$|panel\/(?:look\/script|entry\/within)\.ts$)/,
+      /^lib\/(?:base\/(?:clock|chance|timeout)\.ts$|client\/|testing\/|http\/exchange\.ts$|outbox\/(?:encryption|line)\.ts$|panel\/look\/script\.ts$)/,
       /\bDate\.now\b|\bnew Date\(\s*\)|(?<!\bnew )\bDate\(|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b|\bcrypto\.(?:randomUUID|getRandomValues)\b|\bperformance\.now\b/g,
     ),
   },

@@ -1,6 +1,7 @@
 /** The relay for a page: it may be missing or away, and the page must still work. */
+
+import { TooSlow, within } from '../../base/timeout.ts'
 import { ApiError, isApiError } from '../../errors.ts'
-import { TooSlow, within } from '../entry/within.ts'
 import { type Html, html } from '../look/html.ts'
 import { badge, capital, note, type Tone } from '../look/parts.ts'
 import type { EndpointHealth, RelayView } from '../relay/relay-view.ts'

@@ -1,9 +1,9 @@
 /** Pages without a network: refusals, and faults, which show no internals. */
 
+import { TooSlow } from '../../base/timeout.ts'
 import { isApiError } from '../../errors.ts'
 import { isStorageError } from '../../storage/contract.ts'
 import { type PanelAnswer, page } from '../entry/respond.ts'
-import { TooSlow } from '../entry/within.ts'
 import type { Brand } from '../look/brand.ts'
 import { html } from '../look/html.ts'
 import { bare } from './layout.ts'

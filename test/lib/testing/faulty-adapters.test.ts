@@ -23,6 +23,25 @@ describe('the storage suite', () => {
     expect(failed).toEqual(expect.arrayContaining([...caughtBy]))
   })
 
+  test('fails a case, an opening and a close that never end, and names them', async () => {
+    const never = () => new Promise<never>(() => {})
+    const [storageCase] = storageCases
+    if (!storageCase) throw new Error('the suite has no cases')
+    const right = rightAdapter()
+    const hanging = (wrong: Partial<StorageUnderTest['storage']>) => async () => ({
+      ...right,
+      storage: { ...right.storage, ...wrong },
+    })
+    const run = (open: Parameters<typeof runStorageCase>[1]) => runStorageCase(storageCase, open, { timeoutMs: 20 })
+    await expect(run(hanging({ transaction: never }))).rejects.toThrow(
+      `the case "${storageCase.title}" did not answer within 20 ms`,
+    )
+    await expect(run(hanging({ transaction: never, close: never }))).rejects.toThrow(
+      'closing the storage did not answer within 20 ms',
+    )
+    await expect(run(never)).rejects.toThrow('opening the storage did not answer within 20 ms')
+  })
+
   test('names every case differently', () => {
     expect(new Set(storageCases.map(({ title }) => title)).size).toBe(storageCases.length)
   })

@@ -1,4 +1,4 @@
-/** A bound for the host's functions: one that never answers must not keep a page waiting. */
+/** A bound for work of others: a function that never answers must not keep its caller waiting. */
 
 /** Something did not answer in time. */
 export class TooSlow extends Error {
@@ -15,7 +15,7 @@ export class TooSlow extends Error {
  * @param what names the work in the error
  * @throws TooSlow
  */
-export async function within<T>(milliseconds: number, what: string, work: T | Promise<T>): Promise<T> {
+export async function within<T>(milliseconds: number, what: string, work: T | PromiseLike<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new TooSlow(what, milliseconds)), milliseconds)
   try {
