@@ -19,7 +19,9 @@ const { dependencies, devDependencies } = read('package.json') as {
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
 }
-const { packages } = read('package-lock.json') as { readonly packages: Readonly<Record<string, { readonly deprecated?: string }>> }
+const { packages } = read('package-lock.json') as {
+  readonly packages: Readonly<Record<string, { readonly deprecated?: string }>>
+}
 
 /** Whether a version comes after another one. Of a prerelease, its three numbers count. */
 export function isAhead(version: string, latest: string): boolean {
