@@ -22,7 +22,7 @@ export function testEvent(event_id: string, now: number, message = 'This is a te
 }
 
 /** The result of a test; `unreadable`: the endpoint's key and secrets cannot be decrypted, and nothing was sent. */
-export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'milliseconds'> {
+export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'milliseconds' | 'answer'> {
   readonly result: Outcome['result'] | 'unreadable'
 }
 

@@ -3,9 +3,10 @@
 import { TooSlow, within } from '../../base/timeout.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import { type Html, html } from '../look/html.ts'
-import { badge, capital, note, type Tone } from '../look/parts.ts'
+import { badge, note, type Tone } from '../look/parts.ts'
 import type { EndpointHealth, RelayView } from '../relay/relay-view.ts'
 import type { View } from '../route.ts'
+import { activityWords } from './wording.ts'
 
 /** An answer of the relay, or the reason for its silence. */
 export type FromRelay<T> = { readonly there: true; readonly value: T } | { readonly there: false; readonly why: Silence }
@@ -62,5 +63,5 @@ const tones: Readonly<Record<EndpointHealth['activity'], Tone>> = {
 export function stateBadge(enabled: boolean, health: EndpointHealth | undefined): Html {
   if (!enabled) return badge('calm', 'Paused')
   if (!health) return badge('calm', 'On')
-  return badge(tones[health.activity] ?? 'calm', capital(health.activity))
+  return badge(tones[health.activity] ?? 'calm', activityWords[health.activity] ?? health.activity)
 }

@@ -2,6 +2,7 @@
 
 import type { Brand } from '../look/brand.ts'
 import { type Html, html, raw } from '../look/html.ts'
+import { own } from '../look/parts.ts'
 import type { View } from '../route.ts'
 
 export const sections = [
@@ -60,8 +61,8 @@ export const signOutForm = (to: string | undefined, root: (path: string) => stri
 export function layout(view: View, title: string, content: unknown, main: Frame['main'] = 'main'): Html {
   const { brand } = view.settings
   const top = html`
-<div class="who">${brandOf(brand)}<span>${view.network.title}</span>
-<span class="end">${hasMore(view) && html`<a href="${view.root('')}">Networks</a> `}<span>${view.visitor.actor}</span>${
+<div class="who">${brandOf(brand)}<span>${own(view.network.title)}</span>
+<span class="end">${hasMore(view) && html`<a href="${view.root('')}">Networks</a> `}<span>${own(view.visitor.actor)}</span>${
     view.visitor.access === 'read' && html` <span class="badge">read only</span>`
   }${signOutForm(view.settings.signOut, view.root)}</span></div>
 <nav class="main" aria-label="Panel"><ul>${sections.map(

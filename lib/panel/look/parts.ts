@@ -9,6 +9,9 @@ export function time(at: string | null | undefined, none = '–', seconds = fals
   return html`<time datetime="${at}" ${seconds && html`data-seconds`}>${shown}</time>`
 }
 
+/** A text that a person wrote. Its direction, such as that of a name in Hebrew, ends with it. */
+export const own = (text: string): Html => html`<bdi>${text}</bdi>`
+
 export type Tone = 'good' | 'bad' | 'warn' | 'calm'
 
 export const badge = (tone: Tone, text: string): Html => html`<span class="badge ${tone}">${text}</span>`
@@ -82,7 +85,7 @@ const isRefusal = (error: unknown): error is ApiError => isApiError(error) && (e
 
 interface Field {
   readonly name: string
-  readonly label: string
+  readonly label: unknown
   readonly hint?: unknown
   readonly problems: Problems
 }
@@ -119,6 +122,10 @@ export function summary(problems: Problems): Html | '' {
 
 export const option = (value: string, label: string, chosen: string): Html =>
   html`<option value="${value}" ${value === chosen && html`selected`}>${label}</option>`
+
+/** The label and the attributes of a field for a moment: in UTC, and in the viewer's zone with the script. */
+export const momentLabel = (label: string): Html => html`${label}<span data-utc> (UTC)</span>`
+export const momentField = html`type="datetime-local" data-utc autocomplete="off"`
 
 export const check = (type: 'checkbox' | 'radio', name: string, value: string, label: unknown, checked: boolean): Html =>
   html`<label class="check"><input type="${type}" name="${name}" value="${value}" ${checked && html`checked`}>${label}</label>`

@@ -1,17 +1,24 @@
 /**
- * The script of the panel, in a text: a browser runs it, and every page works without it. It copies, puts times into the
- * viewer's zone, filters lists, refreshes what changes, and shows a confirmation as a dialog.
+ * The script of the panel, in a text: a browser runs it, and every page works without it. It copies, puts times and
+ * fields for times into the viewer's zone, filters lists, refreshes what changes, and shows a confirmation as a dialog.
  */
 export const script = `
 const all = (selector, root = document) => [...root.querySelectorAll(selector)]
+const clock = (at) => at.toLocaleTimeString(undefined, { timeStyle: 'short' })
 const by = (id) => document.getElementById(id)
 const ready = (root) => {
   for (const time of all('time[datetime]', root)) {
     const at = new Date(time.dateTime)
     if (isNaN(at)) continue
     time.title = time.dateTime
-    time.textContent = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'seconds' in time.dataset ? 'medium' : 'short' })
+    time.textContent = 'clock' in time.dataset ? clock(at) : at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'seconds' in time.dataset ? 'medium' : 'short' })
   }
+  for (const text of all('[data-at]', root)) text.textContent = text.textContent.replace(/^.*? UTC/, clock(new Date(text.dataset.at)))
+  for (const field of all('input[data-utc]', root)) {
+    const at = new Date(field.value + 'Z')
+    if (!isNaN(at)) field.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16)
+  }
+  for (const word of all('span[data-utc]', root)) word.hidden = true
   for (const part of all('[data-script]', root)) part.hidden = false
 }
 const read = async (url) => {
@@ -63,6 +70,9 @@ document.addEventListener('input', ({ target }) => {
   for (const item of items) item.hidden = !words.every((word) => item.dataset.item.includes(word))
   for (const group of all('[data-group]')) group.hidden = !group.querySelector('[data-item]:not([hidden])')
   by('found').textContent = items.filter((item) => !item.hidden).length + ' of ' + items.length
+})
+document.addEventListener('formdata', ({ target, formData }) => {
+  for (const field of all('input[data-utc]', target)) if (field.value) formData.set(field.name, new Date(field.value).toISOString().slice(0, 16))
 })
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && 'filter' in event.target.dataset) event.preventDefault()

@@ -47,7 +47,7 @@ code,pre,.mono{font-family:var(--mono);font-size:.86em}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.55rem .8rem;border-top:1px solid var(--line);vertical-align:top}
 thead th{border-top:0;color:var(--soft);font-size:.82rem;font-weight:600;white-space:nowrap;background:var(--sunk)}
-tbody th{font-weight:600;min-width:7rem}tbody th .small,tbody th .mono{font-weight:400}.scroll:has(.narrow){width:28rem;max-width:100%}.narrow :is(th,td){padding-inline:.5rem}table.even{table-layout:fixed}table.even th:first-child{width:6.5rem}tbody tr:hover{background:var(--sunk)}
+tbody th{font-weight:600;min-width:9rem}tbody th,.free{overflow-wrap:anywhere}.free{min-width:8rem}tbody th .keep{font-size:.8em}tbody th .small,tbody th .mono{font-weight:400}.scroll:has(.narrow){width:28rem;max-width:100%}.narrow :is(th,td){padding-inline:.5rem}table.even{table-layout:fixed}table.even th:first-child{width:6.5rem}tbody tr:hover{background:var(--sunk)}
 td time,td .keep{white-space:nowrap}tr.off td,tr.off th{color:var(--soft)}
 .badge{display:inline-block;padding:.05rem .5rem;border-radius:1rem;font-size:.82rem;font-weight:600;white-space:nowrap;color:var(--calm);background:var(--calm-bg)}
 .badge.good{color:var(--good);background:var(--good-bg)}.badge.bad{color:var(--bad);background:var(--bad-bg)}.badge.warn{color:var(--warn);background:var(--warn-bg)}
@@ -74,9 +74,9 @@ pre{background:var(--sunk);border:1px solid var(--line);border-radius:var(--roun
 .secret{display:flex;gap:.6rem;align-items:center;flex-wrap:wrap}.secret input{background:var(--sunk);font-size:.95rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.2rem;margin:.5rem 0}dt{color:var(--soft)}dd{margin:0;min-width:0}
 .json{font-family:var(--mono);font-size:.86rem}.json details details{margin:0 0 0 1.1rem}.json .leaf{margin-left:1.1rem}.json .key{color:var(--accent)}.json .dots{color:var(--soft)}
-svg.chart{display:block;width:100%;height:auto;max-height:9rem}svg.spark{width:8rem;height:1.6rem;vertical-align:middle}
+svg.chart{display:block;margin:.2rem 0;width:100%;height:auto;max-height:9rem}svg.spark{width:8rem;height:1.6rem;vertical-align:middle}
 .bar-good{fill:var(--good)}.bar-bad{fill:var(--bad)}.bar-warn{fill:var(--warn)}.bar-calm{fill:var(--accent)}.axis{stroke:var(--line)}.mark{stroke:var(--warn)}
-.big{font-size:1.6rem;font-weight:600;line-height:1.2;font-variant-numeric:tabular-nums}
+.hours{display:flex;justify-content:space-between;gap:.5rem}.big{font-size:1.6rem;font-weight:600;line-height:1.2;font-variant-numeric:tabular-nums}
 meter,progress{width:100%;height:.8rem}
 dialog{border:1px solid var(--line);border-radius:8px;background:var(--card);color:var(--text);padding:1.25rem 1.5rem;max-width:min(34rem,92vw)}dialog::backdrop{background:#0008}
 .pager{display:flex;gap:1rem;margin:.8rem 0}.pager:empty{display:none}.pager [aria-current]{color:var(--text);font-weight:600;text-decoration:none}

@@ -5,7 +5,20 @@ import { auditActions, auditSubjectTypes } from '../../storage/audit-actions.ts'
 import { download, type PanelAnswer, page } from '../entry/respond.ts'
 import { layout } from '../frame/layout.ts'
 import { type Html, html } from '../look/html.ts'
-import { empty, field, noProblems, option, type Problems, problemsOf, summary, table, time } from '../look/parts.ts'
+import {
+  empty,
+  field,
+  momentField,
+  momentLabel,
+  noProblems,
+  option,
+  own,
+  type Problems,
+  problemsOf,
+  summary,
+  table,
+  time,
+} from '../look/parts.ts'
 import type { Route, View } from '../route.ts'
 
 const pageSize = 50
@@ -15,8 +28,8 @@ const labels = {
   actor: 'Who',
   action: 'Action',
   subject: 'Record',
-  from: 'From (UTC)',
-  to: 'Before (UTC)',
+  from: 'From',
+  to: 'Before',
 } as const
 
 type Name = keyof typeof labels
@@ -51,11 +64,16 @@ function conditionsOf({ actor, action, subject, from, to }: FilterQuery) {
 }
 
 function filterForm(view: View, filter: FilterQuery, problems: Problems): Html {
-  const input = (name: Name, type = 'text') =>
+  const moment = (name: Name) =>
+    field(
+      { name, label: momentLabel(labels[name]), problems },
+      (attributes) => html`<input ${attributes} ${momentField} size="22" value="${filter[name] ?? ''}">`,
+    )
+  const input = (name: Name) =>
     field(
       { name, label: labels[name], problems },
       (attributes) =>
-        html`<input ${attributes} type="${type}" size="22" value="${filter[name] ?? ''}" ${name === 'subject' && html`placeholder="endpoint:7"`} autocomplete="off">`,
+        html`<input ${attributes} type="text" size="22" value="${filter[name] ?? ''}" ${name === 'subject' && html`placeholder="endpoint:7"`} autocomplete="off">`,
     )
   const set = Object.keys(filter).length
   return html`<details class="card" ${set > 0 && html`open`}><summary>Filter${set > 0 && html` <span class="badge">${set} set</span>`}</summary>
@@ -65,14 +83,14 @@ ${field(
   (attributes) =>
     html`<select ${attributes}>${option('', 'any', filter.action ?? '')}${auditActions.map((each) => option(each, each, filter.action ?? ''))}</select>`,
 )}
-${input('subject')}${names.slice(-2).map((name) => input(name, 'datetime-local'))}
+${input('subject')}${names.slice(-2).map(moment)}
 <p class="row"><button class="primary">Apply</button>${set > 0 && html`<a class="button" href="${view.link('audit')}">Clear</a>`}</p></form></details>`
 }
 
 function row(view: View, { at, actor, address, action, subject, details }: AuditEntry): Html {
   const about = `${subject.type}:${subject.id}`
-  return html`<tr><td>${time(at, '–', true)}</td><th scope="row"><a href="${view.link('audit', { actor })}">${actor}</a></th><td data-label="From">${address ?? '–'}</td>
-<td data-label="What">${action}<br><a class="small" href="${view.link('audit', { subject: about })}">${subject.name ?? about}</a></td><td class="mono">${detailsText(details)}</td></tr>`
+  return html`<tr><td>${time(at, '–', true)}</td><th scope="row"><a href="${view.link('audit', { actor })}">${own(actor)}</a></th><td data-label="From">${address ?? '–'}</td>
+<td data-label="What" class="free">${action}<br><a class="small" href="${view.link('audit', { subject: about })}">${own(subject.name ?? about)}</a></td><td class="mono">${detailsText(details)}</td></tr>`
 }
 
 async function show(view: View): Promise<PanelAnswer> {

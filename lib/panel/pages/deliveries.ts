@@ -4,24 +4,48 @@ import { isForHost } from '../../events/catalogue.ts'
 import { may } from '../entry/access.ts'
 import { type PanelAnswer, page } from '../entry/respond.ts'
 import { answered, askRelay, relayNote } from '../frame/ask-relay.ts'
+import { endpointNames } from '../frame/endpoint-names.ts'
 import { layout } from '../frame/layout.ts'
+import { attemptWords, latestWords, stateWords } from '../frame/wording.ts'
 import { type Html, html } from '../look/html.ts'
 import { jsonView } from '../look/json-view.ts'
-import { badge, empty, news, note, number, type Tone, table, time } from '../look/parts.ts'
-import type { DeliveryPage, DeliveryRow, DeliveryState } from '../relay/relay-view.ts'
+import { badge, empty, news, note, number, own, type Tone, table, time } from '../look/parts.ts'
+import type { DeliveryPage, DeliveryRow, DeliveryState, EndpointHealth } from '../relay/relay-view.ts'
 import type { Route, View } from '../route.ts'
-import { endpointName, filterForm, filterFrom, hiddenFields } from './delivery-filter.ts'
+import { filterForm, filterFrom, hiddenFields } from './delivery-filter.ts'
 
 const pageSize = 50
 
 const tones: Readonly<Record<DeliveryState, Tone>> = { pending: 'warn', delivered: 'good', dead: 'bad', skipped: 'calm' }
 
-const stateOf = ({ state }: Pick<DeliveryRow, 'state'>): Html => badge(tones[state] ?? 'calm', state)
+const stateOf = ({ state }: Pick<DeliveryRow, 'state'>): Html => badge(tones[state] ?? 'calm', stateWords[state] ?? state)
 
 const nameOf = ({ event_type }: Pick<DeliveryRow, 'event_type'>): string => event_type.replace(/Hook$/, '')
 
-const outcomeOf = ({ last_outcome, last_status }: DeliveryRow): string =>
-  last_outcome === null ? '–' : [last_outcome, last_status].filter((part) => part !== null).join(' ')
+/** The health of the endpoints by their ids, if any of the deliveries waits. */
+async function healthOfEndpoints(view: View, deliveries: readonly DeliveryRow[]): Promise<ReadonlyMap<string, EndpointHealth>> {
+  if (deliveries.every(({ state }) => state !== 'pending')) return new Map()
+  const asked = await askRelay(view, (relay) => relay.status(view.id))
+  return new Map((asked.there ? asked.value.endpoints : []).map((health) => [health.endpoint_id, health]))
+}
+
+/** When the next attempt is due, or what a delivery waits for whose endpoint gets nothing now. */
+function nextOf({ next_attempt_at }: DeliveryRow, health: EndpointHealth | undefined, now: number): Html | '' {
+  if (!next_attempt_at) return ''
+  switch (health?.activity) {
+    case 'circuit open':
+    case 'probing':
+      return html`on hold: the receiver keeps failing${health.next_probe_at && html`, next try ${time(health.next_probe_at)}`}`
+    case 'paused':
+      return html`waits until the endpoint is resumed`
+    case 'disabled':
+      return html`waits: the endpoint is disabled`
+    case 'unreadable':
+      return html`waits: the relay cannot read the key of the endpoint`
+    default:
+      return Date.parse(next_attempt_at) <= now ? html`due now` : html`next ${time(next_attempt_at)}`
+  }
+}
 
 async function list(view: View): Promise<PanelAnswer> {
   const given = filterFrom(view.query)
@@ -34,25 +58,31 @@ async function list(view: View): Promise<PanelAnswer> {
     return isWrong ? { items: [], next: null } : relay.deliveries(view.id, given.filter, paging)
   })
   const { items, next } = asked.there ? asked.value : { items: [], next: null }
+  const nameOfEndpoint = endpointNames(endpoints)
+  const healthOf = await healthOfEndpoints(view, items)
+  const now = view.settings.clock.now()
   const mayResend = may(view.visitor, 'deliveries.resend') && items.length > 0
   const rows = items.map(
     (each) => html`<tr>
 ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input type="checkbox" name="id" value="${each.id}" form="chosen" aria-label="Select ${nameOf(each)} ${each.event_id}">`}</td>`}
 <td class="state">${stateOf(each)}</td>
-<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${nameOf(each)}</a><br><span class="small soft mono">${each.event_id}</span></th>
-<td data-label="Endpoint">${endpointName(endpoints, each.endpoint_id)}</td>
-<td data-label="Outcome">${outcomeOf(each)}</td>
+<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${nameOf(each)}</a><br><span class="small soft mono keep">${each.event_id}</span></th>
+<td data-label="Endpoint" class="free">${own(nameOfEndpoint(each.endpoint_id))}</td>
+<td data-label="Outcome">${latestWords(each)}</td>
 <td data-label="Attempts">${number(each.attempts)}</td>
-<td data-label="Last attempt">${time(each.last_attempt_at, 'none')}${each.next_attempt_at && html`<br><span class="small soft">next ${time(each.next_attempt_at)}</span>`}</td></tr>`,
+<td data-label="Last attempt">${time(each.last_attempt_at, 'none', true)}${each.next_attempt_at && html`<br><span class="small soft">${nextOf(each, healthOf.get(each.endpoint_id), now)}</span>`}</td></tr>`,
   )
   const select = mayResend ? [html`<span class="sr">Select</span>`] : []
   const columns = [...select, 'State', 'Event', 'Endpoint', 'Outcome', 'Attempts', 'Last attempt']
   const listed = table({ label: 'Deliveries', columns, rows, kind: 'cards wide' })
+  // What failed, unless the filter asks for another state.
+  const toAll = view.link('deliveries/resend', { state: 'dead', ...given.query, all: '1' })
+  const all = given.query.state === undefined ? 'Resend all that failed' : 'Resend all that match'
   const resend =
     mayResend &&
     html`<form id="chosen" method="get" class="row" action="${view.link('deliveries/resend')}">${hiddenFields(given.query)}
 <button type="button" data-all="id" data-script hidden>Select all on this page</button><button>Resend the selected</button>
-<a class="button" href="${view.link('deliveries/resend', { ...given.query, all: '1' })}">Resend all that match</a></form>`
+${given.query.state !== 'pending' && html`<a class="button" href="${toAll}">${all}</a>`}</form>`
   const isFiltered = Object.keys(given.query).length > 0
   // The relay looks through a bounded number of deliveries for each page.
   const isPartial = next !== null && items.length < pageSize
@@ -84,14 +114,15 @@ ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, aft
 async function show(view: View): Promise<PanelAnswer> {
   const id = view.params['id'] ?? ''
   const delivery = found(answered(await askRelay(view, (relay) => relay.delivery(view.id, id))), 'Delivery')
+  const health = (await healthOfEndpoints(view, [delivery])).get(delivery.endpoint_id)
   const endpoints = await view.community.endpoints.list(view.id)
   const path = `deliveries/${encodeURIComponent(delivery.id)}`
   const isAsked = view.query.get('body') === '1'
   const attempts = delivery.history.map(
     (
       each,
-    ) => html`<tr><th scope="row" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome">${each.reason === null ? each.outcome : `${each.outcome}: ${each.reason}`}</td><td data-label="Status">${each.status ?? '–'}</td>
-<td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Answer">${each.answer ? html`<details><summary>${number(each.answer.length)} characters</summary><pre tabindex="0">${each.answer}</pre></details>` : '–'}</td></tr>`,
+    ) => html`<tr><th scope="row" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome" class="free">${attemptWords(each.outcome, null)}${each.reason !== null && `: ${each.reason}`}</td><td data-label="Status">${each.status ?? '–'}</td>
+<td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Response">${each.answer ? html`<details><summary>${number(each.answer.length)} characters</summary><pre tabindex="0">${each.answer}</pre></details>` : '–'}</td></tr>`,
   )
   const body =
     delivery.body === null
@@ -110,14 +141,14 @@ async function show(view: View): Promise<PanelAnswer> {
       view,
       'Delivery',
       html`<div class="head"><h1>${nameOf(delivery)}</h1>${stateOf(delivery)}<div class="end">${resend}</div></div>
-${view.query.get('done') === 'resent' && news('good', html`<p>The delivery is due again. Reload the page in a moment.</p>`)}
-<dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event of</dt><dd>${time(delivery.event_timestamp, '–', true)}</dd>
-<dt>Endpoint</dt><dd><a href="${view.link(`webhooks/${delivery.endpoint_id}`)}">${endpointName(endpoints, delivery.endpoint_id)}</a></dd>
+${view.query.get('done') === 'resent' && news('good', html`<p>The delivery is queued again. Reload the page in a moment to see the new attempt.</p>`)}
+<dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event time</dt><dd>${time(delivery.event_timestamp, '–', true)}</dd>
+<dt>Endpoint</dt><dd><a href="${view.link(`webhooks/${delivery.endpoint_id}`)}">${own(endpointNames(endpoints)(delivery.endpoint_id))}</a></dd>
 <dt>Attempts</dt><dd>${number(delivery.attempts)}</dd>
-<dt>Latest</dt><dd>${outcomeOf(delivery)}${delivery.milliseconds !== null && ` in ${number(delivery.milliseconds)} ms`}, ${time(delivery.last_attempt_at, 'never', true)}</dd>
-${delivery.next_attempt_at && html`<dt>Next attempt</dt><dd>${time(delivery.next_attempt_at, '–', true)}</dd>`}</dl>
+<dt>Last attempt</dt><dd>${latestWords(delivery)}${delivery.milliseconds !== null && ` in ${number(delivery.milliseconds)} ms`}, ${time(delivery.last_attempt_at, 'never', true)}</dd>
+${delivery.next_attempt_at && html`<dt>Next attempt</dt><dd>${nextOf(delivery, health, view.settings.clock.now())}</dd>`}</dl>
 <h2>Attempts</h2>
-${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : table({ label: 'Attempts', columns: ['No.', 'Time', 'Outcome', 'Status', 'Duration', 'Answer'], rows: attempts, kind: 'cards wide', stop: true })}
+${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : table({ label: 'Attempts', columns: ['No.', 'Time', 'Outcome', 'Status', 'Duration', 'Response'], rows: attempts, kind: 'cards wide', stop: true })}
 <h2>Body</h2>${body}`,
     ),
   )

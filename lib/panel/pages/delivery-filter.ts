@@ -3,23 +3,21 @@ import { isDay } from '../../base/moments.ts'
 import { catalogue, hostCatalogue } from '../../events/catalogue.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import type { Form } from '../entry/form.ts'
+import { endpointNames } from '../frame/endpoint-names.ts'
+import { outcomeWords, stateWords } from '../frame/wording.ts'
 import { type Html, html } from '../look/html.ts'
-import { field, option, type Problems } from '../look/parts.ts'
+import { field, momentField, momentLabel, option, own, type Problems, time } from '../look/parts.ts'
 import type { DeliveryFilter, DeliveryState } from '../relay/relay-view.ts'
 import type { View } from '../route.ts'
 
-const states: readonly DeliveryState[] = ['pending', 'delivered', 'dead', 'skipped']
-const outcomes = [
-  ...['delivered', 'status', 'redirect', 'timeout', 'dns', 'refused', 'reset'],
-  ...['unreachable', 'tls', 'protocol', 'blocked', 'damaged', 'aborted', 'fault'],
-]
+const states = Object.keys(stateWords) as readonly DeliveryState[]
 const names = ['endpoint', 'type', 'state', 'outcome', 'status', 'event', 'since', 'until'] as const
 
 type Name = (typeof names)[number]
 
 const labels: Readonly<Record<Name, string>> = {
   ...{ endpoint: 'Endpoint', type: 'Event', state: 'State', outcome: 'Outcome', status: 'HTTP status' },
-  ...{ event: 'Event id', since: 'Since (UTC)', until: 'Until (UTC)' },
+  ...{ event: 'Event id', since: 'Since', until: 'Until' },
 }
 
 /** A filter as the address has it. */
@@ -53,7 +51,7 @@ export function filterFrom(form: Form): GivenFilter {
   if (type !== undefined && !/^\w{1,100}$/.test(type)) problems.set('type', 'event type must be a name such as PostCreated')
   const chosen = states.find((each) => each === state)
   if (state !== undefined && !chosen) problems.set('state', `state must be one of ${states.join(', ')}`)
-  if (outcome !== undefined && !outcomes.includes(outcome)) problems.set('outcome', 'outcome does not exist')
+  if (outcome !== undefined && !Object.hasOwn(outcomeWords, outcome)) problems.set('outcome', 'outcome does not exist')
   if (status !== undefined && !/^[1-5]\d\d$/.test(status)) problems.set('status', 'HTTP status must be a number from 100 to 599')
   if (event !== undefined && !/^[\x21-\x7e]{1,200}$/.test(event))
     problems.set('event', 'event id must have 1 to 200 printable characters')
@@ -77,21 +75,25 @@ export function filterFrom(form: Form): GivenFilter {
 }
 
 /** A filter in words, before a change that goes by it. */
-export function described(query: FilterQuery): Html {
-  const given = names.flatMap((name) => (query[name] === undefined ? [] : [[labels[name], query[name]]]))
-  if (given.length === 0) return html`<p>No filter: <strong>every delivery of this network</strong>.</p>`
-  return html`<dl>${given.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`
+export function described(query: FilterQuery, nameOf: (endpoint: string) => string): Html {
+  const { endpoint, state, outcome, since, until } = query
+  const words: Readonly<Partial<Record<Name, unknown>>> = {
+    ...query,
+    ...(endpoint === undefined ? {} : { endpoint: own(nameOf(endpoint)) }),
+    ...(state === undefined ? {} : { state: stateWords[state as DeliveryState] }),
+    ...(outcome === undefined ? {} : { outcome: outcomeWords[outcome] }),
+    ...(since === undefined ? {} : { since: time(momentOf(since)) }),
+    ...(until === undefined ? {} : { until: time(momentOf(until)) }),
+  }
+  const given = names.filter((name) => words[name] !== undefined)
+  return html`<dl>${given.map((name) => html`<dt>${labels[name]}</dt><dd>${words[name]}</dd>`)}</dl>`
 }
 
 export const hiddenFields = (query: FilterQuery): readonly Html[] =>
   names.flatMap((name) => (query[name] === undefined ? [] : [html`<input type="hidden" name="${name}" value="${query[name]}">`]))
 
-export const endpointName = (endpoints: readonly Endpoint[], id: string): string => {
-  const found = endpoints.find((each) => each.id === id)
-  return found ? (found.name ?? new URL(found.url).host) : `endpoint ${id}`
-}
-
 export function filterForm(view: View, { query, problems }: GivenFilter, endpoints: readonly Endpoint[]): Html {
+  const nameOf = endpointNames(endpoints)
   const value = (name: Name) => query[name] ?? ''
   const select = (name: Name, options: readonly (readonly [string, string])[]) =>
     field(
@@ -99,20 +101,24 @@ export function filterForm(view: View, { query, problems }: GivenFilter, endpoin
       (attributes) =>
         html`<select ${attributes}>${option('', 'any', value(name))}${options.map(([key, label]) => option(key, label, value(name)))}</select>`,
     )
-  const input = (name: Name, type: string, size: number) =>
+  const input = (name: Name, size: number) =>
     field(
       { name, label: labels[name], problems },
-      (attributes) => html`<input ${attributes} type="${type}" size="${size}" value="${value(name)}" autocomplete="off">`,
+      (attributes) => html`<input ${attributes} type="text" size="${size}" value="${value(name)}" autocomplete="off">`,
     )
-  const same = (list: readonly string[]) => list.map((each) => [each, each] as const)
+  const moment = (name: Name) =>
+    field(
+      { name, label: momentLabel(labels[name]), problems },
+      (attributes) => html`<input ${attributes} ${momentField} size="20" value="${value(name)}">`,
+    )
   const types = [...Object.keys(catalogue), ...Object.keys(hostCatalogue)].sort().map((name) => [`${name}Hook`, name] as const)
   const open = Object.keys(query).length > 0
   return html`<details class="card" ${open && html`open`}><summary>Filter${open && html` <span class="badge">${Object.keys(query).length} set</span>`}</summary>
 <form method="get" class="filter" action="${view.link('deliveries')}">
 ${select(
   'endpoint',
-  endpoints.map(({ id }) => [id, endpointName(endpoints, id)] as const),
-)}${select('type', types)}${select('state', same(states))}${select('outcome', same(outcomes))}
-${input('status', 'text', 5)}${input('event', 'text', 22)}${input('since', 'datetime-local', 20)}${input('until', 'datetime-local', 20)}
+  endpoints.map(({ id }) => [id, nameOf(id)] as const),
+)}${select('type', types)}${select('state', Object.entries(stateWords))}${select('outcome', Object.entries(outcomeWords))}
+${input('status', 5)}${input('event', 22)}${moment('since')}${moment('until')}
 <p class="row"><button class="primary">Apply</button>${open && html`<a class="button" href="${view.link('deliveries')}">Clear</a>`}</p></form></details>`
 }

@@ -68,7 +68,8 @@ export function createForm(view: View, form: Form, problems: Problems): Html {
 <form method="post" action="${view.link('keys')}" autocomplete="off">${onceField()}
 ${field(
   { name: 'name', label: 'Name', hint: 'The program that uses it, so that you recognise it later.', problems },
-  (attributes) => html`<input ${attributes} type="text" required maxlength="255" autocomplete="off" value="${form.get('name')}">`,
+  (attributes) =>
+    html`<input ${attributes} type="text" dir="auto" required maxlength="255" autocomplete="off" value="${form.get('name')}">`,
 )}
 ${group(
   { name: 'scopes', label: 'Scopes', hint: 'Give no more than the program needs. “Write” does not include “read”.', problems },

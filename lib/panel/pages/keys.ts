@@ -7,7 +7,7 @@ import { page, seeOther } from '../entry/respond.ts'
 import { layout } from '../frame/layout.ts'
 import { sentBeforePage, wasSentBefore } from '../frame/once.ts'
 import { type Html, html } from '../look/html.ts'
-import { badge, confirmation, empty, news, secret, table, time } from '../look/parts.ts'
+import { badge, confirmation, empty, news, own, secret, table, time } from '../look/parts.ts'
 import type { Route, View } from '../route.ts'
 import { createForm, keyFrom, keyProblems } from './key-form.ts'
 
@@ -39,10 +39,10 @@ const scopesOf = ({ scopes }: KeyListing): string => scopes.map((scope) => every
 const row = (view: View, key: KeyListing, names: ReadonlyMap<string, string>): Html => {
   const isActive = key.status === 'Active'
   return html`<tr ${!isActive && html`class="off"`}>
-<th scope="row">${key.name}</th>
+<th scope="row">${own(key.name)}</th>
 <td><code class="keep">${key.redacted}</code></td>
 <td data-label="Scopes">${scopesOf(key)}</td>
-<td data-label="Acts for">${names.get(key.member_id) ?? `member ${key.member_id}`}</td>
+<td data-label="Acts for" class="free">${own(names.get(key.member_id) ?? `member ${key.member_id}`)}</td>
 <td data-label="Created">${time(key.created_at)}</td>
 <td data-label="Last used">${time(key.last_used_at, 'never')}</td>
 <td>${statusOf(key)}${isActive && key.expires_at && html`<br><span class="small soft">until ${time(key.expires_at)}</span>`}</td>
@@ -97,8 +97,7 @@ async function list(view: View): Promise<Html> {
         'Choose another status, or go back to the newest keys.',
         html`<p><a href="${view.link('keys')}">All keys</a></p>`,
       )
-  const revoked =
-    view.query.get('done') === 'revoked' && news('good', html`<p>The key is revoked. It stopped working at once.</p>`)
+  const revoked = view.query.get('done') === 'revoked' && news('good', html`<p>The key is revoked. It no longer works.</p>`)
   return layout(
     view,
     'API keys',
@@ -123,7 +122,7 @@ async function create(view: View) {
       layout(
         view,
         'The new key',
-        html`<h1>The key “${key.name}” is made</h1>
+        html`<h1>Your new key “${own(key.name)}”</h1>
 ${news('warn', html`<p><strong>Copy it now.</strong> It is shown this once, and can never be read again.</p>`)}
 ${secret('token', 'The key', token)}
 <dl><dt>Scopes</dt><dd>${scopesOf(key)}</dd><dt>Works until</dt><dd>${time(key.expires_at, 'it is revoked')}</dd></dl>
@@ -152,7 +151,7 @@ export const keyRoutes: readonly Route[] = [
     async handle(view) {
       const key = await keyOf(view)
       if (key.status === 'Revoked') return seeOther(view.link('keys'))
-      const text = html`<p>The key <code>${key.redacted}</code> stops working at once. It stays in the list, and cannot be used again.</p>`
+      const text = html`<p>The key <code>${key.redacted}</code> stops working immediately. It stays in the list, and can’t be used again.</p>`
       const question = confirmation({ title: `Revoke “${key.name}”?`, text, button: 'Revoke the key', back: view.link('keys') })
       return page(layout(view, 'Revoke a key', question))
     },

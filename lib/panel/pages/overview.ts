@@ -4,13 +4,14 @@ import type { KeyListing } from '../../host/keys.ts'
 import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
 import { type PanelAnswer, page } from '../entry/respond.ts'
 import { askRelay, relayNote } from '../frame/ask-relay.ts'
+import { endpointNames } from '../frame/endpoint-names.ts'
 import { layout } from '../frame/layout.ts'
+import { activityWords } from '../frame/wording.ts'
 import { barChart } from '../look/chart.ts'
 import { type Html, html } from '../look/html.ts'
-import { badge, note, number, table, time } from '../look/parts.ts'
+import { badge, note, number, own, table, time } from '../look/parts.ts'
 import type { RelayActivity, RelayMinute, RelayStatus } from '../relay/relay-view.ts'
 import type { Route, View } from '../route.ts'
-import { endpointName } from './delivery-filter.ts'
 
 const minutes = 180
 const minuteMs = 60_000
@@ -33,9 +34,10 @@ function charts(activity: RelayActivity, now: number) {
     sum((each) => each.failed),
     sum((each) => each.circuit_changes),
   ]
-  const labelOf = ({ at, ...each }: RelayMinute) =>
-    `${at.slice(11, 16)} UTC: ${number(each.delivered)} delivered, ${number(each.failed)} failed, ${number(each.circuit_changes)} circuit changes`
+  const labelOf = (each: RelayMinute) =>
+    `${number(each.delivered)} delivered, ${number(each.failed)} failed, ${number(each.circuit_changes)} circuit changes`
   const bars = shown.map((each) => ({
+    at: each.at,
     label: labelOf(each),
     parts: [
       { value: each.delivered, kind: 'good' as const },
@@ -59,17 +61,25 @@ function charts(activity: RelayActivity, now: number) {
   }</div>`
 }
 
-/** Endpoints that need a person. */
+const mostTroubles = 10
+
+/** Endpoints that need a person, in one box. */
 async function troubles(view: View, { running, endpoints }: RelayStatus): Promise<Html> {
   const stopped = endpoints.filter(({ activity }) => !['delivering', 'paused'].includes(activity))
-  const named = stopped.length > 0 ? await view.community.endpoints.list(view.id) : []
-  return html`${!running && note('warn', html`<p>No relay runs now. Events wait.</p>`)}
-${stopped.map(({ endpoint_id, activity, reason }) =>
-  note(
+  const nameOf = endpointNames(stopped.length > 0 ? await view.community.endpoints.list(view.id) : [])
+  const items = stopped
+    .slice(0, mostTroubles)
+    .map(
+      ({ endpoint_id, activity, reason, last_error, last_success_at }) =>
+        html`<li><a href="${view.link(`webhooks/${endpoint_id}`)}">${own(nameOf(endpoint_id))}</a>: ${activityWords[activity] ?? activity}${(reason ?? last_error) && ` (${reason ?? last_error})`}, last success ${time(last_success_at, 'never')}</li>`,
+    )
+  const more = stopped.length - items.length
+  const box = note(
     'bad',
-    html`<p><a href="${view.link(`webhooks/${endpoint_id}`)}">${endpointName(named, endpoint_id)}</a>: ${activity}${reason && ` (${reason})`}</p>`,
-  ),
-)}`
+    html`<p>${number(stopped.length)} of ${number(endpoints.length)} endpoints ${stopped.length === 1 ? 'gets' : 'get'} no events now:</p>
+<ul class="list">${items}${more > 0 && html`<li><a href="${view.link('webhooks')}">${number(more)} more</a></li>`}</ul>`,
+  )
+  return html`${!running && note('warn', html`<p>No relay runs now. Events wait.</p>`)}${stopped.length > 0 && box}`
 }
 
 /** The requests of each hour. */
@@ -78,7 +88,8 @@ function requestsOf({ hours, since }: Traffic): Html {
   const wordsOf = (requests: string, refused: string, failed: string) =>
     `${requests} requests, ${refused} refused, ${failed} failed`
   const bars = hours.map(({ at, requests, refused, failed }) => ({
-    label: `${at.slice(11, 16)} UTC: ${wordsOf(number(requests), number(refused), number(failed))}`,
+    at,
+    label: wordsOf(number(requests), number(refused), number(failed)),
     parts: [
       { value: requests - refused - failed, kind: 'calm' as const },
       { value: refused, kind: 'warn' as const },
@@ -117,12 +128,12 @@ async function keysInUse(view: View, traffic: Traffic): Promise<Html> {
   const used = active.toSorted((one, other) => (usedAt(one) < usedAt(other) ? 1 : -1)).slice(0, 10)
   const rows = used.map((key) => {
     const use = uses.get(key.id)
-    return html`<tr><th scope="row">${key.name}</th><td><code class="keep">${key.redacted}</code></td>
+    return html`<tr><th scope="row">${own(key.name)}</th><td><code class="keep">${key.redacted}</code></td>
 <td data-label="Last used">${time(usedAt(key), 'never')}</td><td data-label="Requests">${use ? number(use.requests) : '–'}</td>
 <td data-label="Rate limit">${rateOf(use, key.name, now)}</td></tr>`
   })
   const columns = ['Name', 'Key', 'Last used', 'Requests, last hour in use', 'Rate limit, this minute']
-  return table({ label: 'Keys in use', columns, rows, kind: 'cards wide', stop: true })
+  return table({ label: 'Recently used keys', columns, rows, kind: 'cards wide', stop: true })
 }
 
 async function show(view: View): Promise<PanelAnswer> {
@@ -139,7 +150,7 @@ async function show(view: View): Promise<PanelAnswer> {
       html`<div class="head"><h1>Overview</h1></div>${relayNote(asked)}
 <div data-refresh="30" data-part="overview">${asked.there && html`${await troubles(view, asked.value.status)}${charts(asked.value.activity, view.settings.clock.now())}`}</div>
 <div data-refresh="30" data-part="traffic">${requestsOf(traffic)}
-<h2>Keys in use</h2>${keys}</div>`,
+<h2>Recently used keys</h2>${keys}</div>`,
     ),
   )
 }

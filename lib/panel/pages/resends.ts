@@ -2,6 +2,7 @@
 import { ApiError, found } from '../../errors.ts'
 import { type PanelAnswer, page, seeOther } from '../entry/respond.ts'
 import { answered, askRelay } from '../frame/ask-relay.ts'
+import { endpointNames } from '../frame/endpoint-names.ts'
 import { layout } from '../frame/layout.ts'
 import { type Html, html } from '../look/html.ts'
 import { badge, confirmation, field, noProblems, note, number, option, time } from '../look/parts.ts'
@@ -22,7 +23,10 @@ function selectionOf(form: View['form']): { readonly selection: ReplaySelection;
     const { filter, query, problems } = filterFrom(form)
     const [problem] = problems.values()
     if (problem !== undefined) throw new ApiError(422, { error: problem })
-    return { selection: { filter }, fields: [html`<input type="hidden" name="all" value="1">`, ...hiddenFields(query)] }
+    // To resend what was delivered or skipped, a person has to ask for that state.
+    const selection = { filter: { state: 'dead' as const, ...filter } }
+    const fields = [html`<input type="hidden" name="all" value="1">`, ...hiddenFields({ state: 'dead', ...query })]
+    return { selection, fields }
   }
   const ids = idsIn(form)
   if (ids.length === 0) throw new ApiError(422, { error: 'Select at least one delivery.' })
@@ -42,8 +46,9 @@ async function ask(view: View): Promise<PanelAnswer> {
       ? { count: selection.ids.length, exact: true }
       : answered(await askRelay(view, (relay) => relay.count(view.id, selection.filter)))
   const many = count.count === 1 && count.exact ? '1 delivery' : `${counted(count)} deliveries`
-  const text = html`${'ids' in selection ? html`<p>The selected ones.</p>` : described(query)}
-<p>Each is sent again, with all of its attempts before it. Pending ones are due already, and stay as they are.</p>`
+  const nameOf = endpointNames(await view.community.endpoints.list(view.id))
+  const text = html`${'ids' in selection ? html`<p>The selected ones.</p>` : described({ state: 'dead', ...query }, nameOf)}
+<p>Each is sent again, and gets its full number of attempts. Deliveries that are waiting stay as they are.</p>`
   const pace = field(
     { name: 'rate', label: 'At most, each second', problems: noProblems },
     (attributes) => html`<select ${attributes}>${rates.map((rate) => option(rate, rate, '10'))}</select>`,
@@ -57,16 +62,17 @@ async function ask(view: View): Promise<PanelAnswer> {
 
 async function begin(view: View): Promise<PanelAnswer> {
   const { selection } = selectionOf(view.form)
+  const { state: _, ...query } = filterFrom(view.form).query
   const rate = view.form.get('rate')
   const perSecond = rates.includes(rate) ? Number(rate) : 10
   const { by } = view
   const started = answered(await askRelay(view, (relay) => relay.replay(view.id, selection, { perSecond, by })))
-  return seeOther(view.link(`deliveries/resends/${encodeURIComponent(started.id)}`))
+  return seeOther(view.link(`deliveries/resends/${encodeURIComponent(started.id)}`, 'ids' in selection ? {} : query))
 }
 
 const states: Readonly<Record<ReplayProgress['state'], Html>> = {
   running: badge('warn', 'Running'),
-  done: badge('good', 'Done'),
+  done: badge('good', 'Queued'),
   stopped: badge('calm', 'Stopped'),
   failed: badge('bad', 'Failed'),
 }
@@ -82,11 +88,11 @@ async function show(view: View): Promise<PanelAnswer> {
       view,
       'Resend',
       html`<div class="head"><h1>Resend</h1><span ${refreshed} data-part="state">${states[state]}</span><div class="end" ${refreshed} data-part="stop">${isRunning && stop}</div></div>
-<div ${refreshed} data-part="progress"><p><progress aria-label="Deliveries that are due again" value="${done}" max="${Math.max(1, of.count)}"></progress></p>
-<p>${number(done)} of ${counted(of)} are due again. It began ${time(started_at, '–', true)}.</p>
+<div ${refreshed} data-part="progress"><p><progress aria-label="Deliveries that are queued again" value="${done}" max="${Math.max(1, of.count)}"></progress></p>
+<p>${number(done)} of ${counted(of)} are queued again, since ${time(started_at, '–', true)}. Each is sent as soon as its endpoint accepts it: the list of deliveries shows which have arrived.</p>
 ${state === 'failed' && note('bad', html`<p>The relay could not finish. Begin again for the rest.</p>`)}
 ${isRunning && html`<p class="soft small">Reload the page to see more, if it does not change by itself.</p>`}</div>
-<p><a href="${view.link('deliveries')}">To the deliveries</a></p>`,
+<p><a href="${view.link('deliveries', filterFrom(view.query).query)}">To the deliveries</a></p>`,
     ),
   )
 }

@@ -85,7 +85,8 @@ ${field(
 )}
 ${field(
   { name: 'name', label: 'Name (optional)', problems },
-  (attributes) => html`<input ${attributes} type="text" maxlength="255" autocomplete="off" value="${form.get('name')}">`,
+  (attributes) =>
+    html`<input ${attributes} type="text" dir="auto" maxlength="255" autocomplete="off" value="${form.get('name')}">`,
 )}
 ${isNew && html`${credentials}${onceField()}`}
 ${field(

@@ -1,15 +1,18 @@
 /** Webhook endpoints: the list, one endpoint, and its changes that need no form (specification, section 6, setup). */
+import { isoTime } from '../../base/clock.ts'
 import { isStorableId } from '../../base/ids.ts'
 import { found } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import { may, type PanelAction } from '../entry/access.ts'
 import { type PanelAnswer, page, seeOther } from '../entry/respond.ts'
 import { askRelay, relayNote, stateBadge } from '../frame/ask-relay.ts'
+import { nameOf } from '../frame/endpoint-names.ts'
 import { layout } from '../frame/layout.ts'
+import { attemptWords } from '../frame/wording.ts'
 import { barChart } from '../look/chart.ts'
 import { type Html, html } from '../look/html.ts'
-import { confirmation, empty, news, note, number, table, time } from '../look/parts.ts'
-import { type EndpointHealth, mostOfEndpoint, type RelayStatus } from '../relay/relay-view.ts'
+import { confirmation, empty, news, note, number, own, table, time } from '../look/parts.ts'
+import { type AttemptCount, type EndpointHealth, mostOfEndpoint, type RelayStatus } from '../relay/relay-view.ts'
 import type { Route, View } from '../route.ts'
 
 export async function endpointOf({ community, id, params }: View): Promise<Endpoint> {
@@ -28,16 +31,28 @@ export async function ownEndpointOf(view: View): Promise<Endpoint> {
 
 const waiting = ({ pending }: EndpointHealth): string => `${number(pending)}${pending < mostOfEndpoint ? '' : '+'}`
 
-const nameOf = ({ name, url }: Endpoint): string => name ?? new URL(url).host
+const hourMs = 3_600_000
+
+/** The 24 hours up to now: one without an attempt has a bar of no height. */
+function everyHour(given: readonly AttemptCount[], now: number): readonly AttemptCount[] {
+  const there = new Map(given.map((each) => [Math.floor(Date.parse(each.at) / hourMs), each]))
+  const last = Math.floor(now / hourMs)
+  return Array.from({ length: 24 }, (_, place) => {
+    const hour = last - 23 + place
+    return there.get(hour) ?? { at: isoTime(hour * hourMs), delivered: 0, failed: 0 }
+  })
+}
 
 /** The share of attempts of the last day that were delivered, with a chart of its hours. */
-function lastDay({ hours }: EndpointHealth): Html {
+function lastDay(health: EndpointHealth, now: number): Html {
+  const hours = everyHour(health.hours, now)
   const delivered = hours.reduce((all, hour) => all + hour.delivered, 0)
   const failed = hours.reduce((all, hour) => all + hour.failed, 0)
   if (delivered + failed === 0) return html`<span class="soft">no attempt</span>`
   const rate = `${Math.floor((delivered / (delivered + failed)) * 1000) / 10} %`
   const bars = hours.map((hour) => ({
-    label: `${hour.at.slice(0, 16).replace('T', ' ')} UTC: ${number(hour.delivered)} delivered, ${number(hour.failed)} failed`,
+    at: hour.at,
+    label: `${number(hour.delivered)} delivered, ${number(hour.failed)} failed`,
     parts: [
       { value: hour.delivered, kind: 'good' as const },
       { value: hour.failed, kind: 'bad' as const },
@@ -54,12 +69,12 @@ const healthIn = (status: RelayStatus | undefined, id: string): EndpointHealth |
 
 function row(view: View, endpoint: Endpoint, health: EndpointHealth | undefined): Html {
   return html`<tr ${!endpoint.enabled && html`class="off"`}>
-<th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${nameOf(endpoint)}</a><br><span class="small soft url">${endpoint.url}</span></th>
+<th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${own(nameOf(endpoint))}</a><br><span class="small soft url">${endpoint.url}</span></th>
 <td>${stateBadge(endpoint.enabled, health)}${health?.reason && html`<br><span class="small">${health.reason}</span>`}</td>
 <td data-label="Events">${eventsOf(endpoint)}</td>
 <td data-label="Waiting">${health ? waiting(health) : '–'}</td>
 <td data-label="Oldest">${time(health?.oldest_pending_at)}</td>
-<td data-label="Last day">${health ? lastDay(health) : '–'}</td>
+<td data-label="Last day">${health ? lastDay(health, view.settings.clock.now()) : '–'}</td>
 </tr>`
 }
 
@@ -123,7 +138,7 @@ async function show(view: View): Promise<PanelAnswer> {
     layout(
       view,
       nameOf(endpoint),
-      html`<div class="head"><h1>${nameOf(endpoint)}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
+      html`<div class="head"><h1>${own(nameOf(endpoint))}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
 <p class="mono">${endpoint.url}</p>${resultOf(view)}${relayNote(status)}
 ${isHosts(endpoint) && note('calm', html`<p>This is the host application’s own endpoint. It is changed in its code.</p>`)}
 ${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
@@ -131,9 +146,9 @@ ${
   health &&
   html`<div class="grid" data-refresh="10" data-part="health">
 <div class="card"><div class="soft">Waiting</div><div class="big">${waiting(health)}</div>${health.oldest_pending_at && html`<div class="small">oldest ${time(health.oldest_pending_at)}</div>`}</div>
-<div class="card"><div class="soft">Last day</div>${lastDay(health)}<div class="small">last success ${time(health.last_success_at, 'never')}</div></div>
+<div class="card"><div class="soft">Last day</div>${lastDay(health, view.settings.clock.now())}<div class="small">last success ${time(health.last_success_at, 'never')}</div></div>
 <div class="card"><div class="soft">Last error</div><div>${health.last_error ?? 'none'}</div>
-<div class="small">${health.next_probe_at ? html`next probe ${time(health.next_probe_at)}` : health.next_attempt_at && html`next attempt ${time(health.next_attempt_at)}`}</div></div></div>`
+<div class="small">${health.next_probe_at ? html`next try ${time(health.next_probe_at)}` : health.next_attempt_at && html`next attempt ${time(health.next_attempt_at)}`}</div></div></div>`
 }
 <h2>Settings</h2>
 <dl><dt>Events</dt><dd>${endpoint.events === null ? 'Every event' : endpoint.events.map((name) => name.replace(/Hook$/, '')).join(', ')}</dd>
@@ -143,7 +158,8 @@ ${
 ${endpoint.old_key_until && html`<dt>Old key</dt><dd>Valid until ${time(endpoint.old_key_until)}</dd>`}
 ${endpoint.old_secret_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secret_until)}</dd>`}
 <dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>
-<p><a href="${view.link('deliveries', { endpoint: endpoint.id })}">Deliveries of this endpoint</a></p>`,
+<p class="row"><a href="${view.link('deliveries', { endpoint: endpoint.id })}">Deliveries of this endpoint</a>
+${health && health.dead > 0 && may(view.visitor, 'deliveries.resend') && html`<a class="button" href="${view.link('deliveries/resend', { endpoint: endpoint.id, state: 'dead', all: '1' })}" data-dialog>Resend failed (${number(health.dead)}${health.dead >= mostOfEndpoint && '+'})</a>`}</p>`,
     ),
   )
 }
@@ -158,10 +174,10 @@ async function test(view: View): Promise<PanelAnswer> {
   const result =
     answer &&
     html`${answer.outcome === 'delivered' ? news('good', html`<p>The endpoint accepted the event.</p>`) : news('bad', html`<p>The endpoint did not accept the event.</p>`)}
-<dl><dt>Outcome</dt><dd>${answer.outcome}</dd><dt>Status</dt><dd>${answer.status ?? 'no answer'}</dd>
-<dt>Duration</dt><dd>${number(answer.milliseconds)} ms</dd><dt>Reason</dt><dd>${answer.reason}</dd></dl>
-${answer.answer && html`<h2>Answer</h2><pre tabindex="0">${answer.answer}</pre>`}`
-  const content = html`<h1>Test of ${nameOf(endpoint)}</h1><p class="mono">${endpoint.url}</p>${relayNote(sent)}${result ?? unknown}${back}`
+<dl><dt>Outcome</dt><dd>${attemptWords(answer.outcome, null)}</dd><dt>HTTP status</dt><dd>${answer.status ?? 'no response'}</dd>
+<dt>Duration</dt><dd>${number(answer.milliseconds)} ms</dd>${answer.reason !== String(answer.status) && html`<dt>Reason</dt><dd>${answer.reason}</dd>`}</dl>
+${answer.answer && html`<h2>Response</h2><pre tabindex="0">${answer.answer}</pre>`}`
+  const content = html`<h1>Test of ${own(nameOf(endpoint))}</h1><p class="mono">${endpoint.url}</p>${relayNote(sent)}${result ?? unknown}${back}`
   return page(layout(view, 'Test event', content))
 }
 

@@ -76,7 +76,7 @@ test('a delivery shows its attempts, its body when asked for, masked fields as d
   const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [failed] }), maskedFields: ['Email'] })
   const closed = (await get('1/deliveries/f1')).text
   expect(closed).toContain('10,000 ms')
-  expect(closed).toContain('timeout: no answer in time')
+  expect(closed).toContain('No response in time: no answer in time')
   expect(closed).toContain('&lt;script&gt;')
   expect(closed).not.toContain('carl@example.org')
   const open = (await get('1/deliveries/f1?body=1')).text
@@ -139,7 +139,7 @@ test('resending all asks with count and filter, is paced, shows progress and can
   const { get, post } = await createTestPanel(admin, { relay })
   const question = (await get('1/deliveries/resend?all=1&state=dead&type=PostCreatedHook')).text
   expect(question).toContain('Resend 500,000+ deliveries?')
-  expect(question).toMatch(/<dt>State<\/dt>\s*<dd>dead/)
+  expect(question).toMatch(/<dt>State<\/dt>\s*<dd>Failed/)
   expect(question).toMatch(/name="state" value="dead"/)
   expect(relay.replays).toEqual([])
   const begun = await post('1/deliveries/resend', { all: '1', state: 'dead', type: 'PostCreatedHook', rate: '100' })
@@ -149,9 +149,9 @@ test('resending all asks with count and filter, is paced, shows progress and can
       selection: { filter: { state: 'dead', event_type: 'PostCreatedHook' } },
     },
   ])
-  expect(begun.headers.get('location')).toBe('../../1/deliveries/resends/r1')
+  expect(begun.headers.get('location')).toBe('../../1/deliveries/resends/r1?type=PostCreatedHook')
   const running = (await get('1/deliveries/resends/r1')).text
-  expect(running).toContain('3 of 10 are due again')
+  expect(running).toContain('3 of 10 are queued again')
   expect(running).toContain('resends/r1/stop')
   expect((await post('2/deliveries/resends/r1/stop')).status).toBe(404)
   expect((await get('2/deliveries/resends/r1')).status).toBe(404)
@@ -177,4 +177,58 @@ test('without the right to resend no button is there, and the form is refused', 
   const { get, post } = await createTestPanel({ ...admin, access: ['keys.create'] }, { relay })
   expect((await get('1/deliveries')).text).not.toMatch(/resend/i)
   expect((await post('1/deliveries/resend', { all: '1' })).status).toBe(403)
+})
+
+test('a waiting delivery says what it waits for instead of a due time in the past', async () => {
+  const waiting = deliveryOf('w1', {
+    state: 'pending',
+    attempts: 0,
+    next_attempt_at: '2026-11-20T09:30:00.000Z',
+    last_status: 500,
+  })
+  const relay = relayOf({ 1: [waiting] })
+  const { get } = await createTestPanel(admin, { relay, clock: { now: () => Date.parse('2026-11-20T10:00:30Z') } })
+  for (const path of ['1/deliveries', '1/deliveries/w1']) expect((await get(path)).text).toContain('due now')
+  relay.endpoints.push({ endpoint_id: '7', activity: 'circuit open', next_probe_at: '2026-11-20T10:05:00.000Z' })
+  for (const path of ['1/deliveries', '1/deliveries/w1']) {
+    const { text } = await get(path)
+    expect(text).toContain('on hold: the receiver keeps failing, next try <time datetime="2026-11-20T10:05:00.000Z"')
+    expect(text).not.toContain('09:30')
+    expect(text).not.toContain('Delivered 500')
+  }
+})
+
+test('resending all without a state means what failed, and names the endpoint', async () => {
+  const relay = relayOf({ 1: [failed] })
+  const { get, post, community } = await createTestPanel(admin, { relay })
+  const { id } = await community.endpoints.upsert({
+    network_id: '1',
+    url: 'https://example.org/hook',
+    name: 'Billing',
+    key: true,
+  })
+  expect((await get('1/deliveries')).text).toContain('Resend all that failed')
+  const question = (await get(`1/deliveries/resend?all=1&endpoint=${id}`)).text
+  expect(question).toMatch(/<dt>Endpoint<\/dt>\s*<dd><bdi>Billing<\/bdi>/)
+  expect(question).toMatch(/<dt>State<\/dt>\s*<dd>Failed/)
+  await post('1/deliveries/resend', { all: '1', endpoint: id })
+  await post('1/deliveries/resend', { all: '1', state: 'delivered' })
+  expect(relay.replays.map(({ selection }) => selection)).toEqual([
+    { filter: { state: 'dead', endpoint_id: id } },
+    { filter: { state: 'delivered' } },
+  ])
+})
+
+test('endpoints of one host are told apart by their paths, and equal ones by their ids', async () => {
+  const { get, community } = await createTestPanel(admin, { relay: relayOf() })
+  const add = async (url: string, name?: string) =>
+    (await community.endpoints.upsert({ network_id: '1', url, key: true, ...(name === undefined ? {} : { name }) })).id
+  await add('https://example.org/a')
+  await add('https://example.org/b')
+  await add('https://other.example/a')
+  const [one, two] = [await add('https://third.example/x?k=1', 'Mail'), await add('https://third.example/x?k=2', 'Mail')]
+  const names = [...(await get('1/deliveries')).text.matchAll(/<option value="\d+" >([^<]+)</g)].map(([, name]) => name)
+  expect(names).toEqual(
+    expect.arrayContaining(['example.org/a', 'example.org/b', 'other.example', `Mail (${one})`, `Mail (${two})`]),
+  )
 })

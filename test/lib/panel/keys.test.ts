@@ -143,7 +143,7 @@ test('the list has pages of 25 and a filter by status, and each key is on one pa
     const pages: string[][] = []
     for (let path: string | undefined = start; path !== undefined; ) {
       const { text } = await get(path)
-      pages.push([...text.matchAll(/<th scope="row">(Key \d+)/g)].map(([, name = '']) => name))
+      pages.push([...text.matchAll(/<th scope="row"><bdi>(Key \d+)/g)].map(([, name = '']) => name))
       const [, older] = /href="([^"]+)">Older/.exec(text) ?? []
       path = older?.replaceAll('&amp;', '&').replace('../', '')
     }

@@ -13,8 +13,11 @@ test('the overview draws minutes, failures and circuit changes, and names endpoi
   expect(text).toContain('10:00 UTC: 60 delivered, 5 failed, 1 circuit changes')
   expect(text.match(/<g>/g)).toHaveLength(180)
   expect(text).toContain('500,000+')
-  expect(text).toContain('disabled (it answered 410)')
-  expect(text).not.toContain('Endpoint 8')
+  expect(text).toContain('Disabled (it answered 410)')
+  expect(text).toContain('1 of 2 endpoints gets no events now')
+  expect(text).toContain('500,000+')
+  expect(text).toContain('65 at most')
+  expect(text).not.toContain('endpoint 8')
   expect(text).not.toContain('style=')
 })
 

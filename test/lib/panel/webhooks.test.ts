@@ -92,13 +92,17 @@ test("the host's own endpoint is shown and cannot be changed", async () => {
 
 test('the state of endpoints comes from the relay, and hostile answers to a test are text', async () => {
   const relay = relayOf()
-  const { get, post, community } = await createTestPanel(admin, { relay })
+  const { get, post, community } = await createTestPanel(admin, {
+    relay,
+    clock: { now: () => Date.parse('2026-11-20T10:00:30Z') },
+  })
   const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true })
   relay.endpoints.push({ endpoint_id: id, activity: 'circuit open', reason: '<b>refused</b>', pending: 1234, hours: [[30, 10]] })
   const { text } = await get('1/webhooks')
-  expect(text).toContain('<span class="badge bad">Circuit open</span>')
+  expect(text).toContain('<span class="badge bad">On hold: keeps failing</span>')
   expect(text).toContain('1,234')
   expect(text).toContain('75 %')
+  expect(text.match(/<g>/g)).toHaveLength(24)
   expect(text).toContain('aria-label="Last day: 30 delivered, 10 failed"')
   expect(text).toContain('&lt;b&gt;refused')
 
