@@ -105,6 +105,41 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     ])
   })
 
+  test('one long name without blanks pushes no column off the screen', async () => {
+    const long = 'x'.repeat(120)
+    const { key } = await site.community.keys.create({ network_id: '2', name: long, scopes: ['*'] })
+    const made = await site.community.endpoints.upsert({ network_id: '2', url: 'https://hooks.example.org/l', name: long, key: true })
+    for (const path of ['2/keys', '2/overview', '2/audit', '2/webhooks', '2/deliveries'])
+      await visit(
+        path,
+        async (page) => {
+          const over = await page.evaluate(
+            `[...document.querySelectorAll('.scroll')].map((table) => table.scrollWidth - table.clientWidth)`,
+          )
+          expect([path, over]).toEqual([path, (over as number[]).map(() => 0)])
+        },
+        { viewport: { width: 1280, height: 900 } },
+      )
+    await site.community.keys.revoke('2', key.id)
+    await site.community.endpoints.remove('2', made.id)
+  })
+
+  test('filters take and show times of the viewer, and the address has them in UTC', async () => {
+    await visit(
+      '1/deliveries?since=2026-11-20T10:00',
+      async (page) => {
+        const field = page.getByLabel('Since')
+        expect(await field.inputValue()).toBe('2026-11-20T11:00')
+        expect(await page.getByText('(UTC)').locator('visible=true').count()).toBe(0)
+        await field.fill('2026-11-20T09:30')
+        await page.getByRole('button', { name: 'Apply' }).click()
+        await page.waitForURL(/since=2026-11-20T08%3A30/)
+        expect(await field.inputValue()).toBe('2026-11-20T09:30')
+      },
+      { timezoneId: 'Europe/Berlin' },
+    )
+  })
+
   test('a failed delivery is opened and resent, and hostile answers and bodies are text', async () => {
     await visit('1/deliveries?state=dead', async (page) => {
       await page.getByRole('link', { name: 'PostCreated' }).first().click()
@@ -114,7 +149,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
       expect(await page.locator('.json').textContent()).toContain('<script>')
       expect(await page.title()).not.toBe('owned')
       await page.getByRole('button', { name: 'Resend' }).click()
-      await page.getByText('The delivery is due again.').waitFor()
+      await page.getByText('The delivery is queued again.').waitFor()
     })
     expect(relay.replays.map(({ network, selection }) => [network, selection])).toEqual([['1', { ids: ['f1'] }]])
   })

@@ -99,13 +99,13 @@ describe.skipIf(!isInstalled)('the panel over a relay, in Chromium', () => {
     await visit('1/deliveries?state=dead', async (page) => {
       await page.getByRole('link', { name: 'PostCreated' }).first().click()
       await page.getByRole('button', { name: 'Resend' }).click()
-      await page.getByText('The delivery is due again.').waitFor()
+      await page.getByText('The delivery is queued again.').waitFor()
     })
     await until(async () => (await dead('1')) === 1, 'the delivery that was opened is delivered')
     await visit('1/deliveries?state=dead', async (page) => {
       await page.getByRole('link', { name: 'Resend all that match' }).click()
       await page.getByRole('button', { name: 'Resend 1 delivery' }).click()
-      await page.getByText('of 1 are due again').waitFor()
+      await page.getByText('of 1 are queued again').waitFor()
     })
     await until(async () => (await dead('1')) === 0, 'the other one is delivered')
     expect(await states('2')).toEqual(before)

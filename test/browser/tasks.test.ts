@@ -203,7 +203,7 @@ describe.skipIf(!isInstalled).each([
       await keys.to('Filter')
       await keys.press('Enter')
       await keys.to('State')
-      await keys.type('dead')
+      await keys.type('Failed')
       await keys.to('HTTP status')
       await keys.type('abc')
       await keys.enter('The filter has a value')
@@ -222,8 +222,8 @@ describe.skipIf(!isInstalled).each([
       await keys.press('Space')
       expect(await page.locator('.json details[open]').count()).toBe(2)
       await keys.to('Resend', 'Shift+Tab')
-      await keys.enter('The delivery is due again.')
-      await at(keys, 'The delivery is due again')
+      await keys.enter('The delivery is queued again.')
+      await at(keys, 'The delivery is queued again')
     })
     await visit('1/deliveries?state=dead', async (keys, page) => {
       await keys.follow('Resend the selected', 'Nothing is selected.')
@@ -245,7 +245,7 @@ describe.skipIf(!isInstalled).each([
       await keys.follow('Resend all that match', 'Resend 4 deliveries?')
       await keys.to('At most, each second')
       await keys.press('ArrowDown')
-      await keys.follow('Resend 4 deliveries', '3 of 10 are due again')
+      await keys.follow('Resend 4 deliveries', '3 of 10 are queued again')
       await keys.to('Stop')
       // The progress changes by itself, and leaves the focus where it is.
       if (script) for (let round = 0; round < 2; round++) await page.waitForResponse(/\/resends\//)

@@ -66,7 +66,7 @@ async function list(view: View): Promise<PanelAnswer> {
     (each) => html`<tr>
 ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input type="checkbox" name="id" value="${each.id}" form="chosen" aria-label="Select ${nameOf(each)} ${each.event_id}">`}</td>`}
 <td class="state">${stateOf(each)}</td>
-<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${nameOf(each)}</a><br><span class="small soft mono keep">${each.event_id}</span></th>
+<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${nameOf(each)}</a><br><span class="small soft mono id">${each.event_id}</span></th>
 <td data-label="Endpoint" class="free">${own(nameOfEndpoint(each.endpoint_id))}</td>
 <td data-label="Outcome">${latestWords(each)}</td>
 <td data-label="Attempts">${number(each.attempts)}</td>
