@@ -32,23 +32,36 @@ export function utcText(milliseconds: number): string | undefined {
   return text && /^\d{4}-/.test(text) ? text : undefined
 }
 
-const dayMilliseconds = 24 * 60 * 60 * 1000
+export const dayMilliseconds = 24 * 60 * 60 * 1000
 
-/**
- * The moment at which the clocks of a time zone show a date and time, by the rules of RFC 5545, 3.3.5. A time that occurs
- * twice, when clocks go back, is the first one. A time that clocks skip, when they go forward, moves forward.
- * @param local what the clocks show: `2026-11-20T10:00:00.000`
- * @param timeZone a name of the IANA database
- * @returns a timestamp in UTC; `undefined` if its year does not have four digits
- */
-export function utcOf(local: string, timeZone: string): string | undefined {
-  const shown = Date.parse(`${local}Z`)
+/** The clocks of a time zone. What they show is in milliseconds since 1970, as if they were on UTC. */
+export interface ZoneClocks {
+  /** What they show at a moment. */
+  shown(milliseconds: number): number
+  /**
+   * The moment at which they show this, by the rules of RFC 5545, 3.3.5. A time that occurs twice, when clocks go back, is the
+   * first one. A time that clocks skip, when they go forward, moves forward.
+   * @returns a timestamp in UTC; `undefined` if its year does not have four digits
+   */
+  momentOf(shown: number): string | undefined
+}
+
+/** @param timeZone a name of the IANA database */
+export function clocksOf(timeZone: string): ZoneClocks {
   const clock = clockOf(timeZone)
   const offsetAt = (milliseconds: number) => clock(milliseconds) - milliseconds
-  const [before, after] = [offsetAt(shown - dayMilliseconds), offsetAt(shown + dayMilliseconds)]
-  const candidates = [shown - before, shown - after]
-  return utcText(candidates.find((moment) => clock(moment) === shown) ?? shown - before)
+  return {
+    shown: clock,
+    momentOf(shown) {
+      const [before, after] = [offsetAt(shown - dayMilliseconds), offsetAt(shown + dayMilliseconds)]
+      const candidates = [shown - before, shown - after]
+      return utcText(candidates.find((moment) => clock(moment) === shown) ?? shown - before)
+    },
+  }
 }
+
+/** The moment at which the clocks of a time zone show a date and time such as `2026-11-20T10:00:00.000`, as `momentOf` has it. */
+export const utcOf = (local: string, timeZone: string): string | undefined => clocksOf(timeZone).momentOf(Date.parse(`${local}Z`))
 
 /** The reading of a time zone's clocks at a moment, in milliseconds since 1970 as if they were on UTC. */
 function clockOf(timeZone: string): (milliseconds: number) => number {

@@ -20,7 +20,8 @@ import {
 import { operation } from '../operation.ts'
 import { Event, type EventRecord, EventType, eventPayload, Frequency, presentEvents } from '../records/event.ts'
 import { summaryOf } from '../rules/posts.ts'
-import { checkedRule, inZone, moveOccurrences, once } from '../rules/recurrence.ts'
+import { checkedRule, inZone, once } from '../rules/recurrence.ts'
+import { keepOccurrences } from '../rules/series-changes.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { differs } from '../storage/changes.ts'
 import { orConflict } from '../storage/lock.ts'
@@ -161,11 +162,11 @@ export const updateEvent = operation({
   path: '/events/:id/',
   also: { id: 'events.replace', method: 'PUT' },
   scope: 'events:write',
-  summary: 'Change an event; answers to its occurrences move along.',
+  summary: 'Change an event; answers to its occurrences keep their dates, move with a new start or zone, or go with their date.',
   body: EventUpdate,
   returns: Event,
   errors: [notFound('Event'), refusals],
-  emits: ['EventUpdated'],
+  emits: ['EventUpdated', 'RsvpUpdated', 'RsvpDeleted'],
   async handle(call) {
     const { title, description, ...timed } = call.body
     const { id } = found(await call.tx.get(events, call.params.id), 'Event')
@@ -181,8 +182,8 @@ export const updateEvent = operation({
     // An event and its post are one record: whichever of them changes, both did.
     await call.tx.touch(posts, id, { ...texts, last_activity_at: call.now, ...call.touch() })
     const event = found(await call.tx.touch(events, id, { ...changes, ...call.touch() }), 'Event')
-    await moveOccurrences(call, before, event)
     call.emit('EventUpdated', await eventPayload(call, event))
+    await keepOccurrences(call, before, event)
     return presentEvent(call, event)
   },
 })

@@ -2,10 +2,9 @@ import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import { IdInput, optional, paged, request, ZonedTimestampInput } from '../fields.ts'
 import { operation } from '../operation.ts'
-import { eventPayload } from '../records/event.ts'
-import { presentMember } from '../records/member.ts'
 import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
 import { inZone, isBeyondSeries, maxYears, occurrencesAt, seriesOf } from '../rules/recurrence.ts'
+import { presentRsvps } from '../rules/rsvps.ts'
 import type { LockStrength } from '../storage/contract.ts'
 import { orConflict } from '../storage/lock.ts'
 import { posts } from '../storage/tables/content.ts'
@@ -195,25 +194,4 @@ async function occurrenceOf(call: Context, event: EventRow, instance_at: string 
 
 async function presentRsvp(call: Context, event: EventRow, row: RsvpRow): Promise<RsvpRecord> {
   return found((await presentRsvps(call, event, [row]))[0], 'RSVP')
-}
-
-/** The records of some RSVPs of one event, with their members and occurrences looked up together. */
-async function presentRsvps(call: Context, event: EventRow, rows: readonly RsvpRow[]): Promise<RsvpRecord[]> {
-  const payload = await eventPayload(call, event)
-  const guests = await call.tx.find(members, { where: { id: [...new Set(rows.map((row) => row.member_id))] } })
-  const guest = new Map(guests.map((row) => [row.id, row]))
-  const named = rows.map((row) => row.instance_at).filter((instance_at) => instance_at !== '')
-  const occurrences = occurrencesAt(call, event, named)
-  return rows.map((row) => {
-    const member = guest.get(row.member_id)
-    if (!member) throw new Error(`RSVP ${row.id} has lost its member`)
-    return {
-      id: row.id,
-      updated: row.updated_at,
-      status: row.status,
-      event: payload,
-      member: presentMember(call, member),
-      event_instance: occurrences.get(row.instance_at) ?? null,
-    }
-  })
 }

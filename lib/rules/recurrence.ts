@@ -1,13 +1,10 @@
-/** How events repeat: which rules make sense, when the occurrences are, and what happens to them when the event moves. */
+/** How events repeat: which rules make sense, and when the occurrences are. */
 
 import { utcOf } from '../base/moments.ts'
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
 import type { Series } from '../ports.ts'
-import { rowsOf } from '../storage/rows-of.ts'
-import type { ScopedTx } from '../storage/scoped.ts'
-import type { Id } from '../storage/table.ts'
-import { canceledInstances, type EventRow, rsvps } from '../storage/tables/events.ts'
+import type { EventRow } from '../storage/tables/events.ts'
 import { port } from './ports.ts'
 
 /** No series is looked into further than this many occurrences. */
@@ -162,79 +159,4 @@ export function occurrencesAt(
       return [[starts_at, { post_id: event.id, starts_at, ends_at, instance_index }] as const]
     }),
   )
-}
-
-/**
- * Moves the data about single occurrences along when an event moves: the third occurrence stays the third one. Data about
- * removed occurrences is dropped.
- */
-export async function moveOccurrences(context: Pick<Context, 'tx' | 'ports'>, before: EventRow, after: EventRow): Promise<void> {
-  const isSame = (['starts_at', 'time_zone', ...dependent, 'frequency'] as const).every((name) => before[name] === after[name])
-  if (isSame || before.frequency === null) return
-  const [answers, cancellations] = [answersIn(context.tx), cancellationsIn(context.tx)]
-  const answered = await allOf(answers, before.id)
-  const canceled = await allOf(cancellations, before.id)
-  const occurrenceOf = occurrencesAt(
-    context,
-    before,
-    [...answered, ...canceled].map((row) => row.instance_at),
-  )
-  const series = seriesOf(after)
-  const last = Math.max(-1, ...[...occurrenceOf.values()].map(({ instance_index }) => instance_index))
-  // An event that takes place once has no occurrences to distinguish: data about the first one is about the event.
-  const starts = series ? (context.ports.recurrence?.expand(series, { limit: last + 1 }) ?? []) : ['']
-  const targetOf = (instance_at: string): string | undefined => {
-    const occurrence = occurrenceOf.get(instance_at)
-    return occurrence && starts[occurrence.instance_index]
-  }
-  await move(answers, answered, targetOf)
-  await move(cancellations, canceled, targetOf)
-}
-
-/** The rows of one table that say something about single occurrences. */
-interface Instances {
-  rows(event_id: Id): AsyncIterable<InstanceRow>
-  set(id: Id, instance_at: string): Promise<unknown>
-  remove(id: Id): Promise<unknown>
-  /** Whether a row about the whole of the event takes no other one. */
-  isOnlyOne(row: InstanceRow): Promise<boolean>
-}
-type InstanceRow = { readonly id: Id; readonly event_id: Id; readonly instance_at: string; readonly member_id?: Id }
-
-const answersIn = (tx: ScopedTx): Instances => ({
-  rows: (event_id) => rowsOf(tx, rsvps, { event_id }),
-  set: (id, instance_at) => tx.update(rsvps, id, { instance_at }),
-  remove: (id) => tx.remove(rsvps, id),
-  // The member may have answered for the whole of the event already.
-  isOnlyOne: async ({ event_id, member_id = '' }) =>
-    (await tx.first(rsvps, { event_id, member_id, instance_at: '' })) === undefined,
-})
-
-const cancellationsIn = (tx: ScopedTx): Instances => ({
-  rows: (event_id) => rowsOf(tx, canceledInstances, { event_id }),
-  set: (id, instance_at) => tx.update(canceledInstances, id, { instance_at }),
-  remove: (id) => tx.remove(canceledInstances, id),
-  isOnlyOne: async () => false,
-})
-
-/** Everything in a table that is about one occurrence of an event. */
-async function allOf(instances: Instances, event_id: Id): Promise<InstanceRow[]> {
-  const all: InstanceRow[] = []
-  for await (const row of instances.rows(event_id)) if (row.instance_at !== '') all.push(row)
-  return all
-}
-
-async function move(
-  instances: Instances,
-  rows: readonly InstanceRow[],
-  targetOf: (instance_at: string) => string | undefined,
-): Promise<void> {
-  // In two steps: an occurrence may move to where its neighbour still is, and the two must not be taken for one.
-  for (const row of rows) await instances.set(row.id, `moving ${row.id}`)
-  for (const row of rows) {
-    const instance_at = targetOf(row.instance_at)
-    const isKept = instance_at !== undefined && (instance_at !== '' || (await instances.isOnlyOne(row)))
-    if (isKept) await instances.set(row.id, instance_at)
-    else await instances.remove(row.id)
-  }
 }

@@ -125,14 +125,16 @@ const report =
 const callOff =
   (event_id: string): Act =>
   ({ notify }) =>
-    notify.eventInstanceCanceled({ network, event_id, instance_at: nextWeek })
+    notify.eventInstanceCanceled({ network, event_id, instance_at: inFiveWeeks })
 const endpoint =
   (url: string): Act =>
   async ({ endpoints }) => {
     const { updated_at: _, ...row } = await endpoints.upsert({ network_id: network, url, key: 'key' })
     return row
   }
-const nextWeek = '2026-12-06T10:00:00.000Z'
+/** An occurrence that is not called off, of the event that comes round each week. */
+const inFiveWeeks = '2026-12-27T10:00:00.000Z'
+const anHourLater = changeEvent(repeating, { starts_at: '2026-11-29T11:00:00Z' })
 
 /** Records that are not seeded. */
 async function prepare(community: Community, owner: string) {
@@ -183,12 +185,14 @@ async function prepare(community: Community, owner: string) {
   await call('comment_reactions.create', { network, as: guest, params: { comment_id: otherComment }, body: { emoji: '🌱' } })
   const guestsRsvp = await idOf(rsvp('422', guest)(community))
   await join(secondSpace, guest)(community)
+  const guestsDate = await idOf(rsvp(repeating, guest, { instance_at: inFiveWeeks })(community))
   const guestsSubscription = await subscribed(house, guest)
   return {
     owner,
     tokens,
     guest,
     guestsRsvp,
+    guestsDate,
     guestsSubscription,
     cellar,
     house,
@@ -227,6 +231,8 @@ const leaving: readonly Pair[] = [
   ['leaving, and answering an invitation', leave(made.guest), rsvp(event, made.guest)],
   ['leaving, and changing an answer', leave(made.guest), changeRsvp('422', made.guestsRsvp, { status: 'no' })],
   ['leaving, and the end of an answer', leave(made.guest), deleteRsvp('422', made.guestsRsvp)],
+  ['leaving, and a series that moves', leave(made.guest), anHourLater],
+  ['leaving, and a series that ends', leave(made.guest), changeEvent(repeating, { recurrence_count: 1 })],
   ['leaving, and muting a post', leave(made.guest), mute(otherPost, made.guest)],
   ['leaving, and answering a field', leave(made.guest), answer(made.guest, textField, { text: 'Hm' })],
   ['leaving, and choosing an option', leave(made.guest), answer(made.guest, dropdown, { segment_ids: ['322'] })],
@@ -312,10 +318,13 @@ const content: readonly Pair[] = [
   [
     'an event that moves, and an answer',
     changeEvent(repeating, { starts_at: '2026-12-01T10:00:00Z', ends_at: '2026-12-01T12:00:00Z' }),
-    rsvp(repeating, member, { instance_at: nextWeek }),
+    rsvp(repeating, member, { instance_at: inFiveWeeks }),
   ],
+  ['a series that moves, and its answer', anHourLater, changeRsvp(repeating, made.guestsDate, { status: 'no' })],
+  ['a series that moves, and the end of its answer', anHourLater, deleteRsvp(repeating, made.guestsDate)],
+  ['a series that moves, twice', anHourLater, changeEvent(repeating, { frequency: 'daily' })],
   ['an event that closes, and an answer', changeEvent(event, { rsvp_closed: true }), rsvp(event, barbara)],
-  ['an occurrence that is called off, and an answer', callOff(repeating), rsvp(repeating, member, { instance_at: nextWeek })],
+  ['an occurrence that is called off, and an answer', callOff(repeating), rsvp(repeating, member, { instance_at: inFiveWeeks })],
   ['an occurrence that is called off twice', callOff(repeating), callOff(repeating)],
   ['two answers of one member', rsvp('422', member), rsvp('422', member)],
   ['an answer that is handed on, and another', changeRsvp(event, '431', { member_id: barbara }), rsvp(event, barbara)],

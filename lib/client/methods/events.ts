@@ -10,11 +10,11 @@ export interface EventsMethods {
   delete(id: Id, options?: CallOptions): CallOf<'events.delete'>
   /** List the events of the network, newest first. `GET /events` */
   list(query?: ListQuery, options?: CallOptions): ListOf<'events.list'>
-  /** Change an event; answers to its occurrences move along. `PUT /events/{id}/` */
+  /** Change an event; answers to its occurrences keep their dates, move with a new start or zone, or go with their date. `PUT /events/{id}/` */
   replace(id: Id, body: Body<'events.update'>, options?: CallOptions): CallOf<'events.update'>
   /** Show an event. `GET /events/{id}/` */
   show(id: Id, options?: CallOptions): CallOf<'events.show'>
-  /** Change an event; answers to its occurrences move along. `PATCH /events/{id}/` */
+  /** Change an event; answers to its occurrences keep their dates, move with a new start or zone, or go with their date. `PATCH /events/{id}/` */
   update(id: Id, body: Body<'events.update'>, options?: CallOptions): CallOf<'events.update'>
   readonly rsvps: EventsRsvpsMethods
 }

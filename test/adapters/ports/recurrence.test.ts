@@ -29,6 +29,18 @@ test.each([
     ['2026-10-20T16:00', '2026-10-31T17:00', '2026-11-30T17:00', '2026-12-31T17:00'],
   ],
   [
+    'on the first Thursday of the month',
+    { frequency: 'monthly', by_days: ['TH'], by_month_days: [1, 2, 3, 4, 5, 6, 7] },
+    4,
+    ['2026-10-20T16:00', '2026-11-05T17:00', '2026-12-03T17:00', '2027-01-07T17:00'],
+  ],
+  [
+    'on the last Friday of the month',
+    { frequency: 'monthly', by_days: ['FR'], by_month_days: [-7, -6, -5, -4, -3, -2, -1] },
+    4,
+    ['2026-10-20T16:00', '2026-10-30T17:00', '2026-11-27T17:00', '2026-12-25T17:00'],
+  ],
+  [
     'on the 31st, where a month has one',
     { frequency: 'monthly', starts_at: '2026-10-31T17:00:00.000Z' },
     3,

@@ -186,25 +186,6 @@ test('an event that takes place once has one occurrence, its start', async () =>
   expect((await send('rsvps.create', { params: once, body: { ...body, instance_at: event.ends_at } })).status).toBe(422)
 })
 
-test('answers follow the event when it moves: the second occurrence stays the second one', async () => {
-  const { answer, list, send, event, community } = await withSeries()
-  await answer('2026-10-20T16:00:00Z')
-  await answer('2026-10-27T17:00:00Z', 'no')
-  await answer('2026-11-10T17:00:00Z', 'maybe')
-  await community.notify.eventInstanceCanceled({ network: '1', event_id: event.id, instance_at: '2026-11-03T17:00:00Z' })
-  // By a whole week, so that each occurrence moves to where its neighbour was.
-  const body = { starts_at: '2026-10-27T18:00:00+01:00', ends_at: '2026-10-27T20:00:00+01:00', recurrence_count: 3 }
-  await send('events.update', { params: { id: event.id }, body })
-  expect((await list()).map(({ status, event_instance: at }) => [status, at.starts_at, at.instance_index])).toEqual([
-    ['yes', '2026-10-27T17:00:00.000Z', 0],
-    ['no', '2026-11-03T17:00:00.000Z', 1],
-  ])
-  expect((await answer('2026-11-10T17:00:00Z')).body).toEqual({ error: 'instance_at is an occurrence that is canceled' })
-
-  await send('events.update', { params: { id: event.id }, body: { frequency: null } })
-  expect((await list()).map(({ status, event_instance }) => [status, event_instance])).toEqual([['yes', null]])
-})
-
 test('an RSVP is changed by PATCH and PUT, partly if wanted', async () => {
   const { answer, send, params, newEvents } = await withSeries()
   const { body: made } = await answer('2026-10-20T16:00:00Z')

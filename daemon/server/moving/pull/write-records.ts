@@ -134,7 +134,9 @@ async function bringUpToDate(
   if (Object.keys(patch).length === 0) return before
   counts.changed++
   // Times of the source are columns like others, so a row is written even if only they differ.
-  return (await tx.touch(stage.table, before.id, patch)) ?? before
+  const changed = await tx.touch(stage.table, before.id, patch)
+  // A record before this one on the page has the key that the row had, so the row was taken away.
+  return changed ?? (await tx.insert(stage.table, { ...before, ...patch }))
 }
 
 /**

@@ -72,6 +72,31 @@ test('a second run brings what was made, changed and removed meanwhile', async (
   expect(here).toEqual(there)
 })
 
+test('a second run brings answers whose dates are those of other answers now', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  const { send } = source
+  await send('events.update', { params: { id: '421' }, body: { frequency: 'weekly' } })
+  const { body: event } = await send('events.show', { params: { id: '421' } })
+  const dates = [0, 1, 2].map((week) => new Date(Date.parse(event.starts_at) + week * 7 * 24 * 3_600_000).toISOString())
+  const params = { event_id: '421' }
+  const ids: string[] = []
+  for (const instance_at of dates.slice(0, 2)) {
+    const made = await send('rsvps.create', { params, body: { member_id: '104', status: 'yes', instance_at } })
+    ids.push(made.body.id)
+  }
+  await pullFrom(source, target)
+  const [first, second] = ids.map((id) => ({ ...params, id }))
+  const move = async (rsvp: typeof first, date: number) => {
+    expect((await send('rsvps.update', { params: rsvp ?? {}, body: { instance_at: dates[date] } })).status).toBe(200)
+  }
+  await move(second, 2)
+  await move(first, 1)
+  await move(second, 0)
+  await pullFrom(source, target)
+  expect((await given(target))['rsvps']).toEqual((await given(source.storage))['rsvps'])
+})
+
 /** The members who are there, and the purchases that count. */
 const shownOf = (storage: Storage, name: string) =>
   storage.transaction(async (tx) =>

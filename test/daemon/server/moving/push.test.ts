@@ -140,6 +140,38 @@ test('a second run sends nothing, and a later one sends what is new or has chang
   expect(there).toEqual(here)
 })
 
+test('answers to occurrences go to other dates with their event, and by themselves', async () => {
+  const source = await seededSource()
+  const target = await emptyTarget()
+  const journal = memoryJournal()
+  const { send } = source
+  const times = { starts_at: '2026-12-01T18:00', ends_at: '2026-12-01T20:00', time_zone: 'Europe/Berlin', frequency: 'weekly' }
+  const event = { title: 'Choir', event_type: 'local_meetup', space_id: '201', ...times }
+  const { body } = await send('events.create', { body: event })
+  const params = { event_id: body.id }
+  const ids: string[] = []
+  for (const instance_at of ['2026-12-08T18:00', '2026-12-15T18:00', '2026-12-29T18:00']) {
+    const made = await send('rsvps.create', { params, body: { member_id: '104', status: 'yes', instance_at } })
+    ids.push(made.body.id)
+  }
+  await pushTo(target, source.storage, { journal })
+
+  await send('events.update', { params: { id: body.id }, body: { starts_at: '2026-12-01T19:00' } })
+  await send('rsvps.update', { params: { ...params, id: ids[2] ?? '' }, body: { instance_at: '2027-01-05T19:00' } })
+  await pushTo(target, source.storage, { journal })
+  const shared = await sharedContent(source.storage, target.storage, journal)
+  expect(shared.there).toEqual(shared.here)
+
+  // A closed event takes no change of an answer. The server moves them along by itself.
+  await send('events.update', { params: { id: body.id }, body: { rsvp_closed: true } })
+  await pushTo(target, source.storage, { journal })
+  await send('events.update', { params: { id: body.id }, body: { starts_at: '2026-12-02T19:00', ends_at: '2026-12-02T20:00' } })
+  const report = await pushTo(target, source.storage, { journal })
+  const closed = await sharedContent(source.storage, target.storage, journal)
+  expect(closed.there).toEqual(closed.here)
+  expect(report.left.filter(({ refused }) => refused)).toEqual([])
+})
+
 test('a run that is cut at any request continues there, and each record is on the server once', async () => {
   const source = await seededSource()
   let cuts = 0

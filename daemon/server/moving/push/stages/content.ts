@@ -116,7 +116,12 @@ const allRsvps = pushStage({
     status,
     ...(instance_at === '' ? {} : { instance_at }),
   }),
-  changes: ({ status }) => ({ status }),
+  async changes({ event_id, status, instance_at }, push) {
+    // A closed event takes no changes of answers. If its occurrences have moved, the server has moved the answers with them.
+    const { rsvp_enabled, rsvp_closed } = await eventOf(event_id, push)
+    const isDated = instance_at !== '' && rsvp_enabled && !rsvp_closed
+    return { status, ...(isDated ? { instance_at } : {}) }
+  },
   follows: ['event_id'],
 })
 

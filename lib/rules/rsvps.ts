@@ -1,0 +1,37 @@
+/** How the answers to events become records. */
+import type { Context } from '../context.ts'
+import { eventPayload } from '../records/event.ts'
+import { presentMember } from '../records/member.ts'
+import type { RsvpRecord } from '../records/rsvp.ts'
+import type { EventRow, RsvpRow } from '../storage/tables/events.ts'
+import { members } from '../storage/tables/members.ts'
+import { occurrencesAt } from './recurrence.ts'
+
+/**
+ * The records of some RSVPs of one event, with their members and occurrences looked up together.
+ * @param scheduled the event whose occurrences they are for: as it was before, if they go because it has changed
+ */
+export async function presentRsvps(
+  context: Context,
+  event: EventRow,
+  rows: readonly RsvpRow[],
+  scheduled: EventRow = event,
+): Promise<RsvpRecord[]> {
+  const payload = await eventPayload(context, event)
+  const guests = await context.tx.find(members, { where: { id: [...new Set(rows.map((row) => row.member_id))] } })
+  const guest = new Map(guests.map((row) => [row.id, row]))
+  const named = rows.map((row) => row.instance_at).filter((instance_at) => instance_at !== '')
+  const occurrences = occurrencesAt(context, scheduled, named)
+  return rows.map((row) => {
+    const member = guest.get(row.member_id)
+    if (!member) throw new Error(`RSVP ${row.id} has lost its member`)
+    return {
+      id: row.id,
+      updated: row.updated_at,
+      status: row.status,
+      event: payload,
+      member: presentMember(context, member),
+      event_instance: occurrences.get(row.instance_at) ?? null,
+    }
+  })
+}
