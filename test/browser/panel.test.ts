@@ -134,7 +134,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
         await page.getByLabel('Since').fill('2026-11-20T09:30')
         await page.getByRole('button', { name: 'Apply' }).click()
         await expect.poll(() => page.url()).toContain('since=2026-11-20T08%3A30')
-        await page.getByText('PostCreated').first().waitFor()
+        await page.getByRole('link', { name: 'PostCreated' }).first().waitFor()
         expect(await since()).toBe('2026-11-20T09:30')
       },
       { timezoneId: 'Europe/Berlin' },
