@@ -18,7 +18,8 @@ test.each(combinations)(
   (combination) => {
     const { shown, ...facts } = combination
     expect(visibleEmail({ email, state: 'active', ...facts }, facts)).toBe(shown)
-    for (const state of ['removed', 'banned', 'deleted'] as const) expect(visibleEmail({ email, state, ...facts }, facts)).toBe('')
+    for (const state of ['removed', 'banned', 'deleted'] as const)
+      expect(visibleEmail({ email, state, ...facts }, facts)).toBe('')
   },
 )
 
