@@ -14,12 +14,16 @@ export const Invite = record('InviteResponse', {
   recipient_last_name: Text,
   sender_id: Id,
   user_id: orNull(describe(Id, 'Deprecated: the old name of sender_id.')),
+  accepted_at: describe(
+    orNull(Timestamp),
+    'When the recipient joined the network or got the plan, by this invite or without it; null while it is open.',
+  ),
 })
 export type InviteRecord = v.InferOutput<typeof Invite>
 
 /**
- * An invite's record. An address that was supplied is shown as supplied. One that was taken from a member is shown as their
- * own record shows it.
+ * An invite's record. An address that was supplied is shown as supplied. That of a member whom the invite names is shown as
+ * their own record shows it.
  * @param recipient the member whom `recipient_id` names
  */
 function recordOf({ network }: Pick<Context, 'network'>, row: InviteRow, recipient: MemberRow | undefined): InviteRecord {
@@ -34,6 +38,7 @@ function recordOf({ network }: Pick<Context, 'network'>, row: InviteRow, recipie
     recipient_last_name: row.recipient_last_name,
     sender_id: row.sender_id,
     user_id: row.sender_id,
+    accepted_at: row.accepted_at,
   }
 }
 

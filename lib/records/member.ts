@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import {
   Bool,
+  describe,
   Email,
   Id,
   Integer,
@@ -52,6 +53,9 @@ export const MemberUpdate = request('MemberUpdateRequest', {
   email: optional(Email),
   first_name: optional(Title),
   last_name: optionalOrNull(ShortText),
+  member_type: optional(
+    describe(oneOf('full', 'limited'), 'full makes a limited member join the network. A full member cannot become limited.'),
+  ),
 })
 
 /** A member in the short form inside other records: the creator. */

@@ -9,7 +9,7 @@ const hidden = { from: 'text', text: '' } as const
 const masked = { from: 'text', text: maskedEmail } as const
 const shown = { from: 'column', column: 'email' } as const
 
-/** A member's visible address, as data. */
+/** The visible address of an active member, as data. */
 export const emailSource = ({ member_email_visibility }: Pick<NetworkRow, 'member_email_visibility'>): JsonSource => ({
   from: 'choice',
   column: 'commercial_email_consent',
@@ -19,11 +19,12 @@ export const emailSource = ({ member_email_visibility }: Pick<NetworkRow, 'membe
 
 /**
  * A member's address as all others see it (specification, section 2, e-mail rules 2 and 3). It is empty without consent to
- * commercial e-mail, and masked unless the network shows addresses.
+ * commercial e-mail, and masked unless the network shows addresses. Consent ends with the membership: the address of somebody
+ * who has left is empty.
  */
 export function visibleEmail(
-  member: Pick<MemberRow, 'email' | 'commercial_email_consent'>,
+  member: Pick<MemberRow, 'email' | 'commercial_email_consent' | 'state'>,
   network: Pick<NetworkRow, 'member_email_visibility'>,
 ): string {
-  return String(shownValue(emailSource(network), member))
+  return member.state === 'active' ? String(shownValue(emailSource(network), member)) : ''
 }

@@ -1,10 +1,12 @@
+import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { conflict, fail, found, invalid, notFound } from '../errors.ts'
 import { Email, EmailFilter, IdInput, optional, paged, request, ShortText } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Invite, presentInvite, presentInvites } from '../records/invite.ts'
-import { checkInvitable, invite, openKey, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
-import { emailKey } from '../rules/members.ts'
+import { checkInvitable, invite, requestInviteMail, resendInvite, withdrawInvite } from '../rules/invites.ts'
+import { emailKey, lockNetwork } from '../rules/members.ts'
+import { openKey } from '../rules/open-invites.ts'
 import { openPlan } from '../rules/plans.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
@@ -50,6 +52,7 @@ export const createInvite = operation({
   async handle(call) {
     const { user_id, ...fields } = call.body
     const target = { ...fields, plan_id: null }
+    await lockNetwork(call.tx)
     await checkInvitable(call, 'recipient_email', target)
     const sender_id = user_id === undefined ? call.principal.member_id : await inviter(call, user_id)
     return presentInvite(call, await invite(call, { ...target, sender_id }))
@@ -62,17 +65,20 @@ export const updateInvite = operation({
   path: '/invites/:id/',
   also: { id: 'invites.replace', method: 'PUT' },
   scope: 'invites:write',
-  summary: 'Change an open invite to the network or to a plan; a new address gets the mail.',
+  summary:
+    'Change an open invite to the network or to a plan; a new address gets the mail, and its own address alone sends it again.',
   body: InviteUpdate,
   returns: Invite,
   errors: [notFound('Invite'), notFound('Plan'), invalid('id', 'plan_id', 'recipient_email', 'user_id')],
   emits: ['InviteEmailRequested'],
   async handle(call) {
     const { plan_id } = await inviteOf(call, call.params.id)
-    // The plan first, as everywhere: nobody more is invited to one that is archived meanwhile.
+    // Network and plan first, as everywhere: nobody more is invited to a plan that is archived meanwhile.
+    if (call.body.recipient_email !== undefined) await lockNetwork(call.tx)
     if (plan_id !== null && call.body.recipient_email !== undefined) await openPlan(call, plan_id)
     const before = await inviteOf(call, call.params.id)
     if (before.accepted_at !== null) fail(invalid('id'), 'The invite is accepted already and cannot be changed')
+    if (isResend(call.body, before)) return presentInvite(call, await resendInvite(call, before))
     const { user_id, recipient_email = before.recipient_email, ...names } = call.body
     const target = { recipient_email, plan_id }
     const goesElsewhere = emailKey(recipient_email) !== before.email_key
@@ -80,7 +86,7 @@ export const updateInvite = operation({
     const elsewhere = { recipient_id: null, email_key: emailKey(recipient_email), open_key: openKey(target), sent_at: call.now }
     const changes = {
       ...names,
-      recipient_email,
+      ...(call.body.recipient_email === undefined ? {} : { recipient_email }),
       ...(user_id === undefined ? {} : { sender_id: await inviter(call, user_id) }),
       ...(goesElsewhere ? elsewhere : {}),
       ...call.touch(),
@@ -105,6 +111,11 @@ export const deleteInvite = operation({
 
 /** Any invite of the network, one to a plan as well: clients find them in either list and change them here. */
 const inviteOf = async ({ tx }: Pick<Context, 'tx'>, id: Id): Promise<InviteRow> => found(await tx.get(invites, id), 'Invite')
+
+/** Whether a change gives nothing but the address that the invite has. With other fields, it may be a record that is written back. */
+function isResend({ recipient_email, ...others }: v.InferOutput<typeof InviteUpdate>, before: InviteRow): boolean {
+  return recipient_email === before.recipient_email && Object.values(others).every((value) => value === undefined)
+}
 
 /** The member who is recorded as the inviter. */
 async function inviter({ tx }: Pick<Context, 'tx'>, user_id: Id): Promise<Id> {

@@ -16,9 +16,11 @@ import {
 } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Member, MemberRole, MemberUpdate, memberSources, presentMember } from '../records/member.ts'
+import { changeMember } from '../rules/change-member.ts'
 import { endPayments, leaveNetwork, lockDeparting, paidPlans, restoreAccess } from '../rules/leaving.ts'
-import { activeMember, changeMember, emailKey, memberByAddress } from '../rules/members.ts'
-import { announceJoin, joinSpace, spacesOf } from '../rules/membership.ts'
+import { activeMember, emailKey, keepAHost, memberByAddress, refuseHolder } from '../rules/members.ts'
+import { joinNetwork, joinSpace, spacesOf } from '../rules/membership.ts'
+import { holdInvites } from '../rules/open-invites.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members, type SpaceRow } from '../storage/tables/members.ts'
@@ -53,25 +55,29 @@ export const createMember = operation({
   method: 'POST',
   path: '/members',
   scope: 'members:write',
-  summary: 'Create a member.',
+  summary: 'Create a member, or make a limited member a full one.',
   status: 201,
   body: MemberCreate,
   returns: Member,
   errors: [invalid('email', 'role', 'member_type', 'space_ids')],
   emits: ['MemberJoined', 'WelcomeEmailRequested'],
   async handle(call) {
-    const { space_ids = [], send_welcome_email = true, member_type = 'full', role = 'contributor', ...names } = call.body
+    const { space_ids = [], send_welcome_email = true, member_type = 'full', role, ...names } = call.body
     const spaces = member_type === 'limited' ? await limitedTo(call, space_ids) : []
     const known = await memberByAddress(call.tx, names.email)
-    if (known?.state === 'active') fail(invalid('email'), 'email is already a member of this network')
-    if (known?.state === 'banned') fail(invalid('email'), 'email belongs to a member who is banned from this network')
-    const fields = { ...names, email_key: emailKey(names.email), role, member_type }
-    const paid = known ? await paidPlans(call, known) : []
-    // A removed member may join again, and is the same member as before.
+    const isLimited = known?.state === 'active' && known.member_type === 'limited' && member_type === 'full'
+    if (known && !isLimited) refuseHolder('email', known)
+    // A limited member who becomes a full one keeps their role, unless another one is given.
+    const becomes = role ?? (isLimited ? known.role : 'contributor')
+    if (isLimited && becomes !== 'host') await keepAHost(call.tx, known)
+    await holdInvites(call.tx)
+    const fields = { ...names, email_key: emailKey(names.email), role: becomes, member_type }
+    const paid = known && !isLimited ? await paidPlans(call, known) : []
+    // A removed member may join again, and is the same member as before. So is a limited one.
     const member = known
       ? await comeBack(call, known, fields)
       : await call.tx.insert(members, { ...call.stamp(), ...fields, commercial_email_consent: call.newMembersConsent })
-    if (member_type === 'full') announceJoin(call, member)
+    if (member_type === 'full') await joinNetwork(call, member)
     for (const space of spaces) await joinSpace(call, member, space)
     await restoreAccess(call, member, paid)
     const record = presentMember(call, member)
@@ -117,8 +123,8 @@ export const updateMember = operation({
   summary: "Change a member's role and profile.",
   body: MemberUpdate,
   returns: Member,
-  errors: [notFound('Member'), invalid('email', 'role')],
-  emits: ['MemberUpdated'],
+  errors: [notFound('Member'), invalid('email', 'role', 'member_type')],
+  emits: ['MemberUpdated', 'MemberJoined'],
   async handle(call) {
     const member = await activeMember(call, call.params.id)
     return changeMember(call, member, call.body, null)
@@ -158,7 +164,9 @@ export const removeMemberFromNetwork = operation({
 
 /** The member as they are from now on; guarded, so that they come back once and it is announced once. */
 async function comeBack({ tx, touch }: Context, known: MemberRow, fields: Partial<MemberRow>): Promise<MemberRow> {
-  const back = await tx.update(members, known.id, { ...fields, state: 'active', ...touch() }, { state: known.state })
+  const { state, member_type, role, email_key } = known
+  const guard = { state, member_type, role, email_key }
+  const back = await tx.update(members, known.id, { ...fields, state: 'active', ...touch() }, guard)
   return orConflict(back, `members ${known.id}`)
 }
 

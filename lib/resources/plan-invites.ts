@@ -3,10 +3,9 @@ import { conflict, fail, found, invalid, notFound } from '../errors.ts'
 import { EmailQuery, IdInput, LongText, optional, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Invite, presentInvite, presentInvites } from '../records/invite.ts'
-import { checkInvitable, invite, openKey, requestInviteMail, withdrawInvite } from '../rules/invites.ts'
-import { emailKey } from '../rules/members.ts'
+import { checkInvitable, invite, resendInvite, withdrawInvite } from '../rules/invites.ts'
+import { emailKey, lockNetwork } from '../rules/members.ts'
 import { openPlan } from '../rules/plans.ts'
-import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { members } from '../storage/tables/members.ts'
 import { type InviteRow, invites, plans } from '../storage/tables/plans.ts'
@@ -38,6 +37,7 @@ export const createPlanInvite = operation({
   errors: [notFound('Plan'), invalid('plan_id', 'email', 'user_id')],
   emits: ['InviteEmailRequested'],
   async handle(call) {
+    await lockNetwork(call.tx)
     const plan = await openPlan(call, call.params.plan_id)
     const recipient = await recipientOf(call, call.query)
     const target = { ...recipient, plan_id: plan.id }
@@ -75,18 +75,11 @@ export const resendPlanInvite = operation({
   errors: [notFound('Plan'), notFound('Invite'), invalid('plan_id', 'id', 'recipient_email')],
   emits: ['InviteEmailRequested'],
   async handle(call) {
+    await lockNetwork(call.tx)
     await openPlan(call, call.params.plan_id)
     const before = await planInvite(call, call.params)
     if (before.accepted_at !== null) fail(invalid('id'), 'The invite is accepted already and cannot be sent again')
-    const { plan_id, recipient_id } = before
-    const recipient = recipient_id === null ? undefined : await call.tx.get(members, recipient_id)
-    const target = { plan_id, recipient_email: recipient?.email ?? before.recipient_email }
-    await checkInvitable(call, 'recipient_email', target, before.id)
-    const keys = { email_key: emailKey(target.recipient_email), open_key: openKey(target) }
-    const changes = { ...target, ...keys, sent_at: call.now, ...call.touch() }
-    const sent = orConflict(await call.tx.update(invites, before.id, changes, { accepted_at: null }), `invites ${before.id}`)
-    requestInviteMail(call, sent)
-    return presentInvite(call, sent)
+    return presentInvite(call, await resendInvite(call, before))
   },
 })
 
@@ -117,7 +110,8 @@ async function recipientOf(
     const recipient_email = email ?? fail(invalid('email', 'user_id'), 'email or user_id is required')
     return { recipient_email, recipient_id: null }
   }
-  const member = await tx.get(members, user_id)
+  // Locked, so that nobody is invited who leaves meanwhile.
+  const member = await tx.lock(members, user_id, 'share')
   if (member?.state !== 'active') fail(invalid('user_id'), `user_id: there is no member ${user_id} in this network`)
   if (email !== undefined && emailKey(email) !== member.email_key)
     fail(invalid('email'), 'email is not the address of the member in user_id. Send only one of the two')

@@ -5,8 +5,9 @@ import { operation } from '../operation.ts'
 import { Empty } from '../records/empty.ts'
 import { Member, MemberUpdate, presentMember } from '../records/member.ts'
 import { kindOfPayment } from '../records/payment.ts'
+import { changeMember } from '../rules/change-member.ts'
 import { endPayments, leaveNetwork, lockDeparting } from '../rules/leaving.ts'
-import { activeMember, changeMember, lockMember } from '../rules/members.ts'
+import { activeMember, lockMember } from '../rules/members.ts'
 import { joinSpace, leaveSpace } from '../rules/membership.ts'
 import type { Id } from '../storage/table.ts'
 import { members, type SpaceRow, spaceMemberships, spaces } from '../storage/tables/members.ts'
@@ -75,14 +76,15 @@ export const updateSpaceMember = operation({
   summary: "Change a member's role within a space, and their profile.",
   body: MemberUpdate,
   returns: Member,
-  errors: [notFound('Space'), notFound('Member'), invalid('email', 'role')],
-  emits: ['MemberUpdated'],
+  errors: [notFound('Space'), notFound('Member'), invalid('email', 'role', 'member_type')],
+  emits: ['MemberUpdated', 'MemberJoined'],
   async handle(call) {
     const { space, member, membership } = await memberOfSpace(call, call.params)
     // The role stays within the space: a host of one space is not a host of the network.
     const { role, ...profile } = call.body
+    const changed = await changeMember(call, member, profile, space.id)
     if (role) found(await call.tx.update(spaceMemberships, membership.id, { role, ...call.touch() }), 'Member')
-    return changeMember(call, member, profile, space.id)
+    return changed
   },
 })
 

@@ -12,6 +12,7 @@ import { memberSegments, segments } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, members, spaceMemberships } from '../storage/tables/members.ts'
 import { type PlanRow, plans, purchases, subscriptions } from '../storage/tables/plans.ts'
 import { activeMember, keepAHost, lockUnchanged } from './members.ts'
+import { releaseInvites } from './open-invites.ts'
 import { endSubscription, grantAccess, liveStates, paidSource, revokePurchase } from './plans.ts'
 
 /**
@@ -27,7 +28,7 @@ export async function lockDeparting(context: Pick<Context, 'tx'>, id: Id): Promi
 /**
  * Removes a member from every space and from the network, with all dependent rows: memberships, reactions, tags, badges, RSVPs,
  * answers. Their posts, their reports of abuse, their payments and their row stay on record; the row's state records how they
- * left. `lockDeparting` has locked them.
+ * left. Their invites show no address any more. `lockDeparting` has locked them.
  * @param state how they left; a deleted account gives its address free
  */
 export async function leaveNetwork(
@@ -38,6 +39,7 @@ export async function leaveNetwork(
 ): Promise<void> {
   const { tx } = call
   const left = presentMember(call, member)
+  await releaseInvites(call, member)
   const key = state === 'deleted' ? { email_key: null } : {}
   await tx.update(members, member.id, { state, ban_reason, categories: [], ...key, ...call.touch() })
   for (const membership of await tx.find(spaceMemberships, {

@@ -1,8 +1,5 @@
-import type * as v from 'valibot'
-import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
-import { type MemberRecord, type MemberUpdate, presentMember } from '../records/member.ts'
 import type { LockStrength } from '../storage/contract.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -39,10 +36,15 @@ export async function lockMember({ tx }: Pick<Context, 'tx'>, id: Id, strength: 
 
 /**
  * A member, locked.
+ * @param strength `share` where others may do the same at once
  * @throws Conflict when they have left or got another role since they were read
  */
-export async function lockUnchanged(tx: ScopedTx, { id, state, role }: MemberRow): Promise<MemberRow> {
-  const member = await tx.lock(members, id, 'update')
+export async function lockUnchanged(
+  tx: ScopedTx,
+  { id, state, role }: MemberRow,
+  strength: LockStrength = 'update',
+): Promise<MemberRow> {
+  const member = await tx.lock(members, id, strength)
   return orConflict(member?.state === state && member.role === role ? member : undefined, `members ${id}`)
 }
 
@@ -52,35 +54,14 @@ export async function lockNetwork(tx: ScopedTx): Promise<NetworkRow> {
 }
 
 /**
- * Changes a member's role and profile, and emits that.
- * @param space_id the space within which it happened; null for the network
- * @throws ApiError 422 when the address is another member's, or the network would lose its last host
+ * Refuses an address for the member who has it. That of a removed member is refused to nobody.
+ * @param field what the caller calls the address
+ * @throws ApiError 422 when they are banned, or a member
  */
-export async function changeMember(
-  call: Emitter<'MemberUpdated'>,
-  member: MemberRow,
-  changes: v.InferOutput<typeof MemberUpdate>,
-  space_id: Id | null,
-): Promise<MemberRecord> {
-  const { last_name, ...rest } = changes
-  if (rest.role && rest.role !== 'host') await keepAHost(call.tx, member)
-  if (rest.email) {
-    const holder = await memberByAddress(call.tx, rest.email)
-    if (holder && holder.id !== member.id) fail(invalid('email'), 'email is already a member of this network')
-  }
-  const patch = {
-    ...rest,
-    ...(last_name === undefined ? {} : { last_name: last_name ?? '' }),
-    ...(rest.email ? { email_key: emailKey(rest.email) } : {}),
-    ...call.touch(),
-  }
-  const unchanged = { state: 'active', role: member.role } as const
-  const record = presentMember(
-    call,
-    orConflict(await call.tx.update(members, member.id, patch, unchanged), `members ${member.id}`),
-  )
-  call.emit('MemberUpdated', { member: record, space_id, network_id: call.network.id })
-  return record
+export function refuseHolder(field: string, { state, member_type }: MemberRow): void {
+  if (state === 'banned') fail(invalid(field), `${field} belongs to a member who is banned from this network`)
+  const kind = member_type === 'limited' ? 'limited member' : 'member'
+  if (state === 'active') fail(invalid(field), `${field} is already a ${kind} of this network`)
 }
 
 /**

@@ -3,9 +3,14 @@ import type { Emitter } from '../call.ts'
 import { presentMember } from '../records/member.ts'
 import { orConflict } from '../storage/lock.ts'
 import { type MemberRow, type SpaceRow, spaceMemberships, spaces } from '../storage/tables/members.ts'
+import { closeInvite } from './open-invites.ts'
 
-/** Emits that a member has joined the network: the network's id replaces the space. */
-export function announceJoin(call: Emitter<'MemberJoined'>, member: MemberRow): void {
+/**
+ * Emits that a member has joined the network: the network's id replaces the space. It closes the invite that they had. The caller
+ * holds off new ones by `holdInvites`.
+ */
+export async function joinNetwork(call: Emitter<'MemberJoined'>, member: MemberRow): Promise<void> {
+  await closeInvite(call, member, null)
   call.emit('MemberJoined', { member: presentMember(call, member), space_id: call.network.id, network_id: call.network.id })
 }
 

@@ -18,6 +18,7 @@ import {
   subscriptions,
 } from '../storage/tables/plans.ts'
 import { joinSpace, spacesOf } from './membership.ts'
+import { closeInvite } from './open-invites.ts'
 
 type Key = { readonly plan_id: Id; readonly member_id: Id }
 
@@ -68,7 +69,7 @@ export async function grantAccess(
 
 /**
  * Opens a plan for a member without a payment, by the host or an invite, and emits that. If they pay for it, it outlasts the
- * payment from now on.
+ * payment from now on. It closes their invite to the plan. A payment does not, because the invite offers more.
  */
 export async function giveAccess(
   call: Emitter<'MemberJoined' | 'MemberPurchased'>,
@@ -80,6 +81,7 @@ export async function giveAccess(
   if (known)
     await call.tx.update(planMemberships, known.id, { source, ...call.touch() }, { source: ['subscription', 'purchase'] })
   const row = await grantAccess(call, member, plan, source)
+  await closeInvite(call, member, plan.id)
   if (row) call.emit('MemberPurchased', presentSignup(call, { kind: 'direct', row, plan }, member))
 }
 

@@ -32,7 +32,7 @@ const request =
 
 const { member, space, emptySpace, collection, emptyCollection, tag, spareTag, dropdown, textField, option } = seeded
 const { post, otherPost, event, comment, otherComment, section, lesson, plan, sparePlan, planInvite, invite } = seeded
-const { subscription, purchase, badge } = seeded
+const { subscription, purchase, badge, limited } = seeded
 const [alan, edsger, barbara] = ['102', '103', '104'] as const
 /** Seeded as well, though no other test names them. */
 const [repeating, reply, quiz, secondSpace, secondCollection] = ['423', '503', '703', '202', '252'] as const
@@ -95,6 +95,9 @@ const person = (email: string, more: object = {}) =>
   request('members.create', {}, { email, first_name: 'Mary', last_name: '', ...more })
 const change = (id: string, body: object) => request('members.update', { id }, body)
 const inviteTo = (plan_id: string, email: string) => request('plan_invites.create', { plan_id }, undefined, { query: { email } })
+const inviteMember = (plan_id: string, user_id: string) =>
+  request('plan_invites.create', { plan_id }, undefined, { query: { user_id } })
+const resend = (plan_id: string, id: string) => request('plan_invites.resend_patch', { plan_id, id })
 const inviteToNetwork = (recipient_email: string) => request('invites.create', {}, { recipient_email })
 const cancel = (id: string) => request('subscriptions.cancel', { id }, undefined, { query: { when: 'now' } })
 const revoke = (id: string) => request('purchases.revoke', { id })
@@ -157,8 +160,11 @@ async function prepare(community: Community, owner: string) {
 
   const departed = await idOf(person('departed@example.org')(community))
   const departedsSubscription = await subscribed('802', departed)
-  const departedsInvite = await make('plan_invites.create', { params: { plan_id: sparePlan }, query: { user_id: departed } })
   await remove(departed, false)(community)
+  const departedsInvite = await make('plan_invites.create', {
+    params: { plan_id: sparePlan },
+    query: { email: 'departed@example.org' },
+  })
 
   const rank = await make('custom_fields.create', {
     body: {
@@ -187,6 +193,7 @@ async function prepare(community: Community, owner: string) {
   await join(secondSpace, guest)(community)
   const guestsDate = await idOf(rsvp(repeating, guest, { instance_at: inFiveWeeks })(community))
   const guestsSubscription = await subscribed(house, guest)
+  const guestsInvite = await make('plan_invites.create', { params: { plan_id: sparePlan }, query: { user_id: guest } })
   return {
     owner,
     tokens,
@@ -194,6 +201,7 @@ async function prepare(community: Community, owner: string) {
     guestsRsvp,
     guestsDate,
     guestsSubscription,
+    guestsInvite,
     cellar,
     house,
     alansInvite,
@@ -216,6 +224,8 @@ const made = contested.made
 type Pair = readonly [what: string, one: Act, other: Act]
 
 const departedIsBack = person('departed@example.org')
+const takes = (email: string, id: string = member) => change(id, { email })
+const limitedEmail = 'donald@example.org'
 
 const leaving: readonly Pair[] = [
   ['leaving, and joining a space', leave(made.guest), join(emptySpace, made.guest)],
@@ -433,6 +443,26 @@ const plans: readonly Pair[] = [
   ['an invite, and a member with its address', accept(invite), person('dora.invited@example.org')],
   ['an invite to an address, and a member with it', inviteToNetwork('mary@example.org'), person('mary@example.org')],
   ['two invites to one address', inviteToNetwork('mary@example.org'), inviteToNetwork('mary@example.org')],
+  ['an invite to an address, and a member who takes it', inviteToNetwork('mary@example.org'), takes('mary@example.org')],
+  ['an invite to a limited member, and their joining', inviteToNetwork(limitedEmail), person(limitedEmail)],
+  ['an invite to a limited member, and their leaving', inviteToNetwork(limitedEmail), leave(limited)],
+  ['a limited member who joins twice', person(limitedEmail), change(limited, { member_type: 'full' })],
+  ['a limited member who joins, and leaves', person(limitedEmail), leave(limited)],
+  ['a limited member who joins, and takes another address', person(limitedEmail), change(limited, { email: 'mary@example.org' })],
+  ['the address of a former member, and their return', takes('departed@example.org'), departedIsBack],
+  ['the address of a former member, twice', takes('departed@example.org'), change(alan, { email: 'departed@example.org' })],
+  ['the address of a former member, and an invite', takes('departed@example.org'), accept(made.departedsInvite)],
+  ['leaving, and an invite to a plan', leave(made.guest), inviteMember(sparePlan, made.guest)],
+  ['leaving, and an invite that is sent again', leave(made.guest), resend(sparePlan, made.guestsInvite)],
+  ['leaving, and an invite that is accepted', leave(made.guest), accept(made.guestsInvite)],
+  [
+    'another address, and an invite that is sent again',
+    takes('mary@example.org', made.guest),
+    resend(sparePlan, made.guestsInvite),
+  ],
+  ['another address, and an invite that is accepted', takes('mary@example.org', made.guest), accept(made.guestsInvite)],
+  ['getting a plan, and an invite to it', grant(sparePlan, barbara), inviteMember(sparePlan, barbara)],
+  ['getting a plan, and an invite that is sent again', grant(sparePlan, made.guest), resend(sparePlan, made.guestsInvite)],
   ['coming back twice', departedIsBack, departedIsBack],
   ['coming back by an invite, and by the host', accept(made.departedsInvite), departedIsBack],
   ['coming back, and the end of what was paid', departedIsBack, cancel(made.departedsSubscription)],

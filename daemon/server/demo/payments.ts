@@ -1,3 +1,4 @@
+import { openKey } from '../../../lib/rules/open-invites.ts'
 import type { ScopedTx } from '../../../lib/storage/scoped.ts'
 import { invites, planMemberships, planSpaces, plans, purchases, subscriptions } from '../../../lib/storage/tables/plans.ts'
 import { at, memberIds, ownerId, range, stamp } from './made.ts'
@@ -76,7 +77,7 @@ export async function seedPayments(tx: ScopedTx): Promise<void> {
       plan_id,
       sent_at: at(65),
       accepted_at: accepted ? at(66) : null,
-      open_key: accepted ? null : `${recipient_email} ${plan_id ?? ''}`,
+      open_key: accepted ? null : openKey({ recipient_email, plan_id }),
     })
   }
 }

@@ -10,8 +10,8 @@ export interface InvitesMethods {
   delete(id: Id, options?: CallOptions): CallOf<'invites.delete'>
   /** List the invites to the network; each plan lists its own invites. `GET /invites` */
   list(query?: ListQuery & { readonly email?: string | undefined }, options?: CallOptions): ListOf<'invites.list'>
-  /** Change an open invite to the network or to a plan; a new address gets the mail. `PUT /invites/{id}/` */
+  /** Change an open invite to the network or to a plan; a new address gets the mail, and its own address alone sends it again. `PUT /invites/{id}/` */
   replace(id: Id, body: Body<'invites.update'>, options?: CallOptions): CallOf<'invites.update'>
-  /** Change an open invite to the network or to a plan; a new address gets the mail. `PATCH /invites/{id}/` */
+  /** Change an open invite to the network or to a plan; a new address gets the mail, and its own address alone sends it again. `PATCH /invites/{id}/` */
   update(id: Id, body: Body<'invites.update'>, options?: CallOptions): CallOf<'invites.update'>
 }

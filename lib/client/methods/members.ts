@@ -6,7 +6,7 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 export interface MembersMethods {
   /** Find a member by e-mail address. `GET /members/by_email` */
   byEmail(query: { readonly email: string }, options?: CallOptions): CallOf<'members.by_email'>
-  /** Create a member. `POST /members` */
+  /** Create a member, or make a limited member a full one. `POST /members` */
   create(body: Body<'members.create'>, options?: CallOptions): CallOf<'members.create'>
   /** Delete a member's account. `DELETE /members/{id}/` */
   delete(id: Id, options?: CallOptions): CallOf<'members.delete'>

@@ -101,7 +101,10 @@ export const invites = table(
   'invites',
   {
     recipient_email: text(),
-    /** The member from whom the address was taken; null where the caller supplied it. */
+    /**
+     * The member whom the caller named, or whose address was invited and who has left or changed it since. Null where the invite
+     * is to the address that the caller supplied.
+     */
     recipient_id: nullable(id()),
     email_key: text(),
     recipient_first_name: defaultsTo(text(), ''),
@@ -112,10 +115,13 @@ export const invites = table(
     message: nullable(text()),
     sent_at: timestamp(),
     accepted_at: nullable(timestamp()),
-    /** Address and plan while nobody has accepted; null afterwards. Unique, so that nobody is invited twice at once. */
+    /**
+     * Address and plan while nobody has accepted; null afterwards, and once the recipient has left. Unique, so that nobody is
+     * invited twice at once.
+     */
     open_key: nullable(text()),
   },
-  { unique: [['open_key']], indexes: [['plan_id'], ['plan_id', 'email_key']] },
+  { unique: [['open_key']], indexes: [['plan_id'], ['plan_id', 'email_key'], ['email_key']] },
 )
 
 export type PlanRow = RowIn<typeof plans>

@@ -17,7 +17,9 @@ test.each(combinations)(
   'an address is shown as $shown with consent $commercial_email_consent and visibility $member_email_visibility',
   (combination) => {
     const { shown, ...facts } = combination
-    expect(visibleEmail({ email, ...facts }, facts)).toBe(shown)
+    expect(visibleEmail({ email, state: 'active', ...facts }, facts)).toBe(shown)
+    for (const state of ['removed', 'banned', 'deleted'] as const)
+      expect(visibleEmail({ email, state, ...facts }, facts)).toBe('')
   },
 )
 

@@ -29,6 +29,7 @@ test('an invite is answered with 200, listed, and its mail is asked for', async 
     recipient_last_name: 'Johnson',
     sender_id: owner.id,
     user_id: owner.id,
+    accepted_at: null,
   })
   expect((await send('invites.list')).body.items).toEqual([made.body])
   expect(mails()).toMatchObject([
@@ -120,7 +121,7 @@ test('a deleted invite is gone, and its address can be invited again', async () 
   expect((await invite()).status).toBe(200)
 })
 
-test('an accepted invite stays listed, and can neither be changed nor deleted', async () => {
+test('an accepted invite stays listed with its time, and can neither be changed nor deleted', async () => {
   const { send, invite, acceptInvite } = await setUp()
   const { body: made } = await invite({ recipient_first_name: 'Katherine' })
   await acceptInvite({ network: '1', invite: made.id })
@@ -131,7 +132,7 @@ test('an accepted invite stays listed, and can neither be changed nor deleted', 
   ])
   const changed = await send('invites.update', { params: { id: made.id }, body: { recipient_first_name: 'Kate' } })
   expect([changed.status, changed.body]).toEqual([422, { error: 'The invite is accepted already and cannot be changed' }])
-  expect((await send('invites.list')).body.items).toEqual([made])
+  expect((await send('invites.list')).body.items).toEqual([{ ...made, accepted_at: made.created_at }])
 })
 
 test('what is no invite of the network is a 404', async () => {

@@ -32,6 +32,7 @@ test('an address is invited to a plan: 200, shown and listed, and the mail is as
     recipient_last_name: '',
     sender_id: owner.id,
     user_id: owner.id,
+    accepted_at: null,
   })
   expect((await send('plan_invites.show', { params: { plan_id, id: made.body.id } })).body).toEqual(made.body)
   expect((await send('plan_invites.list', { params: { plan_id } })).body.items).toEqual([made.body])

@@ -1,6 +1,6 @@
 /** Plans with their members and invites, payments, and reports of abuse. */
-import { openKey } from '../../../../../lib/rules/invites.ts'
 import { emailKey } from '../../../../../lib/rules/members.ts'
+import { openKey } from '../../../../../lib/rules/open-invites.ts'
 import { liveStates } from '../../../../../lib/rules/plans.ts'
 import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
 import { abuseReports } from '../../../../../lib/storage/tables/content.ts'
@@ -130,10 +130,12 @@ const invitesTo = (what: 'plan' | 'network'): Stage =>
       plan_id: (_, { params }) => params['plan_id'] ?? null,
       email_key: ({ recipient_email }) => emailKey(textOf(recipient_email)),
       sender_id: ({ sender_id, user_id }) => sender_id ?? user_id,
-      // A hidden address is no key: two of them are not the same person.
-      open_key: ({ recipient_email }, { params }) => {
+      // A hidden address is no key: two of them are not the same person. An accepted invite holds none.
+      open_key: ({ recipient_email, accepted_at = null }, { params }) => {
         const address = shownAddress(recipient_email)
-        return address === undefined ? null : openKey({ recipient_email: address, plan_id: params['plan_id'] ?? null })
+        return address === undefined || accepted_at !== null
+          ? null
+          : openKey({ recipient_email: address, plan_id: params['plan_id'] ?? null })
       },
     },
     inserts: { sent_at: ({ updated_at }) => updated_at },
