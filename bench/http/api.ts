@@ -1,5 +1,5 @@
 /**
- * The API over one storage, in a separate process: `api.ts ADDRESS OUTBOX MEMBERS`. A storage that is empty is filled first;
+ * The API over one storage, in a separate process: `api.ts ADDRESS OUTBOX MEMBERS [HOOK]`. A storage that is empty is filled first;
  * one that outlives its process is then opened anew by the next.
  */
 import { createServer } from 'node:http'
@@ -12,7 +12,7 @@ import { openStorage } from '../../daemon/server/storage/open.ts'
 import { createCommunity } from '../../lib/index.ts'
 import { isSeeded, seed } from './seeded.ts'
 
-const [address = 'memory:', outbox, count = '1000'] = process.argv.slice(2)
+const [address = 'memory:', outbox, count = '1000', hook] = process.argv.slice(2)
 const begun = performance.now()
 const { storage } = await openStorage(address, outbox || undefined, () => {})
 const community = createCommunity({ storage, allowHttp: true, rateLimiter: rateLimits() })
@@ -28,6 +28,7 @@ if (await isSeeded(storage)) {
 
 async function serve(openSeconds: number): Promise<void> {
   const { token } = await community.keys.create({ network_id: '1', name: 'bench', scopes: ['*'] })
+  if (hook) await community.endpoints.upsert({ network_id: '1', url: hook, key: true })
   const server = createServer(toNodeListener(community))
   server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port, token, openSeconds }))
   process.on('disconnect', () => process.exit(0))

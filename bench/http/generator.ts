@@ -6,6 +6,7 @@
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import process from 'node:process'
+import { uniqueMark } from './unique-mark.ts'
 
 export interface Task {
   readonly port: number
@@ -23,6 +24,17 @@ export interface Answered {
   readonly count: number
   /** The first problem, after which nothing more was asked. */
   readonly problem?: string
+}
+
+let sent = 0
+
+/** The bytes of a request, with a new number where it has the mark. */
+function unique(request: Buffer): Buffer {
+  const place = request.indexOf(uniqueMark)
+  if (place < 0) return request
+  const copy = Buffer.from(request)
+  copy.write(String(sent++).padStart(uniqueMark.length, '0'), place)
+  return copy
 }
 
 const headEnd = Buffer.from('\r\n\r\n')
@@ -53,7 +65,7 @@ async function ask({ port, connections, seconds, requests }: Task): Promise<Answ
     const send = () => {
       const request = ready[place++ % ready.length]
       sentAt = performance.now()
-      if (request) socket.write(request)
+      if (request) socket.write(unique(request))
     }
     socket.on('data', (chunk: Buffer) => {
       try {

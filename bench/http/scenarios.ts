@@ -3,7 +3,7 @@ import { firstMember, firstSpace, spaceCount } from './seeded.ts'
 import type { Server } from './start.ts'
 
 export interface Asked {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

@@ -1,6 +1,6 @@
 /** Starting the servers of the API's benchmark, each in a separate process, and asking them for their usage. */
 import type { ChildProcess } from 'node:child_process'
-import { join } from 'node:path'
+import { resolve as resolvePath } from 'node:path'
 import { startOn } from '../support/cores.ts'
 
 export interface Server {
@@ -24,7 +24,7 @@ interface Said {
 }
 
 /**
- * Starts a server, filling its storage first where it is empty.
+ * Starts a server, filling its storage first where it is empty. The program's path is absolute, or as seen from this folder.
  * @param tell is told of progress in filling
  * @param models what a peer makes its answers of
  * @throws when it ends before it listens; the message is its last words
@@ -38,7 +38,7 @@ export async function start(
 ): Promise<Server> {
   let seedSeconds = 0
   for (;;) {
-    const child = startOn('measured', join(import.meta.dirname, file), args, 'pipe')
+    const child = startOn('measured', resolvePath(import.meta.dirname, file), args, 'pipe')
     if (models) child.send(models)
     let words = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
