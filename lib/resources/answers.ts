@@ -184,16 +184,15 @@ async function partiesOf(
 }
 
 /**
- * The same, locked: neither goes meanwhile, and of two new answers of a member the second one sees the first. An answer may add an
- * option to a dropdown, so those to one dropdown are given one at a time.
+ * The same, locked: neither goes meanwhile, and of two new answers of a member the second one sees the first. Answers of several
+ * members to one field do not wait for each other, even if they add options.
  * @throws ApiError 404
  */
 async function lockParties(
   call: Pick<AnswerCall, 'tx'>,
   { custom_field_id, member_id }: { readonly custom_field_id: string; readonly member_id: string },
 ): Promise<Parties> {
-  const strength = isDropdown(await fieldOf(call, custom_field_id)) ? 'update' : 'share'
-  return { field: await lockField(call, custom_field_id, strength), member: await lockMember(call, member_id) }
+  return { field: await lockField(call, custom_field_id, 'share'), member: await lockMember(call, member_id) }
 }
 
 /**
