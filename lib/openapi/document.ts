@@ -185,7 +185,8 @@ function queryParameters(operation: AnyOperation, writer: SchemaWriter): Record<
     required: !isOptional(field as v.GenericSchema),
     schema: writer.ofParameter(field as v.GenericSchema),
   }))
-  return isPaged(operation.returns) ? [...declared, ...pagingParameters] : declared
+  // The answer to a PUT has every record.
+  return isPaged(operation.returns) && operation.method === 'GET' ? [...declared, ...pagingParameters] : declared
 }
 
 const pagingParameters = [

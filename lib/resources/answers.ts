@@ -52,9 +52,7 @@ const AnswerUpsert = request('CustomFieldAnswerRequest', {
   end_date: optionalOrNull(DateInput),
   month: optionalOrNull(integerBetween(1, 12)),
   day: optionalOrNull(integerBetween(1, 31)),
-  url: optionalOrNull(
-    publish(v.union([v.literal(''), HttpUrl], 'must be an http or https URL'), { type: 'string', description: 'Empty clears.' }),
-  ),
+  url: optionalOrNull(HttpUrl),
   phone_number: optionalOrNull(ShortText),
   latitude: optionalOrNull(Latitude),
   longitude: optionalOrNull(Longitude),
