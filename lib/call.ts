@@ -63,6 +63,8 @@ export interface Pager extends Context {
     present: (rows: readonly R[]) => readonly Item[] | Promise<readonly Item[]>,
     sources?: Sources,
   ): Promise<Page<Item>>
+  /** A list that is answered as a whole, whatever `per_page` asks for; a page after the first one is empty. */
+  whole<Item>(items: readonly Item[]): Page<Item>
 }
 
 /** The context of work before the transaction: the request, without access to data. */
@@ -99,4 +101,5 @@ export interface AnyCall extends Context {
     present?: (rows: readonly R[]) => readonly unknown[] | Promise<readonly unknown[]>,
     sources?: Sources,
   ): Promise<Page<unknown> | JsonPage>
+  whole(items: readonly unknown[]): Page<unknown>
 }

@@ -88,7 +88,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     const { operation, network, params, address, usage } = request
     const api = 'isNotification' in operation ? undefined : operation
     const reads = operation.method === 'GET'
-    const paging = reads && isPaged(operation.returns) ? readPaging(request.query) : onlyPage
+    const paging = isPaged(operation.returns) ? readPaging(request.query) : onlyPage
     const query = api?.query ? parseQuery(api.query, { ...request.queryInBody, ...request.query }, limits) : {}
     const body = operation.body ? parseInput(operation.body, request.body, limits) : undefined
     // Promises are awaited where there are any: a read has none of these.
@@ -160,6 +160,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
           const { items, after } = await readPage(tx, table, paging, query)
           return { items: presentRows ? await presentRows(items) : items, after }
         },
+        whole: (items) => ({ items: paging.page === 1 ? items : [], after: null }),
       }
       const changes = tx.changes
       let result: unknown

@@ -185,8 +185,7 @@ function queryParameters(operation: AnyOperation, writer: SchemaWriter): Record<
     required: !isOptional(field as v.GenericSchema),
     schema: writer.ofParameter(field as v.GenericSchema),
   }))
-  // The answer to a PUT has every record.
-  return isPaged(operation.returns) && operation.method === 'GET' ? [...declared, ...pagingParameters] : declared
+  return isPaged(operation.returns) ? [...declared, ...pagingParameters] : declared
 }
 
 const pagingParameters = [

@@ -155,8 +155,8 @@ export const orderCollection = operation({
   async handle(call) {
     const collection = found(await call.tx.get(collections, call.params.id), 'Collection')
     const ordered = await orderSpaces(call.tx, collection, call.body.spaces)
-    // All of them: a page after the first one would have to be asked for by a PUT.
-    return { items: ordered.map(({ id, name }, index) => ({ id, name, position: index + 1 })), after: null }
+    // A link to a next page would have to be called by a PUT.
+    return call.whole(ordered.map(({ id, name }, index) => ({ id, name, position: index + 1 })))
   },
 })
 

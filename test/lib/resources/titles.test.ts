@@ -138,6 +138,8 @@ test('options of an earlier version are found, twins among them, and get their k
   expect(await update(1452, 'guest')).toBe(422)
   expect(await update(1451, 'Regular')).toBe(200)
   expect(await create('VIP')).toBe(422)
+  expect(await unkeyed(test)).toBe(53)
+  expect(await create('Newer')).toBe(201)
   expect(await unkeyed(test)).toBe(0)
   expect(await update(1452, 'Standby')).toBe(200)
   expect(await create('VIP')).toBe(422)
