@@ -18,7 +18,8 @@ const withNullable = routesWhere(({ route, body }) => body !== undefined && null
 
 test('there are such routes', () => {
   const fields = new Set(withNullable.flatMap(nullableOf))
-  for (const name of ['link', 'color', 'recur_until', 'collection_id', 'location', 'by_days', 'url']) expect(fields).toContain(name)
+  for (const name of ['link', 'color', 'recur_until', 'collection_id', 'location', 'by_days', 'url'])
+    expect(fields).toContain(name)
 })
 
 test.each(withNullable)('%s takes an empty text for null', async (id) => {

@@ -178,7 +178,9 @@ test.each([
   // By the option of the network's own field, it is the same tag.
   const option = { custom_field_id: first.custom_field_id, id: first.id }
   if (group === 'tags')
-    expect(await send('options.update', { params: option, body: { title: renamed[0]?.status === 200 ? 'guest' : 'GOLD' } })).toMatchObject({
+    expect(
+      await send('options.update', { params: option, body: { title: renamed[0]?.status === 200 ? 'guest' : 'GOLD' } }),
+    ).toMatchObject({
       status: 422,
       body: { error },
     })
@@ -189,7 +191,9 @@ test('many answers with one new text at once add one option', async () => {
   const params = await fieldWith(test, [], true)
   const member_ids = [test.owner.id]
   for (let n = 0; n < 8; n++) {
-    const { body } = await test.send('members.create', { body: { email: `m${n}@example.org`, first_name: `M${n}`, last_name: '' } })
+    const { body } = await test.send('members.create', {
+      body: { email: `m${n}@example.org`, first_name: `M${n}`, last_name: '' },
+    })
     member_ids.push(body.id)
   }
   const answered = await Promise.all(
@@ -207,7 +211,11 @@ test('the choices of a poll differ from each other', async () => {
   const { body: space } = await test.send('spaces.create', { body: { name: 'Room' } })
   const create = (choices: readonly string[]) =>
     test.send('polls.create', { body: { space_id: space.id, title: 'Ready?', poll_type: 'multiple_choice', choices } })
-  for (const choices of [['Yes', 'yes'], [' Yes', 'Yes'], ['é', 'e\u0301']])
+  for (const choices of [
+    ['Yes', 'yes'],
+    [' Yes', 'Yes'],
+    ['é', 'e\u0301'],
+  ])
     expect(await create(choices)).toMatchObject({ status: 422, body: { error: 'choices must differ from each other' } })
   const { body } = await create([' Yes ', 'No'])
   expect(body.choices.map(({ text }: { text: string }) => text)).toEqual(['Yes', 'No'])
