@@ -54,7 +54,16 @@ const moment = 'must be a date and time in ISO 8601'
 const fields: Readonly<Record<string, Pairs>> = {
   ShortText: {
     field: ShortText,
-    good: [[''], [' ', ''], [' a\n', 'a'], [`${'a'.repeat(255)} `, 'a'.repeat(255)], ['a'.repeat(255)], ['Zoë 👩‍🌾'], ['<b>"\\'], ['\u202eשלום']],
+    good: [
+      [''],
+      [' ', ''],
+      [' a\n', 'a'],
+      [`${'a'.repeat(255)} `, 'a'.repeat(255)],
+      ['a'.repeat(255)],
+      ['Zoë 👩‍🌾'],
+      ['<b>"\\'],
+      ['\u202eשלום'],
+    ],
     bad: notTexts,
     says: 'must be a text',
   },
@@ -81,7 +90,12 @@ const fields: Readonly<Record<string, Pairs>> = {
   'ShortText, length': { field: ShortText, good: [], bad: ['a'.repeat(256)], says: 'must have at most 255 characters' },
   LongText: { field: LongText, good: [['a'.repeat(100_000)]], bad: notTexts, says: 'must be a text' },
   'LongText, length': { field: LongText, good: [], bad: ['a'.repeat(100_001)], says: 'must have at most 100000 characters' },
-  Title: { field: Title, good: [['a'], [' a ', 'a'], ['a b\r\n', 'a b']], bad: ['', ' ', '\t\n\u00a0\u2003'], says: "can't be blank" },
+  Title: {
+    field: Title,
+    good: [['a'], [' a ', 'a'], ['a b\r\n', 'a b']],
+    bad: ['', ' ', '\t\n\u00a0\u2003'],
+    says: "can't be blank",
+  },
   Colour: {
     field: Colour,
     good: [['#FF5733'], ['#00aaBB']],
@@ -102,7 +116,12 @@ const fields: Readonly<Record<string, Pairs>> = {
   },
   HttpUrl: {
     field: HttpUrl,
-    good: [['https://example.org'], ['http://localhost:3000/a?b=c#d'], ['https://exämple.org/ä'], ['\thttps://example.org ', 'https://example.org']],
+    good: [
+      ['https://example.org'],
+      ['http://localhost:3000/a?b=c#d'],
+      ['https://exämple.org/ä'],
+      ['\thttps://example.org ', 'https://example.org'],
+    ],
     bad: ['', 'example.org', '/a', 'javascript:alert(1)', 'data:text/plain,x', 'ftp://example.org', 'https://', ...notTexts],
     says: 'must be an http or https URL',
   },
