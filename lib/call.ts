@@ -39,6 +39,15 @@ export interface Emitter<E extends EventName> extends Context {
   emit<Name extends E>(name: Name, payload: PayloadOf<Name>): void
 }
 
+/** The rows of a list, and their order. */
+export interface Listing<R> extends Pick<Query<R>, 'where' | 'order'> {
+  /**
+   * Only rows for which this holds, where no column says so. The list is then by ascending id, and read up to the end of the
+   * page: where few rows are picked, that is much of it.
+   */
+  readonly picks?: (row: R) => boolean
+}
+
 /** A context in which a page was asked for. */
 export interface Pager extends Context {
   /**
@@ -47,13 +56,15 @@ export interface Pager extends Context {
    * @param present makes the records out of the page's rows; left out where the rows are the records
    * @param sources the same as data, if possible: a database may then write the page itself
    */
-  page<R extends Row, N>(table: Table<R, N>, query?: Pick<Query<R>, 'where' | 'order'>): Promise<Page<R>>
+  page<R extends Row, N>(table: Table<R, N>, query?: Listing<R>): Promise<Page<R>>
   page<R extends Row, N, Item>(
     table: Table<R, N>,
     query: Pick<Query<R>, 'where' | 'order'>,
     present: (rows: readonly R[]) => readonly Item[] | Promise<readonly Item[]>,
     sources?: Sources,
   ): Promise<Page<Item>>
+  /** A list that is answered as a whole, whatever `per_page` asks for; a page after the first one is empty. */
+  whole<Item>(items: readonly Item[]): Page<Item>
 }
 
 /** The context of work before the transaction: the request, without access to data. */
@@ -86,8 +97,9 @@ export interface AnyCall extends Context {
   emit(name: EventName, payload: unknown): void
   page<R extends Row, N>(
     table: Table<R, N>,
-    query?: Pick<Query<R>, 'where' | 'order'>,
+    query?: Listing<R>,
     present?: (rows: readonly R[]) => readonly unknown[] | Promise<readonly unknown[]>,
     sources?: Sources,
   ): Promise<Page<unknown> | JsonPage>
+  whole(items: readonly unknown[]): Page<unknown>
 }

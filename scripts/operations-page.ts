@@ -79,7 +79,9 @@ async function exchange({ route, params, query, body }: Example): Promise<string
   const { community, token } = await createSeededCommunity({ publicUrl: 'https://api.example.org' })
   const path = `/admin/v1/networks/1${route.operation.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '')}`
   // One record shows what a list is like.
-  const search = new URLSearchParams(isPaged(route.operation.returns) ? { ...query, per_page: '1' } : query)
+  const search = new URLSearchParams(
+    route.method === 'GET' && isPaged(route.operation.returns) ? { ...query, per_page: '1' } : query,
+  )
   const target = search.size > 0 ? `${path}?${search}` : path
   const answer = await request(community, route.method, target, {
     ...(body ? { body: JSON.stringify(body) } : {}),

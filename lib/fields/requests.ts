@@ -78,11 +78,8 @@ export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'c
   return mark({ ...list, '~run': run }, { maxItems: typeof most === 'number' ? most : { limit: most } })
 }
 
-const text = (limit: 'titleCharacters' | 'longTextCharacters') =>
-  publish(v.pipe(v.string('must be a text'), wellFormed, atMost<string>(limit, 'characters')), {
-    type: 'string',
-    maxLength: { limit },
-  })
+// In the order of the checks: the ends of a text of one line are white space that nobody sees, and do not count.
+const oneLineText = v.pipe(v.string('must be a text'), v.trim(), wellFormed, atMost<string>('titleCharacters', 'characters'))
 
 // A name may end up in the head of a mail, where a line break begins another header. NUL is refused in every text.
 export const isOneLine = (value: string): boolean => !/[\u0001-\u001f\u007f-\u009f\u2028\u2029]/.test(value)
@@ -91,18 +88,21 @@ export const oneLine = 'must be one line, without control characters'
 /** Whether a text shows nothing: white space, characters of no width, and those that only look empty. */
 export const isBlank = (text: string): boolean => /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]*$/u.test(text)
 
-/** A short text of one line (limit `titleCharacters`); may be empty. */
-export const ShortText = publish(v.pipe(text('titleCharacters'), v.check(isOneLine, oneLine)), {
+/** A short text of one line (limit `titleCharacters`), without white space at its ends; may be empty. */
+export const ShortText = publish(v.pipe(oneLineText, v.check(isOneLine, oneLine)), {
   type: 'string',
   maxLength: { limit: 'titleCharacters' },
 })
-/** A long text (limit `longTextCharacters`); may be empty. */
-export const LongText = text('longTextCharacters')
+/** A long text (limit `longTextCharacters`), kept as it came; may be empty. */
+export const LongText = publish(
+  v.pipe(v.string('must be a text'), wellFormed, atMost<string>('longTextCharacters', 'characters')),
+  { type: 'string', maxLength: { limit: 'longTextCharacters' } },
+)
 
-/** A title or a name of one line (limit `titleCharacters`): not blank. */
+/** A title or a name of one line (limit `titleCharacters`), without white space at its ends: not blank. */
 export const Title = publish(
   v.pipe(
-    text('titleCharacters'),
+    oneLineText,
     v.check((value) => !isBlank(value), "can't be blank"),
     v.check((value) => isBlank(value) || isOneLine(value), oneLine),
   ),
@@ -115,10 +115,11 @@ export const Colour = publish(
   { type: 'string', pattern: '^#[0-9a-fA-F]{6}$', example: '#FF5733' },
 )
 
-/** An e-mail address. */
+/** An e-mail address, without white space at its ends. */
 export const Email = publish(
   v.pipe(
     v.string('must be an e-mail address'),
+    v.trim(),
     v.maxLength(254, 'must be an e-mail address of at most 254 characters'),
     v.rfcEmail('must be an e-mail address'),
   ),
@@ -147,10 +148,11 @@ export const EmailFilter = publish(
 const maxUrlLength = 2048
 const isHttpUrl = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 
-/** An absolute http or https URL. It is kept as it came, so it need not be a URI: people paste `ü` and blanks. */
+/** An absolute http or https URL. But for its ends it is kept as it came, so it need not be a URI: people paste `ü` and blanks. */
 export const HttpUrl = publish(
   v.pipe(
     v.string('must be an http or https URL'),
+    v.trim(),
     v.check(
       (text) => !hasMoreCharacters(text, maxUrlLength),
       `must be an http or https URL of at most ${maxUrlLength} characters`,
@@ -209,8 +211,16 @@ export const optional = <S extends v.GenericSchema>(schema: S) =>
     v.transform((value) => value ?? undefined),
   )
 
-/** The field may be left out; null or an empty value clears it. */
-export const optionalOrNull = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
+/**
+ * The field may be left out; null or an empty text clears it, as a form sends it. An empty list is left to the operation.
+ */
+export function optionalOrNull<S extends v.GenericSchema>(schema: S): v.NullishSchema<S, undefined> {
+  const field = v.nullish(schema)
+  const isEmpty = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
+  const run: (typeof field)['~run'] = (dataset, config) =>
+    field['~run'](isEmpty(dataset.value) ? { value: null } : dataset, config)
+  return { ...field, '~run': run }
+}
 
 /**
  * The body of a request. Unknown fields are ignored (specification, section 4; design: settled gaps).

@@ -92,8 +92,11 @@ export interface Networks {
 }
 
 const subdomainRule = 'must be 2 to 63 characters: a letter, then letters, digits and hyphens, all lower case'
-/** Whether a text is a subdomain. */
+/** Whether a text may be the subdomain of a network that is there. */
 export const isSubdomain = (text: string): boolean => /^[a-z][a-z0-9-]{1,62}$/.test(text)
+const newSubdomainRule = 'must not end in a hyphen or begin with xn--: such a name is no host name of its own'
+// Networks of earlier versions may have these names, and keep them.
+const isHostName = (text: string): boolean => !text.endsWith('-') && !text.startsWith('xn--')
 
 const changeable = {
   subtitle: optional(ShortText),
@@ -105,7 +108,7 @@ const changeable = {
 const NetworkUpdate = shape({ title: optional(Title), ...changeable })
 const changedNames = ['title', ...(Object.keys(changeable) as (keyof typeof changeable)[])] as const
 const Network = shape({
-  subdomain: v.pipe(v.string(subdomainRule), v.check(isSubdomain, subdomainRule)),
+  subdomain: v.pipe(v.string(subdomainRule), v.check(isSubdomain, subdomainRule), v.check(isHostName, newSubdomainRule)),
   title: Title,
   ...changeable,
   owner: shape({ email: Email, first_name: Title, last_name: ShortText, commercial_email_consent: optional(BoolInput) }),

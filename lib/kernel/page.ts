@@ -1,8 +1,9 @@
 import { isStorableId } from '../base/ids.ts'
-import type { JsonPage, Page } from '../call.ts'
+import type { JsonPage, Listing, Page } from '../call.ts'
 import { badRequest, fail } from '../errors.ts'
 import type { Query } from '../storage/contract.ts'
 import type { JsonFields } from '../storage/json.ts'
+import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Row, Table } from '../storage/table.ts'
 
@@ -51,16 +52,37 @@ export async function readPage<R extends Row, N>(
   tx: ScopedTx,
   table: Table<R, N>,
   paging: Paging,
-  query: Pick<Query<R>, 'where' | 'order'> = {},
+  query: Listing<R> = {},
 ): Promise<Page<R>> {
   const bounds = boundsOf(paging)
   if (!bounds) return { items: [], after: null }
   const { per_page } = paging
-  const rows = await tx.find(table, { ...query, ...bounds, limit: per_page + 1 })
+  const { picks, ...asked } = query
+  const limits = { ...bounds, limit: per_page + 1 }
+  const rows = picks ? await picked(tx, table, asked.where, picks, limits) : await tx.find(table, { ...asked, ...limits })
   const items = rows.slice(0, per_page)
   const last = items.at(-1)
   const key: keyof R = query.order?.by ?? 'id'
   return { items, after: last && rows.length > per_page ? String(last[key]) : null }
+}
+
+/** The rows of a page of those for which a function holds. */
+async function picked<R extends Row, N>(
+  tx: ScopedTx,
+  table: Table<R, N>,
+  where: Query<R>['where'],
+  picks: (row: R) => boolean,
+  { limit, offset = 0, after }: Pick<Query<R>, 'offset' | 'after'> & { readonly limit: number },
+): Promise<R[]> {
+  const rows: R[] = []
+  let skipped = 0
+  for await (const row of rowsOf(tx, table, where ?? {}, after === undefined ? {} : { after })) {
+    if (!picks(row)) continue
+    if (skipped < offset) skipped++
+    else rows.push(row)
+    if (rows.length === limit) break
+  }
+  return rows
 }
 
 /** As `readPage`, where the storage writes the JSON of these rows; else `undefined`. */

@@ -160,6 +160,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
           const { items, after } = await readPage(tx, table, paging, query)
           return { items: presentRows ? await presentRows(items) : items, after }
         },
+        whole: (items) => ({ items: paging.page === 1 ? items : [], after: null }),
       }
       const changes = tx.changes
       let result: unknown

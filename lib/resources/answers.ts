@@ -52,9 +52,7 @@ const AnswerUpsert = request('CustomFieldAnswerRequest', {
   end_date: optionalOrNull(DateInput),
   month: optionalOrNull(integerBetween(1, 12)),
   day: optionalOrNull(integerBetween(1, 31)),
-  url: optionalOrNull(
-    publish(v.union([v.literal(''), HttpUrl], 'must be an http or https URL'), { type: 'string', description: 'Empty clears.' }),
-  ),
+  url: optionalOrNull(HttpUrl),
   phone_number: optionalOrNull(ShortText),
   latitude: optionalOrNull(Latitude),
   longitude: optionalOrNull(Longitude),
@@ -184,16 +182,15 @@ async function partiesOf(
 }
 
 /**
- * The same, locked: neither goes meanwhile, and of two new answers of a member the second one sees the first. An answer may add an
- * option to a dropdown, so those to one dropdown are given one at a time.
+ * The same, locked: neither goes meanwhile, and of two new answers of a member the second one sees the first. Answers of several
+ * members to one field do not wait for each other, even if they add options.
  * @throws ApiError 404
  */
 async function lockParties(
   call: Pick<AnswerCall, 'tx'>,
   { custom_field_id, member_id }: { readonly custom_field_id: string; readonly member_id: string },
 ): Promise<Parties> {
-  const strength = isDropdown(await fieldOf(call, custom_field_id)) ? 'update' : 'share'
-  return { field: await lockField(call, custom_field_id, strength), member: await lockMember(call, member_id) }
+  return { field: await lockField(call, custom_field_id, 'share'), member: await lockMember(call, member_id) }
 }
 
 /**

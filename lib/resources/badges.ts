@@ -5,6 +5,7 @@ import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Badge } from '../records/segment.ts'
 import { forEachHolder, lockSegment, ownField, segmentOf } from '../rules/segments.ts'
+import { addSegment, changedTitle } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import type { Id } from '../storage/table.ts'
 import { assets } from '../storage/tables/content.ts'
@@ -48,7 +49,7 @@ export const createBadge = operation({
     const image = await imageOf(call, call.body.avatar_id)
     const custom_field_id = await ownField(call, 'badge')
     const creator_id = call.principal.member_id
-    return call.tx.insert(segments, { ...call.stamp(), ...call.body, ...image, kind: 'badge', custom_field_id, creator_id })
+    return addSegment(call, { ...call.body, ...image, kind: 'badge', custom_field_id, creator_id })
   },
 })
 
@@ -74,10 +75,11 @@ export const updateBadge = operation({
   returns: Badge,
   errors: [notFound('Badge'), invalid('title', 'color', 'avatar_id')],
   async handle(call) {
-    const { id } = await segmentOf(call, 'badge', call.params.id)
+    const badge = await lockSegment(call, 'badge', call.params.id)
     const { avatar_id } = call.body
+    const title = await changedTitle(call, badge, call.body.title)
     const image = avatar_id === undefined ? {} : await imageOf(call, avatar_id)
-    return found(await call.tx.update(segments, id, { ...call.body, ...image, ...call.touch() }), 'Badge')
+    return found(await call.tx.update(segments, badge.id, { ...call.body, ...title, ...image, ...call.touch() }), 'Badge')
   },
 })
 

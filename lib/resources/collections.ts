@@ -23,6 +23,7 @@ import {
 import { operation } from '../operation.ts'
 import { orderSpaces } from '../rules/collections.ts'
 import { lockNetwork } from '../rules/members.ts'
+import { titleKey } from '../rules/titles.ts'
 import type { Id as IdText } from '../storage/table.ts'
 import { collections, spaces } from '../storage/tables/members.ts'
 
@@ -153,11 +154,9 @@ export const orderCollection = operation({
   errors: [notFound('Collection'), invalid('spaces')],
   async handle(call) {
     const collection = found(await call.tx.get(collections, call.params.id), 'Collection')
-    await orderSpaces(call.tx, collection, call.body.spaces)
-    const order = { by: 'position', direction: 'asc' } as const
-    return call.page(spaces, { where: { collection_id: collection.id }, order }, (rows) =>
-      rows.map(({ id, name, position }) => ({ id, name, position: position ?? 0 })),
-    )
+    const ordered = await orderSpaces(call.tx, collection, call.body.spaces)
+    // A link to a next page would have to be called by a PUT.
+    return call.whole(ordered.map(({ id, name }, index) => ({ id, name, position: index + 1 })))
   },
 })
 
@@ -166,7 +165,7 @@ export const orderCollection = operation({
  * @throws ApiError 422
  */
 async function freeName({ tx }: Pick<Context, 'tx'>, name: string, own?: IdText): Promise<string> {
-  const name_key = name.trim().normalize('NFC').toLowerCase()
+  const name_key = titleKey(name)
   const holder = await tx.first(collections, { name_key })
   return holder && holder.id !== own ? fail(invalid('name'), 'name has already been taken') : name_key
 }

@@ -18,7 +18,8 @@ import { operation } from '../operation.ts'
 import { CustomField, LocationGranularity, ResponseType } from '../records/custom-field.ts'
 import { lockRespondents, updateCategories } from '../rules/categories.ts'
 import { lockNetwork } from '../rules/members.ts'
-import { fieldOf, isDropdown, lockField, titleKey } from '../rules/options.ts'
+import { fieldOf, isDropdown, lockField } from '../rules/options.ts'
+import { hasTwins, newTitle } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { askable, type CustomFieldRow, customFields, segments } from '../storage/tables/custom-fields.ts'
 
@@ -102,7 +103,13 @@ export const createCustomField = operation({
     const field = await call.tx.insert(customFields, { ...call.stamp(), ...columns })
     const creator_id = call.principal.member_id
     for (const title of options)
-      await call.tx.insert(segments, { ...call.stamp(), kind: 'option', custom_field_id: field.id, title, creator_id })
+      await call.tx.insert(segments, {
+        ...call.stamp(),
+        kind: 'option',
+        custom_field_id: field.id,
+        ...newTitle(title),
+        creator_id,
+      })
     return field
   },
 })
@@ -206,5 +213,5 @@ function checkKind(body: v.InferOutput<typeof CustomFieldCreate>): void {
   const { options = [], min_value, max_value } = body
   if (min_value !== undefined && max_value !== undefined && min_value > max_value)
     fail(invalid('max_value'), 'max_value must not be below min_value')
-  if (new Set(options.map(titleKey)).size < options.length) fail(invalid('options'), 'options must differ from each other')
+  if (hasTwins(options)) fail(invalid('options'), 'options must differ from each other')
 }

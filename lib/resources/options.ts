@@ -5,8 +5,9 @@ import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Option } from '../records/segment.ts'
 import { choicesOf, lockRespondents, updateCategories } from '../rules/categories.ts'
-import { addOption, fieldOf, isDropdown, lockField, optionsWhere, optionTitled, titleKey } from '../rules/options.ts'
+import { fieldOf, isDropdown, lockField } from '../rules/options.ts'
 import { forEachHolder } from '../rules/segments.ts'
+import { addSegment, changedTitle, searchKey } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
 import { answers, type CustomFieldRow, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
@@ -26,10 +27,9 @@ export const listOptions = operation({
   errors: [notFound('Custom field')],
   async handle(call) {
     const { id } = await fieldOf(call, call.params.custom_field_id)
-    const term = titleKey(call.query.term ?? '')
-    if (term === '') return call.page(segments, { where: { custom_field_id: id } })
-    const matches = await optionsWhere(call, id, (key) => key.includes(term))
-    return call.page(segments, { where: { id: matches.map((option) => option.id) } })
+    const term = searchKey(call.query.term ?? '')
+    const where = { custom_field_id: id }
+    return call.page(segments, term === '' ? { where } : { where, picks: ({ title }) => searchKey(title).includes(term) })
   },
 })
 
@@ -44,10 +44,10 @@ export const createOption = operation({
   returns: Option,
   errors: [notFound('Custom field'), invalid('custom_field_id', 'title')],
   async handle(call) {
-    const field = await fieldOf(call, call.params.custom_field_id)
+    const field = await lockField(call, call.params.custom_field_id, 'share')
     if (!isDropdown(field))
       fail(invalid('custom_field_id'), `custom_field_id: a field of the kind ${field.response_type} has no own options`)
-    return addOption(call, field, { ...call.body, creator_id: call.principal.member_id })
+    return addSegment(call, { ...call.body, kind: 'option', custom_field_id: field.id, creator_id: call.principal.member_id })
   },
 })
 
@@ -76,12 +76,12 @@ export const updateOption = operation({
     await lockField(call, call.params.custom_field_id, 'update')
     const { field, option } = await optionOf(call, call.params)
     const { title } = call.body
-    const namesake = title !== undefined && isDropdown(field) ? await optionTitled(call, field, title) : undefined
-    if (namesake && namesake.id !== option.id) fail(invalid('title'), 'title is already an option of this field')
     // Members show the titles of their options in the primary field.
     const isShown = field.primary && title !== undefined && title !== option.title
     const respondents = isShown ? await lockRespondents(call.tx, { segment_id: option.id }) : []
-    const changed = found(await call.tx.update(segments, option.id, { ...call.body, ...call.touch() }), 'Option')
+    const locked = orConflict(await call.tx.lock(segments, option.id, 'update'), `segments ${option.id}`)
+    const columns = { ...call.body, ...(await changedTitle(call, locked, title)), ...call.touch() }
+    const changed = found(await call.tx.update(segments, option.id, columns), 'Option')
     for (const member_id of respondents) await updateCategories(call.tx, member_id)
     return changed
   },

@@ -17,6 +17,7 @@ import { operation } from '../operation.ts'
 import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/poll.ts'
 import { postPayload } from '../records/post.ts'
 import { requestNotification, summaryOf } from '../rules/posts.ts'
+import { hasTwins } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import type { Id, NewIn } from '../storage/table.ts'
 import { type PostRow, posts } from '../storage/tables/content.ts'
@@ -90,6 +91,7 @@ export const createPoll = operation({
     const isQuestion = poll_type === 'question'
     if (!isQuestion && choices.length < 2)
       fail(invalid('choices'), 'choices must hold at least two texts unless poll_type is question')
+    if (hasTwins(choices)) fail(invalid('choices'), 'choices must differ from each other')
     const row: NewIn<typeof posts> = {
       ...call.stamp(),
       family: 'poll',

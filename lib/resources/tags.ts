@@ -4,6 +4,7 @@ import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Tag } from '../records/segment.ts'
 import { forEachHolder, lockSegment, ownField, segmentOf } from '../rules/segments.ts'
+import { addSegment, changedTitle } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { segments } from '../storage/tables/custom-fields.ts'
 
@@ -38,7 +39,7 @@ export const createTag = operation({
   async handle(call) {
     const custom_field_id = await ownField(call, 'tag')
     const creator_id = call.principal.member_id
-    return call.tx.insert(segments, { ...call.stamp(), ...call.body, kind: 'tag', custom_field_id, creator_id })
+    return addSegment(call, { ...call.body, kind: 'tag', custom_field_id, creator_id })
   },
 })
 
@@ -63,8 +64,10 @@ export const updateTag = operation({
   body: TagUpdate,
   returns: Tag,
   errors: [notFound('Tag'), invalid('title', 'color')],
-  async handle({ params, body, tx, touch }) {
-    return found(await tx.update(segments, params.id, { ...body, ...touch() }, { kind: 'tag' }), 'Tag')
+  async handle(call) {
+    const tag = await lockSegment(call, 'tag', call.params.id)
+    const title = await changedTitle(call, tag, call.body.title)
+    return found(await call.tx.update(segments, tag.id, { ...call.body, ...title, ...call.touch() }), 'Tag')
   },
 })
 

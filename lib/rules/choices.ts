@@ -6,8 +6,8 @@ import { hasMoreCharacters, isBlank, isOneLine, oneLine } from '../fields.ts'
 import { type CustomFieldRow, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 import type { MemberRow } from '../storage/tables/members.ts'
 import { updateCategories } from './categories.ts'
-import { addOption, optionTitled } from './options.ts'
 import { giveSegment, takeSegment } from './segments.ts'
+import { addSegment, segmentTitled } from './titles.ts'
 
 /** The most options of one answer, unless the field has its own limit. */
 export const maxChoices = 100
@@ -61,8 +61,9 @@ async function adHocOption(
   const most = call.limits.titleCharacters
   if (hasMoreCharacters(title, most)) fail(invalid('text'), `text must have at most ${most} characters as an option`)
   if (!isOneLine(title)) fail(invalid('text'), `text ${oneLine}, as an option`)
-  const known = await optionTitled(call, field, title)
-  return known ?? addOption(call, field, { title, is_ad_hoc: true, creator_id: member.id })
+  const known = await segmentTitled(call, field.id, title)
+  if (known) return known
+  return addSegment(call, { kind: 'option', custom_field_id: field.id, title, is_ad_hoc: true, creator_id: member.id })
 }
 
 /** Assigns these options of a field to a member and no others. */

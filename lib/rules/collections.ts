@@ -57,9 +57,14 @@ export interface Assignment {
 
 /**
  * Gives spaces of a collection other positions, all or none. The others keep their order in the positions left.
+ * @returns all of its spaces, in their order
  * @throws ApiError 422 when a space is not in the collection or named twice, or a position is beyond its end or given twice
  */
-export async function orderSpaces(tx: ScopedTx, collection: CollectionRow, assignments: readonly Assignment[]): Promise<void> {
+export async function orderSpaces(
+  tx: ScopedTx,
+  collection: CollectionRow,
+  assignments: readonly Assignment[],
+): Promise<readonly SpaceRow[]> {
   orConflict(await tx.lock(collections, collection.id, 'update'), `collections ${collection.id}`)
   const order = { by: 'position', direction: 'asc' } as const
   const present = await tx.find(spaces, { where: { collection_id: collection.id }, order })
@@ -76,8 +81,12 @@ export async function orderSpaces(tx: ScopedTx, collection: CollectionRow, assig
     assigned.set(position, space)
   }
   const rest = present.filter((space) => !named.has(space.id)).values()
+  const ordered: SpaceRow[] = []
   for (let position = 1; position <= present.length; position++) {
     const space = assigned.get(position) ?? rest.next().value
-    if (space && space.position !== position) await tx.update(spaces, space.id, { position })
+    if (!space) break
+    if (space.position !== position) await tx.update(spaces, space.id, { position })
+    ordered.push(space)
   }
+  return ordered
 }

@@ -1,10 +1,14 @@
-/** Text as HTML. Text as HTML. No part of the text is taken for markup, so nothing in it can run. */
+/** Text as HTML. No part of the text is taken for markup, so nothing in it can run. */
+
+/** Characters that nobody sees, and that may turn the others around: an address with them would not be the one that it looks like. */
+const unseen = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
 // Up to the next space, quote or bracket; a URL with more than that in it is written percent-encoded.
 const address = /\bhttps?:\/\/[^\s<>"]+/gi
 
 /**
- * A text as HTML: what HTML would take for markup is escaped, line breaks stay line breaks, and web addresses become links.
+ * A text as HTML: what HTML would take for markup is escaped, line breaks stay line breaks, and web addresses become links. In an
+ * address each character that is not seen is percent-encoded, so that a link shows where it leads.
  * @param text as somebody typed it
  */
 export function linkedHtml(text: string): string {
@@ -13,7 +17,8 @@ export function linkedHtml(text: string): string {
   for (const { 0: run, index } of text.matchAll(address)) {
     const url = withoutPunctuation(run)
     if (!URL.parse(url)) continue
-    html += `${escaped(text.slice(end, index))}<a href="${escaped(url)}" target="_blank" rel="nofollow noopener">${escaped(url)}</a>`
+    const shown = escaped(url.replace(unseen, encodeURIComponent))
+    html += `${escaped(text.slice(end, index))}<a href="${shown}" target="_blank" rel="nofollow noopener">${shown}</a>`
     end = index + url.length
   }
   return html + escaped(text.slice(end))

@@ -41,8 +41,20 @@ const wrongTypes = (field: JsonSchema): readonly unknown[] => {
 }
 
 /** Values of the right type that the field's schema forbids. */
-const wrongValues = ({ enum: values, format, minLength, maxLength, minimum, maximum, maxItems, pattern, items }: JsonSchema) => [
-  ...(Array.isArray(values) || pattern || format ? ['no such value', ''] : []),
+const wrongValues = ({
+  type,
+  enum: values,
+  format,
+  minLength,
+  maxLength,
+  minimum,
+  maximum,
+  maxItems,
+  pattern,
+  items,
+}: JsonSchema) => [
+  // An empty text clears a nullable field.
+  ...(Array.isArray(values) || pattern || format ? ['no such value', ...([type].flat().includes('null') ? [] : [''])] : []),
   ...(minLength ? ['', ' \t\n '] : []),
   ...(typeof maxLength === 'number' ? ['x'.repeat(maxLength + 1)] : []),
   ...(typeof minimum === 'number' ? [minimum - 1] : []),

@@ -38,7 +38,7 @@ const poll =
     if (change) await act('polls.update', { id }, change)
   }
 const tagged: Cause = async ({ act, member }) => {
-  const { id } = await act('tags.create', {}, { title: 'Gardener' })
+  const { id } = await act('tags.create', {}, { title: 'Weaver' })
   await act('member_tags.create', { member_id: member.id }, { tag_id: id })
   await act('member_tags.delete', { member_id: member.id, tag_id: id })
 }

@@ -54,7 +54,16 @@ const moment = 'must be a date and time in ISO 8601'
 const fields: Readonly<Record<string, Pairs>> = {
   ShortText: {
     field: ShortText,
-    good: [[''], [' '], ['a'.repeat(255)], ['Zoë 👩‍🌾'], ['<b>"\\'], ['\u202eשלום']],
+    good: [
+      [''],
+      [' ', ''],
+      [' a\n', 'a'],
+      [`${'a'.repeat(255)} `, 'a'.repeat(255)],
+      ['a'.repeat(255)],
+      ['Zoë 👩‍🌾'],
+      ['<b>"\\'],
+      ['\u202eשלום'],
+    ],
     bad: notTexts,
     says: 'must be a text',
   },
@@ -81,7 +90,12 @@ const fields: Readonly<Record<string, Pairs>> = {
   'ShortText, length': { field: ShortText, good: [], bad: ['a'.repeat(256)], says: 'must have at most 255 characters' },
   LongText: { field: LongText, good: [['a'.repeat(100_000)]], bad: notTexts, says: 'must be a text' },
   'LongText, length': { field: LongText, good: [], bad: ['a'.repeat(100_001)], says: 'must have at most 100000 characters' },
-  Title: { field: Title, good: [['a'], [' a ']], bad: ['', ' ', '\t\n\u00a0\u2003'], says: "can't be blank" },
+  Title: {
+    field: Title,
+    good: [['a'], [' a ', 'a'], ['a b\r\n', 'a b']],
+    bad: ['', ' ', '\t\n\u00a0\u2003'],
+    says: "can't be blank",
+  },
   Colour: {
     field: Colour,
     good: [['#FF5733'], ['#00aaBB']],
@@ -90,8 +104,8 @@ const fields: Readonly<Record<string, Pairs>> = {
   },
   Email: {
     field: Email,
-    good: [['a@b.co'], ['first.last+tag@sub.example.org'], ["o'hara@example.org"], ['ADA@EXAMPLE.ORG']],
-    bad: ['', 'a', 'a@', '@b.co', 'a b@c.de', 'a@b@c.de', 'a@b.co\n', 'a@b..co', 'a\0@b.co', '\ud800@b.co', ...notTexts],
+    good: [['a@b.co'], ['first.last+tag@sub.example.org'], ["o'hara@example.org"], ['ADA@EXAMPLE.ORG'], [' a@b.co\n', 'a@b.co']],
+    bad: ['', 'a', 'a@', '@b.co', 'a b@c.de', 'a@b@c.de', 'a@b..co', 'a\0@b.co', '\ud800@b.co', ...notTexts],
     says: 'must be an e-mail address',
   },
   'Email, length': {
@@ -102,14 +116,19 @@ const fields: Readonly<Record<string, Pairs>> = {
   },
   HttpUrl: {
     field: HttpUrl,
-    good: [['https://example.org'], ['http://localhost:3000/a?b=c#d'], ['https://exämple.org/ä']],
+    good: [
+      ['https://example.org'],
+      ['http://localhost:3000/a?b=c#d'],
+      ['https://exämple.org/ä'],
+      ['\thttps://example.org ', 'https://example.org'],
+    ],
     bad: ['', 'example.org', '/a', 'javascript:alert(1)', 'data:text/plain,x', 'ftp://example.org', 'https://', ...notTexts],
     says: 'must be an http or https URL',
   },
   'HttpUrl, lines': {
     field: HttpUrl,
     good: [['https://example.org/my picture.png']],
-    bad: ['https://example.org/\r\nSet-Cookie: a=b', '\thttps://example.org', 'https://example.org/\u2028'],
+    bad: ['https://example.org/\r\nSet-Cookie: a=b', 'https://example.org/\u2028x'],
     says: 'must be one line, without control characters',
   },
   DateInput: {
@@ -245,10 +264,14 @@ test('an optional field may be left out, and null counts as left out', () => {
   expect(read(optional(Title), '')).toMatchObject({ status: 422 })
 })
 
-test('a optionalOrNull field may be left out, and null clears it', () => {
+test('a optionalOrNull field may be left out, and null or an empty text clears it', () => {
   expect(read(optionalOrNull(LongText), undefined)).toEqual({ ok: undefined })
   expect(read(optionalOrNull(LongText), null)).toEqual({ ok: null })
-  expect(read(optionalOrNull(LongText), '')).toEqual({ ok: '' })
+  for (const field of [LongText, ShortText, Colour, HttpUrl, IdInput, TimestampInput, BoolInput]) {
+    expect(read(optionalOrNull(field), '')).toEqual({ ok: null })
+    expect(read(optionalOrNull(field), ' \n')).toEqual({ ok: null })
+    expect(read(optionalOrNull(field), 'x'.repeat(200_000))).toMatchObject({ status: 422 })
+  }
 })
 
 test("a community's limits count instead of the defaults", () => {

@@ -5,6 +5,7 @@
 
 import { isoTime } from '../../lib/base/clock.ts'
 import type { Options } from '../../lib/index.ts'
+import { newTitle } from '../../lib/rules/titles.ts'
 import { type ScopedTx, scoped } from '../../lib/storage/scoped.ts'
 import type { Id, NewIn } from '../../lib/storage/table.ts'
 import { abuseReports, assets, comments, courseworks, mutes, posts, reactions } from '../../lib/storage/tables/content.ts'
@@ -273,7 +274,7 @@ async function seedFields(tx: ScopedTx, owner: Id, stamp: Stamp, at: string): Pr
         ...stamp(first + index),
         kind,
         custom_field_id: field,
-        title,
+        ...newTitle(title),
         description: `Who is a ${title}`,
         color: kind === 'option' ? null : '#00AA55',
         ...(kind === 'badge' ? { avatar_id: '601', avatar_url: 'https://cdn.example.org/badge.png' } : {}),

@@ -1,4 +1,5 @@
 /** Runs the statements of transactions that write to a SQLite file. */
+import { setImmediate } from 'node:timers/promises'
 import { partsOf } from '../../../lib/outbox/parts.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../../sql/sqlite/dialect.ts'
@@ -21,8 +22,21 @@ export interface GroupParts {
   readonly undo: Undo
 }
 
+/** Statements and records after which others have a turn of the event loop: they take some milliseconds, and few requests have as many. */
+const enoughInTurn = 250
+
 /** The storage's own writer. */
 export function groupWriterOn(connection: Connection, { changes, appended, kept, undo }: GroupParts): Writer {
+  let inTurn = 0
+
+  /** Gives a result back; now and then a turn later, so that work on thousands of rows does not hold up the whole process. */
+  function inTurns<T>(result: T, done = 1): T | Promise<T> {
+    inTurn += done
+    if (inTurn < enoughInTurn) return result
+    inTurn = 0
+    return setImmediate(result)
+  }
+
   const ask = (statement: Statement) => {
     requireTransaction(connection)
     return connection.query(statement)
@@ -44,7 +58,7 @@ export function groupWriterOn(connection: Connection, { changes, appended, kept,
     },
     query(statement) {
       if (statement.writes) change(statement.writes)
-      return ask(statement)
+      return inTurns(ask(statement))
     },
     row(table, id) {
       const known = kept.of(table, id)
@@ -55,18 +69,19 @@ export function groupWriterOn(connection: Connection, { changes, appended, kept,
     attempt(statement, table) {
       requireTransaction(connection)
       change(table.name)
-      return connection.attempt(statement, table)
+      return inTurns(connection.attempt(statement, table))
     },
     insert(statement) {
       requireTransaction(connection)
       kept.changed(statement.writes)
       changes(statement.writes)
-      return undo.insert(statement)
+      return inTurns(undo.insert(statement))
     },
     append(records) {
       requireTransaction(connection)
       changes('outbox')
       appended.add(records)
+      return inTurns(undefined, records.length)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { newTitle } from '../../../lib/rules/titles.ts'
 import type { ScopedTx } from '../../../lib/storage/scoped.ts'
 import { assets } from '../../../lib/storage/tables/content.ts'
 import { answers, customFields, memberSegments, segments } from '../../../lib/storage/tables/custom-fields.ts'
@@ -52,7 +53,7 @@ export async function seedFields(tx: ScopedTx): Promise<void> {
         ...stamp(first + place, 3),
         kind,
         custom_field_id: field,
-        title,
+        ...newTitle(title),
         color: kind === 'option' ? null : '#33AA77',
         avatar_id: kind === 'badge' ? String(3501 + place) : null,
         avatar_url: kind === 'badge' ? `https://demo.example/assets/${3501 + place}.png` : null,
@@ -80,7 +81,7 @@ export async function seedFields(tx: ScopedTx): Promise<void> {
       ...stamp(3301 + place, 3),
       kind: 'option',
       custom_field_id: '3001',
-      title,
+      ...newTitle(title),
       creator_id: ownerId,
       member_count: 4,
     })

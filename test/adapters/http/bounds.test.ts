@@ -274,9 +274,11 @@ test('the stream of a body that stops arriving is closed behind its 408', async 
 test('a body behind a pipelined request arrives', async () => {
   const { port, token } = await hosted()
   const { socket, text } = await open(port)
-  const body = JSON.stringify({ title: 'Oil', description: 'x'.repeat(90_000) })
-  const post = head('POST', tags, token, `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) + body
-  for (let round = 0; round < 3; round++) socket.write(head('GET', tags, token) + post)
+  const post = (round: number) => {
+    const body = JSON.stringify({ title: `Oil ${round}`, description: 'x'.repeat(90_000) })
+    return head('POST', tags, token, `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) + body
+  }
+  for (let round = 0; round < 3; round++) socket.write(head('GET', tags, token) + post(round))
   await eventually(() => expect([countOf(text(), 'HTTP/1.1 200'), countOf(text(), 'HTTP/1.1 201')]).toEqual([3, 3]))
 })
 

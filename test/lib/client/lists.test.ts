@@ -35,6 +35,12 @@ test.each(lists)('%s gives every record, page by page', async (id) => {
   }
 })
 
+test('an ordered collection comes whole, with no page behind it', async () => {
+  const { body, params } = exampleOf('collections.order')
+  const { items, links } = await client.collections.order(params['id'] ?? '', body as { spaces: [] })
+  expect({ count: items.length, next: links.next }).toEqual({ count: 3, next: null })
+})
+
 test('a server behind a proxy, below a prefix and with numbers as ids, is one like any other', async () => {
   const options = { basePath: '/community', publicUrl: 'https://public.example/api', ids: 'number' } as const
   const { community, token } = await createSeededCommunity(options)

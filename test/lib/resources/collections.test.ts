@@ -182,13 +182,20 @@ test('spaces that are not named keep their order in the places that are left', a
   expect(await names()).toBe('DEBCA')
 })
 
-test('the answer to an order has pages', async () => {
-  const { order } = await collectionOfFive()
-  const first = await order([['A', 5]], { per_page: 2 })
-  expect(first.body.items.map(({ name }: { name: string }) => name)).toEqual(['B', 'C'])
-  const next = Object.fromEntries(new URL(first.body.links.next).searchParams)
-  const second = await order([['A', 5]], next)
-  expect(second.body.items.map(({ name }: { name: string }) => name)).toEqual(['D', 'E'])
+test('the answer to an order has every space, whatever page is asked for', async () => {
+  const { test, id, order } = await collectionOfFive()
+  for (let place = 6; place <= 30; place++) {
+    const space = await newSpace(test, `S${place}`)
+    await test.send('spaces.update', { params: { id: space.id }, body: { collection_id: id } })
+  }
+  const { body } = await order([['A', 5]], { per_page: 2 })
+  const names = body.items.map(({ name }: { name: string }) => name)
+  expect(names.slice(0, 6)).toEqual(['B', 'C', 'D', 'E', 'A', 'S6'])
+  expect(body.items.map(({ position }: { position: number }) => position)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1))
+  expect(body.links.next).toBeNull()
+  // Who counts pages up to an empty one comes to an end.
+  expect(await order([['A', 5]], { page: 2 })).toMatchObject({ body: { items: [], links: { next: null } } })
+  expect(await order([['A', 5]], { page: 0 })).toMatchObject({ status: 400 })
 })
 
 test.each([

@@ -30,6 +30,21 @@ test.each([
 })
 
 test.each([
+  ['https://e.org/\u202egnp.exe', 'https://e.org/%E2%80%AEgnp.exe'],
+  ['https://e.org/\u2066a\u2069?\u200f=\u2060', 'https://e.org/%E2%81%A6a%E2%81%A9?%E2%80%8F=%E2%81%A0'],
+  ['https://e.org/a\u00adb\u3164c\u{e0041}', 'https://e.org/a%C2%ADb%E3%85%A4c%F3%A0%81%81'],
+  ['https://e.org/\u0007\u0085', 'https://e.org/%07%C2%85'],
+  ['https://pay\u200bpal.example/', 'https://pay%E2%80%8Bpal.example/'],
+])('in %j the link shows the characters that nobody sees', (text, url) => {
+  expect(linkedHtml(text)).toBe(link(url))
+  expect(new URL(url).href).toBe(new URL(text).href)
+})
+
+test('characters that nobody sees stay where there is no address', () => {
+  expect(linkedHtml('\u202eשלום\u202c 👩‍🌾')).toBe('\u202eשלום\u202c 👩‍🌾')
+})
+
+test.each([
   'https://',
   'http://?',
   'https://.',

@@ -111,6 +111,30 @@ test('of 60 who take one address at once, on two servers, one gets it and the ot
   expect(joined).toHaveLength(1)
 })
 
+test('60 answers with one new text at once, on two servers, add one option, which counts every one', async () => {
+  const { send, faults, countOf } = await twoServers()
+  const field = { title: 'Company', response_type: 'dropdown_single_select', privacy: 'public', response_by: 'individual_member' }
+  const { body: made } = await send(0, 'POST', '/custom_fields', { ...field, allow_ad_hoc: true })
+  const people = await Promise.all(
+    many.map((n) => send(n, 'POST', '/members', { email: `m${n}@example.org`, first_name: 'M', last_name: '' })),
+  )
+  const answered = await Promise.all(
+    people.map(({ body }, n) =>
+      send(n, 'POST', `/custom_fields/${made.id}/members/${body.id}/answers`, { text: n % 3 === 0 ? 'ACME' : 'Acme' }),
+    ),
+  )
+  expect({ statuses: statusesOf(answered), faults }).toEqual({ statuses: { 200: 60 }, faults: [] })
+  const chosen = new Set(answered.map(({ body }) => body.segments[0].id))
+  expect([...chosen]).toHaveLength(1)
+  expect(await countOf([...chosen].join())).toBe(60)
+})
+
+test('of 60 who make a tag of one title at once, on two servers, one gets it and the others are told', async () => {
+  const { send, faults } = await twoServers()
+  const made = await Promise.all(many.map((n) => send(n, 'POST', '/tags', { title: n % 2 === 0 ? 'VIP' : ' vip ' })))
+  expect({ statuses: statusesOf(made), faults }).toEqual({ statuses: { 201: 1, 422: 59 }, faults: [] })
+})
+
 test('one Idempotency-Key, sent to two servers at once, makes one record', async () => {
   const { first, send, faults } = await twoServers()
   const headers = { 'idempotency-key': 'once' }

@@ -1,4 +1,5 @@
 /** Members, the spaces that they are in, and their tags, badges and answers. */
+import { titleKey } from '../../../../../lib/rules/titles.ts'
 import { removeWithDependents } from '../../../../../lib/storage/cascade.ts'
 import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
 import type { Id } from '../../../../../lib/storage/table.ts'
@@ -39,7 +40,7 @@ const allCollections = stage({
   list: 'collections.list',
   table: collections,
   shown: () => ({}),
-  columns: { name_key: ({ name }) => textOf(name).toLowerCase() },
+  columns: { name_key: ({ name }) => titleKey(textOf(name)) },
   async gone(tx, { id }) {
     if (await tx.first(spaces, { collection_id: id })) return false
     return (await removeWithDependents(tx, collections, id)) !== undefined
@@ -95,6 +96,12 @@ const allFields = stage({
 /** No list of tags or badges shows how many members have them; the options of their field do. */
 const uncounted = -1
 
+/** The source decides which titles its fields have twice. */
+const uncheckedTitle = {
+  title_key: ({ title }: Given) => titleKey(textOf(title)),
+  twin_id: ({ id }: Given) => id,
+}
+
 const segmentStage = (kind: 'tag' | 'badge'): Stage =>
   stage({
     name: `${kind}s`,
@@ -102,7 +109,7 @@ const segmentStage = (kind: 'tag' | 'badge'): Stage =>
     list: `${kind}s.list`,
     table: segments,
     shown: () => ({ kind }),
-    columns: { kind: () => kind },
+    columns: { kind: () => kind, ...uncheckedTitle },
     inserts: { creator_id: (_, { owner }) => owner, member_count: () => uncounted },
   })
 
@@ -124,6 +131,7 @@ const allOptions = stage({
   columns: {
     kind: (_, { parents }) => kindOf(parents[0] ?? {}),
     custom_field_id: (_, { params }) => params['custom_field_id'],
+    ...uncheckedTitle,
   },
 })
 

@@ -1,4 +1,5 @@
 /** Custom fields with their options, tags and badges with their members, and answers. */
+import { titleKey } from '../../../../../lib/rules/titles.ts'
 import { rowsOf } from '../../../../../lib/storage/rows-of.ts'
 import {
   type AnswerRow,
@@ -41,7 +42,13 @@ const allFields = pushStage({
 })
 
 /** Columns of segments that are made of others, or of the members who have them. */
-const ofSegments = ['kind', 'custom_field_id', 'member_count', 'avatar_id'] as const
+const ofSegments = ['kind', 'custom_field_id', 'title_key', 'twin_id', 'member_count', 'avatar_id'] as const
+
+/** Whether a record of the server has the title of a row. */
+const hasTitleOf =
+  (row: { readonly title: string }) =>
+  (record: Readonly<Record<string, unknown>>): boolean =>
+    titleKey(textOf(record['title'])) === titleKey(row.title)
 
 const allOptions = pushStage({
   name: 'options',
@@ -53,10 +60,9 @@ const allOptions = pushStage({
   params: ({ custom_field_id }, push) => ({ custom_field_id: push.there('custom_fields', custom_field_id) }),
   body: ({ title, description }) => given({ title, description }),
   changes: ({ title, description }) => ({ title, description }),
-  taken({ custom_field_id, title }, push) {
-    const params = { custom_field_id: push.there('custom_fields', custom_field_id) }
-    const isIt = (record: Readonly<Record<string, unknown>>) => textOf(record['title']).toLowerCase() === title.toLowerCase()
-    return idInList(push, 'options.list', params, { term: title }, isIt)
+  taken(row, push) {
+    const params = { custom_field_id: push.there('custom_fields', row.custom_field_id) }
+    return idInList(push, 'options.list', params, { term: row.title }, hasTitleOf(row))
   },
   follows: [...ofSegments, 'color', 'avatar_url'],
   madeBy: 'creator_id',
@@ -71,7 +77,8 @@ const allTags = pushStage({
   update: 'tags.update',
   body: ({ title, description, color }) => given({ title, description, color }),
   changes: ({ title, description, color }) => ({ title, description, color }),
-  follows: [...ofSegments, 'avatar_url', 'is_ad_hoc'],
+  taken: (row, push) => idInList(push, 'tags.list', {}, {}, hasTitleOf(row)),
+  follows: ['avatar_url', 'is_ad_hoc', ...ofSegments],
   madeBy: 'creator_id',
 })
 
@@ -87,7 +94,8 @@ const allBadges = pushStage({
     return given({ title, description, color, avatar_id: await push.upload(avatar_url ?? '') })
   },
   changes: ({ title, description, color }) => ({ title, description, color }),
-  follows: [...ofSegments, 'avatar_url', 'is_ad_hoc'],
+  taken: (row, push) => idInList(push, 'badges.list', {}, {}, hasTitleOf(row)),
+  follows: ['avatar_url', 'is_ad_hoc', ...ofSegments],
   madeBy: 'creator_id',
 })
 

@@ -1,4 +1,5 @@
 /** Collections, spaces, members, and the spaces that they are in. */
+import { titleKey } from '../../../../../lib/rules/titles.ts'
 import { rowsOf } from '../../../../../lib/storage/rows-of.ts'
 import { collections, members, spaceMemberships, spaces } from '../../../../../lib/storage/tables/members.ts'
 import { isGiven, textOf } from '../../given.ts'
@@ -18,8 +19,6 @@ export async function idInList(
   return undefined
 }
 
-const nameKey = (name: string): string => name.trim().normalize('NFC').toLowerCase()
-
 const allCollections = pushStage({
   name: 'collections',
   group: 'collections',
@@ -32,7 +31,7 @@ const allCollections = pushStage({
   update: 'collections.update',
   body: (row) => given({ name: row.name, description: row.description, visible_to_members: row.visible_to_members }),
   changes: ({ name, description, visible_to_members }) => ({ name, description, visible_to_members }),
-  taken: (row, push) => idInList(push, 'collections.list', {}, {}, ({ name }) => nameKey(textOf(name)) === nameKey(row.name)),
+  taken: (row, push) => idInList(push, 'collections.list', {}, {}, ({ name }) => titleKey(textOf(name)) === titleKey(row.name)),
   follows: ['name_key', 'position'],
 })
 

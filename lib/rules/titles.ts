@@ -1,0 +1,97 @@
+/** The titles of tags, badges and options: each is in its field once. */
+import type { Context } from '../context.ts'
+import { fail, invalid } from '../errors.ts'
+import { batchesOf } from '../storage/rows-of.ts'
+import type { Id } from '../storage/table.ts'
+import { type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
+
+/** The comparison key of a title: case does not matter, nor the composition of accented letters. */
+export const titleKey = (title: string): string => title.normalize('NFC').toLowerCase().trim()
+
+/** Whether two of these titles are the same. */
+export const hasTwins = (titles: readonly string[]): boolean => new Set(titles.map(titleKey)).size < titles.length
+
+/** Letters that Unicode does not take for others with a mark. */
+const plainLetters: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th', ð: 'd', đ: 'd', ø: 'o', ł: 'l', ħ: 'h', ı: 'i' },
+}
+
+/** A title as it is searched: accents of Latin, Greek and Cyrillic letters do not matter either. */
+export const searchKey = (title: string): string =>
+  title
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/[ßæœþðđøłħı]/g, (letter) => plainLetters[letter] ?? letter)
+    .trim()
+
+/** The columns of a title that is new in its field. */
+export const newTitle = (title: string) => ({ title, title_key: titleKey(title), twin_id: '0' })
+
+/**
+ * A tag, badge or option of a field with this title. It needs no lock: whoever adds the same title at the same moment violates a
+ * key, and looks again.
+ * @param but the id of a row that may have it
+ */
+export async function segmentTitled(
+  { tx }: Pick<Context, 'tx'>,
+  custom_field_id: Id,
+  title: string,
+  but?: Id,
+): Promise<SegmentRow | undefined> {
+  const title_key = titleKey(title)
+  const known = (await tx.find(segments, { where: { custom_field_id, title_key }, limit: 2 })).find(({ id }) => id !== but)
+  if (known) return known
+  let isFirst = true
+  for await (const rows of batchesOf(tx, segments, { custom_field_id, twin_id: null })) {
+    // Some get their keys with each look, so that nobody waits for all of them.
+    if (isFirst) for (const row of rows) await giveKey({ tx }, row)
+    isFirst = false
+    const found = rows.find((row) => row.id !== but && titleKey(row.title) === title_key)
+    if (found) return found
+  }
+  return undefined
+}
+
+async function giveKey({ tx }: Pick<Context, 'tx'>, { id, title }: SegmentRow): Promise<void> {
+  await tx.update(segments, id, { title_key: titleKey(title), twin_id: id }, { title, twin_id: null })
+}
+
+const taken = {
+  tag: 'title is already a tag of this network',
+  badge: 'title is already a badge of this network',
+  option: 'title is already an option of this field',
+} as const
+
+/** The columns of a new tag, badge or option. */
+type NewSegment = Pick<SegmentRow, 'kind' | 'custom_field_id' | 'title' | 'creator_id'> &
+  Partial<Pick<SegmentRow, 'avatar_id' | 'avatar_url' | 'is_ad_hoc'>> & {
+    readonly description?: string | null | undefined
+    readonly color?: string | null | undefined
+  }
+
+/**
+ * Adds a tag, a badge or an option.
+ * @throws ApiError 422 when its field has one with this title
+ */
+export async function addSegment(context: Pick<Context, 'tx' | 'stamp'>, segment: NewSegment): Promise<SegmentRow> {
+  const { kind, custom_field_id, title } = segment
+  if (await segmentTitled(context, custom_field_id, title)) fail(invalid('title'), taken[kind])
+  return context.tx.insert(segments, { ...context.stamp(), ...segment, ...newTitle(title) })
+}
+
+/**
+ * The columns of another title of a tag, badge or option, which the caller has locked. Twins of an earlier version may change the
+ * case of their title.
+ * @throws ApiError 422 when another one of its field has it
+ */
+export async function changedTitle(
+  context: Pick<Context, 'tx'>,
+  { id, kind, custom_field_id, title: before }: SegmentRow,
+  title: string | undefined,
+): Promise<Partial<ReturnType<typeof newTitle>>> {
+  if (title === undefined) return {}
+  if (titleKey(title) === titleKey(before)) return { title }
+  if (await segmentTitled(context, custom_field_id, title, id)) fail(invalid('title'), taken[kind])
+  return newTitle(title)
+}
