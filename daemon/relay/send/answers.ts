@@ -131,9 +131,10 @@ export function informationalFilter(): (piece: Buffer) => Buffer {
         data = data.subarray(end)
       }
       // The parser passes over empty lines before an answer too.
-      const start = data.findIndex((byte) => byte !== lineFeed && byte !== carriageReturn)
-      if (start === -1) return nothing
-      data = data.subarray(start)
+      let start = 0
+      while (data[start] === lineFeed || data[start] === carriageReturn) start++
+      if (start > 0) data = data.subarray(start)
+      if (data.length === 0) return nothing
       const kind = kindOf(data)
       if (kind === 'other') {
         isOver = true
