@@ -97,12 +97,19 @@ export async function nameServer(replies: { a: Reply; aaaa: Reply }) {
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
-  onTestFinished(() => void socket.close())
   const { port } = socket.address()
+  const closed = once(socket, 'close')
+  let isOpen = true
+  async function close(): Promise<void> {
+    if (isOpen) socket.close()
+    isOpen = false
+    await closed
+  }
+  onTestFinished(close)
   const resolve = systemResolve(() => {
     const resolver = new Resolver({ timeout: 2000, tries: 2 })
     resolver.setServers([`127.0.0.1:${port}`])
     return resolver
   })
-  return { port, questions, replies, resolve }
+  return { port, questions, replies, resolve, close }
 }
