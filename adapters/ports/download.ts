@@ -48,7 +48,8 @@ export function guardedDownloads(guard: DownloadGuard): Downloader {
   function open({ Agent, buildConnector }: typeof undici, fileBytes: () => number): undici.Agent {
     const connector = buildConnector({ lookup, timeout: timeout * 1000, allowH2: false })
     const connect: typeof connector = (to, done) =>
-      connector(to, (...made) => {
+      // RFC 6066, section 3: the name for TLS has no dot at its end, as names in URLs may.
+      connector(to.hostname.endsWith('.') ? { ...to, servername: to.hostname.slice(0, -1) } : to, (...made) => {
         const [, socket] = made
         socket?.on('readable', () => {
           if (socket.bytesRead > maxOverhead + 2 * fileBytes())

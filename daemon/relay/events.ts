@@ -14,6 +14,8 @@ export interface AttemptReport {
   readonly status: number | null
   readonly reason: string
   readonly milliseconds: number
+  /** Whether the request was sent twice, because a connection that had been kept broke before any answer. Absent if not. */
+  readonly repeated?: true
   /** The new state of the delivery. */
   readonly state: 'delivered' | 'pending' | 'dead'
   /** When it is tried again, ISO 8601; null when it is not. */

@@ -55,6 +55,8 @@ export const settingRules = {
   retrySchedule: v.optional(listOf(seconds(0, year), 1, 100), defaultSchedule),
   /** Seconds for a whole attempt: name, connection, TLS, request and answer. */
   timeout: v.optional(seconds(0.01, 300), 10),
+  /** Seconds after which a connection takes no further request, so that a receiver that moves in DNS is followed. */
+  maxConnectionAge: v.optional(seconds(0.01, 86_400), 300),
   /** Seconds from the opening of a circuit to the first probe. */
   breakerCooldown: v.optional(seconds(0.01, 86_400), 30),
   /** Consecutive failures that open a circuit. */

@@ -74,7 +74,7 @@ function sentence(fields: Fields): string {
   switch (fields['message']) {
     case 'delivery.attempted': {
       const what = `${text('event_type')} ${text('event_id')} → endpoint ${text('endpoint_id')}`
-      const how = `${text('status') === 'null' ? text('reason') : text('status')}, ${text('milliseconds')} ms, attempt ${text('attempt')}`
+      const how = `${text('status') === 'null' ? text('reason') : text('status')}, ${text('milliseconds')} ms, attempt ${text('attempt')}${fields['repeated'] ? ', repeated on a new connection' : ''}`
       if (fields['state'] === 'delivered') return `delivered  ${what}  (${how})`
       if (fields['state'] === 'dead') return `dead       ${what}  (${text('outcome')}: ${how}; no attempts left)`
       // While the circuit is open, its probes decide when it is sent again.

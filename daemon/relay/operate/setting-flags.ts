@@ -38,6 +38,7 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
     read: (given) => String(given).split(',').map(secondsOf('--retry-schedule')),
   },
   timeout: seconds('--timeout', 'for a whole attempt'),
+  maxConnectionAge: seconds('--max-connection-age', 'after which a connection takes no further request'),
   breakerCooldown: seconds('--breaker-cooldown', 'from the opening of a circuit to the first probe'),
   lease: seconds('--lease', 'how long a relay keeps its endpoints without a heartbeat, if several share a database'),
   allowHttp: onOff('--allow-http', 'allow http: URLs'),

@@ -90,6 +90,7 @@ function report(
     status: outcome.status,
     reason: outcome.reason,
     milliseconds: outcome.milliseconds,
+    ...(outcome.repeated ? { repeated: true as const } : {}),
     state: result.state,
     next_at: result.state === 'pending' ? new Date(result.due).toISOString() : null,
     breaker: run.circuit,

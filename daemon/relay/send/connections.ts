@@ -2,13 +2,15 @@
  * Keep-alive connections, one pool per endpoint. Not per origin: of two endpoints on one host, the one that hangs would
  * otherwise hold the connections that the other one waits for.
  */
-import type { Socket } from 'node:net'
 import { buildConnector, type Dispatcher, Pool } from 'undici/index.js'
+import { watchAnswers } from './answers.ts'
 import { type GuardSettings, guardedLookup, type Resolve } from './guard.ts'
 
 export interface Connections {
   /** The pool of an endpoint at an origin; a change of origin or settings begins a new one. */
   to(endpoint: number, origin: string): Dispatcher
+  /** A new pool of an endpoint: the first request to it has a connection that none had before. Others finish on the old one. */
+  renew(endpoint: number, origin: string): Dispatcher
   /** Lets go of an endpoint's pool once its running requests are done. */
   forget(endpoint: number): void
   close(): Promise<void>
@@ -17,6 +19,8 @@ export interface Connections {
 export interface ConnectionSettings extends GuardSettings {
   /** Seconds for a whole attempt, and so for connecting. */
   readonly timeout: number
+  /** Seconds after which a connection takes no further request. */
+  readonly maxConnectionAge: number
   /** PEM certificates to trust besides the system's, for development. */
   readonly ca?: string
 }
@@ -24,33 +28,10 @@ export interface ConnectionSettings extends GuardSettings {
 /** Pools kept when idle; beyond that the one that was used longest ago is closed. */
 const maxPools = 1024
 /**
- * Bytes of one answer, whatever they are. Headers and body are limited where they are read. Extensions of chunks, a reason
- * phrase and empty lines are seen by nobody, and may continue as long as the attempt.
- */
-const maxBytes = 1024 * 1024
-/**
  * Each address of a name has this part of the time for connecting while there are others. Node's own 250 ms are too few for a
  * receiver that is far away. Its other address may be of a kind that this machine does not reach.
  */
 const partForAnAddress = 1 / 4
-
-class AnswerTooLong extends Error {
-  readonly code = 'FOLKMOOT_ANSWER_TOO_LONG'
-}
-
-/** Ends a connection whose present answer is too long. */
-function limitAnswers(socket: Socket): void {
-  let written = 0
-  let begun = 0
-  let read = 0
-  socket.on('readable', () => {
-    // There is one request at a time, so another one has been written when an answer is over.
-    if (socket.bytesWritten !== written) begun = read
-    written = socket.bytesWritten
-    read = socket.bytesRead
-    if (read - begun > maxBytes) socket.destroy(new AnswerTooLong())
-  })
-}
 
 interface Opened {
   readonly origin: string
@@ -61,9 +42,10 @@ interface Opened {
 
 export function openConnections(settings: () => ConnectionSettings, resolve: Resolve): Connections {
   const pools = new Map<number, Opened>()
-  const lookup = guardedLookup(resolve, settings)
+  const closing = new AbortController()
+  const lookup = guardedLookup(resolve, settings, closing.signal)
 
-  function open(origin: string, { timeout, ca }: ConnectionSettings): Pool {
+  function open(origin: string, { timeout, maxConnectionAge, ca }: ConnectionSettings): Pool {
     // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
     const milliseconds = Math.ceil(timeout * 1000) + 1000
     const connector = buildConnector({
@@ -74,8 +56,9 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
       ...(ca === undefined ? {} : { ca }),
     })
     const connect: typeof connector = (to, done) =>
-      connector(to, (...made) => {
-        if (made[1]) limitAnswers(made[1])
+      // RFC 6066, section 3: the name for TLS has no dot at its end, as names in URLs may.
+      connector(to.hostname.endsWith('.') ? { ...to, servername: to.hostname.slice(0, -1) } : to, (...made) => {
+        if (made[1]) watchAnswers(made[1])
         done(...made)
       })
     return new Pool(origin, {
@@ -89,6 +72,8 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
       // Shorter than most servers', or theirs if they say so: the fewer requests meet a socket that is just being closed.
       keepAliveTimeout: 4000,
       keepAliveMaxTimeout: 60_000,
+      // One that is always busy would stay at an address that the name left long ago.
+      clientTtl: maxConnectionAge * 1000,
     })
   }
 
@@ -101,26 +86,32 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
     pools.delete(endpoint)
   }
 
+  function renew(endpoint: number, origin: string): Pool {
+    release(endpoint)
+    const oldest = pools.size >= maxPools ? pools.keys().next().value : undefined
+    if (oldest !== undefined) release(oldest)
+    const under = settings()
+    const pool = open(origin, under)
+    pools.set(endpoint, { origin, under, pool })
+    return pool
+  }
+
   return {
     to(endpoint, origin) {
       const known = pools.get(endpoint)
-      const under = settings()
-      if (known?.origin === origin && known.under === under) {
+      if (known?.origin === origin && known.under === settings()) {
         if (pools.size < maxPools / 2) return known.pool
         // Back to the end: a Map keeps the order in which it was filled.
         pools.delete(endpoint)
         pools.set(endpoint, known)
         return known.pool
       }
-      release(endpoint)
-      const oldest = pools.size >= maxPools ? pools.keys().next().value : undefined
-      if (oldest !== undefined) release(oldest)
-      const pool = open(origin, under)
-      pools.set(endpoint, { origin, under, pool })
-      return pool
+      return renew(endpoint, origin)
     },
+    renew,
     forget: release,
     async close() {
+      closing.abort()
       const all = [...pools.values()]
       pools.clear()
       await Promise.all(all.map(({ pool }) => pool.destroy().catch(() => undefined)))

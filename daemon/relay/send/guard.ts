@@ -76,16 +76,22 @@ const addressAllowed = (address: string, { allowPrivate, allowAddresses }: Guard
 /** A host without the brackets of an IPv6 address. */
 const bareHost = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)
 
-/** How a name is turned into addresses. */
-export type Resolve = (hostname: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
+export interface Address {
+  readonly address: string
+  readonly family: number
+}
+
+/** How a name is turned into addresses; the signal ends that. */
+export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<readonly Address[]>
 
 /**
  * A `lookup` for `net.connect` and `tls.connect` that hands on allowed addresses only: what was checked is what is dialled.
  * Calls back with `Refused` when none is left.
+ * @param signal ends look-ups that are under way
  */
-export function guardedLookup(resolve: Resolve, settings: () => GuardSettings): LookupFunction {
+export function guardedLookup(resolve: Resolve, settings: () => GuardSettings, signal?: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname)
+    resolve(hostname, signal)
       .then((all) => {
         const rules = settings()
         const allowed = all.filter(({ address }) => addressAllowed(address, rules))

@@ -1,4 +1,5 @@
 /** The outcome of one attempt. */
+import { BadAnswer } from './answers.ts'
 import { Refused } from './guard.ts'
 
 /**
@@ -33,6 +34,8 @@ export interface Outcome {
   /** Seconds, as the receiver asked. */
   readonly retryAfter: number | undefined
   readonly milliseconds: number
+  /** Whether the request was repeated at once, because a connection that had been kept broke without any answer. */
+  readonly repeated?: true
   /** The beginning of an answer that was not 2xx, for the operator. Never logged: a stranger wrote it. */
   readonly answer?: string
 }
@@ -50,6 +53,7 @@ const byCode: Readonly<Record<string, FailureClass>> = {
   EAI_FAIL: 'dns',
   ETIMEOUT: 'dns',
   EBADNAME: 'dns',
+  ECANCELLED: 'dns',
   EHOSTUNREACH: 'unreachable',
   ENETUNREACH: 'unreachable',
   EADDRNOTAVAIL: 'unreachable',
@@ -63,7 +67,6 @@ const byCode: Readonly<Record<string, FailureClass>> = {
   UND_ERR_RESPONSE: 'protocol',
   // The codes of undici's parser for an invalid answer.
   ERR_ASSERTION: 'protocol',
-  FOLKMOOT_ANSWER_TOO_LONG: 'protocol',
   EPROTO: 'tls',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'tls',
   SELF_SIGNED_CERT_IN_CHAIN: 'tls',
@@ -88,6 +91,7 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
   // Several addresses were tried: the first failure speaks for them.
   if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0])
   if (error instanceof Refused) return { result: 'blocked', reason: error.message }
+  if (error instanceof BadAnswer) return { result: 'protocol', reason: error.message }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   // Undici has one code for a connection that ends and for an answer that it cannot follow.
   if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)$/.test(error.message))

@@ -1,10 +1,18 @@
 /** One request: the stored bytes, posted once, and its answer read as far as it matters. */
 import type { Dispatcher } from 'undici/index.js'
+import type { Clock } from '../clock.ts'
+import { brokeUnanswered } from './answers.ts'
 import { classify, classifyStatus, type Outcome } from './outcome.ts'
 import { parseRetryAfter } from './retry-after.ts'
 
 /** The outcome of a request; its caller measures the duration of the attempt. */
 export type Answer = Omit<Outcome, 'milliseconds'>
+
+/** The outcome of one request, and whether it may not have arrived because its connection had been kept for too long. */
+export interface Posted {
+  readonly answer: Answer
+  readonly isLost: boolean
+}
 
 export interface PostRequest {
   readonly origin: string
@@ -13,8 +21,7 @@ export interface PostRequest {
   readonly body: Uint8Array
   /** Asked when there is a connection, which may take long: whether it may still be sent. */
   readonly isAllowed: () => boolean
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** Why a request was stopped, though its time was not over. Its message becomes the outcome's reason. */
@@ -27,9 +34,13 @@ const maxAnswerBytes = 64 * 1024
 /** Of one that is not 2xx this much is kept. */
 const keptAnswerBytes = 2 * 1024
 
-/** Informational answers (1xx) before the answer itself: so many, with headers of so many characters. */
-const maxInformational = 16
-const maxInformationalLength = 64 * 1024
+/**
+ * Milliseconds for the rest of an answer that has acknowledged. Most have none, or it is there already. The connection is kept if
+ * it comes.
+ */
+const restMs = 250
+
+const acknowledges = (status: number | null): boolean => status !== null && status >= 200 && status < 300
 
 /** The outcome of a request that its signal ended. */
 export const endedBy = (reason: unknown, status: number | null = null, retryAfter?: number): Answer =>
@@ -38,30 +49,32 @@ export const endedBy = (reason: unknown, status: number | null = null, retryAfte
     : { result: 'timeout', reason: 'no answer in time', status, retryAfter }
 
 /**
- * Posts once, and follows nothing. Never rejects.
+ * Posts once, and follows nothing. Never rejects. The status acknowledges, whatever becomes of the body after it.
  * @param signal ends the request: by a `Stopped`, else because its time is over
  */
-export function post(dispatcher: Dispatcher, request: PostRequest, signal: AbortSignal): Promise<Answer> {
+export function post(dispatcher: Dispatcher, request: PostRequest, signal: AbortSignal): Promise<Posted> {
   return new Promise((resolve) => {
+    const { origin, path, headers, body, clock } = request
     let controller: Dispatcher.DispatchController | undefined
     let settled = false
     let status: number | null = null
     let retryAfter: string | undefined
     let received = 0
-    let informational = 0
-    let informationalLength = 0
+    let stopWaiting = (): void => undefined
     const kept: Buffer[] = []
 
-    function settle(outcome: Answer): void {
+    function settle(outcome: Answer, isLost = false): void {
       if (settled) return
       settled = true
       signal.removeEventListener('abort', abort)
-      resolve(outcome)
+      stopWaiting()
+      resolve({ answer: acknowledges(status) ? answered() : outcome, isLost })
     }
     /** The delay that the answer asks for; its headers count, even if its body breaks off. */
     const asked = (): number | undefined =>
-      status === null || status < 300 ? undefined : parseRetryAfter(retryAfter, request.now())
-    const failed = (result: Outcome['result'], reason: string): void => settle({ result, reason, status, retryAfter: asked() })
+      status === null || status < 300 ? undefined : parseRetryAfter(retryAfter, clock.now())
+    const failed = (result: Outcome['result'], reason: string, isLost = false): void =>
+      settle({ result, reason, status, retryAfter: asked() }, isLost)
 
     /** Ends the request and its connection; before the request begins there is nothing to end but the waiting. */
     function stop(reason: unknown): void {
@@ -76,22 +89,27 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       controller?.abort(new Error(reason))
     }
 
-    function answer(): Answer {
+    function answered(): Answer {
       if (status === null) return { result: 'protocol', reason: 'no status', status, retryAfter: undefined }
       const reason = String(status)
-      if (status >= 200 && status < 300) return { result: 'delivered', reason, status, retryAfter: undefined }
+      if (acknowledges(status)) return { result: 'delivered', reason, status, retryAfter: undefined }
       // A NUL is text that PostgreSQL does not take: whoever answers with one must not stop the recording of results.
       const text = Buffer.concat(kept).subarray(0, keptAnswerBytes).toString('utf8').replaceAll('\0', '\ufffd')
       return { result: classifyStatus(status), reason, status, retryAfter: asked(), ...(text === '' ? {} : { answer: text }) }
     }
 
+    /** Does without the rest of an answer, and ends its connection. */
+    function drop(reason: string): void {
+      settle(answered())
+      controller?.abort(new Error(reason))
+    }
+
     function broken(error: unknown): void {
       const { result, reason } = classify(error)
-      failed(result, reason)
+      failed(result, reason, result === 'reset' && brokeUnanswered(error))
     }
 
     signal.addEventListener('abort', abort)
-    const { origin, path, headers, body } = request
     try {
       dispatcher.dispatch(
         { origin, path, method: 'POST', headers, body },
@@ -108,27 +126,18 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
             failed('protocol', 'upgrade')
           },
           onResponseStart(_, code, given) {
-            if (code < 100) return refuse('a status below 100')
-            // 1xx are not the answer. But reading them costs as much as reading one.
-            if (code < 200) {
-              informational++
-              informationalLength += JSON.stringify(given).length
-              if (informational > maxInformational || informationalLength > maxInformationalLength)
-                refuse('endless informational answers')
-              return
-            }
+            if (code < 200) return refuse('a status below 200')
             status = code
             const header = given['retry-after']
             retryAfter = Array.isArray(header) ? header[0] : header
+            if (acknowledges(code)) stopWaiting = clock.timer(restMs, () => drop('no end of the answer'))
           },
-          onResponseData(given, chunk) {
+          onResponseData(_, chunk) {
             if (received < keptAnswerBytes && status !== null && status >= 300) kept.push(chunk)
             received += chunk.length
-            if (received <= maxAnswerBytes) return
-            settle(answer())
-            given.abort(new Error('answer too long'))
+            if (received > maxAnswerBytes) drop('answer too long')
           },
-          onResponseEnd: () => settle(answer()),
+          onResponseEnd: () => settle(answered()),
           onResponseError: (_, error) => broken(error),
         },
       )

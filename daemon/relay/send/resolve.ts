@@ -2,14 +2,18 @@
  * Resolves names without `getaddrinfo` if possible. That runs on the four threads of file access. Four names whose servers do
  * not answer would block every write of this process, including a host's outbox.
  */
+import { createSocket } from 'node:dgram'
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
-import type { Resolve } from './guard.ts'
+import { systemClock } from '../clock.ts'
+import type { Address, Resolve } from './guard.ts'
 
-type Address = { readonly address: string; readonly family: number }
-
-/** Seconds, tries: a name server that does not answer costs this much of an attempt's time. */
+/** Milliseconds, tries: name servers that answer nothing at all cost this much of an attempt's time. */
 const resolverOptions = { timeout: 2000, tries: 2 }
+/** Milliseconds for the other family once one has an address with a route: the resolution delay of RFC 8305, section 3. */
+const resolutionDelay = 50
+/** Of one family's addresses so many are looked at for a route. A stranger's name server may have thousands. */
+const mostTried = 8
 /** At most this many names at once go to `getaddrinfo`. */
 const systemSlots = 2
 
@@ -51,25 +55,74 @@ function textOf(path: string): string {
 const isLeftToSystem = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'].includes(String(error.code))
 
-/** Asks the hosts file, then the name servers, then (for search domains, mDNS and the like) the system. */
-export function systemResolve(): Resolve {
+/**
+ * Whether this machine has a route to an address, which `getaddrinfo` asks in the same way: the system refuses to connect a UDP
+ * socket otherwise. Nothing is sent.
+ */
+function hasRoute({ address, family }: Address): Promise<boolean> {
+  const socket = createSocket(family === 6 ? 'udp6' : 'udp4')
+  const asked = new Promise<boolean>((resolve) => {
+    socket.on('error', () => resolve(false))
+    socket.connect(443, address, (error?: Error) => resolve(!error))
+  })
+  return asked.finally(() => socket.close())
+}
+
+/**
+ * Asks for the addresses of both families at once. A family without an answer delays the other by 50 ms at most, unless this
+ * machine has no route to any of its addresses: then only the missing family can help.
+ */
+async function askServers(resolver: Resolver, name: string, signal?: AbortSignal): Promise<readonly Address[]> {
+  const found: Address[][] = []
+  const failed: unknown[] = []
+
+  /** Fails if this machine has no route to any address of the family. */
+  async function ask(place: number, family: number, answer: Promise<readonly string[]>): Promise<void> {
+    const addresses = await answer.then(
+      (all) => all.map((address) => ({ address, family })),
+      (error: unknown) => {
+        failed.push(error)
+        throw error
+      },
+    )
+    found[place] = addresses
+    for (const each of addresses.slice(0, mostTried)) if (await hasRoute(each)) return
+    throw new Error('no route to any address')
+  }
+
+  const cancel = (): void => resolver.cancel()
+  let stopWaiting = (): void => undefined
+  const shortly = (): Promise<void> =>
+    new Promise((done) => {
+      stopWaiting = systemClock.timer(resolutionDelay, done)
+    })
+  signal?.throwIfAborted()
+  signal?.addEventListener('abort', cancel)
+  try {
+    const families = [ask(0, 4, resolver.resolve4(name)), ask(1, 6, resolver.resolve6(name))]
+    const all = Promise.allSettled(families)
+    await Promise.race([all, Promise.any(families).then(shortly, () => all)])
+    // An answer that comes after this is not used.
+    const addresses = found.flat()
+    if (addresses.length > 0) return addresses
+    throw failed.find((error) => !isLeftToSystem(error)) ?? failed[0] ?? new Error(`${name} has no address`)
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+    stopWaiting()
+    // A query without an answer would keep the process alive until its last try is over.
+    cancel()
+  }
+}
+
+/**
+ * Asks the hosts file, then the name servers, then (for search domains, mDNS and the like) the system.
+ * @param newResolver makes a resolver for each name, because only all queries of one can be cancelled. It begins with the name
+ *   servers that the machine has then; they change with its network.
+ */
+export function systemResolve(newResolver = () => new Resolver(resolverOptions)): Resolve {
   const hosts = ofFile('/etc/hosts', parseHosts)
-  // A resolver keeps the name servers that it began with. Those of the machine change with its network.
-  const resolverNow = ofFile('/etc/resolv.conf', () => new Resolver(resolverOptions))
   let running = 0
   const waiting: (() => void)[] = []
-
-  async function askServers(name: string): Promise<readonly Address[]> {
-    const resolver = resolverNow()
-    const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-    const found = [
-      ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
-      ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
-    ]
-    if (found.length > 0) return found
-    const failed = [four, six].flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
-    throw failed.find((error) => !isLeftToSystem(error)) ?? failed[0] ?? new Error(`${name} has no address`)
-  }
 
   async function askSystem(name: string): Promise<readonly Address[]> {
     if (running >= systemSlots) await new Promise<void>((go) => waiting.push(go))
@@ -82,12 +135,12 @@ export function systemResolve(): Resolve {
     }
   }
 
-  return async (hostname) => {
+  return async (hostname, signal) => {
     const name = hostname.toLowerCase().replace(/\.$/, '')
     const known = hosts().get(name.endsWith('.localhost') ? 'localhost' : name)
     if (known) return known
     try {
-      return await askServers(name)
+      return await askServers(newResolver(), name, signal)
     } catch (error) {
       if (!isLeftToSystem(error)) throw error
       return askSystem(name)

@@ -74,7 +74,12 @@ export function createSender(settings: () => ConnectionSettings, clock: Clock, r
         ...signatureHeaders(secretsAt(endpoint, clock.now()), event_id, body, clock.now()),
       }
       const { origin, path } = url
-      return await post(connections.to(endpoint.ref, origin), { origin, path, headers, body, isAllowed, now: clock.now }, signal)
+      const request = { origin, path, headers, body, isAllowed, clock }
+      const { answer, isLost } = await post(connections.to(endpoint.ref, origin), request, signal)
+      if (!isLost || signal.aborted) return answer
+      // The receiver or a balancer has forgotten the connection. Should the event have arrived, its id tells the receiver.
+      const again = await post(connections.renew(endpoint.ref, origin), request, signal)
+      return { ...again.answer, repeated: true }
     } catch (error) {
       return { ...nothing, ...classify(error) }
     }

@@ -111,12 +111,12 @@ describe('a delivery', () => {
     [
       'sends headers and then nothing',
       (_: unknown, response: { writeHead(code: number): { write(text: string): void } }) =>
-        void response.writeHead(200).write('x'),
+        void response.writeHead(500).write('x'),
     ],
     [
       'drips its answer byte by byte',
       (_: unknown, response: import('node:http').ServerResponse) => {
-        response.writeHead(200)
+        response.writeHead(500)
         const dripping = setInterval(() => response.write('x'), 50)
         response.on('close', () => clearInterval(dripping))
       },

@@ -38,3 +38,16 @@ test.each([
   expect(lines.join('')).toContain(said)
   expect(lines.join('').indexOf('\n')).toBe(lines.join('').length - 1)
 })
+
+test.each([
+  [false, '(200, 3 ms, attempt 1, repeated on a new connection)'],
+  [true, '"repeated":true'],
+])('an attempt whose request was repeated says so, in JSON: %s', (json, said) => {
+  const lines: string[] = []
+  const log = createLog({ write: (line) => void lines.push(line) }, json)
+  const delivered = { ...failed, outcome: 'delivered', status: 200, reason: '200', state: 'delivered', next_at: null } as const
+  log.onAttempt?.({ ...delivered, repeated: true })
+  expect(lines.join('')).toContain(said)
+  log.onAttempt?.(delivered)
+  expect(lines[1]).not.toContain('repeated')
+})

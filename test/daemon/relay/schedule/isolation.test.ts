@@ -29,7 +29,7 @@ describe('one endpoint', () => {
   test('that is dead, one that drips and one that fails do not touch 97 healthy ones', async () => {
     const [healthy, failing] = await Promise.all([receiver(), receiver(status(500))])
     const dripping = await receiver((_, response) => {
-      response.writeHead(200, { 'content-length': '100000' })
+      response.writeHead(500, { 'content-length': '100000' })
       const drip = setInterval(() => response.write('x'), 50)
       response.on('close', () => clearInterval(drip))
     })

@@ -1,5 +1,4 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join, resolve as resolvePath } from 'node:path'
@@ -7,6 +6,7 @@ import { execPath, getuid, platform } from 'node:process'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryDirectory } from '../../../support/directory.ts'
+import { nameServer } from './support.ts'
 
 /** Asks for the address of each name that it reads. */
 const asking = `
@@ -35,34 +35,17 @@ function elsewhere() {
   }
 }
 
-/** A name server that has one address for every name, and none of IPv6. */
-async function nameServer(address: readonly number[]) {
-  const socket = createSocket('udp4', (query, from) => {
-    const asked = query.subarray(0, query.indexOf(0, 12) + 5)
-    const isIpv4 = asked.at(-3) === 1
-    const answer = Buffer.concat([asked, ...(isIpv4 ? [Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address])] : [])])
-    // An answer to one question, with so many records.
-    Buffer.from([0x81, 0x80, 0, 1, 0, isIpv4 ? 1 : 0, 0, 0, 0, 0]).copy(answer, 2)
-    socket.send(answer, from.port, from.address)
-  })
-  socket.bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address()
-  return { port, close: () => new Promise<void>((done) => socket.close(done)) }
-}
-
 const canMount = platform === 'linux' && getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0
 const noMount = 'another /etc/resolv.conf for one process needs root on Linux'
 
 test('names are asked of the name servers that the machine has now', async ({ skip }) => {
   if (!canMount) return skip(noMount)
   const machine = elsewhere()
-  const first = await nameServer([192, 0, 2, 1])
+  const first = await nameServer({ a: { addresses: ['192.0.2.1'] }, aaaa: {} })
   machine.askAt(first.port)
   expect(await machine.resolve('name.example')).toEqual([{ address: '192.0.2.1', family: 4 }])
 
-  const second = await nameServer([192, 0, 2, 2])
-  onTestFinished(second.close)
+  const second = await nameServer({ a: { addresses: ['192.0.2.2'] }, aaaa: {} })
   await first.close()
   machine.askAt(second.port)
   expect(await machine.resolve('name.example')).toEqual([{ address: '192.0.2.2', family: 4 }])
@@ -71,9 +54,21 @@ test('names are asked of the name servers that the machine has now', async ({ sk
 test('a machine without a name server leaves names to the system', async ({ skip }) => {
   if (!canMount) return skip(noMount)
   const machine = elsewhere()
-  const { port, close } = await nameServer([])
+  const { port, close } = await nameServer({ a: {}, aaaa: {} })
   await close()
   machine.askAt(port)
   // The failure is the system's: that of the name servers would be a receiver that refuses connections.
   expect(await machine.resolve('name.example')).toMatchObject({ code: expect.stringMatching(/^(EAI_AGAIN|ENOTFOUND)$/) })
+})
+
+test('a name server that drops queries for IPv6 delays no name of the machine', async ({ skip }) => {
+  if (!canMount) return skip(noMount)
+  const machine = elsewhere()
+  const { port } = await nameServer({ a: { addresses: ['127.0.0.1'] }, aaaa: { silent: true } })
+  machine.askAt(port)
+  const begin = performance.now()
+  for (let count = 0; count < 5; count++)
+    expect(await machine.resolve('name.example')).toEqual([{ address: '127.0.0.1', family: 4 }])
+  // The first look-up waits for the process to begin; each of them would take six seconds.
+  expect(performance.now() - begin).toBeLessThan(20_000)
 })

@@ -1,0 +1,151 @@
+/**
+ * Watches the answers on a connection before undici's parser reads them: bounds them, drops informational ones, and tells an
+ * answer that broke off from one that never began.
+ */
+import type { Socket } from 'node:net'
+
+/**
+ * Bytes of one answer, whatever they are. Headers and body are limited where they are read. Extensions of chunks, a reason
+ * phrase and empty lines are seen by nobody, and may continue as long as the attempt.
+ */
+const maxBytes = 1024 * 1024
+/** Informational answers (1xx) before the answer itself: so many, of so many bytes in all. */
+const maxInformational = 16
+const maxInformationalBytes = 64 * 1024
+
+/** An answer that is not HTTP as it should be. */
+export class BadAnswer extends Error {
+  override readonly name = 'BadAnswer'
+}
+
+/** Errors of connections that had been used before, and broke before the first byte of the next answer. */
+const unanswered = new WeakSet<Error>()
+
+/** Whether a connection that had been kept broke before any byte of the answer: the receiver may have closed it long before. */
+export const brokeUnanswered = (error: unknown): boolean => error instanceof Error && unanswered.has(error)
+
+/** Bounds the answers on a connection, drops those that are informational, and remembers how it breaks. */
+export function watchAnswers(socket: Socket): void {
+  const read = socket.read.bind(socket)
+  let written = 0
+  let bytes = 0
+  let isUsed = false
+  let dropInformational = informationalFilter()
+
+  /** There is one request at a time, so another one has been written when an answer is over. */
+  function noticeRequest(): void {
+    if (socket.bytesWritten === written) return
+    written = socket.bytesWritten
+    isUsed ||= bytes > 0
+    bytes = 0
+    dropInformational = informationalFilter()
+  }
+
+  socket.read = (size) => {
+    for (;;) {
+      const chunk: Buffer | null = read(size)
+      if (chunk === null) return null
+      noticeRequest()
+      bytes += chunk.length
+      try {
+        if (bytes > maxBytes) throw new BadAnswer('endless answer')
+        const rest = dropInformational(chunk)
+        // Undici would take an empty piece for the end of what there is.
+        if (rest.length > 0) return rest
+      } catch (error) {
+        socket.destroy(error instanceof Error ? error : new BadAnswer())
+        return null
+      }
+    }
+  }
+  socket.on('error', (error: Error) => {
+    noticeRequest()
+    if (isUsed && bytes === 0) unanswered.add(error)
+  })
+}
+
+const lineFeed = 10
+const carriageReturn = 13
+const nothing = Buffer.alloc(0)
+/** The place of the status in `HTTP/1.1 100 Continue`. */
+const statusAt = 9
+const one = 0x31
+const informationalLine = /^HTTP\/\d\.\d 1\d\d[ \r]/
+const exampleLine = 'HTTP/1.1 100 '
+
+/** The kind of an answer by the beginning of its status line. */
+function kindOf(data: Buffer): 'informational' | 'other' | 'undecided' {
+  const first = data[statusAt]
+  if (first !== undefined && first !== one) return 'other'
+  const line = data.toString('latin1', 0, exampleLine.length)
+  if (!informationalLine.test(line + exampleLine.slice(line.length)) || line.startsWith('101', statusAt)) return 'other'
+  return line.length < exampleLine.length ? 'undecided' : 'informational'
+}
+
+/** Finds the end of the fields of an answer, cut anywhere: its place in the piece, or `undefined` if it is still to come. */
+function endFinder(): (piece: Buffer) => number | undefined {
+  let lineLength = 0
+  let last = 0
+  return (piece) => {
+    for (let at = 0; at < piece.length; ) {
+      const feed = piece.indexOf(lineFeed, at)
+      const end = feed === -1 ? piece.length : feed + 1
+      lineLength += end - at
+      at = end
+      if (feed === -1) break
+      if ((feed > 0 ? piece[feed - 1] : last) !== carriageReturn) throw new BadAnswer('a line that ends without CR')
+      if (lineLength === 2) return end
+      lineLength = 0
+    }
+    last = piece.at(-1) ?? last
+    return undefined
+  }
+}
+
+/**
+ * Drops the informational answers before one answer. A client must be able to read them, unasked for too (RFC 9110, section
+ * 15.2). Undici ends the connection at a `100 Continue`, and does not keep it after one in HTTP/1.0. A 101 remains: nothing
+ * after it is HTTP.
+ * @returns takes the pieces of the answer, cut anywhere, and gives what is left of each
+ * @throws BadAnswer if there are too many
+ */
+export function informationalFilter(): (piece: Buffer) => Buffer {
+  let isOver = false
+  let count = 0
+  let bytes = 0
+  /** The beginning of a status line that may be any. */
+  let held: Buffer = nothing
+  let findEnd: ReturnType<typeof endFinder> | undefined
+
+  return (piece) => {
+    if (isOver) return piece
+    let data = held.length > 0 ? Buffer.concat([held, piece]) : piece
+    held = nothing
+    for (;;) {
+      if (findEnd) {
+        const end = findEnd(data)
+        bytes += end ?? data.length
+        if (bytes > maxInformationalBytes) throw new BadAnswer('endless informational answers')
+        if (end === undefined) return nothing
+        findEnd = undefined
+        data = data.subarray(end)
+      }
+      // The parser passes over empty lines before an answer too.
+      let start = 0
+      while (data[start] === lineFeed || data[start] === carriageReturn) start++
+      if (start > 0) data = data.subarray(start)
+      if (data.length === 0) return nothing
+      const kind = kindOf(data)
+      if (kind === 'other') {
+        isOver = true
+        return data
+      }
+      if (kind === 'undecided') {
+        held = data
+        return nothing
+      }
+      if (++count > maxInformational) throw new BadAnswer('endless informational answers')
+      findEnd = endFinder()
+    }
+  }
+}
