@@ -97,6 +97,11 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     help: 'Age of the oldest event that waits to be delivered; the one metric to alert on.',
     registers,
   })
+  const storeLog = new Gauge({
+    name: 'relay_store_log_bytes',
+    help: 'Size of the write-ahead log of the relay store; 0 with PostgreSQL, which has its own metrics.',
+    registers,
+  })
   const breakers = new Gauge({
     name: 'relay_breaker_state',
     help: 'Circuits: 0 closed, 1 open, 2 probing.',
@@ -143,6 +148,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     waiting.reset()
     if (backlog) waiting.set({ unit: backlog.unit }, backlog.count)
     inFlight.set(running.scheduler.inFlight)
+    storeLog.set(running.store.logBytes())
     // Not known is not 0.
     pending.set(counts?.pending ?? Number.NaN)
     dead.set(counts?.dead ?? Number.NaN)
