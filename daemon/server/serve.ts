@@ -170,7 +170,8 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       )
     // Its first time is minutes away, and loading its schedule takes a part of the whole start.
     const { startMaintenance } = await import('./operate/maintenance.ts')
-    opened.push(startMaintenance(community, inbox, log))
+    const endMaintenance = startMaintenance(community, inbox, log)
+    opened.push(async () => endMaintenance())
     return { url: listening.url, close }
   } catch (error) {
     await close()
