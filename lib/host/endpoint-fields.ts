@@ -19,9 +19,11 @@ const isUrl = (text: string): boolean => {
     url.href.length <= 2048
   )
 }
+const portRule = 'must have another port than 0, which no relay connects to'
 const Url = v.pipe(
   v.string(urlRule),
   v.check(isUrl, urlRule),
+  v.check((text) => URL.parse(text)?.port !== '0', portRule),
   v.transform((text) => new URL(text).href),
 )
 
