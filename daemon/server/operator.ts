@@ -69,7 +69,7 @@ async function openCommunity(flags: StorageFlags, out: Output, missing: 'create'
   const told = (error: unknown) => out.warn(`the audit's inbox cannot be read: ${fault(error)}`)
   const inbox = auditInbox(community, opened.outbox, (files) => out.warn(refusedText(files)), told)
   const calls = inbox.over(community).by({ actor: commandActor() })
-  const addressWarning = async (url: string) => refusedByDefault(url) ?? null
+  const addressWarning = async (url: string) => refusedByDefault(url)
   return { operator: { ...calls, outbox: async () => opened.outbox, addressWarning }, close: () => community.close() }
 }
 

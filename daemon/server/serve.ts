@@ -134,7 +134,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       ...community,
       outbox: async () => outbox,
       // The relay of this process has refused what its settings do not allow.
-      addressWarning: async (url: string) => (flags.relay ? null : (refusedByDefault(url) ?? null)),
+      addressWarning: async (url: string) => (flags.relay ? undefined : refusedByDefault(url)),
       panelLink: async (wishes: LinkWishes) => panel.link(wishes),
     }
     const control = await controlOf(operator, flags.storage, log)

@@ -38,8 +38,9 @@ export async function addEndpoint(flags: EndpointFlags & { readonly url: string 
 
 /** A relay in another process has settings that nobody knows here. */
 async function warnOfAddress({ addressWarning }: Operator, { url }: Endpoint, out: Output): Promise<void> {
-  const reason = await addressWarning(url)
-  if (reason !== null) out.warn(`relays refuse this address, unless their settings allow it: ${reason}`)
+  // A running server of an earlier version does not know the call.
+  const reason = await addressWarning(url).catch(() => undefined)
+  if (reason !== undefined) out.warn(`relays refuse this address, unless their settings allow it: ${reason}`)
 }
 
 /** `endpoints list`: without keys and secrets. */
