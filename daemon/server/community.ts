@@ -18,7 +18,7 @@ export interface CommunityParts {
 export function communityOf(parts: CommunityParts, flags: ServeFlags): Community {
   const { storage, rateLimiter, assets, encryptionKeys, onError } = parts
   // Downloads for strangers stay out of the operator's own network, as webhooks do.
-  const guard: GuardSettings = { ...reach(flags), allowAddresses: [], ports: [] }
+  const guard = guardOf(flags)
   const download: DownloadGuard = {
     allows: (url) => checkUrl(url, guard).ok,
     lookup: guardedLookup(systemResolve(), () => guard),
@@ -45,6 +45,9 @@ export function reach(flags: ServeFlags): { readonly allowHttp: boolean; readonl
   const local = Boolean(flags.demo && flags.allowHttp)
   return { allowHttp: local, allowPrivate: local }
 }
+
+/** The same, as rules. */
+export const guardOf = (flags: ServeFlags): GuardSettings => ({ ...reach(flags), allowAddresses: [], ports: [] })
 
 /** How requests prove that they came by HTTPS, the same for the API and for uploads. */
 export const httpsOf = (flags: ServeFlags) => ({

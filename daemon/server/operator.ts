@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { realPath } from '../../adapters/files/process-lock.ts'
+import { refusedByDefault } from '../../lib/base/reach.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
 import type { NetworkRow } from '../../lib/storage/tables/administration.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'
@@ -68,7 +69,8 @@ async function openCommunity(flags: StorageFlags, out: Output, missing: 'create'
   const told = (error: unknown) => out.warn(`the audit's inbox cannot be read: ${fault(error)}`)
   const inbox = auditInbox(community, opened.outbox, (files) => out.warn(refusedText(files)), told)
   const calls = inbox.over(community).by({ actor: commandActor() })
-  return { operator: { ...calls, outbox: async () => opened.outbox }, close: () => community.close() }
+  const addressWarning = async (url: string) => refusedByDefault(url)
+  return { operator: { ...calls, outbox: async () => opened.outbox, addressWarning }, close: () => community.close() }
 }
 
 /** The server that runs on a storage or was named, if commands can reach one. */

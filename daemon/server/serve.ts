@@ -5,6 +5,8 @@ import { makeDirectory } from '../../adapters/files/directory.ts'
 import { errorCode } from '../../adapters/files/errors.ts'
 import { toNodeListener } from '../../adapters/http/node.ts'
 import { withoutPassword, withPasswordLeftOut } from '../../adapters/sql/postgres/address.ts'
+import { refusedByDefault } from '../../lib/base/reach.ts'
+import type { Community } from '../../lib/index.ts'
 import { isPublicUrl } from '../../lib/options.ts'
 import { closeAll } from '../close-all.ts'
 import type { Output } from '../output.ts'
@@ -12,7 +14,7 @@ import { encryptionKeysOf } from '../read-encryption-keys.ts'
 import type { Relay, RelayOptions } from '../relay/relay.ts'
 import { UsageError } from '../usage.ts'
 import { banner } from './banner.ts'
-import { communityOf, httpsOf, reach } from './community.ts'
+import { communityOf, guardOf, httpsOf, reach } from './community.ts'
 import { controlOf } from './control/of-server.ts'
 import { demoNetwork } from './demo/made.ts'
 import { withFaults } from './faults/listener.ts'
@@ -98,7 +100,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       (files) => log.warn(refusedText(files)),
       (error) => log.fault('in the audit', error),
     )
-    const community = inbox.over(own)
+    const community = inbox.over(flags.relay ? await ruled(own, flags) : own)
     await inbox.take()
     await warnOfUnreadable(storage, encryptionKeys, log.warn)
 
@@ -128,7 +130,13 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       address,
       toNodeListener(community, { bodyTimeoutMs: 120_000 }),
     )
-    const operator = { ...community, outbox: async () => outbox, panelLink: async (wishes: LinkWishes) => panel.link(wishes) }
+    const operator = {
+      ...community,
+      outbox: async () => outbox,
+      // The relay of this process has refused what its settings do not allow.
+      addressWarning: async (url: string) => (flags.relay ? undefined : refusedByDefault(url)),
+      panelLink: async (wishes: LinkWishes) => panel.link(wishes),
+    }
     const control = await controlOf(operator, flags.storage, log)
     opened.push(async () => control?.close())
 
@@ -170,7 +178,8 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       )
     // Its first time is minutes away, and loading its schedule takes a part of the whole start.
     const { startMaintenance } = await import('./operate/maintenance.ts')
-    opened.push(startMaintenance(community, inbox, log))
+    const endMaintenance = startMaintenance(community, inbox, log)
+    opened.push(async () => endMaintenance())
     return { url: listening.url, close }
   } catch (error) {
     await close()
@@ -197,6 +206,12 @@ async function metricsOf({ metricsPort }: ServeFlags, front: Front): Promise<Met
   if (metricsPort === undefined) return undefined
   const { startMetrics } = await import('./operate/metrics.ts')
   return startMetrics(metricsPort, () => front.phase)
+}
+
+/** The community, whose endpoints follow the rules of the relay in this process. */
+async function ruled(community: Community, flags: ServeFlags): Promise<Community> {
+  const { withRelayRules } = await import('./operate/relay-rules.ts')
+  return withRelayRules(community, guardOf(flags))
 }
 
 type RelayHas = Pick<RelayOptions, 'outbox' | 'encryptionKeys' | 'version'>

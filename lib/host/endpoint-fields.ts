@@ -5,7 +5,7 @@ import { fail, invalid } from '../errors.ts'
 import { hostEventName, webhookName } from '../events/catalogue.ts'
 import { integerBetween, listUpTo, optional, Title } from '../fields.ts'
 import { isEncrypted } from '../outbox/encryption.ts'
-import { attributes } from '../outbox/endpoint.ts'
+import { attributes, isRate } from '../outbox/endpoint.ts'
 import type { Audience } from '../outbox/values.ts'
 import { NetworkName, shape } from './arguments.ts'
 
@@ -19,9 +19,11 @@ const isUrl = (text: string): boolean => {
     url.href.length <= 2048
   )
 }
+const portRule = 'must have another port than 0, which no relay connects to'
 const Url = v.pipe(
   v.string(urlRule),
   v.check(isUrl, urlRule),
+  v.check((text) => URL.parse(text)?.port !== '0', portRule),
   v.transform((text) => new URL(text).href),
 )
 
@@ -68,7 +70,7 @@ const narrower = {
   rate_per_second: v.nullish(
     v.pipe(
       v.number(rateRule),
-      v.check((rate) => rate > 0 && rate <= 10_000, rateRule),
+      v.check((rate) => isRate(rate) && rate <= 10_000, rateRule),
     ),
   ),
 }

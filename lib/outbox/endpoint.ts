@@ -20,6 +20,12 @@ export const typeName = /^\w{1,100}$/
 /** ISO 8601 with `Z` or an offset. */
 export const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 const printable = /^[\x20-\x7e]{1,4096}$/
+/** What can sign: at least 24 bytes, or the private key of a pair (a seed, alone or with the public key). Hosts may give less. */
+const signing = /^(?:whsec_[A-Za-z0-9+/]{32,4088}={0,2}|whsk_(?:[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==))$/
+const secretPattern = new RegExp(`${signing.source}|^encrypted:[\\x20-\\x7e]{1,4086}$`)
+
+/** Whether a secret in plain text can sign. */
+export const canSign = (secret: string): boolean => signing.test(secret)
 
 const matching = (pattern: RegExp, rule?: string) => v.pipe(v.string(rule), v.regex(pattern, rule))
 const oneOf = <const T extends readonly string[]>(values: T) => v.picklist(values, `must be one of ${values.join(', ')}`)
@@ -36,13 +42,24 @@ const text = (most: number, rule: string) =>
 const list = <T>(item: v.GenericSchema<T>, most: number, rule: string) =>
   v.custom<readonly T[]>((given) => Array.isArray(given) && given.length <= most && given.every((each) => v.is(item, each)), rule)
 
-const replaced = list<Replaced>(
-  v.object({ value: matching(printable), until: matching(isoTime) }),
-  100,
-  'must be a list of values with the times of their end',
-)
+const replaced = (pattern: RegExp, rule: string) =>
+  list<Replaced>(
+    v.object({
+      value: matching(pattern),
+      until: v.pipe(
+        matching(isoTime),
+        v.check((time) => !Number.isNaN(Date.parse(time))),
+      ),
+    }),
+    100,
+    rule,
+  )
+const secretForms = '`whsec_` and at least 24 bytes in base64, or `whsk_` and an ed25519 private key'
 const urlRule = 'must be an https or http address'
 const rateRule = 'must be null or a number above 0'
+
+/** Whether a number is a rate: above 0, and with a finite time between two deliveries. */
+export const isRate = (rate: number): boolean => rate > 0 && Number.isFinite(rate) && Number.isFinite(1000 / rate)
 
 export const attributes = {
   /** Its name in lists and logs; null for none. */
@@ -55,11 +72,11 @@ export const attributes = {
   /** Sent as `Authorization: Bearer <key>`. */
   key: matching(printable, 'must be 1 to 4096 printable ASCII characters'),
   /** Signing secrets (`whsec_…`), newest first; none: unsigned. */
-  secrets: list(matching(printable), 100, 'must be a list of texts'),
+  secrets: list(matching(secretPattern), 100, `must be a list of secrets, each ${secretForms}`),
   /** Keys that were replaced, newest first: tried when the key is refused. Missing: none. */
-  old_keys: v.optional(replaced),
+  old_keys: v.optional(replaced(printable, 'must be a list of keys with the times of their end')),
   /** Secrets that were replaced, newest first: they sign as well. Missing: none. */
-  old_secrets: v.optional(replaced),
+  old_secrets: v.optional(replaced(secretPattern, `must be a list of secrets, each ${secretForms}, with the times of their end`)),
   /** Event types (`PostCreatedHook`) that it wants; null: every one of its audience. */
   events: v.nullable(list(matching(typeName), 1000, 'must be null or a list of event types')),
   /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
@@ -69,12 +86,7 @@ export const attributes = {
   /** `fifo`: the oldest event first, and never two at once. `subject`: the same for the events about one subject. */
   order: oneOf(orders),
   /** At most this many deliveries a second; null: no limit. */
-  rate_per_second: v.nullable(
-    v.pipe(
-      v.number(rateRule),
-      v.check((rate) => rate > 0 && Number.isFinite(rate), rateRule),
-    ),
-  ),
+  rate_per_second: v.nullable(v.pipe(v.number(rateRule), v.check(isRate, rateRule))),
 }
 
 /** The stored value of an omitted attribute. A nullable one is null. */

@@ -4,7 +4,7 @@ import { makeDirectory } from '../../files/directory.ts'
 import type { Statement } from '../statement.ts'
 import type { TableShape } from '../values.ts'
 import { storageErrorOf, uniqueViolationOf } from './errors.ts'
-import { makeFile } from './file.ts'
+import { logBytesKept, makeFile } from './file.ts'
 import { DatabaseSync } from './module.ts'
 import { type Prepared, prepared } from './old-node.ts'
 
@@ -101,7 +101,7 @@ export function openConnection(
     }
     database = new DatabaseSync(path, { timeout: briefly, readOnly })
     // FULL: a commit is on the disk when it returns. WAL: readers are not blocked by a writer.
-    if (!readOnly) database.exec('PRAGMA journal_mode = WAL')
+    if (!readOnly) database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${logBytesKept}`)
     database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000')
     // The first read of the file: only now is it known to be a database.
     database.prepare('SELECT count(*) FROM sqlite_schema').get()

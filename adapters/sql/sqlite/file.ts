@@ -3,6 +3,12 @@ import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { StorageError } from '../../../lib/storage/contract.ts'
 
 /**
+ * Bytes that the write-ahead log keeps when it begins anew, for `PRAGMA journal_size_limit`. It grows while somebody reads an old
+ * snapshot, and without a limit it would stay as large as it ever was. This is what it comes to between two checkpoints.
+ */
+export const logBytesKept = 16 * 1024 * 1024
+
+/**
  * Creates a file with mode 0600 if it is missing. One that is there is not opened, because closing it would drop all locks of
  * the process on it. SQLite has such locks for other connections. Without them another process may delete the log in use.
  *

@@ -23,7 +23,8 @@ export interface Metrics extends RelayEvents {
 export function createMetrics(relay: () => Relay | undefined, version: string): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  const labels = new Set<string>()
+  /** The labels of endpoints, and the outcomes that each has series of. */
+  const labels = new Map<string, Set<string>>()
 
   const attempts = new Counter({
     name: 'relay_attempts_total',
@@ -96,6 +97,11 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     help: 'Age of the oldest event that waits to be delivered; the one metric to alert on.',
     registers,
   })
+  const storeLog = new Gauge({
+    name: 'relay_store_log_bytes',
+    help: 'Size of the write-ahead log of the relay store; 0 with PostgreSQL, which has its own metrics.',
+    registers,
+  })
   const breakers = new Gauge({
     name: 'relay_breaker_state',
     help: 'Circuits: 0 closed, 1 open, 2 probing.',
@@ -108,7 +114,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   )
 
   function labelOf(endpoint: string): string {
-    if (labels.size < maxEndpoints) labels.add(endpoint)
+    if (labels.size < maxEndpoints && !labels.has(endpoint)) labels.set(endpoint, new Set())
     return labels.has(endpoint) ? endpoint : 'other'
   }
 
@@ -126,13 +132,23 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     }
   }
 
+  /** An endpoint is gone: its series end, and another one may have its label. */
+  function forget(endpoint: string): void {
+    for (const outcome of labels.get(endpoint) ?? []) attempts.remove({ endpoint, outcome })
+    labels.delete(endpoint)
+  }
+
   async function look(running: Relay): Promise<void> {
+    const here = new Set(Array.from(running.scheduler.endpoints, ({ endpoint }) => endpoint.id))
+    // Those that another relay removed or has taken over, and late attempts of those that were removed here.
+    for (const endpoint of labels.keys()) if (!here.has(endpoint)) forget(endpoint)
     const [counts, backlog] = await Promise.all([inTime(running.store.counts()), inTime(running.backlog())])
     ready.set(running.ready ? 1 : 0)
     behind.set(running.behindFor / 1000)
     waiting.reset()
     if (backlog) waiting.set({ unit: backlog.unit }, backlog.count)
     inFlight.set(running.scheduler.inFlight)
+    storeLog.set(running.store.logBytes())
     // Not known is not 0.
     pending.set(counts?.pending ?? Number.NaN)
     dead.set(counts?.dead ?? Number.NaN)
@@ -140,7 +156,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     else oldest.set(counts.oldestPending === null ? 0 : Math.max(0, running.now() - counts.oldestPending) / 1000)
     breakers.reset()
     const states = new Map<string, number>()
-    endpoints.set([...running.scheduler.endpoints].length)
+    endpoints.set(here.size)
     for (const { endpoint, circuit } of running.scheduler.endpoints) {
       const label = labelOf(endpoint.id)
       // Of those that share a label the worst one counts.
@@ -152,11 +168,14 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   return {
     contentType: registry.contentType,
     onAttempt(report) {
-      attempts.inc({ endpoint: labelOf(report.endpoint_id), outcome: report.outcome })
+      const endpoint = labelOf(report.endpoint_id)
+      attempts.inc({ endpoint, outcome: report.outcome })
+      labels.get(endpoint)?.add(report.outcome)
       durations.observe(report.milliseconds / 1000)
       if (report.state === 'delivered') lag.observe(report.age / 1000)
     },
-    onNotice({ kind }) {
+    onNotice({ kind, endpoint_id }) {
+      if (kind === 'endpoint.removed' && endpoint_id !== null) forget(endpoint_id)
       notices.inc({ kind })
       if (kind === 'outbox.damaged') corrupt.inc()
       if (kind === 'endpoint.opened') transitions.inc({ to: 'open' })

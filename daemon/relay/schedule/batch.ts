@@ -34,3 +34,6 @@ export const noticeOf = (
   text: string,
   event_id: string | null = null,
 ): Notice => ({ kind, network_id, endpoint_id: id, event_id, text })
+
+/** A notice for the log, the metrics and the panel that the host does not hear of. */
+export const unannounced = (notice: Notice): Notice => ({ ...notice, announced: false })

@@ -3,7 +3,7 @@ import type { CredentialsReader, Reading } from '../send/credentials.ts'
 import type { Endpoint, StoredEndpoint } from '../store/endpoint/endpoint.ts'
 import type { Notice } from '../store/notice.ts'
 import type { Disabling } from '../store/store.ts'
-import { type Batch, noticeOf } from './batch.ts'
+import { type Batch, noticeOf, unannounced } from './batch.ts'
 import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Ready } from './ready/ready.ts'
 import type { SubjectOrder } from './subject-order.ts'
@@ -131,8 +131,11 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
     },
     recordInto({ states, notices }) {
       for (const [run, circuitClosed] of forgiven) {
+        if (circuitClosed) {
+          const notice = noticeOf(run, 'endpoint.recovered', 'sending resumes: the endpoint was reset')
+          notices.push(run.circuitNews.closed() ? notice : unannounced(notice))
+        }
         states.set(run.endpoint.ref, run.record())
-        if (circuitClosed) notices.push(noticeOf(run, 'endpoint.recovered', 'sending resumes: the endpoint was reset'))
       }
       forgiven.clear()
       for (const run of readingChanged) {

@@ -1,8 +1,9 @@
 /** The effect of a result on its delivery, its endpoint and the notices to people. */
 import type { RelayEvents } from '../events.ts'
 import { isEndpointFailure } from '../send/outcome.ts'
+import type { Notice } from '../store/notice.ts'
 import type { Result } from '../store/store.ts'
-import { type Batch, noticeOf } from './batch.ts'
+import { type Batch, noticeOf, unannounced } from './batch.ts'
 import type { ResultEffect } from './endpoint/endpoint-health.ts'
 import { isNewsToRecord } from './endpoint/health.ts'
 import type { FinishedAttempt } from './in-flight.ts'
@@ -46,8 +47,8 @@ export async function applyResult(
 
   const isNews = isNewsToRecord(run.health)
   const effect = await run.learn(waiting, ticket, outcome, now)
-  if (outcome.result !== 'delivered' || effect.circuit || isNews) batch.states.set(ref, run.record())
   addNotices(attempt, batch, result, effect, now)
+  if (outcome.result !== 'delivered' || effect.circuit || isNews) batch.states.set(ref, run.record())
   batch.notifications.push(() => report(attempt, result, now, events))
 }
 
@@ -59,13 +60,22 @@ function addNotices(
   effect: ResultEffect,
   now: number,
 ): void {
-  const add = (kind: Parameters<typeof noticeOf>[1], text: string): void =>
-    void batch.notices.push(noticeOf(run, kind, text, outgoing?.event_id))
-  const addSometimes = (kind: Parameters<typeof noticeOf>[1], text: string): void => {
-    if (run.isNoticeDue(kind, now)) add(kind, text)
+  const add = (kind: Notice['kind'], text: string, announced = true): void => {
+    const notice = noticeOf(run, kind, text, outgoing?.event_id)
+    batch.notices.push(announced ? notice : unannounced(notice))
   }
-  if (effect.circuit === 'opened') add('endpoint.opened', `sending is paused: ${outcome.reason}`)
-  if (effect.circuit === 'closed') add('endpoint.recovered', 'sending resumes')
+  const addSometimes = (kind: Notice['kind'], text: string): void => {
+    const omitted = run.noticeDue(kind, now)
+    if (omitted !== undefined) add(kind, omitted === 0 ? text : `${text}; ${omitted} more since the last such notice`)
+  }
+  const news = run.circuitNews
+  if (effect.circuit === 'opened') {
+    const rest = news.opened(now)
+    add('endpoint.opened', `sending is paused: ${outcome.reason}${rest ?? ''}`, rest !== undefined)
+  }
+  const late = effect.circuit === 'reopened' ? news.stillOpen(now) : undefined
+  if (late !== undefined) add('endpoint.opened', `sending is still paused: ${outcome.reason}${late}`)
+  if (effect.circuit === 'closed') add('endpoint.recovered', 'sending resumes', news.closed())
   const isCounted = result.attempts > waiting.attempts
   if (isEndpointFailure(outcome) && isCounted && result.state === 'pending' && result.attempts === failingAt)
     addSometimes('endpoint.failing', `${failingAt} attempts failed: ${outcome.reason}`)

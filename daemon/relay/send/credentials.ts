@@ -3,6 +3,7 @@
  * is sent nothing: its deliveries wait.
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
+import { canSign } from '../../../lib/outbox/endpoint.ts'
 import type { Endpoint } from '../store/endpoint/endpoint.ts'
 import type { Attempt } from './sender.ts'
 
@@ -48,13 +49,13 @@ export function createCredentialsReader<Owner extends { readonly endpoint: Endpo
       const reading = { ring, text }
       latest.set(owner, reading)
       if (!hasEncrypted(endpoint)) {
-        changed(owner, { kind: 'read', plain: plainOf(endpoint) })
+        changed(owner, readingOf(endpoint))
         return
       }
       changed(owner, { kind: 'reading' })
       ring.open(endpoint).then(
         (opened) => {
-          if (latest.get(owner) === reading) changed(owner, { kind: 'read', plain: plainOf(opened) })
+          if (latest.get(owner) === reading) changed(owner, readingOf(opened))
         },
         (error: unknown) => {
           if (latest.get(owner) === reading) changed(owner, { kind: 'unreadable', problem: problemOf(error) })
@@ -71,6 +72,16 @@ export function createCredentialsReader<Owner extends { readonly endpoint: Endpo
 /** Why credentials cannot be read, for the operator. */
 export const problemOf = (error: unknown): string =>
   isEncryptionError(error) ? error.message : 'its credentials cannot be decrypted'
+
+/**
+ * A secret that cannot sign would make every attempt fail, or sign with an empty key. The check of records does not see what is encrypted,
+ * nor what an earlier version has ingested.
+ */
+function readingOf(endpoint: Endpoint): Reading {
+  const secrets = [...endpoint.secrets, ...endpoint.old_secrets.map(({ value }) => value)]
+  if (secrets.every(canSign)) return { kind: 'read', plain: plainOf(endpoint) }
+  return { kind: 'unreadable', problem: 'a signing secret of it cannot sign: rotate its secret, or register the endpoint again' }
+}
 
 const plainOf = ({ key, secrets, old_keys, old_secrets }: Endpoint): PlainCredentials => ({
   key,

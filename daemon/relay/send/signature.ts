@@ -1,5 +1,7 @@
 /** The Standard Webhooks triple: `webhook-id`, `webhook-timestamp`, `webhook-signature`. */
 import { createHmac, createPrivateKey, createSecretKey, sign } from 'node:crypto'
+import { canSign } from '../../../lib/outbox/endpoint.ts'
+import { Refused } from './guard.ts'
 
 /** Makes the signature of a body: `v1,…` or `v1a,…`. */
 type Signer = (head: string, body: Uint8Array) => string
@@ -12,6 +14,8 @@ function signerOf(secret: string): Signer {
   if (known) return known
   // Secrets rotate: what is left of them must not grow for ever.
   if (signers.size >= 10_000) signers.clear()
+  // Neither an empty key nor the half of one: a signature that anybody could make is worse than none.
+  if (!canSign(secret)) throw new Refused('a signing secret of the endpoint cannot sign')
   const signer = secret.startsWith('whsk_') ? asymmetric(secret) : symmetric(secret)
   signers.set(secret, signer)
   return signer

@@ -21,4 +21,6 @@ export interface Notice {
   readonly endpoint_id: string | null
   readonly event_id: string | null
   readonly text: string
+  /** False: the host does not hear of it, because it heard of one like it within the hour. */
+  readonly announced?: false
 }

@@ -219,6 +219,8 @@ export interface RelayStore {
 
   /** How much waits and is dead, and when the oldest event that waits was ingested. */
   counts(): Promise<Counts>
+  /** The size of the write-ahead log, which grows while somebody reads an old snapshot; 0 where the store has none of its own. */
+  logBytes(): number
   /** Removes older rows, a part at a time, and returns their number; 0 when nothing is left to remove. */
   purge(before: Purge): Promise<number>
   /** Gives space back to the disk, a part at a time. */

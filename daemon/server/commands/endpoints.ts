@@ -3,6 +3,7 @@ import { isApiError } from '../../../lib/errors.ts'
 import type { Endpoint } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
+import type { Operator } from '../control/calls.ts'
 import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
 import { changesOf, type EndpointFlags, inOptions, orMade, rotationOf } from './endpoint-changes.ts'
 import { attributeOptions } from './endpoint-options.ts'
@@ -31,7 +32,15 @@ export async function addEndpoint(flags: EndpointFlags & { readonly url: string 
     const lines = Object.entries(made).map(([name, value]) => `${name.padEnd(6)} ${value}`)
     showOne(out, flags, { ...endpoint, ...made }, [`Endpoint ${endpoint.id} gets ${getsOf(endpoint)}.`, ...lines].join('\n'))
     if (lines.length > 0) warnOnce(out, flags, 'what was made')
+    await warnOfAddress(operator, endpoint, out)
   })
+}
+
+/** A relay in another process has settings that nobody knows here. */
+async function warnOfAddress({ addressWarning }: Operator, { url }: Endpoint, out: Output): Promise<void> {
+  // A running server of an earlier version does not know the call.
+  const reason = await addressWarning(url).catch(() => undefined)
+  if (reason !== undefined) out.warn(`relays refuse this address, unless their settings allow it: ${reason}`)
 }
 
 /** `endpoints list`: without keys and secrets. */
@@ -52,7 +61,7 @@ export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =
     ),
   )
 
-type Work = (operator: Parameters<Parameters<typeof withOperator>[2]>[0], network: string) => Promise<Endpoint>
+type Work = (operator: Operator, network: string) => Promise<Endpoint>
 
 const change = (flags: NetworkFlags, out: Output, what: string, work: Work): Promise<void> =>
   withOperator(flags, out, async (operator) => {
@@ -63,7 +72,11 @@ const change = (flags: NetworkFlags, out: Output, what: string, work: Work): Pro
 /** `endpoints update`: only the named changes. */
 export async function updateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const changes = changesOf(flags, 'needed')
-  await change(flags, out, 'changed', ({ endpoints }, network) => endpoints.update(network, id, changes))
+  await change(flags, out, 'changed', async (operator, network) => {
+    const endpoint = await operator.endpoints.update(network, id, changes)
+    if (changes.url !== undefined) await warnOfAddress(operator, endpoint, out)
+    return endpoint
+  })
 }
 
 /** `endpoints enable`: sends again, also where a relay had stopped by itself. */

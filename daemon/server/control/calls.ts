@@ -25,6 +25,7 @@ const names = [
   'notify.emailConsent',
   'publish',
   'outbox',
+  'addressWarning',
   'panelLink',
   'call',
 ] as const
@@ -44,6 +45,8 @@ export type Operator = {
 } & Pick<Community, 'call' | 'publish'> & {
     /** The value of `--outbox` for a relay. */
     outbox(): Promise<string>
+    /** Why a relay may refuse the address of an endpoint; `undefined` if there is no reason, or if the relay is known to allow it. */
+    addressWarning(url: string): Promise<string | undefined>
   }
 
 /** The operator of a running server. */

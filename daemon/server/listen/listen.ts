@@ -5,18 +5,20 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from '../../../adapters/files/errors.ts'
+import { isApiError } from '../../../lib/errors.ts'
 import { newEndpointKey, newSecret } from '../../../lib/host/endpoint-fields.ts'
 import { sign } from '../../../lib/receiver/index.ts'
 import { fault, type Output } from '../../output.ts'
 import { systemClock } from '../../relay/clock.ts'
 import { Ended, UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
+import { refusedByRelay } from '../operate/relay-rules.ts'
 import { networkOf, runningServer, withOperator } from '../operator.ts'
 import { secretOf } from '../secrets.ts'
 import { eventTypes, extraHeaders, forwardUrl, isOfConnection, type ListenFlags } from './flags.ts'
 import { createForwarder, type Forwarder } from './forward.ts'
 import { type Incoming, type Reply, startListener } from './listener.ts'
-import { createRelayLink, type RelayLink } from './relay-link.ts'
+import { createRelayLink, mayNotReach, type RelayLink } from './relay-link.ts'
 import { createShow, type Show } from './show.ts'
 
 /** The parts of the process that the command needs. */
@@ -60,7 +62,9 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
       const network = await networkOf(operator, flags.network)
       await removeLeftovers(operator, network.id)
       const asked = { network_id: network.id, url: listener.url, name: endpointName(), key, secrets: [secret], events }
-      const { id } = await operator.endpoints.upsert(asked)
+      const { id } = await operator.endpoints.upsert(asked).catch((error: unknown) => {
+        throw isApiError(error) && error.message.includes(refusedByRelay) ? new Ended(mayNotReach) : error
+      })
       const registered = { id, network_id: network.id }
       let link: RelayLink | undefined
       let stopKeys = () => {}

@@ -101,7 +101,9 @@ export function createRelayLink(outbox: string, { id, network_id }: Registered, 
   }
 }
 
+/** The sentence about a relay whose rules forbid this machine, with the remedy. */
+export const mayNotReach =
+  'the relay may not reach this machine: start the server with --demo --relay --allow-http, or `folkmoot-relay run` with --allow-http --allow-private'
+
 const refusal = (outcome: string, reason: string | null): string =>
-  outcome === 'blocked'
-    ? 'the relay may not reach this machine: start the server with --demo --relay --allow-http, or `folkmoot-relay run` with --allow-http --allow-private'
-    : `the relay cannot deliver the test: ${reason ?? outcome}`
+  outcome === 'blocked' ? mayNotReach : `the relay cannot deliver the test: ${reason ?? outcome}`

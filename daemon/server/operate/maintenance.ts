@@ -1,10 +1,7 @@
-import cron from 'node-cron'
 import type { Community } from '../../../lib/index.ts'
+import { doRegularly } from '../../relay/regular-work.ts'
 import type { AuditInbox } from './audit-inbox.ts'
 import type { Log } from './log.ts'
-
-/** Every quarter of an hour. */
-const schedule = '*/15 * * * *'
 
 /**
  * Regular maintenance outside of requests. Subscriptions whose last period is over end. Replaced keys and secrets of endpoints
@@ -15,7 +12,7 @@ export function startMaintenance(
   community: Pick<Community, 'endpoints' | 'networks' | 'notify'>,
   inbox: Pick<AuditInbox, 'take'>,
   log: Log,
-): () => Promise<void> {
+): () => void {
   const work = async () => {
     await inbox.take()
     for (const { id } of await community.networks.list()) {
@@ -23,10 +20,5 @@ export function startMaintenance(
       await community.endpoints.forgetOld(id)
     }
   }
-  const task = cron.schedule(schedule, () => work().catch((error: unknown) => log.fault('in maintenance', error)), {
-    noOverlap: true,
-  })
-  return async () => {
-    await task.destroy()
-  }
+  return doRegularly({ everyMinutes: 15 }, work, (error) => log.fault('in maintenance', error))
 }

@@ -2,6 +2,7 @@
 import type { Endpoint } from '../../host/endpoint.ts'
 import type { Form } from '../entry/form.ts'
 import { page } from '../entry/respond.ts'
+import { addressNote } from '../frame/address-note.ts'
 import { layout } from '../frame/layout.ts'
 import { onceField, sentBeforePage, wasSentBefore } from '../frame/once.ts'
 import { type Html, html } from '../look/html.ts'
@@ -35,7 +36,7 @@ export const credentialsPage = (
   layout(
     view,
     title,
-    html`<h1>${title}</h1><p class="mono">${url}</p>
+    html`<h1>${title}</h1><p class="mono">${url}</p>${addressNote(url)}
 ${news('warn', html`<p><strong>Copy them now.</strong> The receiver needs them, and the panel shows them this once.</p>`)}
 ${key !== undefined && html`<h2>Key</h2>${secret('key', 'The key', key)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>`}
 ${signing !== undefined && html`<h2>Signing secret</h2>${secret('secret', 'The signing secret', signing)}<p class="hint">Each delivery is signed with it.</p>`}

@@ -5,6 +5,7 @@ import { found } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import { may, type PanelAction } from '../entry/access.ts'
 import { type PanelAnswer, page, seeOther } from '../entry/respond.ts'
+import { addressNote } from '../frame/address-note.ts'
 import { askRelay, relayNote, stateBadge } from '../frame/ask-relay.ts'
 import { nameOf } from '../frame/endpoint-names.ts'
 import { layout } from '../frame/layout.ts'
@@ -139,7 +140,7 @@ async function show(view: View): Promise<PanelAnswer> {
       view,
       nameOf(endpoint),
       html`<div class="head"><h1>${own(nameOf(endpoint))}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
-<p class="mono">${endpoint.url}</p>${resultOf(view)}${relayNote(status)}
+<p class="mono">${endpoint.url}</p>${resultOf(view)}${view.query.get('done') === 'saved' && addressNote(endpoint.url)}${relayNote(status)}
 ${isHosts(endpoint) && note('calm', html`<p>This is the host application’s own endpoint. It is changed in its code.</p>`)}
 ${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
 ${

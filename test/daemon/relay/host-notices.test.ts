@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { bench, endpoint, event, events, type Receiver, receiver, status, until } from './support.ts'
+import { virtualClock } from './virtual-clock.ts'
 
 interface Told {
   readonly event_id: string
@@ -61,4 +62,58 @@ test('nothing is told about the host’s own endpoint, so it cannot feed itself'
   await until(() => all.notices.some(({ kind }) => kind === 'delivery.dead'), 'it is dead')
   expect(new Set(ears.received.map(({ id }) => id))).toEqual(new Set(['mail']))
   expect(await all.relay.store.counts()).toMatchObject({ pending: 0, dead: 1 })
+})
+
+test('a flapping endpoint is announced once, while its cooldown grows over restarts', async () => {
+  const [flapping, ears] = await Promise.all([receiver(), receiver()])
+  // It takes each probe, and refuses the five requests that follow.
+  let requests = 0
+  flapping.answer = (_, response) => void response.writeHead(requests++ % 6 === 5 ? 204 : 500).end()
+  const all = await bench({
+    breakerCooldown: 0.05,
+    maxInFlightPerEndpoint: 1,
+    retrySchedule: Array.from({ length: 100 }, () => 0.01),
+  })
+  await all.append(host(ears.url), endpoint(flapping.url), ...events('e', 60))
+  const openings = () => all.notices.filter(({ kind }) => kind === 'endpoint.opened')
+  await until(() => openings().length === 3, 'it opened three times')
+  await all.restart()
+  await until(() => openings().length === 5, 'it opened five times')
+  flapping.answer = status(204)
+  await until(async () => (await all.relay.store.counts()).pending === 0, 'everything is delivered')
+  expect(typesOf(ears).filter((type) => /Circuit|Recovered/.test(type))).toEqual([
+    'EndpointCircuitOpenedHook',
+    'EndpointRecoveredHook',
+  ])
+  expect(openings().map(({ announced }) => announced)).toEqual([undefined, false, false, false, false])
+  const [{ endpoint: found, state } = { endpoint: undefined, state: undefined }] = (await all.relay.store.endpoints()).filter(
+    ({ endpoint: { id } }) => id === '7',
+  )
+  expect(state?.breaker.trips).toBeGreaterThanOrEqual(5)
+  expect([found?.id, state?.breaker.open, state?.news]).toEqual([
+    '7',
+    false,
+    expect.objectContaining({ open: false, omitted: 4 }),
+  ])
+})
+
+test('notices about dead deliveries say how many were left out', async () => {
+  const bad = await receiver(status(500))
+  const clock = virtualClock()
+  const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 }, { clock })
+  const dead = () => all.attempts.filter(({ state }) => state === 'dead').length
+  const texts = () => all.notices.filter(({ kind }) => kind === 'delivery.dead').map(({ text }) => text)
+  /** The clock stands still but for the polls. */
+  const passing = async (count: number): Promise<void> =>
+    until(() => {
+      clock.advance(100)
+      return dead() === count
+    }, `${count} are dead`)
+  await all.append(endpoint(bad.url), ...events('e', 3))
+  await passing(3)
+  clock.advance(3_600_000)
+  await all.append(event('later'))
+  await passing(4)
+  await until(() => texts().length === 2, 'people hear of it again')
+  expect(texts()).toEqual(['no attempts are left: 500', 'no attempts are left: 500; 2 more since the last such notice'])
 })

@@ -5,8 +5,10 @@ import { createPollLoop } from '../../../daemon/relay/poll-loop.ts'
 import { createConcurrencyLimiter } from '../../../daemon/relay/schedule/endpoint/concurrency-limiter.ts'
 import { createWakeTimes } from '../../../daemon/relay/schedule/ready/wake-times.ts'
 import { nextDelay } from '../../../daemon/relay/schedule/retry-schedule.ts'
+import { Refused } from '../../../daemon/relay/send/guard.ts'
 import { classify } from '../../../daemon/relay/send/outcome.ts'
 import { parseRetryAfter } from '../../../daemon/relay/send/retry-after.ts'
+import { signatureHeaders } from '../../../daemon/relay/send/signature.ts'
 import { checkSettings, defaultSchedule, defaultSettings, SettingsError } from '../../../daemon/relay/settings.ts'
 import { virtualClock } from './virtual-clock.ts'
 
@@ -247,4 +249,14 @@ describe('a poll loop', () => {
     clock.advance(400)
     expect([await hinted(), loop.healthy]).toEqual([6, true])
   })
+})
+
+describe('signatureHeaders', () => {
+  test.each(['', 'whsec_', 'whsk_AAAA', '!!!not base64!!!', 'encrypted:1:0123456789abcdef:AAAA'])(
+    'refuses to sign with %j, and does not blame the receiver',
+    (secret) => {
+      const attempt = () => signatureHeaders([secret], 'id', Buffer.from('{}'), 0)
+      expect(attempt).toThrow(Refused)
+    },
+  )
 })

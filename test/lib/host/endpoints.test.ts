@@ -167,6 +167,8 @@ const wrong: readonly [string, Record<string, unknown>, string][] = [
   ['no URL', { url: 'example' }, 'url'],
   ['another scheme', { url: 'ftp://example.org' }, 'url'],
   ['a password in the URL', { url: 'https://a:b@example.org' }, 'url'],
+  ['port 0 in the URL', { url: 'https://example.org:0/hook' }, 'url must have another port than 0'],
+  ['port 0 in the URL of an address', { url: 'http://127.0.0.1:00/' }, 'url must have another port than 0'],
   ['a key that would break the header', { key: 'a\r\nb' }, 'key'],
   ['an empty key', { key: '' }, 'key'],
   ['no key', { key: undefined }, 'key is required'],

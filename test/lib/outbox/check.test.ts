@@ -34,6 +34,8 @@ const removal = (change: object = {}) => ({ kind: 'endpoint', action: 'remove', 
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
 
 const old = { value: 'k', until: '2026-11-21T10:00:00.000Z' }
+const oldSecret = { ...old, value: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
+const bytes = (count: number): string => Buffer.alloc(count, 7).toString('base64')
 
 describe('a record can be used', () => {
   test.each([
@@ -43,7 +45,10 @@ describe('a record can be used', () => {
     ['an event for the host', event({ audience: 'host' })],
     ['an endpoint', endpoint()],
     ['an endpoint of plain HTTP, which settings may allow', endpoint({ url: 'http://127.0.0.1:9/' })],
-    ['an endpoint within a rotation', endpoint({ name: 'Ä', old_keys: [old], old_secrets: [old] })],
+    ['an endpoint within a rotation', endpoint({ name: 'Ä', old_keys: [old], old_secrets: [oldSecret] })],
+    ['an endpoint with secrets of 24 and 64 bytes', endpoint({ secrets: [`whsec_${bytes(24)}`, `whsec_${bytes(64)}`] })],
+    ['an endpoint with private keys', endpoint({ secrets: [`whsk_${bytes(32)}`, `whsk_${bytes(64)}`] })],
+    ['an endpoint with an encrypted secret', endpoint({ secrets: ['encrypted:1:0123456789abcdef:AAAA'] })],
     ['an endpoint for every event, without a limit', endpoint({ events: null, rate_per_second: null, secrets: [] })],
     ['a removal', removal()],
   ])('when it is %s', (_, record) => {
@@ -86,6 +91,29 @@ describe('a record cannot be used', () => {
     ['an endpoint with a name that is no text', endpoint({ name: 5 }), /`name`/],
     ['an endpoint without secrets', endpoint({ secrets: null }), /`secrets`/],
     ['an endpoint with a secret that is no text', endpoint({ secrets: [1] }), /`secrets`/],
+    ['an endpoint with an empty secret', endpoint({ secrets: [''] }), /`secrets` must be a list of secrets, each `whsec_`/],
+    ['an endpoint with a secret of no bytes', endpoint({ secrets: ['whsec_'] }), /`secrets`/],
+    ['an endpoint with a secret of few bytes', endpoint({ secrets: [`whsec_${bytes(23)}`] }), /`secrets`/],
+    ['an endpoint with a secret that is no base64', endpoint({ secrets: ['!!!not base64!!!'] }), /`secrets`/],
+    ['an endpoint with a secret whose base64 is none', endpoint({ secrets: [`whsec_${'!'.repeat(40)}`] }), /`secrets`/],
+    ['an endpoint with a secret without a prefix', endpoint({ secrets: [bytes(32)] }), /`secrets`/],
+    ['an endpoint with a short private key', endpoint({ secrets: ['whsk_AAAA'] }), /`secrets`/],
+    ['an endpoint with a private key of an odd length', endpoint({ secrets: [`whsk_${bytes(40)}`] }), /`secrets`/],
+    ['an endpoint with a public key', endpoint({ secrets: [`whpk_${bytes(32)}`] }), /`secrets`/],
+    ['an endpoint with a good secret and a bad one', endpoint({ secrets: [oldSecret.value, 'whsec_'] }), /`secrets`/],
+    [
+      'an endpoint with an old secret that cannot sign',
+      endpoint({ old_secrets: [{ ...old, value: 'whsec_' }] }),
+      /`old_secrets`/,
+    ],
+    [
+      'an endpoint with an old key until a day that is none',
+      endpoint({ old_keys: [{ ...old, until: '2026-13-41T10:00:00.000Z' }] }),
+      /`old_keys`/,
+    ],
+    ['an endpoint with a key that no header holds', endpoint({ key: 'schlüssel' }), /`key`/],
+    ['an endpoint with a rate that never comes round', endpoint({ rate_per_second: 5e-324 }), /`rate_per_second`/],
+    ['an endpoint with an endless rate', endpoint({ rate_per_second: Number.POSITIVE_INFINITY }), /`rate_per_second`/],
     ['an endpoint with a text for its events', endpoint({ events: 'PostCreatedHook' }), /`events`/],
     ['an endpoint that is enabled by a text', endpoint({ enabled: 'yes' }), /`enabled`/],
     ['an endpoint with a rate of zero', endpoint({ rate_per_second: 0 }), /`rate_per_second`/],

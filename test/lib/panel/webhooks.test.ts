@@ -54,6 +54,17 @@ test('an address that is taken, or none, is refused beside its field, and the ch
   expect(await community.endpoints.list('1')).toHaveLength(1)
 })
 
+test('an address that relays refuse by default is taken with a warning, and port 0 is refused', async () => {
+  const { get, post, community } = await createTestPanel()
+  const added = await post('1/webhooks', { url: 'https://10.0.0.1/hook' })
+  expect([added.status, added.text]).toEqual([201, expect.stringContaining('10.0.0.1 is not a public address')])
+  const [{ id } = { id: '' }] = await community.endpoints.list('1')
+  expect((await get(`1/webhooks/${id}?done=saved`)).text).toContain('Relays refuse this address, unless their settings allow it')
+  expect((await get(`1/webhooks/${id}`)).text).not.toContain('Relays refuse this address')
+  expect((await post('1/webhooks', { url })).text).not.toContain('Relays refuse this address')
+  expect((await post('1/webhooks', { url: 'https://example.org:0/' })).text).toContain('Url must have another port than 0')
+})
+
 test('an endpoint is edited, paused, resumed, rotated and deleted by forms', async () => {
   const { get, post, community } = await createTestPanel()
   await post('1/webhooks', { url })

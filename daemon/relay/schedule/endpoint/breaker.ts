@@ -19,6 +19,12 @@ import type { BreakerRecord } from '../../store/endpoint/endpoint.ts'
 import { cooldowns } from './cooldown.ts'
 import { WitnessedBreaker } from './witnessed-breaker.ts'
 
+/**
+ * A circuit that opens again within so many milliseconds of closing goes on where its cooldown was: one success in between does
+ * not make the endpoint well.
+ */
+const calmMs = 5 * 60_000
+
 const closedBreaker: BreakerRecord = { open: false, openedAt: 0, trips: 0, failures: 0, witnesses: [], probed: null }
 
 export interface BreakerSettings {
@@ -100,7 +106,7 @@ export function createBreaker(
     handleWhenResult((failed) => failed === true),
     { breaker: counter, halfOpenAfter: atOnce, initialState: record.open ? openState : undefined },
   )
-  let { trips, probed, openedAt } = record
+  let { trips, probed, openedAt, closedAt } = record
   let newest = record.newest === true
   let epoch = firstEpoch
   let probing = false
@@ -124,7 +130,7 @@ export function createBreaker(
 
   function closed(): 'closed' {
     nextEpoch()
-    trips = 0
+    closedAt = timeline()
     probed = null
     newest = false
     return 'closed'
@@ -132,7 +138,9 @@ export function createBreaker(
 
   function opened(probe: boolean, refused: boolean): CircuitChange {
     nextEpoch()
-    trips = probe ? trips + 1 : 1
+    const isCalm = !probe && (closedAt === undefined || timeline() - closedAt >= calmMs)
+    trips = isCalm ? 1 : trips + 1
+    closedAt = undefined
     readyAt = after('whole')
     openedAt = timeline()
     if (!probe) freshFrom = openedAt
@@ -198,7 +206,8 @@ export function createBreaker(
     },
     snapshot() {
       const { witnesses } = counter
-      if (isClosed()) return { open: false, openedAt: 0, trips, failures: counter.state, witnesses, probed, newest }
+      const since = closedAt === undefined ? {} : { closedAt }
+      if (isClosed()) return { open: false, openedAt: 0, trips, failures: counter.state, witnesses, probed, newest, ...since }
       const nextProbe = Math.floor(timeline() + Math.max(0, readyAt - monotonic()))
       return { open: true, openedAt, trips, failures: 0, witnesses, probed, newest, readyAt: nextProbe }
     },

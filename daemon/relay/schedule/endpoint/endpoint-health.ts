@@ -81,7 +81,7 @@ export class EndpointHealth {
   }
 
   /** The state that is kept over restarts. */
-  record(): Omit<EndpointState, 'unreadable'> {
+  record(): Omit<EndpointState, 'unreadable' | 'news'> {
     return {
       ...this.#current,
       breaker: this.#breaker.snapshot(),

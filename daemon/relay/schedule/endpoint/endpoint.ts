@@ -5,6 +5,7 @@ import type { Notice } from '../../store/notice.ts'
 import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
 import type { Standing } from '../ready/shares.ts'
 import type { End, Permit, Ticket } from './breaker.ts'
+import { type CircuitNews, createCircuitNews } from './circuit-news.ts'
 import { type DefinitionEffect, EndpointHealth, type HealthParts, type ResultEffect } from './endpoint-health.ts'
 import type { Health } from './health.ts'
 import { EndpointQueue, type Reading } from './queue.ts'
@@ -45,7 +46,10 @@ export class EndpointRun {
   readonly #inFlight = new Map<number, number>()
   /** Deliveries whose results are not recorded yet: the store still calls them waiting. */
   readonly #unrecorded = new Set<number>()
-  readonly #noticed = new Map<Notice['kind'], number>()
+  /** When a notice of a kind was last sent, and how many were due since. */
+  readonly #noticed = new Map<Notice['kind'], { readonly at: number; omitted: number }>()
+  /** What the host hears of its circuit. */
+  readonly circuitNews: CircuitNews
   #state: SendingState
 
   constructor(stored: StoredEndpoint, store: RelayStore, parts: HealthParts) {
@@ -53,6 +57,7 @@ export class EndpointRun {
     this.#readsAtOnce = store.readsAtOnce
     this.#state = initialState(endpoint, state?.unreadable ?? null)
     this.#health = new EndpointHealth(stored, parts)
+    this.circuitNews = createCircuitNews(noticeInterval, state?.breaker.open ?? false, state?.news)
     this.#queue = new EndpointQueue(endpoint.ref, store, {
       has: (delivery) => this.#inFlight.has(delivery) || this.#unrecorded.has(delivery),
       list: () => [...this.#inFlight.keys(), ...this.#unrecorded],
@@ -99,7 +104,7 @@ export class EndpointRun {
 
   /** The state that is kept over restarts. */
   record(): EndpointState {
-    return { ...this.#health.record(), unreadable: this.unreadable }
+    return { ...this.#health.record(), news: this.circuitNews.record, unreadable: this.unreadable }
   }
 
   transition(change: StateChange): void {
@@ -125,11 +130,18 @@ export class EndpointRun {
     this.#queue.refresh()
   }
 
-  /** Whether to send a notice: of a thousand deliveries that die, people want to hear once an hour. The log has each of them. */
-  isNoticeDue(kind: Notice['kind'], now: number): boolean {
-    if (now - (this.#noticed.get(kind) ?? Number.NEGATIVE_INFINITY) < noticeInterval) return false
-    this.#noticed.set(kind, now)
-    return true
+  /**
+   * Whether to send a notice: of a thousand deliveries that die, people want to hear once an hour. The log has each of them.
+   * @returns how many like it were left out since the last one; `undefined` when it is left out too
+   */
+  noticeDue(kind: Notice['kind'], now: number): number | undefined {
+    const last = this.#noticed.get(kind)
+    if (last && now - last.at < noticeInterval) {
+      last.omitted++
+      return undefined
+    }
+    this.#noticed.set(kind, { at: now, omitted: 0 })
+    return last?.omitted ?? 0
   }
 
   /** How many deliveries of a lane to read: some rounds. */

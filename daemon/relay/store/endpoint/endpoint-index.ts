@@ -26,7 +26,9 @@ export class EndpointIndex {
   }
 
   delete({ network_id, id }: Pick<Endpoint, 'network_id' | 'id'>): void {
-    this.#networks.get(network_id)?.delete(id)
+    const network = this.#networks.get(network_id)
+    network?.delete(id)
+    if (network?.size === 0) this.#networks.delete(network_id)
   }
 
   receiversOf(record: EventRecord): readonly Endpoint[] {

@@ -32,6 +32,18 @@ export interface BreakerRecord {
   readonly newest?: boolean
   /** While open: when the next probe is sent at the latest, if something is due then; missing in what earlier versions wrote. */
   readonly readyAt?: number
+  /** While closed: since when, if it was open before; missing in what earlier versions wrote. */
+  readonly closedAt?: number
+}
+
+/** What the host has heard of the circuit. */
+export interface CircuitNewsRecord {
+  /** Whether the last announcement was that it opened. */
+  readonly open: boolean
+  /** When an opening was last announced, in milliseconds of the relay's timeline. */
+  readonly openedAt: number | null
+  /** Openings since then that were not announced. */
+  readonly omitted: number
 }
 
 /** The relay's state of an endpoint; kept over restarts. */
@@ -49,6 +61,8 @@ export interface EndpointState {
   readonly youngest?: number | null
   /** The fresh starts of the endpoint that this came after. */
   readonly fresh_starts?: number
+  /** What the host has heard of its circuit; missing in what earlier versions wrote. */
+  readonly news?: CircuitNewsRecord
   /** Why its key and secrets cannot be decrypted, and nothing is sent to it; missing in what earlier versions wrote. */
   readonly unreadable?: string | null
 }

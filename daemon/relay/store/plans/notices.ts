@@ -46,7 +46,8 @@ function noticeEvent(notice: Notice, now: number): EventRecord | undefined {
 export function noticeEvents(notices: readonly Notice[], index: EndpointIndex, now: number): readonly Addressed[] {
   return notices.flatMap((notice) => {
     const about = index.get(notice.network_id, notice.endpoint_id)
-    const record = about?.audience === 'integration' ? noticeEvent(notice, now) : undefined
+    const isForHost = about?.audience === 'integration' && notice.announced !== false
+    const record = isForHost ? noticeEvent(notice, now) : undefined
     const receivers = record ? index.receiversOf(record) : []
     return record && receivers.length > 0 ? [{ record, receivers }] : []
   })

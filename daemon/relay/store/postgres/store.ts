@@ -190,6 +190,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       return leases.time.skew
     },
     counts: () => countsOf(database, backlog),
+    logBytes: () => 0,
     purge: (before) => purge(database, before),
     // PostgreSQL gives space back by itself.
     compact: async () => {},

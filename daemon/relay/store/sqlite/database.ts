@@ -1,5 +1,5 @@
 /** The SQLite file of a relay's store. */
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeDirectory } from '../../../../adapters/files/directory.ts'
 import { bytesLeft } from '../../../../adapters/files/disk.ts'
@@ -8,7 +8,7 @@ import { isRecordsFault } from '../../../../adapters/sql/faults.ts'
 import { refuseNewer } from '../../../../adapters/sql/migrations.ts'
 import { sqliteDialectOf } from '../../../../adapters/sql/sqlite/dialect.ts'
 import { faultOf, storageErrorOf } from '../../../../adapters/sql/sqlite/errors.ts'
-import { makeFile } from '../../../../adapters/sql/sqlite/file.ts'
+import { logBytesKept, makeFile } from '../../../../adapters/sql/sqlite/file.ts'
 import { existingIn, migrateFile, requireMigratedFile } from '../../../../adapters/sql/sqlite/migrate.ts'
 import { DatabaseSync } from '../../../../adapters/sql/sqlite/module.ts'
 import { type Prepared, prepared } from '../../../../adapters/sql/sqlite/old-node.ts'
@@ -33,6 +33,10 @@ export interface SqliteDatabase extends RelayDatabase {
   snapshotNow<T>(work: () => T): T
   /** Runs a plan inside of such work. */
   run<T>(plan: Plan<T>): T
+  /** The size of the write-ahead log. */
+  logBytes(): number
+  /** Moves the write-ahead log into the file and gives its space back, as far as no reader needs it. Waits for nobody. */
+  emptyLog(): void
 }
 
 /**
@@ -51,12 +55,12 @@ export async function openDatabase(path: string): Promise<SqliteDatabase> {
     if (existing.tables.size === 0) connection.exec('PRAGMA auto_vacuum = INCREMENTAL')
     connection.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;
-       PRAGMA wal_autocheckpoint = ${checkpointPages}`,
+       PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA journal_size_limit = ${logBytesKept}`,
     )
     await migrateFile(connection, dialect, schema, `the relay's store ${path}`)
     // Programs before version 6 look for the version here, and nowhere else.
     if (userVersion(connection) < schema.version) connection.exec(`PRAGMA user_version = ${schema.version}`)
-    const database = databaseOver(connection)
+    const database = databaseOver(connection, path)
     await database.transaction(begin)
     return database
   } catch (error) {
@@ -71,7 +75,7 @@ export async function openDatabaseReadOnly(path: string): Promise<SqliteDatabase
   try {
     connection = openReadOnly(path)
     await requireMigratedFile(connection, dialect, schema, `the relay's store ${path}`, remedy)
-    return databaseOver(connection)
+    return databaseOver(connection, path)
   } catch (error) {
     connection?.close()
     throw storageErrorOf(error, `the relay's store ${path}`)
@@ -91,7 +95,7 @@ export function refuseUnwritable(path: string): void {
 const userVersion = (connection: DatabaseSync): number =>
   Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
 
-function databaseOver(connection: DatabaseSync): SqliteDatabase {
+function databaseOver(connection: DatabaseSync, path: string): SqliteDatabase {
   const statements = new Map<string, Prepared>()
 
   function prepare(sql: string): Prepared {
@@ -130,6 +134,15 @@ function databaseOver(connection: DatabaseSync): SqliteDatabase {
     transactionNow,
     snapshotNow: (work) => inside('BEGIN', work),
     run,
+    logBytes: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    emptyLog() {
+      connection.exec('PRAGMA busy_timeout = 0')
+      try {
+        connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      } finally {
+        connection.exec(`PRAGMA busy_timeout = ${timeoutMs}`)
+      }
+    },
     transaction: async (plan) => transactionNow(() => run(plan())),
     read: async (plan) => run(plan()),
     isRecordsFault: (error) => isRecordsFault(error, faultOf(error)),

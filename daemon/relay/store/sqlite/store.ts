@@ -1,5 +1,6 @@
 /** The relay store on SQLite. */
 import { setImmediate } from 'node:timers/promises'
+import { logBytesKept } from '../../../../adapters/sql/sqlite/file.ts'
 import { type Plan, row, rows } from '../database.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { disable, startAfresh } from '../plans/fresh-start.ts'
@@ -25,6 +26,8 @@ const nothingNew: StoreChanges = {
   notices: [],
 }
 
+/** A log that cannot be emptied, because somebody reads, is tried again after so many polls. */
+const pollsBetween = 50
 /** Pages given back to the disk at once. */
 const pages = 2000
 
@@ -57,6 +60,14 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
   let synced = true
   let syncs = 0
   let version = readVersion()
+  let pollsLeft = 0
+
+  /** A reader's snapshot has made the log grow. Commits shrink it when the reader has left; where there are none, this does. */
+  function shrinkLog(): void {
+    if (--pollsLeft > 0 || inFlight.size > 0 || database.logBytes() <= logBytesKept) return
+    pollsLeft = pollsBetween
+    database.emptyLog()
+  }
 
   function writeResult(result: Result): void {
     const { delivery, state, attempts, due, at, milliseconds, status, outcome, answer, reason } = result
@@ -185,6 +196,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     },
     async poll() {
       refuseUnwritable(path)
+      shrinkLog()
       const found = readVersion()
       if (found === version) return undefined
       version = found
@@ -197,9 +209,11 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     watch: () => () => {},
     skew: 0,
     counts: () => countsOf(database, backlog),
+    logBytes: database.logBytes,
     purge: (before) => purge(database, before),
     async compact() {
-      connection.exec(`PRAGMA incremental_vacuum(${pages}); PRAGMA optimize; PRAGMA wal_checkpoint(PASSIVE)`)
+      connection.exec(`PRAGMA incremental_vacuum(${pages}); PRAGMA optimize`)
+      database.emptyLog()
     },
     async startAfresh(ref, enable) {
       const endpoint = await database.transaction(() => startAfresh(database, ref, enable))

@@ -9,7 +9,7 @@ import { type LogFile, logOver, openLogFile } from '../../../../adapters/storage
 import { type SqliteOptions, sqliteOutbox, sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
 import { table, text } from '../../../../lib/storage/table.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
-import { insertAndTell, thingIds, things } from '../things.ts'
+import { insertAndTell, thing, thingIds, things } from '../things.ts'
 
 const others = table('others', { title: text() })
 const long = { timeout: 60_000 }
@@ -215,4 +215,23 @@ test('the log is closed behind the sync that runs and the one that waits', async
   syncs.release()
   await Promise.all([...both, closing])
   expect(steps).toEqual(['synced', 'synced', 'closed'])
+})
+
+test('the log is small again when somebody who read an old snapshot for long has left', long, async () => {
+  const { path, storage } = await open((real) => real())
+  let last = 0
+  const write = (count: number) =>
+    storage.transaction(async (tx) => {
+      for (let place = 0; place < count; place++) await tx.insert(things, thing(++last, { label: 'x'.repeat(200_000) }))
+    })
+  await write(1)
+  const reader = new DatabaseSync(path, { readOnly: true })
+  onTestFinished(() => void (reader.isOpen && reader.close()))
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM sqlite_schema').get()
+  for (let commit = 0; commit < 15; commit++) await write(10)
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(24 * 1024 * 1024)
+  reader.close()
+  for (let commit = 0; commit < 3; commit++) await write(1)
+  expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(16 * 1024 * 1024)
 })

@@ -152,6 +152,20 @@ describe.each([
     expect(damaged(all)).toMatchObject([{ network_id: '1', endpoint_id: '7' }])
   })
 
+  test('leaves an endpoint as it was when the secret of its next version cannot sign', async () => {
+    const hook = await receiver()
+    const all = await bench({}, {}, outbox)
+    const good = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+    await all.append(endpoint(hook.url, { secrets: [good] }), event('before'))
+    const bad = ['whsk_AAAA', 'whsec_', '!!!not base64!!!', '']
+    await all.append(...bad.map((secret) => unusable(endpoint(hook.url, { key: 'bad', secrets: [secret] }))), event('after'))
+    await until(() => hook.received.length === 2 && damaged(all).length === 4, 'both are delivered, and it is said')
+    expect(hook.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer the-key', 'Bearer the-key'])
+    expect(hook.received.every(({ headers }) => /^v1,/.test(String(headers['webhook-signature'])))).toBe(true)
+    for (const { text } of damaged(all)) expect(text).toContain('`secrets` must be a list of secrets')
+    expect(all.notices.filter(({ kind }) => kind !== 'outbox.damaged')).toEqual([])
+  })
+
   test('delivers the other records of the same commit', async () => {
     const hook = await receiver()
     const made = await outbox()

@@ -11,19 +11,22 @@ interface Model {
   witnesses: Set<number>
   trips: number
   readyAt: number
+  closedAt: number
 }
 
 /** The promise of the breaker, in a few lines: the real one has to agree with it after every step. */
 function modelRecord(model: Model, probe: boolean, event: number, failed: boolean, another: boolean, now: number): void {
   if (!failed) {
-    Object.assign(model, { state: 'closed', failures: 0, witnesses: new Set(), trips: 0 })
+    if (probe) model.closedAt = now
+    Object.assign(model, { state: 'closed', failures: 0, witnesses: new Set() })
     return
   }
   model.failures++
   model.witnesses.add(event)
   const enough = model.failures >= threshold && (model.witnesses.size > 1 || !another || model.failures >= 2 * threshold)
   if (!probe && !enough) return
-  model.trips++
+  // Five minutes closed, and the cooldown begins anew.
+  model.trips = !probe && now - model.closedAt >= 300_000 ? 1 : model.trips + 1
   model.state = 'open'
   model.readyAt = now + 1000 * Math.min(900, cooldown * 2 ** (model.trips - 1))
 }
@@ -51,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('time'),
-      seconds: fc.integer({ min: 0, max: 30 }),
+      seconds: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.constantFrom(299, 300)),
       wallJump: fc.integer({ min: -9999, max: 9999 }),
     }),
   },
@@ -72,7 +75,7 @@ describe('createBreaker', () => {
             record,
           )
         let breaker = make()
-        const model: Model = { state: 'closed', failures: 0, witnesses: new Set(), trips: 0, readyAt: 0 }
+        const model: Model = { state: 'closed', failures: 0, witnesses: new Set(), trips: 0, readyAt: 0, closedAt: 0 }
         let epoch = 0
         let tickets: { ticket: Ticket; epoch: number; event: number }[] = []
         for (const each of steps) {
@@ -134,6 +137,27 @@ describe('createBreaker', () => {
     expect(breaker.permit()).toEqual({ kind: 'open', readyAt: 10_000 })
     monotonic = 10_000
     expect(breaker.permit().kind).toBe('ready')
+  })
+
+  test('waits longer each time that it opens again soon after closing, until it was closed for five minutes', async () => {
+    let now = 0
+    const clock = () => now
+    const make = (record?: ReturnType<Breaker['snapshot']>) =>
+      createBreaker(() => ({ threshold: 1, cooldown: 30 }), clock, clock, record)
+    let breaker = make()
+    const cooldowns: number[] = []
+    /** Closed for so many seconds, then it opens, and the next probe succeeds. */
+    async function flap(closedFor: number): Promise<void> {
+      now += closedFor * 1000
+      await breaker.record(breaker.begin(1), 1, true, async () => false)
+      const { readyAt = 0 } = breaker.snapshot()
+      cooldowns.push((readyAt - now) / 1000)
+      now = readyAt
+      await breaker.record(breaker.begin(1), 1, false, async () => false)
+      breaker = make(breaker.snapshot())
+    }
+    for (const closedFor of [0, 10, 10, 299, 10, 10, 10, 300, 10]) await flap(closedFor)
+    expect(cooldowns).toEqual([30, 60, 120, 240, 480, 900, 900, 30, 60])
   })
 
   test('is restored with at most one cooldown left, even if it was saved in the future', () => {

@@ -44,6 +44,19 @@ describe('with the encryption key', () => {
     expect(all.notices).toEqual([])
   })
 
+  test('nothing is sent with a secret that cannot sign, and its deliveries wait for a better one', async () => {
+    const hook = await receiver()
+    const { all } = await benchWith(first)
+    await all.append(await sealed(hook.url, { secrets: ['whsec_'] }), event('a'))
+    await until(() => kinds(all.notices).includes('endpoint.unreadable'), 'it is said')
+    expect(all.notices.at(-1)?.text).toContain('a signing secret of it cannot sign')
+    await pass(200)
+    expect([hook.received, all.attempts]).toEqual([[], []])
+    await all.append(await sealed(hook.url, { secrets: [secret] }))
+    await until(() => all.attempts.length === 1, 'it is delivered')
+    expect(all.attempts).toMatchObject([{ attempt: 1, outcome: 'delivered' }])
+  })
+
   test('a key that was replaced is tried as well', async () => {
     const hook = await receiver(
       ({ headers }, response) => void response.writeHead(headers.authorization === 'Bearer old-key' ? 204 : 401).end(),

@@ -1,0 +1,78 @@
+/** Which addresses relays refuse by default, for people who register them. What a relay may send to is decided by its settings. */
+
+/** IANA's special-purpose registries: what is not globally reachable. */
+export const special4 = [
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT; some clouds' metadata
+  '127.0.0.0/8', // loopback
+  '169.254.0.0/16', // link-local; the metadata of most clouds
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // AMT
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+  '168.63.129.16/32', // a cloud's own channel to its machines, public by number only
+]
+
+/** Within 2000::/3, the only part of IPv6 in public use. */
+export const special6 = [
+  '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4
+  '2620:4f:8000::/48', // AS112
+  '3fff::/20', // documentation
+]
+
+/** The value of an address in its shortest form, as URLs have it. */
+function numberOf(address: string): bigint {
+  if (!address.includes(':')) return address.split('.').reduce((value, part) => value * 256n + BigInt(part), 0n)
+  const [left = [], right = []] = address.split('::').map((half) => half.split(':').filter((part) => part !== ''))
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
+  return [...left, ...zeros, ...right].reduce((value, part) => value * 65_536n + BigInt(`0x${part}`), 0n)
+}
+
+function isWithin(address: string, range: string, bits: number): boolean {
+  const [from = '', prefix] = range.split('/')
+  const rest = BigInt(bits - Number(prefix))
+  return numberOf(address) >> rest === numberOf(from) >> rest
+}
+
+/** Whether a host of a URL is an address that a stranger on the internet could reach. The parser of URLs has decoded it. */
+function isPublic(host: string): boolean {
+  if (!host.startsWith('[')) return !special4.some((range) => isWithin(host, range, 32))
+  const address = host.slice(1, -1)
+  return isWithin(address, '2000::/3', 128) && !special6.some((range) => isWithin(address, range, 128))
+}
+
+/** A name of this machine, whatever the resolver says. */
+export const isLoopbackName = (host: string): boolean => /(^|\.)localhost\.?$/i.test(host)
+
+const isAddress = (host: string): boolean => host.startsWith('[') || /^\d+(\.\d+){3}$/.test(host)
+
+/**
+ * Why a relay with its default settings refuses an address, with the setting that allows it.
+ * @returns `undefined` if it does not; names are looked up only when something is sent
+ */
+export function refusedByDefault(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url) return undefined
+  const problems: string[] = []
+  const host = url.hostname
+  if (url.protocol === 'http:') problems.push('it is not https (setting `allowHttp`)')
+  const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443))
+  if (port <= 1024 && port !== 443 && !(port === 80 && url.protocol === 'http:'))
+    problems.push(`port ${port} is not allowed (setting \`ports\`)`)
+  if (isLoopbackName(host)) problems.push(`${host} is this machine (setting \`allowPrivate\`)`)
+  else if (isAddress(host) && !isPublic(host))
+    problems.push(`${host} is not a public address (setting \`allowAddresses\` or \`allowPrivate\`)`)
+  return problems.length === 0 ? undefined : problems.join(', and ')
+}

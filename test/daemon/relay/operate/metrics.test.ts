@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import type { AttemptReport } from '../../../../daemon/relay/events.ts'
+import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
+import { bench, endpoint, event, receiver, until } from '../support.ts'
+import { controlled } from './controlled.ts'
+
+const others = (body: unknown): string[] => String(body).match(/^relay_\w+\{endpoint="[^"]+".*$/gm) ?? []
+
+test('the labels of removed endpoints go, and those that come after them get their own', async () => {
+  const { append, remove, ask, hook, notices } = await controlled()
+  const ids = Array.from({ length: 1000 }, (_, place) => String(place + 1))
+  await append(...ids.map((id) => endpoint(hook.url, { id })), event('first'))
+  const metric = async (text: string) => String((await ask('GET', '/metrics')).body).includes(text)
+  await until(() => metric('relay_attempts_total{endpoint="1000",outcome="delivered"} 1'), 'each was sent the event')
+  await Promise.all(ids.map((id) => remove(id)))
+  await until(() => notices.filter((kind) => kind === 'endpoint.removed').length === 1000, 'all are removed')
+  await append(endpoint(hook.url, { id: '2001' }), endpoint(hook.url, { id: '2002' }), event('second'))
+  await until(() => hook.received.filter(({ id }) => id === 'second').length === 2, 'the new ones are sent an event')
+  await until(() => metric('relay_attempts_total{endpoint="2002"'), 'it is counted')
+  expect(others((await ask('GET', '/metrics')).body).toSorted()).toEqual([
+    'relay_attempts_total{endpoint="2001",outcome="delivered"} 1',
+    'relay_attempts_total{endpoint="2002",outcome="delivered"} 1',
+    'relay_breaker_state{endpoint="2001"} 0',
+    'relay_breaker_state{endpoint="2002"} 0',
+  ])
+})
+
+test('an attempt that ends after its endpoint was removed leaves no series behind', async () => {
+  const hook = await receiver()
+  const metrics = createMetrics(() => all.relay, '1.2.3')
+  const reports: AttemptReport[] = []
+  const all = await bench({}, { onAttempt: (report) => reports.push(report) })
+  await all.append(endpoint(hook.url), event('a'))
+  await until(() => reports.length === 1, 'it is delivered')
+  await all.remove('7')
+  await until(() => all.notices.some(({ kind }) => kind === 'endpoint.removed'), 'it is removed')
+  for (const report of reports) metrics.onAttempt?.(report)
+  expect(others(await metrics.text())).toEqual([])
+})
