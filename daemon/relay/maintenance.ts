@@ -58,10 +58,8 @@ export function startMaintenance(parts: MaintenanceParts): Maintenance {
 
   // Off the full hour, when everybody else's work begins too.
   const ends = [
-    doRegularly({ everyMinutes: 60, afterMinutes: 13 }, purge, (error) =>
-      events.onFault('old deliveries cannot be removed', error),
-    ),
-    doRegularly({ everyMinutes: 10 }, giveUp, (error) => events.onFault('failing endpoints cannot be disabled', error)),
+    doRegularly('13 * * * *', purge, (error) => events.onFault('old deliveries cannot be removed', error)),
+    doRegularly('*/10 * * * *', giveUp, (error) => events.onFault('failing endpoints cannot be disabled', error)),
   ]
   return {
     purge,

@@ -20,5 +20,5 @@ export function startMaintenance(
       await community.endpoints.forgetOld(id)
     }
   }
-  return doRegularly({ everyMinutes: 15 }, work, (error) => log.fault('in maintenance', error))
+  return doRegularly('*/15 * * * *', work, (error) => log.fault('in maintenance', error))
 }

@@ -1,6 +1,6 @@
 /** The clock and the timers are the test's: the process stands still when the clock jumps while no timer fires. */
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { doRegularly, type Times } from '../../../daemon/relay/regular-work.ts'
+import { doRegularly } from '../../../daemon/relay/regular-work.ts'
 
 const minute = 60_000
 const at = (iso: string): number => Date.parse(iso)
@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 
 /** Regular work that notes when it was done. */
-function noted(when: Times, work: () => void | Promise<void> = () => undefined) {
+function noted(when: string, work: () => void | Promise<void> = () => undefined) {
   const times: string[] = []
   const faults: unknown[] = []
   const end = doRegularly(
@@ -42,14 +42,14 @@ function writes(): string[] {
 
 describe('regular work', () => {
   test('is done at its minutes', async () => {
-    const { times } = noted({ everyMinutes: 60, afterMinutes: 13 })
+    const { times } = noted('13 * * * *')
     await vi.advanceTimersByTimeAsync(180 * minute)
     expect(times).toEqual(['2026-11-20T11:13:00.000Z', '2026-11-20T12:13:00.000Z', '2026-11-20T13:13:00.000Z'])
   })
 
   test('is made up once when the process stood still for hours, without a word', async () => {
     const lines = writes()
-    const { times } = noted({ everyMinutes: 60, afterMinutes: 13 })
+    const { times } = noted('13 * * * *')
     vi.setSystemTime(at('2026-11-20T13:30:00Z'))
     await vi.advanceTimersByTimeAsync(minute)
     expect(times).toEqual(['2026-11-20T13:31:00.000Z'])
@@ -66,20 +66,20 @@ describe('regular work', () => {
     })
     process.env['TZ'] = 'America/New_York'
     vi.setSystemTime(at('2026-11-01T03:00:00Z'))
-    const { times } = noted({ everyMinutes: 60, afterMinutes: 13 })
+    const { times } = noted('13 * * * *')
     await vi.advanceTimersByTimeAsync(6 * 60 * minute)
     expect(times.map((time) => time.slice(11, 16))).toEqual(['03:13', '04:13', '05:13', '06:13', '07:13', '08:13'])
   })
 
   test('continues after the clock was set back', async () => {
-    const { times } = noted({ everyMinutes: 10 })
+    const { times } = noted('*/10 * * * *')
     vi.setSystemTime(at('2026-11-19T10:14:00Z'))
     await vi.advanceTimersByTimeAsync(8 * minute)
     expect(times).toEqual(['2026-11-19T10:20:00.000Z'])
   })
 
   test('that has ended is not done again', async () => {
-    const { times, end } = noted({ everyMinutes: 10 })
+    const { times, end } = noted('*/10 * * * *')
     await vi.advanceTimersByTimeAsync(10 * minute)
     end()
     await vi.advanceTimersByTimeAsync(20 * minute)
@@ -88,7 +88,7 @@ describe('regular work', () => {
 
   test('that fails is reported, and done again', async () => {
     const lines = writes()
-    const { times, faults } = noted({ everyMinutes: 10 }, () => {
+    const { times, faults } = noted('*/10 * * * *', () => {
       throw new Error('no')
     })
     await vi.advanceTimersByTimeAsync(20 * minute)
@@ -99,7 +99,7 @@ describe('regular work', () => {
   test('that is not over is not begun again, without a word', async () => {
     const lines = writes()
     const { promise, resolve } = Promise.withResolvers<void>()
-    const { times } = noted({ everyMinutes: 10 }, () => promise)
+    const { times } = noted('*/10 * * * *', () => promise)
     await vi.advanceTimersByTimeAsync(30 * minute)
     expect(times).toHaveLength(1)
     resolve()
