@@ -19,7 +19,9 @@ const aboutSources = ['docs/concepts.md']
 const forContributors = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
-  ...['contributing', 'decisions'].flatMap((folder) => readdirSync(join(root, 'docs', folder)).map((name) => `docs/${folder}/${name}`)),
+  ...['contributing', 'decisions'].flatMap((folder) =>
+    readdirSync(join(root, 'docs', folder)).map((name) => `docs/${folder}/${name}`),
+  ),
 ]
 /** The files of the example of docs/contributing/operations.md. */
 const madeUp = ['lib/records/link.ts', 'lib/resources/links.ts', 'test/lib/resources/links.test.ts']
