@@ -1,4 +1,4 @@
-/** File types by their bytes, with file-type (docs/decisions/file-types.md). */
+/** File types by their bytes, with file-type (docs/decisions/dependencies.md). */
 import type { FileType, FileTypes } from '../../lib/ports.ts'
 
 const unknown: FileType = { content_type: 'application/octet-stream', extension: 'bin' }

@@ -1,4 +1,4 @@
-/** Phone numbers by libphonenumber-js, with the whole of Google's metadata (docs/decisions/phone-numbers.md). */
+/** Phone numbers by libphonenumber-js, with the whole of Google's metadata (docs/decisions/dependencies.md). */
 import type { PhoneNumbers } from '../../lib/ports.ts'
 
 /**

@@ -1,4 +1,4 @@
-/** Recurring events by rrule-temporal: RFC 5545 on the clock of a time zone (docs/decisions/recurrence.md). */
+/** Recurring events by rrule-temporal: RFC 5545 on the clock of a time zone (docs/decisions/dependencies.md). */
 import { RRuleTemporal } from 'rrule-temporal'
 import { Temporal } from 'temporal-polyfill'
 import type { Recurrence, Series } from '../../lib/ports.ts'

@@ -1,6 +1,6 @@
 /**
  * Forms with files (RFC 7578). The parsers of runtimes differ, and some refuse a form whose content holds its boundary, or a name
- * with an escaped quote (docs/decisions/multipart.md).
+ * with an escaped quote (docs/decisions/http-hosts.md).
  */
 import { badRequest, fail, tooLarge } from '../errors.ts'
 

@@ -108,7 +108,12 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
   test('one long name without blanks pushes no column off the screen', async () => {
     const long = 'x'.repeat(120)
     const { key } = await site.community.keys.create({ network_id: '2', name: long, scopes: ['*'] })
-    const made = await site.community.endpoints.upsert({ network_id: '2', url: 'https://hooks.example.org/l', name: long, key: true })
+    const made = await site.community.endpoints.upsert({
+      network_id: '2',
+      url: 'https://hooks.example.org/l',
+      name: long,
+      key: true,
+    })
     for (const path of ['2/keys', '2/overview', '2/audit', '2/webhooks', '2/deliveries'])
       await visit(
         path,

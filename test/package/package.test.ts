@@ -33,7 +33,7 @@ async function pack(): Promise<void> {
     return
   }
   const directory = join(packed, 'package')
-  for (const path of ['package.json', ...files.filter((path) => path !== 'dist')])
+  for (const path of ['package.json', ...files.filter((path) => path !== 'dist' && !path.startsWith('!'))])
     await cp(join(root, path), join(directory, path), { recursive: true })
   await cp(join(await shared('package'), 'node_modules', name, 'dist'), join(directory, 'dist'), { recursive: true })
   await run('npm', ['pack', '--ignore-scripts', ...to], { cwd: directory })
@@ -81,6 +81,13 @@ process.exit(0)`
   // Somebody may have the port of the page.
   await writeFile(join(app, 'readme.js'), (mount + first).replaceAll('4000', String(port)) + ask)
   expect((await run(process.execPath, ['readme.js'], { cwd: app })).stdout).toBe('Ada Ash your application\n')
+})
+
+test('the package has pages for its users, and none for contributors', async () => {
+  const { stdout } = await run('tar', ['-tzf', tarball])
+  const pages = stdout.split('\n').filter((path) => path.startsWith('package/docs/'))
+  expect(pages).toContain('package/docs/storage.md')
+  expect(pages.filter((path) => /^package\/docs\/(?:contributing|decisions)\//.test(path))).toEqual([])
 })
 
 test('the core loads with valibot and itty-router alone', async () => {

@@ -15,11 +15,31 @@ const pages = [
 ]
 /** Pages about the sources themselves. */
 const aboutSources = ['docs/concepts.md']
+/** Pages for people who change the sources. The package has none of them. */
+const forContributors = [
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...['contributing', 'decisions'].flatMap((folder) =>
+    readdirSync(join(root, 'docs', folder)).map((name) => `docs/${folder}/${name}`),
+  ),
+]
+/** The files of the example of docs/contributing/operations.md. */
+const madeUp = ['lib/records/link.ts', 'lib/resources/links.ts', 'test/lib/resources/links.test.ts']
 
-test.each(pages)('every page that %s links to is there', (page) => {
+test.each([...pages, ...forContributors])('every page that %s links to is there', (page) => {
   const prose = readFileSync(join(root, page), 'utf8').replace(/```.*?```/gs, '')
   const links = [...prose.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link]) => link ?? '')
   expect(links.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([])
+})
+
+test.each(pages.filter((page) => page !== 'README.md'))('%s links to no page that the package leaves out', (page) => {
+  expect(files).toEqual(expect.arrayContaining(['!docs/contributing', '!docs/decisions']))
+  expect(readFileSync(join(root, page), 'utf8').match(/\]\((?:contributing|decisions|\.\.)\/[^)]*\)/g) ?? []).toEqual([])
+})
+
+test.each(forContributors)('every file that %s names is there', (page) => {
+  const named = readFileSync(join(root, page), 'utf8').match(/\b(?:lib|adapters|daemon|test|scripts)\/[\w./-]+\.ts\b/g) ?? []
+  expect(named.filter((file) => !madeUp.includes(file) && !existsSync(join(root, file)))).toEqual([])
 })
 
 test.each(pages.filter((page) => !aboutSources.includes(page)))('%s names no source file, as the package has none', (page) => {
