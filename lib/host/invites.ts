@@ -6,7 +6,7 @@ import { fail, found, invalid } from '../errors.ts'
 import { IdInput, isBlank, optional, ShortText } from '../fields.ts'
 import { Member, presentMember } from '../records/member.ts'
 import { paidPlans, restoreAccess } from '../rules/leaving.ts'
-import { emailKey, lockUnchanged, memberByAddress } from '../rules/members.ts'
+import { emailKey, isBanned, lockUnchanged, memberByAddress } from '../rules/members.ts'
 import { announceJoin } from '../rules/membership.ts'
 import { giveAccess, openPlan } from '../rules/plans.ts'
 import { orConflict } from '../storage/lock.ts'
@@ -31,7 +31,7 @@ export const acceptInviteOf = (notification: MakeNotification) =>
       const accepted = { accepted_at: call.now, open_key: null, ...call.touch() }
       const invite = orConflict(await call.tx.update(invites, id, accepted, { accepted_at: null }), `invites ${id}`)
       const known = await recipientOf(call, invite)
-      if (known?.state === 'banned') fail(invalid('invite'), 'The invite is for a member who is banned from this network')
+      if (known && isBanned(known)) fail(invalid('invite'), 'The invite is for a member who is banned from this network')
       const member = known?.state === 'active' ? await lockUnchanged(call.tx, known) : await enrol(call, invite, known, given)
       if (plan) await giveAccess(call, member, plan, 'invite')
       return presentMember(call, member)

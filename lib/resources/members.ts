@@ -16,8 +16,8 @@ import {
 } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Member, MemberRole, MemberUpdate, memberSources, presentMember } from '../records/member.ts'
-import { endPayments, leaveNetwork, lockDeparting, paidPlans, restoreAccess } from '../rules/leaving.ts'
-import { activeMember, changeMember, emailKey, memberByAddress } from '../rules/members.ts'
+import { deleteAccount, endPayments, leaveNetwork, lockDeparting, paidPlans, restoreAccess } from '../rules/leaving.ts'
+import { activeMember, changeMember, emailKey, isBanned, memberByAddress } from '../rules/members.ts'
 import { announceJoin, joinSpace, spacesOf } from '../rules/membership.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
@@ -64,7 +64,7 @@ export const createMember = operation({
     const spaces = member_type === 'limited' ? await limitedTo(call, space_ids) : []
     const known = await memberByAddress(call.tx, names.email)
     if (known?.state === 'active') fail(invalid('email'), 'email is already a member of this network')
-    if (known?.state === 'banned') fail(invalid('email'), 'email belongs to a member who is banned from this network')
+    if (known && isBanned(known)) fail(invalid('email'), 'email belongs to a member who is banned from this network')
     const fields = { ...names, email_key: emailKey(names.email), role, member_type }
     const paid = known ? await paidPlans(call, known) : []
     // A removed member may join again, and is the same member as before.
@@ -130,13 +130,11 @@ export const deleteMember = operation({
   method: 'DELETE',
   path: '/members/:id/',
   scope: 'members:write',
-  summary: "Delete a member's account.",
+  summary: "Delete a member's account, also of a member who was removed or banned.",
   errors: [notFound('Member'), invalid('role')],
   emits: ['MemberLeft'],
   async handle(call) {
-    const member = await lockDeparting(call, call.params.id)
-    await endPayments(call, member)
-    await leaveNetwork(call, member, 'deleted')
+    await deleteAccount(call, call.params.id)
   },
 })
 

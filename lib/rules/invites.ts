@@ -6,7 +6,7 @@ import { fail, invalid } from '../errors.ts'
 import type { Id, NewIn } from '../storage/table.ts'
 import type { MemberRow } from '../storage/tables/members.ts'
 import { type InviteRow, invites } from '../storage/tables/plans.ts'
-import { emailKey, memberByAddress } from './members.ts'
+import { emailKey, isBanned, memberByAddress } from './members.ts'
 import { accessTo } from './plans.ts'
 
 /** The unique key of an open invite: an address, and the plan if it is invited to one. */
@@ -30,7 +30,7 @@ export async function checkInvitable(
 ): Promise<MemberRow | undefined> {
   const scope = target.plan_id === null ? 'network' : 'plan'
   const member = await memberByAddress(call.tx, target.recipient_email)
-  if (member?.state === 'banned') fail(invalid(field), `${field} belongs to a member who is banned from this network`)
+  if (member && isBanned(member)) fail(invalid(field), `${field} belongs to a member who is banned from this network`)
   const isIn =
     member?.state === 'active' &&
     (target.plan_id === null || (await accessTo(call, { plan_id: target.plan_id, member_id: member.id })))

@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { sha256 } from '../base/sha256.ts'
 import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
@@ -13,9 +14,18 @@ import { type MemberRow, members } from '../storage/tables/members.ts'
 /** The comparison key of an address: case does not matter. */
 export const emailKey = (email: string): string => email.toLowerCase()
 
-/** The member with this address, in whatever state; deleted accounts have given theirs free. */
-export const memberByAddress = (tx: ScopedTx, email: string): Promise<MemberRow | undefined> =>
-  tx.first(members, { email_key: emailKey(email) })
+/** In place of the address of a deleted account that was banned. It is no address: it has no `@`. */
+export const bannedKey = async (network_id: Id, email: string): Promise<string> =>
+  `banned:${await sha256(`${network_id} ${emailKey(email)}`)}`
+
+/** The member with this address, in whatever state; deleted accounts have given theirs free, unless they are banned. */
+export const memberByAddress = async (tx: ScopedTx, email: string): Promise<MemberRow | undefined> =>
+  (await tx.first(members, { email_key: emailKey(email) })) ??
+  tx.first(members, { email_key: await bannedKey(tx.network_id, email) })
+
+/** Whether a member is banned. The ban of an account stays when it is deleted. */
+export const isBanned = ({ state, email_key }: Pick<MemberRow, 'state' | 'email_key'>): boolean =>
+  state === 'banned' || (state === 'deleted' && email_key !== null)
 
 /**
  * A member who is still there.

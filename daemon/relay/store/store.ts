@@ -219,7 +219,7 @@ export interface RelayStore {
 
   /** How much waits and is dead, and when the oldest event that waits was ingested. */
   counts(): Promise<Counts>
-  /** Removes older rows, a part at a time, and returns their number; 0 when nothing is left to remove. */
+  /** Removes older rows, and rows about erased people, a part at a time. 0 when nothing is left to remove or to look at. */
   purge(before: Purge): Promise<number>
   /** Gives space back to the disk, a part at a time. */
   compact(): Promise<void>

@@ -115,7 +115,7 @@ export const invites = table(
     /** Address and plan while nobody has accepted; null afterwards. Unique, so that nobody is invited twice at once. */
     open_key: nullable(text()),
   },
-  { unique: [['open_key']], indexes: [['plan_id'], ['plan_id', 'email_key']] },
+  { unique: [['open_key']], indexes: [['plan_id'], ['plan_id', 'email_key'], ['email_key'], ['recipient_id']] },
 )
 
 export type PlanRow = RowIn<typeof plans>

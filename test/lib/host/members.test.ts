@@ -1,0 +1,419 @@
+/** What a host does with members: see who has left and who is banned, lift a ban, erase a person. */
+import { describe, expect, test } from 'vitest'
+import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import type { Table } from '../../../lib/storage/table.ts'
+import { members } from '../../../lib/storage/tables/members.ts'
+import { tables } from '../../../lib/storage/tables.ts'
+import { createTestCommunity, type TestCommunity } from '../../support/community.ts'
+import { createMembers } from '../../support/members.ts'
+import { png, testPorts } from '../../support/ports.ts'
+import { newMember, newPost, newSpace, now, typesOf } from '../../support/records.ts'
+
+const banned = async (test: TestCommunity, id: string, ban_reason: string | null = null) => {
+  const space = await newSpace(test)
+  const answer = await test.send('space_members.ban', { params: { space_id: space.id, user_id: id }, body: { ban_reason } })
+  expect(answer.status).toBe(200)
+}
+
+/** Everything that is stored, as one text. */
+async function stored({ storage }: TestCommunity): Promise<string> {
+  const rows = await storage.transaction(
+    async (tx) => Promise.all((tables as readonly Table[]).map((table) => tx.find(table, {}))),
+    { readOnly: true },
+  )
+  return JSON.stringify(rows)
+}
+
+const erasures = (records: readonly OutboxRecord[]) => records.flatMap((each) => (each.kind === 'erasure' ? [each.ids] : []))
+const linesOf = async ({ community }: TestCommunity) => (await community.audit.list({ network: '1' })).items
+
+describe('the list', () => {
+  test('shows members in every state, the newest first, with the reason of a ban, when, and by whom', async () => {
+    const run = await createTestCommunity()
+    const [grace, alan, edsger] = await createMembers(run, 'Grace', 'Alan', 'Edsger')
+    await run.send('members.delete', { params: { id: alan.id } })
+    await run.send('members.remove_from_network', { params: { id: edsger.id } })
+    await banned(run, grace.id, 'Sold watches')
+    const { items, next } = await run.community.members.list('demo')
+    expect(next).toBeNull()
+    expect(items.map(({ id, state }) => [id, state])).toEqual([
+      [edsger.id, 'removed'],
+      [alan.id, 'deleted'],
+      [grace.id, 'banned'],
+      [run.owner.id, 'active'],
+    ])
+    expect(items[2]).toEqual({
+      ...{ id: grace.id, network_id: '1', created_at: now, updated_at: now, email: 'grace@example.org' },
+      ...{ first_name: 'Grace', last_name: 'Example', role: 'contributor', member_type: 'full', state: 'banned' },
+      ...{ is_banned: true, ban_reason: 'Sold watches', left_at: now, left_by: { id: run.owner.id, name: 'Ada Host' } },
+      erased_at: null,
+    })
+    expect(items[3]).toMatchObject({ is_banned: false, ban_reason: null, left_at: null, left_by: null })
+    for (const state of ['active', 'removed', 'banned', 'deleted'] as const)
+      expect((await run.community.members.list('1', { state })).items.map((item) => item.state)).toEqual([state])
+  })
+
+  test('a member who is back has not left', async () => {
+    const run = await createTestCommunity()
+    const [grace] = await createMembers(run, 'Grace')
+    await run.send('members.remove_from_network', { params: { id: grace.id } })
+    await newMember(run, 'grace')
+    const [item] = (await run.community.members.list('1')).items
+    expect(item).toMatchObject({ id: grace.id, state: 'active', left_at: null, left_by: null })
+  })
+
+  test('pages follow each other without a gap', async () => {
+    const run = await createTestCommunity()
+    await createMembers(run, 'A', 'B', 'C', 'D')
+    for (const query of [{}, { q: 'example' }, { state: 'active' as const }]) {
+      const whole = (await run.community.members.list('1', query)).items.map(({ id }) => id)
+      for (const limit of [1, 2, 3, 5]) {
+        const seen: string[] = []
+        let after: string | undefined
+        do {
+          const page = await run.community.members.list('1', { ...query, limit, ...(after === undefined ? {} : { after }) })
+          expect(page.items.length).toBeLessThanOrEqual(limit)
+          seen.push(...page.items.map(({ id }) => id))
+          after = page.next ?? undefined
+        } while (after !== undefined)
+        expect([limit, seen]).toEqual([limit, whole])
+      }
+    }
+  })
+
+  test('a search finds words in the name and the address, without regard to case and accents', async () => {
+    const run = await createTestCommunity()
+    const jose = await newMember(run, 'jose', { first_name: 'José', last_name: 'Müller-Lüdenscheidt' })
+    const zoe = await newMember(run, 'zoe', { first_name: 'Zoë', last_name: 'Jose' })
+    const found = async (q: string) => (await run.community.members.list('1', { q })).items.map(({ id }) => id)
+    expect(await found('jose')).toEqual([zoe.id, jose.id])
+    expect(await found('MULLER jos')).toEqual([jose.id])
+    expect(await found('zoe@')).toEqual([zoe.id])
+    expect(await found('nobody')).toEqual([])
+    expect(await found('100%_')).toEqual([])
+    // A whole address or id comes first, once, on each page.
+    expect(await found('Jose@Example.org')).toEqual([jose.id])
+    expect(await found(jose.id)).toEqual([jose.id])
+    const first = await run.community.members.list('1', { q: 'jose@example.org', limit: 1 })
+    expect(first.items.map(({ id }) => id)).toEqual([jose.id])
+    expect((await run.community.members.list('1', { q: 'jose@example.org', limit: 1, after: first.next ?? '' })).items).toEqual(
+      [],
+    )
+    expect((await run.community.members.list('1', { q: 'jose@example.org', state: 'banned' })).items).toEqual([])
+  })
+
+  test('a page of a search looks at a bounded number of members, and the next one goes on', async () => {
+    const run = await createTestCommunity()
+    const needle = await newMember(run, 'needle')
+    await run.storage.transaction(async (tx) => {
+      const hay = (await tx.find(members, { where: { id: needle.id } }))[0]
+      if (!hay) throw new Error('no needle')
+      for (let id = Number(needle.id) + 1; id <= Number(needle.id) + 2100; id++)
+        await tx.insert(members, { ...hay, id: String(id), email: `h${id}@hay.example`, email_key: null, first_name: 'Hay' })
+    })
+    const first = await run.community.members.list('1', { q: 'needle@example' })
+    expect(first).toMatchObject({ items: [], next: expect.any(String) })
+    const second = await run.community.members.list('1', { q: 'needle@example', after: first.next ?? '' })
+    expect(second).toMatchObject({ items: [{ id: needle.id }], next: null })
+  })
+})
+
+describe('a ban', () => {
+  test('is lifted: the member may join again, is the same member, and the audit has it', async () => {
+    const run = await createTestCommunity()
+    const [grace] = await createMembers(run, 'Grace')
+    await banned(run, grace.id, 'Sold watches')
+    const join = { body: { email: 'grace@example.org', first_name: 'Grace', last_name: 'Hopper' } }
+    expect((await run.send('members.create', join)).status).toBe(422)
+    run.newEvents()
+    const lifted = await run.community.by({ actor: 'ada@example.org' }).members.unban('demo', grace.id)
+    expect(lifted).toMatchObject({ id: grace.id, state: 'removed', is_banned: false, ban_reason: null, left_at: now })
+    expect(run.newEvents()).toEqual([])
+    expect((await linesOf(run))[0]).toMatchObject({
+      actor: 'ada@example.org',
+      action: 'member.unbanned',
+      subject: { type: 'member', id: grace.id, name: 'Grace Example' },
+      details: { ban_reason: 'Sold watches', banned_at: now },
+    })
+    expect(await run.send('members.create', join)).toMatchObject({ status: 201, body: { id: grace.id } })
+    await expect(run.community.members.unban('1', grace.id)).rejects.toThrow('The member is not banned')
+  })
+
+  test('of two who lift it at once one does', async () => {
+    const run = await createTestCommunity()
+    const [grace] = await createMembers(run, 'Grace')
+    await banned(run, grace.id)
+    const both = await Promise.allSettled([
+      run.community.members.unban('1', grace.id),
+      run.community.members.unban('1', grace.id),
+    ])
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect((await linesOf(run)).filter(({ action }) => action === 'member.unbanned')).toHaveLength(1)
+  })
+
+  test.each(['deleted', 'erased'])('stays when the account is %s, until it is lifted', async (how) => {
+    const run = await createTestCommunity()
+    const [grace] = await createMembers(run, 'Grace')
+    await banned(run, grace.id)
+    run.newEvents()
+    if (how === 'erased') await run.community.members.erase('1', grace.id)
+    else expect((await run.send('members.delete', { params: { id: grace.id } })).status).toBe(204)
+    expect(run.newEvents()).toEqual([])
+    expect((await run.send('members.delete', { params: { id: grace.id } })).status).toBe(404)
+    const join = { body: { email: 'GRACE@example.org', first_name: 'Grace', last_name: 'Hopper' } }
+    expect(await run.send('members.create', join)).toMatchObject({
+      status: 422,
+      body: { error: 'email belongs to a member who is banned from this network' },
+    })
+    const invite = { body: { recipient_email: 'grace@example.org' } }
+    expect((await run.send('invites.create', invite)).status).toBe(422)
+    const [other] = await createMembers(run, 'Other')
+    expect((await run.send('members.update', { params: { id: other.id }, body: { email: 'grace@example.org' } })).status).toBe(
+      422,
+    )
+    expect((await run.community.members.list('1', { state: 'deleted' })).items).toMatchObject([{ is_banned: true }])
+
+    expect(await run.community.members.unban('1', grace.id)).toMatchObject({ state: 'deleted', is_banned: false })
+    const back = await run.send('members.create', join)
+    expect(back.status).toBe(201)
+    expect(back.body.id).not.toBe(grace.id)
+  })
+})
+
+test('a member who was removed is deleted: no second MemberLeft, the payments end, the address is free', async () => {
+  const run = await createTestCommunity()
+  const [grace, other] = await createMembers(run, 'Grace', 'Other')
+  await run.send('members.remove_from_network', { params: { id: grace.id } })
+  run.newEvents()
+  expect((await run.send('members.delete', { params: { id: grace.id } })).status).toBe(204)
+  expect(run.newEvents()).toEqual([])
+  expect((await run.send('members.show', { params: { id: grace.id } })).status).toBe(404)
+  expect((await run.send('members.delete', { params: { id: grace.id } })).status).toBe(404)
+  const moved = await run.send('members.update', { params: { id: other.id }, body: { email: 'grace@example.org' } })
+  expect(moved.status).toBe(200)
+})
+
+/** A field whose options members may add to. */
+async function companyField({ send }: TestCommunity) {
+  const wide = { privacy: 'public', response_by: 'individual_member', allow_ad_hoc: true }
+  const made = await send('custom_fields.create', {
+    body: { title: 'Company', response_type: 'dropdown_single_select', ...wide },
+  })
+  expect(made.status).toBe(201)
+  return made.body
+}
+
+async function company({ send }: TestCommunity, custom_field_id: string, member_id: string, text: string) {
+  const answer = await send('answers.upsert', { params: { custom_field_id, member_id }, body: { text } })
+  expect(answer.status).toBe(200)
+}
+
+/** A community in which one person has left all the traces that there are. */
+async function communityWithTraces() {
+  const test = testPorts()
+  const run = await createTestCommunity({ ports: test.ports })
+  const { community, send } = run
+  const keyed = { headers: { 'idempotency-key': 'import-1' } }
+  const person = { email: 'Zed.Quill@example.org', first_name: 'Zedekiah', last_name: 'Quillfeather' }
+  const zed = (await send('members.create', { ...keyed, body: person })).body
+  const asZed = { network: '1', as: zed.id } as const
+  const asset_file = new File([png], 'zedekiah.png')
+  const avatar = await community.call('assets.create', { ...asZed, body: { asset_style: 'avatar', asset_file } })
+  await community.call('assets.create', { ...asZed, body: { asset_style: 'user_cover', asset_file } })
+  const profile = { bio: 'Zedekiah was here', location: 'Quill Street', avatar: avatar.url }
+  await community.notify.memberProfile({ network: '1', member_id: zed.id, ...profile, commercial_email_consent: true })
+  const space = await newSpace(run)
+  await newPost(run, space.id)
+  await community.call('posts.create', { ...asZed, body: { space_id: space.id, title: 'Kept', description: 'Kept' } })
+  const field = await companyField(run)
+  await company(run, field.id, zed.id, 'Quillfeather Ltd')
+  await send('members.update', {
+    ...{ headers: { 'idempotency-key': 'rename' } },
+    params: { id: zed.id },
+    body: { role: 'moderator' },
+  })
+  await community.audit.record({
+    network: '1',
+    action: 'members.consent',
+    subject: { type: 'network', id: '1' },
+    details: { consent: true, email: 'zed.quill@example.org' },
+    work_id: 'w',
+  })
+  const subject = { type: 'member', id: zed.id, name: 'Zedekiah Quillfeather' } as const
+  await community.audit.record({ network: '1', action: 'members.consent', subject, details: { note: 'Zedekiah' } })
+  run.newEvents()
+  return { ...run, zed, space, person, files: test.files }
+}
+
+/** Names, words and the address, in any case. */
+const traces = /zed|quill/i
+
+describe('an erasure', () => {
+  test('leaves nothing of an active member but ids, and emits what their deletion does', async () => {
+    const run = await communityWithTraces()
+    const { community, zed, send } = run
+    expect(await stored(run)).toMatch(traces)
+    expect(run.files.size).toBe(2)
+    const erased = await community.by({ actor: 'host@example.org' }).members.erase('demo', Number(zed.id))
+    expect(erased).toEqual({
+      ...{ id: zed.id, network_id: '1', created_at: now, updated_at: now, email: '', first_name: '', last_name: '' },
+      ...{ role: 'moderator', member_type: 'full', state: 'deleted', is_banned: false, ban_reason: null },
+      ...{ left_at: now, left_by: { id: run.owner.id, name: 'Ada Host' }, erased_at: now },
+    })
+    expect(await stored(run)).not.toMatch(traces)
+    expect(run.files.size).toBe(0)
+    expect(typesOf(run.newEvents())).toEqual(['MemberLeftHook'])
+    expect(erasures(run.records)).toEqual([[zed.id]])
+    expect((await linesOf(run))[0]).toMatchObject({
+      actor: 'host@example.org',
+      action: 'member.erased',
+      subject: { type: 'member', id: zed.id, name: null },
+      details: { state: 'active' },
+    })
+    // Who did it, and that there was consent, is still on record.
+    expect((await linesOf(run)).filter(({ action }) => action === 'members.consent')).toMatchObject([
+      { details: {}, subject: { name: null } },
+      { details: { consent: true, work_id: 'w' } },
+    ])
+    const posts = (await send('posts.list')).body.items
+    expect(posts.map(({ title }: { title: string }) => title)).toContain('Kept')
+    const again = { body: run.person, headers: { 'idempotency-key': 'import-1' } }
+    expect(await send('members.create', again)).toMatchObject({ status: 422, body: { error: expect.stringContaining('erased') } })
+    expect((await send('members.create', { body: run.person })).status).toBe(201)
+  })
+
+  test('a second time answers the same, and emits and records nothing but the order to the relay', async () => {
+    const run = await communityWithTraces()
+    const first = await run.community.members.erase('1', run.zed.id)
+    const [lines, before] = [await linesOf(run), await stored(run)]
+    run.newEvents()
+    expect(await run.community.members.erase('1', run.zed.id)).toEqual(first)
+    expect(await linesOf(run)).toEqual(lines)
+    expect(await stored(run)).toBe(before)
+    expect(run.newEvents()).toEqual([])
+    expect(erasures(run.records)).toEqual([[run.zed.id], [run.zed.id]])
+  })
+
+  test.each(['members.delete', 'members.remove_from_network'])('after %s it leaves nothing either', async (how) => {
+    const run = await communityWithTraces()
+    expect((await run.send(how, { params: { id: run.zed.id } })).status).toBe(204)
+    run.newEvents()
+    await run.community.members.erase('1', run.zed.id)
+    expect(await stored(run)).not.toMatch(traces)
+    expect(run.newEvents()).toEqual([])
+  })
+
+  test('several at once erase one person once', async () => {
+    const run = await communityWithTraces()
+    const erase = () => run.community.members.erase('1', run.zed.id)
+    const all = await Promise.all([erase(), erase(), erase()])
+    for (const each of all) expect(each).toMatchObject({ state: 'deleted', email: '', erased_at: now })
+    expect(typesOf(run.newEvents())).toEqual(['MemberLeftHook'])
+    expect((await linesOf(run)).filter(({ action }) => action === 'member.erased')).toHaveLength(1)
+    expect(await stored(run)).not.toMatch(traces)
+  })
+
+  test('takes every invite to the person, and tells the relay of their mails', async () => {
+    const run = await createTestCommunity()
+    const plan = await run.community.notify.plan({ network: '1', name: 'Plan', pricing_type: 'free' })
+    const invite = async (recipient_email: string) => (await run.send('invites.create', { body: { recipient_email } })).body
+    const accepted = await invite('zed@example.org')
+    const zed = await run.community.acceptInvite({ network: '1', invite: accepted.id, first_name: 'Zed' })
+    const params = { plan_id: plan.id }
+    const byId = (await run.send('plan_invites.create', { params, query: { user_id: zed.id } })).body
+    const other = await invite('other@example.org')
+    await run.send('members.delete', { params: { id: zed.id } })
+    const again = await invite('zed@example.org')
+    await run.community.members.erase('1', zed.id)
+    const left = (await run.send('invites.list')).body.items.map(({ id }: { id: string }) => id)
+    expect(left).toEqual([other.id])
+    const told = erasures(run.records).flat()
+    for (const { id } of [accepted, again, zed]) expect(told).toContain(id)
+    expect((await run.send('plan_invites.show', { params: { ...params, id: byId.id } })).status).toBe(404)
+  })
+
+  test('leaves what belongs to somebody else who has the address by now', async () => {
+    const run = await createTestCommunity()
+    const old = await newMember(run, 'zed')
+    await run.send('members.delete', { params: { id: old.id } })
+    const heir = await newMember(run, 'zed', { first_name: 'Heir' })
+    const plan = await run.community.notify.plan({ network: '1', name: 'Plan', pricing_type: 'free' })
+    const made = await run.send('plan_invites.create', { params: { plan_id: plan.id }, query: { email: 'zed@example.org' } })
+    await run.community.members.erase('1', old.id)
+    const shown = await run.send('plan_invites.show', { params: { plan_id: plan.id, id: made.body.id } })
+    expect(shown.status).toBe(200)
+    const { items } = await run.community.members.list('1', { q: 'zed@example.org' })
+    expect(items).toMatchObject([{ id: heir.id, first_name: 'Heir', email: 'zed@example.org' }])
+  })
+
+  test('keeps an option that others have chosen, an image that others show, and what a host uploaded', async () => {
+    const { ports, files } = testPorts()
+    const run = await createTestCommunity({ ports })
+    const [grace, alan] = await createMembers(run, 'Grace', 'Alan')
+    const field = await companyField(run)
+    for (const { id } of [grace, alan]) await company(run, field.id, id, 'Navy')
+    const upload = (as: string) =>
+      run.community.call('assets.create', {
+        ...{ network: '1', as },
+        body: { asset_style: 'post', asset_file: new File([png], 'a.png') },
+      })
+    const { url } = await upload(run.owner.id)
+    for (const { id } of [grace, alan]) await run.community.notify.memberProfile({ network: '1', member_id: id, avatar: url })
+    await upload(alan.id)
+    await run.send('members.update', { params: { id: alan.id }, body: { role: 'host' } })
+    await run.community.members.erase('1', grace.id)
+    await run.community.members.erase('1', alan.id)
+    // The shared image goes with the last who showed it; the other upload was a host's.
+    expect(files.size).toBe(1)
+    const options = (await run.send('options.list', { params: { custom_field_id: field.id } })).body.items
+    expect(options).toMatchObject([{ title: 'Navy', member_count: 0 }])
+  })
+
+  test('a store of uploads that fails breaks it off, and the next one finishes it', async () => {
+    const run = await communityWithTraces()
+    const { ports } = testPorts()
+    let fails = true
+    const assets = ports.assets && {
+      ...ports.assets,
+      remove: async () => {
+        if (fails) throw new Error('disk away')
+      },
+    }
+    const { createCommunity } = await import('../../../lib/index.ts')
+    const broken = createCommunity({ storage: run.storage, clock: run.clock, ports: { ...ports, ...(assets ? { assets } : {}) } })
+    await expect(broken.members.erase('1', run.zed.id)).rejects.toMatchObject({ status: 503 })
+    expect((await broken.members.list('1', { state: 'deleted' })).items).toMatchObject([{ erased_at: null }])
+    fails = false
+    expect(await broken.members.erase('1', run.zed.id)).toMatchObject({ erased_at: now })
+    expect(await stored(run)).not.toMatch(traces)
+  })
+
+  test('the last host is refused, and stays whole', async () => {
+    const run = await createTestCommunity()
+    const before = await stored(run)
+    await expect(run.community.members.erase('1', run.owner.id)).rejects.toMatchObject({ status: 422 })
+    expect(await stored(run)).toBe(before)
+  })
+
+  test('many kept answers and lines are looked through in batches', async () => {
+    const run = await createTestCommunity()
+    const [grace] = await createMembers(run, 'Grace')
+    for (let n = 0; n < 230; n++) {
+      const parts = { headers: { 'idempotency-key': `k${n}` }, params: { id: grace.id }, body: { first_name: `Gracious${n}` } }
+      expect((await run.send('members.update', parts)).status).toBe(200)
+    }
+    expect(await stored(run)).toContain('Gracious')
+    await run.community.members.erase('1', grace.id)
+    expect(await stored(run)).not.toContain('Gracious')
+  })
+
+  test('a member of another network is not found', async () => {
+    const run = await createTestCommunity()
+    const { owner } = await run.community.networks.create({
+      ...{ subdomain: 'other', title: 'Other' },
+      owner: { email: 'o@example.org', first_name: 'O', last_name: 'O' },
+    })
+    for (const call of [run.community.members.erase, run.community.members.unban])
+      await expect(call('1', owner.id)).rejects.toMatchObject({ status: 404 })
+  })
+})
