@@ -74,7 +74,10 @@ async function eraseUploads(erasing: Erasing, { id, role, avatar }: MemberRow): 
     const owners = await tx.find(members, { where: { avatar }, limit: 2 })
     return owners.some((owner) => owner.id !== id)
   })
-  if (!isShared) for await (const rows of batchesIn(erasing, assets, { url: avatar })) await removeUploads(erasing, rows)
+  if (isShared) return
+  // Stores may give a path on the origin that callers use.
+  const url = [avatar, URL.parse(avatar)?.pathname ?? avatar]
+  for await (const rows of batchesIn(erasing, assets, { url })) await removeUploads(erasing, rows)
 }
 
 const storeFailed =

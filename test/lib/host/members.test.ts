@@ -1,5 +1,6 @@
 /** What a host does with members: see who has left and who is banned, lift a ban, erase a person. */
 import { describe, expect, test } from 'vitest'
+import type { AssetStore } from '../../../lib/index.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import type { Table } from '../../../lib/storage/table.ts'
 import { members } from '../../../lib/storage/tables/members.ts'
@@ -367,6 +368,21 @@ describe('an erasure', () => {
     expect(files.size).toBe(1)
     const options = (await run.send('options.list', { params: { custom_field_id: field.id } })).body.items
     expect(options).toMatchObject([{ title: 'Navy', member_count: 0 }])
+  })
+
+  test('takes the avatar that somebody else has uploaded for the person, under a path of the origin too', async () => {
+    const { ports, files } = testPorts()
+    const { assets } = ports
+    const put: AssetStore['put'] = async (bytes, file) => URL.parse((await assets?.put(bytes, file)) ?? '')?.pathname ?? ''
+    const run = await createTestCommunity({ ports: { ...ports, ...(assets ? { assets: { ...assets, put } } : {}) } })
+    const [grace] = await createMembers(run, 'Grace')
+    const asset_file = new File([png], 'a.png')
+    const { url } = await run.community.call('assets.create', { network: '1', body: { asset_style: 'avatar', asset_file } })
+    expect(url).not.toBeNull()
+    await run.community.notify.memberProfile({ network: '1', member_id: grace.id, avatar: url })
+    expect(files.size).toBe(1)
+    await run.community.members.erase('1', grace.id)
+    expect(files.size).toBe(0)
   })
 
   test('a store of uploads that fails breaks it off, and the next one finishes it', async () => {
