@@ -4,9 +4,8 @@ import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
 import { hintAtHelp } from '../help-hint.ts'
 import { usageLine } from '../json.ts'
-import type { Output } from '../output.ts'
+import type { Ask, Output } from '../output.ts'
 import {
-  type Ask,
   auditCommands,
   endpointCommands,
   keyCommands,

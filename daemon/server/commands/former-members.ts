@@ -1,13 +1,12 @@
 /** `folkmoot members list`, `unban` and `erase`: also of members who are no longer there. */
 import type { MemberListing, MemberPage, MemberQuery } from '../../../lib/index.ts'
 import { plain } from '../../json.ts'
-import type { Output } from '../../output.ts'
+import type { Ask, Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
 import { assetsDirectory } from '../storage/open.ts'
-import type { Ask } from './program.ts'
 import { showList, showOne } from './show.ts'
 
 export interface ListFlags extends NetworkFlags {

@@ -1,7 +1,7 @@
 /** The options of `networks`, `members`, `keys` and `endpoints`. */
 import { type Command, Option } from 'commander'
 import { auditActions } from '../../../lib/storage/audit-actions.ts'
-import type { Output } from '../../output.ts'
+import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { list, onNetwork, onStorage, seconds, wide } from '../options.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
@@ -127,9 +127,6 @@ export function endpointCommands(program: Command, out: Output): void {
     .description('list endpoints, without keys and secrets')
     .action(async (flags) => (await load()).listEndpoints(flags, out))
 }
-
-/** Asks the person at the terminal. */
-export type Ask = (question: string) => Promise<string>
 
 const entries = (text: string): number => {
   const number = Number(text)
