@@ -152,6 +152,20 @@ describe('a ban', () => {
     expect((await linesOf(run)).filter(({ action }) => action === 'member.unbanned')).toHaveLength(1)
   })
 
+  test('of which the account is deleted while it is lifted leaves a free address', async () => {
+    const run = await createTestCommunity()
+    const [grace] = await createMembers(run, 'Grace')
+    await banned(run, grace.id)
+    const [, deleted] = await Promise.all([
+      run.community.members.unban('1', grace.id),
+      run.send('members.delete', { params: { id: grace.id } }),
+    ])
+    expect(deleted.status).toBe(204)
+    const { items } = await run.community.members.list('1', { q: grace.id })
+    expect(items).toMatchObject([{ state: 'deleted', is_banned: false }])
+    await newMember(run, 'grace')
+  })
+
   test.each(['deleted', 'erased'])('stays when the account is %s, until it is lifted', async (how) => {
     const run = await createTestCommunity()
     const [grace] = await createMembers(run, 'Grace')
