@@ -13,6 +13,9 @@ export interface Output {
   unread?(): number
 }
 
+/** Asks the person at the terminal. */
+export type Ask = (question: string) => Promise<string>
+
 /** The error in one line for the operator. */
 export function fault(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

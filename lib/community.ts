@@ -10,6 +10,7 @@ import { type FirstUse, firstUseOf } from './host/first-use.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { failingLast } from './host/joined.ts'
 import { type Keys, keysOf } from './host/keys.ts'
+import { type Members, membersOf } from './host/members.ts'
 import { type Networks, networksOf } from './host/networks.ts'
 import { notificationsOf } from './host/notification.ts'
 import { type Notify, notifyOf } from './host/notify.ts'
@@ -72,6 +73,7 @@ export interface HostCalls {
   readonly networks: Networks
   readonly keys: Keys
   readonly endpoints: Endpoints
+  readonly members: Members
   readonly audit: Audit
   /**
    * The same calls on behalf of a person or program, whom the audit then names for every change: `community.by({ actor }).keys`.
@@ -227,6 +229,7 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
       networks,
       keys: keysOf(settings, changes, networks, operations),
       endpoints: endpointsOf(settings, changes, networks),
+      members: membersOf(settings, changes, networks, notificationsOf(settings, runOperation, networks, 'members.erase')),
       audit: auditOf(settings, changes, networks),
     }
   }

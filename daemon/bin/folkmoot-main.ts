@@ -53,6 +53,17 @@ function keys(pressed: (key: string) => void): () => void {
   }
 }
 
+/** A question on standard error, so that results stay apart. */
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises')
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await asking.question(question)
+  } finally {
+    asking.close()
+  }
+}
+
 async function exit(error: unknown): Promise<void> {
   const { code, text } = await folkmootExit(error, json)
   if (text !== '') process.stderr.write(text)
@@ -69,6 +80,7 @@ await createProgram({
   draw: process.stderr.isTTY ? redraw : undefined,
   keys,
   input: () => process.stdin,
+  ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
   failed: () => {
     process.exitCode = 1
   },

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { realPath } from '../../adapters/files/process-lock.ts'
 import { refusedByDefault } from '../../lib/base/reach.ts'
+import type { Ports } from '../../lib/ports.ts'
 import { isStorageError } from '../../lib/storage/contract.ts'
 import type { NetworkRow } from '../../lib/storage/tables/administration.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'
@@ -21,6 +22,8 @@ export interface StorageFlags extends EncryptionFlags {
   readonly outbox?: string
   /** The control file of a running server, instead of a storage. */
   readonly server?: string
+  /** The directory of uploads, for a command that removes some. A running server knows its own. */
+  readonly assets?: string
   readonly json?: boolean
   readonly wide?: boolean
 }
@@ -60,17 +63,26 @@ export async function withOperator<T>(
 }
 
 async function openCommunity(flags: StorageFlags, out: Output, missing: 'create' | 'refuse') {
-  const { storage: address, outbox } = flags
+  const { storage: address, outbox, assets } = flags
   const encryptionKeys = encryptionKeysOf(flags)
   const opened = await openStorage(address, outbox, out.warn, missing)
   const { storage } = opened
   const { createCommunity } = await import('../../lib/index.ts')
-  const community = createCommunity({ storage, encryptionKeys })
+  const ports = assets === undefined ? {} : await storeIn(assets)
+  const community = createCommunity({ storage, encryptionKeys, ports })
   const told = (error: unknown) => out.warn(`the audit's inbox cannot be read: ${fault(error)}`)
   const inbox = auditInbox(community, opened.outbox, (files) => out.warn(refusedText(files)), told)
   const calls = inbox.over(community).by({ actor: commandActor() })
   const addressWarning = async (url: string) => refusedByDefault(url)
   return { operator: { ...calls, outbox: async () => opened.outbox, addressWarning }, close: () => community.close() }
+}
+
+async function storeIn(directory: string): Promise<Ports> {
+  const [{ directoryAssets }, { assetsPath }] = await Promise.all([
+    import('../../adapters/ports/directory-assets.ts'),
+    import('./http/assets.ts'),
+  ])
+  return { assets: directoryAssets({ directory, baseUrl: assetsPath }) }
 }
 
 /** The server that runs on a storage or was named, if commands can reach one. */

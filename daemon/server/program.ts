@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
 import { hintAtHelp } from '../help-hint.ts'
 import { usageLine } from '../json.ts'
-import type { Output } from '../output.ts'
+import type { Ask, Output } from '../output.ts'
 import {
   auditCommands,
   endpointCommands,
@@ -32,6 +32,8 @@ export interface Host {
   readonly keys?: (pressed: (key: string) => void) => () => void
   /** Standard input, for a command that reads it; empty by default. */
   readonly input?: () => Readable
+  /** Asks the person at the terminal; left out where there is none. */
+  readonly ask?: Ask | undefined
   /** Sets the exit code 1: the command has done its work, and its result is a bad one. */
   readonly failed: () => void
   readonly version: string
@@ -48,6 +50,7 @@ export function createProgram({
   draw,
   keys = () => () => {},
   input = () => Readable.from([]),
+  ask,
   failed,
   starting,
   version,
@@ -67,7 +70,7 @@ export function createProgram({
   serveCommand(program, out, starting, version)
 
   networkCommands(program, out)
-  memberCommands(program, out)
+  memberCommands(program, out, ask)
   keyCommands(program, out)
   endpointCommands(program, out)
   auditCommands(program, out, draw)

@@ -5,7 +5,7 @@ import { fail, found, invalid } from '../errors.ts'
 import { IdInput, isBlank, optional, ShortText } from '../fields.ts'
 import { Member, presentMember } from '../records/member.ts'
 import { paidPlans, restoreAccess } from '../rules/leaving.ts'
-import { emailKey, lockUnchanged, memberByAddress } from '../rules/members.ts'
+import { emailKey, isBanned, lockUnchanged, memberByAddress } from '../rules/members.ts'
 import { joinNetwork } from '../rules/membership.ts'
 import { holdInvites } from '../rules/open-invites.ts'
 import { giveAccess, openPlan } from '../rules/plans.ts'
@@ -54,7 +54,7 @@ export const acceptInviteOf = (notification: MakeNotification) =>
  */
 async function recipientOf({ tx }: Pick<Context, 'tx'>, { recipient_id, recipient_email }: InviteRow) {
   const member = recipient_id === null ? await memberByAddress(tx, recipient_email) : await tx.get(members, recipient_id)
-  if (member?.state === 'banned') fail(invalid('invite'), 'The invite is for a member who is banned from this network')
+  if (member && isBanned(member)) fail(invalid('invite'), 'The invite is for a member who is banned from this network')
   if (recipient_id !== null && member?.state !== 'active')
     fail(invalid('invite'), 'The invite is for a member who has left this network. Invite their address anew')
   return member

@@ -7,7 +7,7 @@
  */
 import * as v from 'valibot'
 import { attributes, isoTime, typeName } from './endpoint.ts'
-import type { OutboxRecord } from './record.ts'
+import { mostErasedIds, type OutboxRecord } from './record.ts'
 import { bodiesIn, type ParsedEvent } from './text.ts'
 import { audiences } from './values.ts'
 
@@ -65,11 +65,17 @@ export function checkRecords(list: readonly unknown[], text = ''): CheckedRecord
 /** Whether a usable record is an event whose body is still an object. */
 const isParsed = (record: unknown): record is ParsedEvent => isObject(record) && isObject(record['body'])
 
+const kinds: ReadonlyMap<unknown, string> = new Map([
+  ['event', 'an event'],
+  ['endpoint', 'an endpoint'],
+  ['erasure', 'an erasure'],
+])
+
 /** An unusable record without anything that is too long, or that nobody expects in a message. */
 function told(record: unknown, problem: string): Unusable {
   const fields = isObject(record) ? record : {}
   const known = (name: string, pattern: RegExp): string | null => (matches(fields[name], pattern) ? fields[name] : null)
-  const kind = fields['kind'] === 'event' ? 'an event' : fields['kind'] === 'endpoint' ? 'an endpoint' : 'a record'
+  const kind = kinds.get(fields['kind']) ?? 'a record'
   return {
     reason: `${kind} cannot be used: ${problem}`,
     network_id: known('network_id', id),
@@ -83,6 +89,7 @@ function problemOf(record: unknown): Problem {
   if (!isObject(record)) return 'it is not a JSON object'
   const { kind, action } = record
   if (kind === 'event') return networkProblem(record) ?? eventProblem(record)
+  if (kind === 'erasure') return networkProblem(record) ?? erasureProblem(record)
   if (kind !== 'endpoint') return 'its `kind` is unknown to this version'
   if (action === 'remove') return networkProblem(record) ?? idProblem(record)
   if (action !== 'upsert') return 'its `action` is unknown to this version'
@@ -92,6 +99,11 @@ function problemOf(record: unknown): Problem {
 const networkProblem = ({ network_id }: Fields): Problem =>
   matches(network_id, id) ? undefined : '`network_id` must be digits in a text'
 const idProblem = (fields: Fields): Problem => (matches(fields['id'], id) ? undefined : '`id` must be digits in a text')
+
+const erasureProblem = ({ ids }: Fields): Problem =>
+  Array.isArray(ids) && ids.length >= 1 && ids.length <= mostErasedIds && ids.every((each) => matches(each, id))
+    ? undefined
+    : `\`ids\` must be a list of 1 to ${mostErasedIds} texts of digits`
 
 function eventProblem(fields: Fields): Problem {
   const { event_id, event_type, event_timestamp, subject, audience, body } = fields

@@ -38,5 +38,16 @@ export interface EndpointRemoval {
   readonly network_id: Id
 }
 
+/** A person who was erased: the relay keeps no done deliveries of events that name one of these records. */
+export interface ErasureRecord {
+  readonly kind: 'erasure'
+  readonly network_id: Id
+  /** The member, or invites to them: at least one, at most `mostErasedIds`. */
+  readonly ids: readonly Id[]
+}
+
+/** Ids of one erasure. */
+export const mostErasedIds = 100
+
 /** One thing that a commit hands to the relay. */
-export type OutboxRecord = EventRecord | EndpointUpsert | EndpointRemoval
+export type OutboxRecord = EventRecord | EndpointUpsert | EndpointRemoval | ErasureRecord

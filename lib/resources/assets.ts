@@ -85,11 +85,12 @@ export const createAsset = operation({
     return { asset_style, file, url: await stored(store, bytes, file), byte_size: bytes.length }
   },
   discard: async ({ file }, { ports }) => ports.assets?.remove(file),
-  handle({ tx, stamp, body, prepared: { asset_style, file, url, byte_size } }) {
+  handle({ tx, stamp, body, principal, prepared: { asset_style, file, url, byte_size } }) {
     const { original_aspect_ratio, metadata } = body
     const { name, content_type } = file
     const columns = { url, name, content_type, byte_size, asset_style, original_aspect_ratio, metadata }
-    return tx.insert(assets, { ...stamp(), ...columns, type: 'Asset' })
+    const origin = { creator_id: principal.member_id, file_id: file.id, extension: file.extension }
+    return tx.insert(assets, { ...stamp(), ...columns, ...origin, type: 'Asset' })
   },
 })
 

@@ -17,7 +17,7 @@ import {
 import { operation } from '../operation.ts'
 import { Member, MemberRole, MemberUpdate, memberSources, presentMember } from '../records/member.ts'
 import { changeMember } from '../rules/change-member.ts'
-import { endPayments, leaveNetwork, lockDeparting, paidPlans, restoreAccess } from '../rules/leaving.ts'
+import { deleteAccount, endPayments, leaveNetwork, lockDeparting, paidPlans, restoreAccess } from '../rules/leaving.ts'
 import { activeMember, emailKey, keepAHost, memberByAddress, refuseHolder } from '../rules/members.ts'
 import { joinNetwork, joinSpace, spacesOf } from '../rules/membership.ts'
 import { holdInvites } from '../rules/open-invites.ts'
@@ -136,13 +136,11 @@ export const deleteMember = operation({
   method: 'DELETE',
   path: '/members/:id/',
   scope: 'members:write',
-  summary: "Delete a member's account.",
+  summary: "Delete a member's account, also of a member who was removed or banned.",
   errors: [notFound('Member'), invalid('role')],
   emits: ['MemberLeft'],
   async handle(call) {
-    const member = await lockDeparting(call, call.params.id)
-    await endPayments(call, member)
-    await leaveNetwork(call, member, 'deleted')
+    await deleteAccount(call, call.params.id)
   },
 })
 

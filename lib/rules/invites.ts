@@ -7,7 +7,7 @@ import { orConflict } from '../storage/lock.ts'
 import type { Id, NewIn } from '../storage/table.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import { type InviteRow, invites } from '../storage/tables/plans.ts'
-import { emailKey, lockUnchanged, memberByAddress, refuseHolder } from './members.ts'
+import { emailKey, isBanned, lockUnchanged, memberByAddress, refuseHolder } from './members.ts'
 import { openKey } from './open-invites.ts'
 import { accessTo } from './plans.ts'
 
@@ -28,7 +28,7 @@ export async function checkInvitable(
   const scope = plan_id === null ? 'network' : 'plan'
   const member = await memberByAddress(call.tx, recipient_email)
   const isMember = member?.state === 'active'
-  if (member?.state === 'banned' || (isMember && plan_id === null && member.member_type === 'full')) refuseHolder(field, member)
+  if (member && (isBanned(member) || (isMember && plan_id === null && member.member_type === 'full'))) refuseHolder(field, member)
   // Locked, so that they neither leave nor get the plan meanwhile.
   if (isMember) await lockUnchanged(call.tx, member, 'share')
   if (isMember && plan_id !== null && (await accessTo(call, { plan_id, member_id: member.id })))
@@ -64,7 +64,7 @@ export async function resendInvite(call: Emitter<'InviteEmailRequested'>, before
   const { plan_id, recipient_id } = before
   const recipient = recipient_id === null ? undefined : await call.tx.lock(members, recipient_id, 'share')
   if (recipient_id !== null && recipient?.state !== 'active') {
-    if (recipient?.state === 'banned') refuseHolder('recipient_email', recipient)
+    if (recipient && isBanned(recipient)) refuseHolder('recipient_email', recipient)
     const remedy = 'Delete the invite, and invite their address anew if they are to come back'
     fail(invalid('recipient_email'), `recipient_email is that of a member who has left this network. ${remedy}`)
   }

@@ -11,7 +11,7 @@ import { abuseReports, comments, reactions } from '../storage/tables/content.ts'
 import { memberSegments, segments } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, members, spaceMemberships } from '../storage/tables/members.ts'
 import { type PlanRow, plans, purchases, subscriptions } from '../storage/tables/plans.ts'
-import { activeMember, keepAHost, lockUnchanged } from './members.ts'
+import { activeMember, bannedKey, keepAHost, lockUnchanged } from './members.ts'
 import { releaseInvites } from './open-invites.ts'
 import { endSubscription, grantAccess, liveStates, paidSource, revokePurchase } from './plans.ts'
 
@@ -41,7 +41,7 @@ export async function leaveNetwork(
   const left = presentMember(call, member)
   await releaseInvites(call, member)
   const key = state === 'deleted' ? { email_key: null } : {}
-  await tx.update(members, member.id, { state, ban_reason, categories: [], ...key, ...call.touch() })
+  await tx.update(members, member.id, { state, ban_reason, categories: [], ...key, ...departure(call), ...call.touch() })
   for (const membership of await tx.find(spaceMemberships, {
     where: { member_id: member.id },
     order: { by: 'space_id', direction: 'asc' },
@@ -55,6 +55,25 @@ export async function leaveNetwork(
   // A limited member belonged to spaces only.
   if (member.member_type === 'full')
     call.emit('MemberLeft', { member: left, space_id: call.network.id, network_id: call.network.id })
+}
+
+const departure = ({ now, principal }: Context) => ({ left_at: now, left_by_id: principal.member_id })
+
+/**
+ * Deletes an account: of a member with everything that depends on them, of a former member what they have left. The address is
+ * free again, but for a member who is banned: then a hash of it stays, so that the ban does.
+ * @throws ApiError 404 when it is deleted, 422 when it is the last host's
+ */
+export async function deleteAccount(call: Emitter<'MemberLeft'>, id: Id): Promise<void> {
+  const { tx } = call
+  const known = await tx.get(members, id)
+  const former = known?.state === 'removed' || known?.state === 'banned' ? known : undefined
+  const member = former ? await lockUnchanged(tx, former) : await lockDeparting(call, id)
+  await endPayments(call, member)
+  if (!former) return leaveNetwork(call, member, 'deleted')
+  await releaseInvites(call, member)
+  const email_key = former.state === 'banned' ? await bannedKey(tx.network_id, member.email) : null
+  await tx.update(members, id, { state: 'deleted', email_key, ...departure(call), ...call.touch() })
 }
 
 /** Ends every subscription of a member and revokes every purchase, so that nothing they bought continues. */

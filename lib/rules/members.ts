@@ -1,3 +1,4 @@
+import { sha256 } from '../base/sha256.ts'
 import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
 import type { LockStrength } from '../storage/contract.ts'
@@ -10,9 +11,18 @@ import { type MemberRow, members } from '../storage/tables/members.ts'
 /** The comparison key of an address: case does not matter. */
 export const emailKey = (email: string): string => email.toLowerCase()
 
-/** The member with this address, in whatever state; deleted accounts have given theirs free. */
-export const memberByAddress = (tx: ScopedTx, email: string): Promise<MemberRow | undefined> =>
-  tx.first(members, { email_key: emailKey(email) })
+/** In place of the address of a deleted account that was banned. It is no address: it has no `@`. */
+export const bannedKey = async (network_id: Id, email: string): Promise<string> =>
+  `banned:${await sha256(`${network_id} ${emailKey(email)}`)}`
+
+/** The member with this address, in whatever state; deleted accounts have given theirs free, unless they are banned. */
+export const memberByAddress = async (tx: ScopedTx, email: string): Promise<MemberRow | undefined> =>
+  (await tx.first(members, { email_key: emailKey(email) })) ??
+  tx.first(members, { email_key: await bannedKey(tx.network_id, email) })
+
+/** Whether a member is banned. The ban of an account stays when it is deleted. */
+export const isBanned = ({ state, email_key }: Pick<MemberRow, 'state' | 'email_key'>): boolean =>
+  state === 'banned' || (state === 'deleted' && email_key !== null)
 
 /**
  * A member who is still there.
@@ -58,8 +68,9 @@ export async function lockNetwork(tx: ScopedTx): Promise<NetworkRow> {
  * @param field what the caller calls the address
  * @throws ApiError 422 when they are banned, or a member
  */
-export function refuseHolder(field: string, { state, member_type }: MemberRow): void {
-  if (state === 'banned') fail(invalid(field), `${field} belongs to a member who is banned from this network`)
+export function refuseHolder(field: string, member: MemberRow): void {
+  const { state, member_type } = member
+  if (isBanned(member)) fail(invalid(field), `${field} belongs to a member who is banned from this network`)
   const kind = member_type === 'limited' ? 'limited member' : 'member'
   if (state === 'active') fail(invalid(field), `${field} is already a ${kind} of this network`)
 }

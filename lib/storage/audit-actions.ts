@@ -19,6 +19,8 @@ export const auditActions = [
   'endpoint.circuit_closed',
   'endpoints.republished',
   'members.consent',
+  'member.unbanned',
+  'member.erased',
   'deliveries.resent',
   'deliveries.resend_stopped',
   'deliveries.skipped',

@@ -25,6 +25,8 @@ export interface ScopedTx {
   touch<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
   increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined>
   remove<R extends Row, N>(table: Table<R, N>, id: Id, guard?: Where<R>): Promise<R | undefined>
+  /** Changes a row that was added for good. Only for the erasure of a person: whatever else it says stays. */
+  redact<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
   lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined>
   /** Locks a row with `share`, and adds one below it. `undefined`: there is no such row, and none was added. */
   insertBelow<P extends Row, PN, R extends Row, N>(
@@ -167,6 +169,11 @@ class NetworkTx implements ScopedTx {
     const removed = await this.#tx.remove(table, id, this.#where(guard))
     if (removed) this.#changes += 1
     return removed
+  }
+
+  async redact<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined> {
+    this.#changes += 1
+    return this.#tx.update(table, id, patch, this.#where())
   }
 
   async lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined> {

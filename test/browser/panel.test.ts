@@ -229,14 +229,27 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     '1/deliveries/resend?all=1',
     '1/reference/tags.create',
     '1/audit',
+    '1/members',
+    '1/members?state=removed&q=nobody',
   ]
 
-  /** The pages of one endpoint and one key. */
+  /** The pages of one endpoint, one key and one banned member. */
   async function ownPages(): Promise<readonly string[]> {
     const endpoint = await site.community.endpoints.upsert({ network_id: '1', url: 'https://axe.test/hook', key: true })
     const { key } = await site.community.keys.create({ network_id: '1', name: hostile, scopes: ['*'] })
+    const network = '1'
+    const body = {
+      email: `${'long'.repeat(15)}@${crypto.randomUUID()}.example`,
+      first_name: 'نور'.repeat(30),
+      last_name: hostile,
+    }
+    const { id } = await site.community.call('members.create', { network, body })
+    const space = await site.community.call('spaces.create', { network, body: { name: 'Garden' } })
+    const ban = { params: { space_id: space.id, user_id: id }, body: { ban_reason: 'Watches'.repeat(40) } }
+    await site.community.call('space_members.ban', { network, ...ban })
+    const ofMember = ['unban', 'erase'].map((page) => `1/members/${id}/${page}`)
     const ofEndpoint = ['', '/edit', '/rotate', '/remove'].map((page) => `1/webhooks/${endpoint.id}${page}`)
-    return [...ofEndpoint, `1/keys/${key.id}/revoke`]
+    return [...ofEndpoint, ...ofMember, '1/members?state=banned', `1/keys/${key.id}/revoke`]
   }
 
   test('axe finds nothing on any page, at 360 pixels, in light and in dark', async () => {

@@ -136,6 +136,22 @@ const setAside: SqlTable = {
   columns: { seq: identity, at: integer, reason: text, ...about, content: text },
 }
 
+/** People who are to be erased: the events that may name them, and how far those were looked at. */
+const erasures: SqlTable = {
+  name: 'erasures',
+  columns: {
+    seq: identity,
+    network_id: text,
+    // A list of ids, as JSON.
+    ids: text,
+    up_to: integer,
+    walked: integer,
+    // The first event that names one of them and still waits.
+    first_waiting: perhapsInteger,
+    due: integer,
+  },
+}
+
 /** Each row is the lease of a relay. */
 const relays: SqlTable = {
   name: 'relays',
@@ -160,7 +176,7 @@ const leases: SqlTable = {
   options: roomy,
 }
 
-const shared = [meta, endpoints, events, deliveries, attempts, notices, setAside]
+const shared = [meta, endpoints, events, deliveries, attempts, notices, setAside, erasures]
 
 /** The migration of a store of an earlier version. */
 export const remedy = 'start the relay first, which migrates them'

@@ -221,7 +221,7 @@ export interface RelayStore {
   counts(): Promise<Counts>
   /** The size of the write-ahead log, which grows while somebody reads an old snapshot; 0 where the store has none of its own. */
   logBytes(): number
-  /** Removes older rows, a part at a time, and returns their number; 0 when nothing is left to remove. */
+  /** Removes older rows, and rows about erased people, a part at a time. 0 when nothing is left to remove or to look at. */
   purge(before: Purge): Promise<number>
   /** Gives space back to the disk, a part at a time. */
   compact(): Promise<void>

@@ -17,9 +17,8 @@ export interface ConsentFlags extends NetworkFlags {
 /** Members of a page. */
 const perPage = 100
 
-async function* idsOf({ call }: Operator, network: string, { member, email }: ConsentFlags): AsyncGenerator<string> {
+async function* idsOf({ call }: Operator, network: string, member: string | undefined): AsyncGenerator<string> {
   if (member !== undefined) return yield member
-  if (email !== undefined) return yield String((await call('members.by_email', { network, query: { email } })).id)
   for (let page = 1; ; page++) {
     const { items } = await call('members.list', { network, query: { page, per_page: perPage } })
     for (const { id } of items) yield String(id)
@@ -35,17 +34,20 @@ export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
   await withOperator(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     let members = 0
+    const { email } = flags
+    // Lines of the audit have no addresses.
+    const found =
+      email === undefined ? undefined : await operator.call('members.by_email', { network: network.id, query: { email } })
+    const member = found === undefined ? flags.member : String(found.id)
     const subject =
-      flags.member === undefined
-        ? ({ type: 'network', id: network.id } as const)
-        : ({ type: 'member', id: flags.member } as const)
-    const details = { consent: given, ...(flags.email === undefined ? {} : { email: flags.email }) }
+      member === undefined ? ({ type: 'network', id: network.id } as const) : ({ type: 'member', id: member } as const)
+    const details = { consent: given }
     const count = () => ({ members })
     await withLines([{ network: network.id, action: 'members.consent', subject, details }], {
       record: (entry) => operator.audit.record(entry),
       chance: systemChance,
       async run() {
-        for await (const member_id of idsOf(operator, network.id, flags)) {
+        for await (const member_id of idsOf(operator, network.id, member)) {
           await operator.notify.emailConsent({ network: network.id, member_id, consent: given })
           members++
         }

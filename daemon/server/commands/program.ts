@@ -1,7 +1,7 @@
 /** The options of `networks`, `members`, `keys` and `endpoints`. */
 import { type Command, Option } from 'commander'
 import { auditActions } from '../../../lib/storage/audit-actions.ts'
-import type { Output } from '../../output.ts'
+import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { list, onNetwork, onStorage, seconds, wide } from '../options.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
@@ -41,8 +41,23 @@ export function networkCommands(program: Command, out: Output): void {
     .action(async (name: string | undefined, flags) => (await load()).updateNetwork(name, flags, out))
 }
 
-export function memberCommands(program: Command, out: Output): void {
+export function memberCommands(program: Command, out: Output, ask?: Ask): void {
+  const load = () => import('./former-members.ts')
   const members = program.command('members').description('members of a network')
+  wide(onNetwork(members.command('list')))
+    .description('list members and former members, the newest first')
+    .addOption(new Option('--state <name>', 'those in this state').choices(['active', 'removed', 'banned', 'deleted']))
+    .option('--search <text>', 'with these words in the name or the address, or with this id')
+    .option('--limit <number>', 'at most so many', entries, 50)
+    .action(async (flags) => (await load()).listMembers(flags, out))
+  onNetwork(members.command('unban').argument('<id>'))
+    .description('lift the ban of a member, who may then join again')
+    .action(async (id: string, flags) => (await load()).unbanMember(id, flags, out))
+  onNetwork(members.command('erase').argument('<id>'))
+    .description('erase a person for good: address, names, profile, answers, invites and uploads')
+    .option('--yes', 'do not ask')
+    .option('--assets <directory>', 'the directory of uploads; by default ./assets, or beside the file of the storage')
+    .action(async (id: string, flags) => (await load()).eraseMember(id, flags, out, ask))
   onNetwork(members.command('consent'))
     .description("record members' consent to commercial e-mail; without it their addresses stay hidden")
     .option('--member <id>', 'of this member')

@@ -20,6 +20,9 @@ const names = [
   'endpoints.find',
   'endpoints.remove',
   'endpoints.republish',
+  'members.list',
+  'members.unban',
+  'members.erase',
   'audit.list',
   'audit.record',
   'notify.emailConsent',
@@ -41,7 +44,7 @@ type Called<Group extends keyof Community> = (typeof names)[number] extends infe
 
 /** The part of a community that commands use, and the address of its outbox. */
 export type Operator = {
-  readonly [Group in 'networks' | 'keys' | 'endpoints' | 'audit' | 'notify']: Pick<Community[Group], Called<Group>>
+  readonly [Group in 'networks' | 'keys' | 'endpoints' | 'members' | 'audit' | 'notify']: Pick<Community[Group], Called<Group>>
 } & Pick<Community, 'call' | 'publish'> & {
     /** The value of `--outbox` for a relay. */
     outbox(): Promise<string>

@@ -8,7 +8,7 @@ export interface MembersMethods {
   byEmail(query: { readonly email: string }, options?: CallOptions): CallOf<'members.by_email'>
   /** Create a member, or make a limited member a full one. `POST /members` */
   create(body: Body<'members.create'>, options?: CallOptions): CallOf<'members.create'>
-  /** Delete a member's account. `DELETE /members/{id}/` */
+  /** Delete a member's account, also of a member who was removed or banned. `DELETE /members/{id}/` */
   delete(id: Id, options?: CallOptions): CallOf<'members.delete'>
   /** List the members of the network, or the one with an e-mail address. `GET /members` */
   list(query?: ListQuery & { readonly email?: string | undefined }, options?: CallOptions): ListOf<'members.list'>

@@ -5,6 +5,8 @@ import type { Id } from '../../storage/table.ts'
 export const panelActions = [
   'keys.create',
   'keys.revoke',
+  'members.unban',
+  'members.erase',
   'endpoints.create',
   'endpoints.update',
   'endpoints.rotate',

@@ -7,6 +7,7 @@ import type { View } from '../route.ts'
 
 export const sections = [
   ['overview', 'Overview'],
+  ['members', 'Members'],
   ['keys', 'API keys'],
   ['webhooks', 'Webhooks'],
   ['deliveries', 'Deliveries'],

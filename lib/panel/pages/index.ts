@@ -3,6 +3,7 @@ import type { Route } from '../route.ts'
 import { auditRoutes } from './audit.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { keyRoutes } from './keys.ts'
+import { memberRoutes } from './members.ts'
 import { overviewRoutes } from './overview.ts'
 import { referenceRoutes } from './reference.ts'
 import { resendRoutes } from './resends.ts'
@@ -14,6 +15,7 @@ import { webhookRoutes } from './webhooks.ts'
 
 export const routes: readonly Route[] = [
   ...keyRoutes,
+  ...memberRoutes,
   ...webhookEventRoutes,
   ...webhookFormRoutes,
   ...webhookCredentialRoutes,

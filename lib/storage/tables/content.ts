@@ -84,16 +84,24 @@ export const courseworks = table(
   { indexes: [['space_id'], ['parent_id', 'position']] },
 )
 
-export const assets = table('assets', {
-  url: nullable(text()),
-  type: text(),
-  name: nullable(text()),
-  asset_style: text(),
-  content_type: text(),
-  byte_size: integer(),
-  original_aspect_ratio: nullable(text()),
-  metadata: nullable(json<Readonly<Record<string, unknown>>>()),
-})
+export const assets = table(
+  'assets',
+  {
+    url: nullable(text()),
+    type: text(),
+    name: nullable(text()),
+    asset_style: text(),
+    content_type: text(),
+    byte_size: integer(),
+    original_aspect_ratio: nullable(text()),
+    metadata: nullable(json<Readonly<Record<string, unknown>>>()),
+    /** The member in whose name it was uploaded, and the name of its file in the store. Uploads of earlier versions do not say so. */
+    creator_id: nullable(id()),
+    file_id: nullable(text()),
+    extension: nullable(text()),
+  },
+  { indexes: [['creator_id']] },
+)
 
 export const abuseReports = table(
   'abuse_reports',
@@ -115,5 +123,6 @@ export const abuseReports = table(
 export type PostRow = RowIn<typeof posts>
 export type CommentRow = RowIn<typeof comments>
 export type ReactionRow = RowIn<typeof reactions>
+export type AssetRow = RowIn<typeof assets>
 export type CourseworkRow = RowIn<typeof courseworks>
 export type AbuseReportRow = RowIn<typeof abuseReports>

@@ -1,5 +1,5 @@
 /** Members, and the spaces that they belong to. */
-import { boolean, defaultsTo, integer, json, nullable, type RowIn, reference, table, text, timestamp } from '../table.ts'
+import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, reference, table, text, timestamp } from '../table.ts'
 
 type MemberRole = 'host' | 'moderator' | 'contributor'
 
@@ -8,7 +8,10 @@ export const members = table(
   'members',
   {
     email: text(),
-    /** The address in lower case; null once the account is deleted, so that the address is free again. */
+    /**
+     * The address in lower case; null once the account is deleted, so that the address is free again. Of a deleted account that was
+     * banned a hash of the address: the ban stays.
+     */
     email_key: nullable(text()),
     first_name: text(),
     last_name: text(),
@@ -27,6 +30,11 @@ export const members = table(
     ambassador_level: nullable(text()),
     last_visited_at: nullable(timestamp()),
     ban_reason: nullable(text()),
+    /** When they left last, and in whose name. */
+    left_at: nullable(timestamp()),
+    left_by_id: nullable(id()),
+    /** When what identified the person was taken out of the row. */
+    erased_at: nullable(timestamp()),
   },
   { unique: [['email_key']], indexes: [['state'], ['state', 'role']] },
 )

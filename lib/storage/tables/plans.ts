@@ -121,7 +121,7 @@ export const invites = table(
      */
     open_key: nullable(text()),
   },
-  { unique: [['open_key']], indexes: [['plan_id'], ['plan_id', 'email_key'], ['email_key']] },
+  { unique: [['open_key']], indexes: [['plan_id'], ['plan_id', 'email_key'], ['email_key'], ['recipient_id']] },
 )
 
 export type PlanRow = RowIn<typeof plans>

@@ -7,7 +7,11 @@ import type { Damage, OutboxSource, Positions } from '../../../lib/outbox/source
 
 /** The ids of the events in some commits. */
 export const idsOf = (commits: readonly (readonly OutboxRecord[])[]): string[] =>
-  commits.flat().map((record) => (record.kind === 'event' ? record.event_id : `endpoint ${record.id}`))
+  commits
+    .flat()
+    .map((record) =>
+      record.kind === 'event' ? record.event_id : record.kind === 'erasure' ? `erasure ${record.ids}` : `endpoint ${record.id}`,
+    )
 
 /** Reads until there is nothing more at once. */
 export async function readAll(source: OutboxSource, from: Positions = {}, limit = 1 << 20) {

@@ -7,7 +7,7 @@ import type { AttemptReport } from '../../../daemon/relay/events.ts'
 import { type Relay, type RelayOptions, startRelay } from '../../../daemon/relay/relay.ts'
 import type { Settings } from '../../../daemon/relay/settings.ts'
 import type { Notice } from '../../../daemon/relay/store/notice.ts'
-import type { EndpointUpsert, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
+import type { EndpointUpsert, ErasureRecord, EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { postgresOutbox } from './postgres-outbox.ts'
 
@@ -164,7 +164,7 @@ export interface Bench {
   readonly attempts: AttemptReport[]
   readonly notices: Notice[]
   readonly faults: unknown[]
-  append(...records: (EventRecord | EndpointUpsert)[]): Promise<void>
+  append(...records: (EventRecord | EndpointUpsert | ErasureRecord)[]): Promise<void>
   remove(id: string): Promise<void>
   closeOutbox(): Promise<void>
   /** Closes the relay and starts another one on the same outbox. */
@@ -197,7 +197,7 @@ export async function bench(
     attempts,
     notices,
     faults,
-    append: (...records: (EventRecord | EndpointUpsert)[]) => outbox.append(records.map((record) => [record])),
+    append: (...records: (EventRecord | EndpointUpsert | ErasureRecord)[]) => outbox.append(records.map((record) => [record])),
     remove: (id: string) => outbox.append([[{ kind: 'endpoint', action: 'remove', id, network_id: '1' }]]),
     closeOutbox: () => outbox.close(),
     async restart(changed: Partial<Settings> = {}) {

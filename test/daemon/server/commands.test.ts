@@ -4,6 +4,10 @@ import { existsSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { directoryAssets } from '../../../adapters/ports/directory-assets.ts'
+import { eraseMember } from '../../../daemon/server/commands/former-members.ts'
+import { openStorage } from '../../../daemon/server/storage/open.ts'
+import { createCommunity } from '../../../lib/index.ts'
 import { environment, program, run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
@@ -76,6 +80,84 @@ test('consent is recorded for one member, by id or address, and for all of them'
   expect(await one('members', 'consent', '--member', network.owner_id)).toMatchObject({ members: 1, consent: true })
   expect(await refusal('members', 'consent')).toBe('choose members with one of --member, --email and --all')
   expect(await refusal('members', 'consent', '--email', 'nobody@example.org')).toMatch(/not found/)
+})
+
+/** A storage with a banned member, Grace, and a direct way into it. */
+async function storageWithBanned() {
+  const made = await storageWithNetwork()
+  const directory = join(made.directory, 'assets')
+  const { storage } = await openStorage(made.storage[1] ?? '', undefined, () => {}, 'refuse')
+  const ports = { assets: directoryAssets({ directory, baseUrl: '/assets/' }), fileTypes: { sniff: async () => type } }
+  const community = createCommunity({ storage, ports })
+  const network = made.network.id
+  const body = { email: 'grace@example.org', first_name: 'Grace', last_name: 'Hopper' }
+  const grace = await community.call('members.create', { network, body })
+  const asset_file = new File(['avatar'], 'grace.png')
+  const { url } = await community.call('assets.create', {
+    ...{ network, as: grace.id },
+    body: { asset_style: 'avatar', asset_file },
+  })
+  await community.notify.memberProfile({ network, member_id: grace.id, avatar: `https://api.example.org${url}` })
+  const space = await community.call('spaces.create', { network, body: { name: 'Garden' } })
+  const params = { space_id: space.id, user_id: grace.id }
+  await community.call('space_members.ban', { network, params, body: { ban_reason: 'Sold\u001b watches' } })
+  await community.close()
+  return { ...made, grace: String(grace.id), uploads: () => readdir(directory) }
+}
+const type = { content_type: 'image/png', extension: 'png' }
+
+test('members: lists show who is banned and why, a ban is lifted, a person is erased with their uploads', async () => {
+  const { all, one, text, refusal, grace, uploads } = await storageWithBanned()
+  expect(await all('members', 'list')).toMatchObject([
+    { id: grace, state: 'banned', ban_reason: 'Sold\u001b watches', is_banned: true, left_by: { name: 'Ada Ash' } },
+    { state: 'active', email: 'ada@example.org' },
+  ])
+  const shown = await text('members', 'list', '--state', 'banned', '--wide')
+  for (const part of [grace, 'Grace Hopper', 'grace@example.org', 'watches', 'Ada Ash']) expect(shown).toContain(part)
+  expect(shown).not.toContain('\u001b')
+  expect(await all('members', 'list', '--search', 'grace hop')).toHaveLength(1)
+  expect(await all('members', 'list', '--limit', '1')).toHaveLength(1)
+  expect(await text('members', 'list', '--search', 'nobody')).toBe('There is no such member.')
+  expect(await refusal('members', 'list', '--state', 'gone')).toMatch(/--state .*gone.* active, removed, banned, deleted/)
+  expect(await refusal('members', 'list', '--limit', '0')).toMatch(/^--limit must be/)
+
+  expect(await one('members', 'unban', grace)).toMatchObject({ id: grace, state: 'removed', is_banned: false })
+  expect(await refusal('members', 'unban', grace)).toBe('The member is not banned')
+  expect(await refusal('members', 'unban', '999')).toBe('Member not found')
+
+  expect(await refusal('members', 'erase', grace)).toMatch(/^an erasure cannot be undone: add --yes/)
+  expect(await uploads()).toHaveLength(1)
+  expect(await one('members', 'erase', grace, '--yes')).toMatchObject({ id: grace, state: 'deleted', email: '' })
+  expect(await text('members', 'erase', grace, '--yes')).toBe(`Member ${grace} is erased.`)
+  expect(await uploads()).toEqual([])
+  expect(await text('members', 'list', '--state', 'deleted')).toContain('deleted, erased')
+  expect(await refusal('members', 'erase', '999', '--yes')).toBe('Member not found')
+  const lines = await all('audit', 'list', '--subject', `member:${grace}`)
+  expect(lines.map(({ action }) => action)).toEqual(['member.erased', 'member.unbanned'])
+  expect(lines[0].actor).toMatch(/^cli:/)
+})
+
+test('an erasure at a terminal asks, shows who it is, and takes only yes', async () => {
+  const { storage, grace, all } = await storageWithBanned()
+  const erase = async (answer: string) => {
+    const asked: string[] = []
+    const out = { line: () => {}, warn: () => {} }
+    const ask = async (question: string) => {
+      asked.push(question)
+      return answer
+    }
+    const flags = { storage: storage[1] ?? '' }
+    const refused = await eraseMember(grace, flags, out, ask).then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+    return { asked, refused }
+  }
+  const question = `Erase member ${grace} (Grace Hopper, grace@example.org) of paint-pals for good? Type yes: `
+  expect(await erase('y')).toEqual({ asked: [question], refused: 'nothing is erased' })
+  expect(await all('members', 'list', '--state', 'banned')).toHaveLength(1)
+  expect(await erase('yes')).toEqual({ asked: [question], refused: undefined })
+  expect(await all('members', 'list', '--state', 'deleted')).toMatchObject([{ email: '', is_banned: true }])
 })
 
 test('keys: lists show when they end and whose they are; a wrong scope names the right ones', async () => {

@@ -66,6 +66,13 @@ test('beside a running server on lowdb keys, endpoints and networks are managed 
   const hook = ['--url', 'https://example.org/hook', '--key', 'k']
   const [endpoint] = await ran('endpoints', 'add', '--storage', storage, ...hook)
   expect(endpoint).toMatchObject({ url: 'https://example.org/hook' })
+  const [member] = await ran('members', 'list', '--storage', storage, '--limit', '1')
+  expect(await ran('members', 'erase', member.id, '--yes', '--storage', storage)).toMatchObject([
+    { id: member.id, state: 'deleted' },
+  ])
+  const gone = await ran('members', 'list', '--state', 'deleted', '--storage', storage)
+  expect(gone).toMatchObject([{ id: member.id, email: '', erased_at: expect.any(String) }])
+  expect((await folkmoot('members', 'unban', member.id, '--storage', storage)).refused).toBe('The member is not banned')
   await ran('keys', 'revoke', key.id, '--storage', storage)
   expect(await me(key.token)).toBe(401)
   await ran(

@@ -31,6 +31,8 @@ const endpoint = (change: object = {}) => ({
 })
 const removal = (change: object = {}) => ({ kind: 'endpoint', action: 'remove', id: '7', network_id: '1', ...change })
 
+const erasure = (change: object = {}) => ({ kind: 'erasure', network_id: '1', ids: ['1001'], ...change })
+
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
 
 const old = { value: 'k', until: '2026-11-21T10:00:00.000Z' }
@@ -51,6 +53,8 @@ describe('a record can be used', () => {
     ['an endpoint with an encrypted secret', endpoint({ secrets: ['encrypted:1:0123456789abcdef:AAAA'] })],
     ['an endpoint for every event, without a limit', endpoint({ events: null, rate_per_second: null, secrets: [] })],
     ['a removal', removal()],
+    ['an erasure', erasure()],
+    ['an erasure of as many ids as there may be', erasure({ ids: Array.from({ length: 100 }, (_, n) => String(n)) })],
   ])('when it is %s', (_, record) => {
     expect(checkRecords([record])).toEqual({ records: [record], unusable: [] })
   })
@@ -62,6 +66,11 @@ describe('a record cannot be used', () => {
     ['a list', [event()], /not a JSON object/],
     ['a text', 'event', /not a JSON object/],
     ['empty', {}, /its `kind` is unknown/],
+    ['an erasure of nobody', erasure({ ids: [] }), /an erasure cannot be used: `ids` must be a list of 1 to 100/],
+    ['an erasure of too many', erasure({ ids: Array.from({ length: 101 }, () => '1') }), /`ids` must be/],
+    ['an erasure by numbers', erasure({ ids: [1] }), /`ids` must be/],
+    ['an erasure by something else', erasure({ ids: 'x' }), /`ids` must be/],
+    ['an erasure without a network', erasure({ network_id: undefined }), /`network_id` must be/],
     ['of a later kind', event({ kind: 'schedule' }), /its `kind` is unknown/],
     ['of a later action', endpoint({ action: 'pause' }), /its `action` is unknown/],
     ['of a later order', endpoint({ order: 'tree' }), /its `order` is unknown/],

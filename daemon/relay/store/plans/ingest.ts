@@ -5,7 +5,7 @@
  * changes are found by version.
  */
 import { refused, type Unusable } from '../../../../lib/outbox/check.ts'
-import type { EndpointRemoval, EndpointUpsert, EventRecord, OutboxRecord } from '../../../../lib/outbox/record.ts'
+import type { EndpointRemoval, EndpointUpsert, ErasureRecord, EventRecord, OutboxRecord } from '../../../../lib/outbox/record.ts'
 import { type Damage, damageText } from '../../../../lib/outbox/source.ts'
 import { nextVersion, type Plan, type RelayDatabase, row, rows } from '../database.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
@@ -14,6 +14,7 @@ import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, reco
 import type { Notice } from '../notice.ts'
 import { number, numberOrNull } from '../rows.ts'
 import type { Ingested, Recorded, SetAside, Turn } from '../store.ts'
+import { keepErasure } from './erasures.ts'
 import { keepNotices, keepSetAside } from './kept.ts'
 import { noticeEvents } from './notices.ts'
 
@@ -182,8 +183,14 @@ export function createIngester(database: RelayDatabase): Ingester {
       notices.push({ kind: 'endpoint.removed', network_id, endpoint_id: id, event_id: null, text })
     }
 
+    function* ingestErasure(record: ErasureRecord): Plan<void> {
+      yield* insertBatch()
+      yield* attempt(record, () => keepErasure(record, now))
+    }
+
     for (const record of records) {
       if (record.kind === 'event') yield* ingestEvent(record)
+      else if (record.kind === 'erasure') yield* ingestErasure(record)
       else if (record.action === 'upsert') yield* ingestUpsert(record)
       else yield* ingestRemoval(record)
     }

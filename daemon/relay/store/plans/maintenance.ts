@@ -2,6 +2,7 @@
 import { among, type Plan, type RelayDatabase, row, rows } from '../database.ts'
 import { number } from '../rows.ts'
 import type { Counts, Purge } from '../store.ts'
+import { eraseSome } from './erasures.ts'
 
 /** Rows removed at once. */
 const part = 1000
@@ -103,6 +104,7 @@ export async function purge(database: RelayDatabase, before: Purge): Promise<num
     yield* rows('UPDATE $schema.endpoints SET old = NULL, old_until = NULL WHERE old_until <= ?1', [before.now])
   })
   let sum = 0
+  if (await database.transaction(() => eraseSome(database, before.now))) sum++
   for (const old of oldOnes(before, delivered, dead)) sum += await database.transaction(() => removed(old))
   return sum
 }

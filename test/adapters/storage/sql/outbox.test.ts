@@ -41,7 +41,8 @@ async function closing(opening: Promise<OutboxSource>): Promise<OutboxSource> {
 const tell = (storage: Storage, ...ids: readonly (number | string)[]) =>
   storage.transaction((tx) => tx.append(ids.map((id) => wordOf(id))))
 
-const idsOf = (records: readonly OutboxRecord[]) => records.map((record) => ('event_id' in record ? record.event_id : record.id))
+const idsOf = (records: readonly OutboxRecord[]) =>
+  records.map((record) => ('event_id' in record ? record.event_id : 'id' in record ? record.id : record.ids.join()))
 const idsIn = ({ commits }: Reading) => commits.map(idsOf)
 
 describe.each([

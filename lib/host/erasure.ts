@@ -1,0 +1,159 @@
+/**
+ * What identifies a person, outside of their row: invites, uploads, words that they added to a field, answers that are kept for
+ * repeated requests, and lines of the audit. Each part goes some rows at a time, so that nobody waits for long, and a part that is
+ * done already costs a look. An erasure that breaks off is finished by the next one.
+ */
+import { ApiError } from '../errors.ts'
+import { mostErasedIds } from '../outbox/record.ts'
+import type { AssetStore } from '../ports.ts'
+import { emailKey, memberByAddress } from '../rules/members.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import type { Where } from '../storage/contract.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id, Row, Table } from '../storage/table.ts'
+import { type AuditRow, audit, idempotencyKeys } from '../storage/tables/administration.ts'
+import { type AssetRow, assets } from '../storage/tables/content.ts'
+import { segments } from '../storage/tables/custom-fields.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
+import { type InviteRow, invites } from '../storage/tables/plans.ts'
+import type { Details } from './audit/details.ts'
+
+/** Rows of a batch. */
+const batch = mostErasedIds
+
+/** The transactions of an erasure. */
+export interface Erasing {
+  read<T>(work: (tx: ScopedTx) => Promise<T>): Promise<T>
+  write(work: (tx: ScopedTx) => Promise<void>): Promise<void>
+  readonly assets: AssetStore | undefined
+}
+
+/** Erases what identifies a deleted member, but for their row. */
+export async function eraseTraces(erasing: Erasing, member: MemberRow): Promise<void> {
+  await eraseInvites(erasing, { recipient_id: member.id })
+  // Somebody else may have the address by now: then it does not show whose an invite or a line is.
+  const holder = member.email === '' ? undefined : await erasing.read((tx) => memberByAddress(tx, member.email))
+  const address = member.email !== '' && (holder === undefined || holder.id === member.id) ? emailKey(member.email) : undefined
+  if (address !== undefined) await eraseInvites(erasing, { email_key: address })
+  await eraseUploads(erasing, member)
+  await eraseWords(erasing, member.id)
+  await eraseKeptAnswers(erasing, member)
+  await eraseLines(erasing, { subject_type: 'member', subject_id: member.id }, ({ action }) => action !== 'member.erased')
+  if (address !== undefined)
+    await eraseLines(erasing, { action: ['members.consent', 'work.asked', 'work.failed'] }, ({ details }) =>
+      JSON.stringify(details).toLowerCase().includes(JSON.stringify(address)),
+    )
+}
+
+/** The rows that match, in batches, each read by itself. */
+async function* batchesIn<R extends Row, N>({ read }: Erasing, table: Table<R, N>, where: Where<R>): AsyncGenerator<R[], void> {
+  for (let after: Id | undefined; ; ) {
+    const query = { where, limit: batch, ...(after === undefined ? {} : { after }) }
+    const rows = await read((tx) => tx.find(table, query))
+    if (rows.length > 0) yield rows
+    if (rows.length < batch) return
+    after = rows.at(-1)?.id
+  }
+}
+
+/** Removes invites to the person; the relay erases the mails that it was asked for. */
+async function eraseInvites(erasing: Erasing, where: Where<InviteRow>): Promise<void> {
+  for await (const rows of batchesIn(erasing, invites, where))
+    await erasing.write(async (tx) => {
+      const ids: Id[] = []
+      for (const { id } of rows) if (await tx.remove(invites, id)) ids.push(id)
+      if (ids.length > 0) await tx.append([{ kind: 'erasure', network_id: tx.network_id, ids }])
+    })
+}
+
+/** Removes the avatar and what was uploaded in the name of the member. What a host uploads is the network's: its pages show it. */
+async function eraseUploads(erasing: Erasing, { id, role, avatar }: MemberRow): Promise<void> {
+  if (role !== 'host') for await (const rows of batchesIn(erasing, assets, { creator_id: id })) await removeUploads(erasing, rows)
+  if (avatar === null) return
+  const isShared = await erasing.read(async (tx) => {
+    const owners = await tx.find(members, { where: { avatar }, limit: 2 })
+    return owners.some((owner) => owner.id !== id)
+  })
+  if (isShared) return
+  // Stores may give a path on the origin that callers use.
+  const url = [avatar, URL.parse(avatar)?.pathname ?? avatar]
+  for await (const rows of batchesIn(erasing, assets, { url })) await removeUploads(erasing, rows)
+}
+
+const storeFailed =
+  'The store of uploads has failed. The account is deleted, and not everything is erased: erase the member again'
+
+/** The file first: without its row nobody would find it again. */
+async function removeUploads({ write, assets: store }: Erasing, rows: readonly AssetRow[]): Promise<void> {
+  for (const row of rows) {
+    const file = fileOf(row)
+    try {
+      if (file) await store?.remove(file)
+    } catch (error) {
+      throw Object.assign(new ApiError(503, { error: storeFailed }), { cause: error })
+    }
+  }
+  await write(async (tx) => {
+    for (const { id } of rows) await tx.remove(assets, id)
+  })
+}
+
+/** The file of an upload. Earlier versions did not keep its name; their stores end addresses with it. */
+function fileOf({ file_id, extension, url, name, content_type }: AssetRow) {
+  if (file_id !== null && extension !== null) return { id: file_id, extension, name, content_type }
+  const [, id, ending] = /\/([\w-]+)\.([\w.-]+)$/.exec(url ?? '') ?? []
+  return id === undefined || ending === undefined ? undefined : { id, extension: ending, name, content_type }
+}
+
+/** Removes options that the member added to a field by an answer, if nobody else has chosen them. */
+async function eraseWords(erasing: Erasing, creator_id: Id): Promise<void> {
+  const where = { kind: 'option', creator_id, is_ad_hoc: true, member_count: 0 } as const
+  for await (const rows of batchesIn(erasing, segments, where))
+    await erasing.write(async (tx) => {
+      for (const { id } of rows) {
+        const now = await tx.lock(segments, id, 'update')
+        if (now?.member_count === 0) await removeWithDependents(tx, segments, id)
+      }
+    })
+}
+
+const erasedAnswer = {
+  status: 422,
+  body: JSON.stringify({
+    error: 'Idempotency-Key was used for a request whose answer is erased. Use a new key for a new request',
+  }),
+}
+
+/** Replaces kept answers that name the member: a repeated request is refused, and does nothing twice. */
+async function eraseKeptAnswers(erasing: Erasing, { id, email }: Pick<MemberRow, 'id' | 'email'>): Promise<void> {
+  const address = email === '' ? undefined : JSON.stringify(emailKey(email))
+  const names = (body: string): boolean =>
+    ['"', ''].some((quote) => body.includes(`id":${quote}${id}${quote},`) || body.includes(`id":${quote}${id}${quote}}`)) ||
+    (address !== undefined && body.toLowerCase().includes(address))
+  for await (const rows of batchesIn(erasing, idempotencyKeys, {})) {
+    const found = rows.filter(({ body }) => names(body))
+    if (found.length > 0)
+      await erasing.write(async (tx) => {
+        for (const row of found) await tx.update(idempotencyKeys, row.id, erasedAnswer)
+      })
+  }
+}
+
+/** Of the details of a line what cannot be a name or an address: numbers, and which work it was. */
+const plainDetails = (details: Details): Details =>
+  Object.fromEntries(
+    Object.entries(details).filter(
+      ([name, value]) => typeof value === 'boolean' || typeof value === 'number' || name === 'work' || name === 'work_id',
+    ),
+  )
+
+/** Takes names and texts out of lines of the audit. That something was done, by whom and when, stays. */
+async function eraseLines(erasing: Erasing, where: Where<AuditRow>, isMeant: (row: AuditRow) => boolean): Promise<void> {
+  for await (const rows of batchesIn(erasing, audit, where)) {
+    const found = rows.filter(isMeant)
+    if (found.length > 0)
+      await erasing.write(async (tx) => {
+        for (const { id, details } of found) await tx.redact(audit, id, { subject_name: null, details: plainDetails(details) })
+      })
+  }
+}

@@ -1,0 +1,238 @@
+import * as v from 'valibot'
+import { isoTime } from '../base/clock.ts'
+import { isStorableId } from '../base/ids.ts'
+import { fail, found, invalid } from '../errors.ts'
+import { IdInput, integerBetween, oneOf, optional } from '../fields.ts'
+import { Empty } from '../records/empty.ts'
+import { fullName } from '../records/member.ts'
+import { deleteAccount } from '../rules/leaving.ts'
+import { isBanned, memberByAddress } from '../rules/members.ts'
+import type { Settings } from '../settings.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import { type MemberRow, members } from '../storage/tables/members.ts'
+import { checkArgument, idOf, shape } from './arguments.ts'
+import type { Changes } from './audit/changes.ts'
+import { type Erasing, eraseTraces } from './erasure.ts'
+import type { Networks } from './networks.ts'
+import type { MakeNotification } from './notification.ts'
+
+/** A member or former member as the host sees them. The address is not masked. */
+export interface MemberListing
+  extends Pick<
+    MemberRow,
+    'id' | 'network_id' | 'created_at' | 'updated_at' | 'email' | 'first_name' | 'last_name' | 'role' | 'member_type' | 'state'
+  > {
+  /** Whether their address cannot join: also of a deleted account that was banned. */
+  readonly is_banned: boolean
+  readonly ban_reason: string | null
+  /** When they were removed, banned or deleted; null of a member who is there, and if an earlier version did not keep it. */
+  readonly left_at: string | null
+  /** The member in whose name that was done, as far as it is known. */
+  readonly left_by: { readonly id: Id; readonly name: string } | null
+  /** When the person was erased. */
+  readonly erased_at: string | null
+}
+
+/** Members to be listed. All conditions must hold. */
+export interface MemberQuery {
+  /** All of them by default. */
+  readonly state?: MemberRow['state']
+  /** Words that must all be in the name or the address, without regard to case and accents; or an id. At most 200 characters. */
+  readonly q?: string
+  /** At most so many, from 1 to 100: 25 by default. */
+  readonly limit?: number
+  /** The `next` of the page before. */
+  readonly after?: Id
+}
+
+/** A page of members, the newest first. */
+export interface MemberPage {
+  readonly items: readonly MemberListing[]
+  /** Given as `after` it yields the next page; null on the last. A page with `next` may hold fewer than `limit`, even none. */
+  readonly next: Id | null
+}
+
+/** The calls about members for which the interface has no operation. A network is named by its id or its subdomain. */
+export interface Members {
+  /**
+   * A page of the members of a network, former ones included, the newest first. With `q` a page looks at 2,000 members at most. The
+   * member whose whole address or id is `q` is found by an index, and comes first.
+   * @throws ApiError 404 when there is no such network, 422 when a value is refused
+   */
+  list(network: Id | number, query?: MemberQuery): Promise<MemberPage>
+  /**
+   * Lifts a ban. The member is then `removed`: they may join again, and are the same member. A deleted account stays deleted, and
+   * its address is free.
+   * @throws ApiError 404 when there is no such member, 422 when they are not banned
+   */
+  unban(network: Id | number, id: Id | number): Promise<MemberListing>
+  /**
+   * Erases a person for good. A member who is there, removed or banned is deleted first, with the same events. What they wrote and
+   * bought stays, without a name. A second time it erases what has come back, such as by a restored backup of the relay.
+   * @throws ApiError 404 when there is no such member, 422 when it is the last host, 503 when the storage or the store of uploads
+   * fails: repeat it then
+   */
+  erase(network: Id | number, id: Id | number): Promise<MemberListing>
+}
+
+const mostQueryCharacters = 200
+/** With `q`, rows that are read together, and how often that is done for a page. */
+const [window, mostWindows] = [200, 10]
+
+/** Before every member: the cursor of a page that begins the walk. */
+const top = String(Number.MAX_SAFE_INTEGER)
+
+const queryRule = `must be a text of 1 to ${mostQueryCharacters} characters`
+const Query = shape({
+  state: optional(oneOf('active', 'removed', 'banned', 'deleted')),
+  q: optional(
+    v.pipe(
+      v.string(queryRule),
+      v.maxLength(mostQueryCharacters, queryRule),
+      v.check((text) => text.trim() !== '', queryRule),
+    ),
+  ),
+  limit: optional(integerBetween(1, 100)),
+  after: optional(IdInput),
+})
+
+/** Without case and accents. */
+const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+
+/** @param notification makes the call that deletes an account with its events */
+export function membersOf(
+  { clock, limits, ports }: Settings,
+  changes: Changes,
+  networks: Networks,
+  notification: MakeNotification,
+): Members {
+  const now = () => isoTime(clock.now())
+  const leave = notification({ member_id: IdInput }, Empty, async (call, { member_id }) => {
+    // Another erasure may have been faster.
+    if ((await call.tx.get(members, member_id))?.state !== 'deleted') await deleteAccount(call, member_id)
+    return {}
+  })
+
+  async function listings(tx: ScopedTx, rows: readonly MemberRow[]): Promise<readonly MemberListing[]> {
+    const ids = [...new Set(rows.flatMap(({ left_by_id }) => left_by_id ?? []))]
+    const actors = new Map((await tx.find(members, { where: { id: ids } })).map((row) => [row.id, fullName(row)]))
+    return rows.map((row) => listing(row, actors))
+  }
+  const one = async (tx: ScopedTx, row: MemberRow): Promise<MemberListing> => found((await listings(tx, [row]))[0], 'Member')
+
+  return {
+    async list(name, given = {}) {
+      const { state, q, limit = 25, after } = checkArgument('members.list', Query, given, limits)
+      const { id: network } = await networks.show(name)
+      return changes.read(network, async (tx) => {
+        const exact = q === undefined ? undefined : await named(tx, q.trim())
+        const words = q === undefined ? [] : folded(q.trim()).split(/\s+/)
+        const isWanted = (row: MemberRow): boolean => row.id !== exact?.id && words.every((word) => textOf(row).includes(word))
+        const first = after === undefined && exact && (state === undefined || exact.state === state) ? [exact] : []
+        const walked = await walk(tx, { state, after, most: limit - first.length, isSearch: q !== undefined }, isWanted)
+        return { items: await listings(tx, [...first, ...walked.rows]), next: walked.next }
+      })
+    },
+    async unban(name, given) {
+      const id = idOf(given)
+      const { id: network } = await networks.show(name)
+      const updated_at = now()
+      return changes.change(network, updated_at, async (tx) => {
+        const row = found(await tx.lock(members, id, 'update'), 'Member')
+        if (!isBanned(row)) fail(invalid('id'), 'The member is not banned')
+        const freed = row.state === 'banned' ? ({ state: 'removed' } as const) : { email_key: null }
+        const after = found(await tx.update(members, id, { ...freed, ban_reason: null, updated_at }), 'Member')
+        const subject = { type: 'member', id, name: fullName(row) || null } as const
+        const details = { ban_reason: row.ban_reason, banned_at: row.left_at }
+        return { result: await one(tx, after), audit: [{ action: 'member.unbanned', subject, details }] }
+      })
+    },
+    async erase(name, given) {
+      const id = idOf(given)
+      const { id: network } = await networks.show(name)
+      const known = async (tx: ScopedTx) => found(await tx.get(members, id), 'Member')
+      const { state } = await changes.read(network, known)
+      if (state !== 'deleted') await leave({ network, member_id: id })
+      const erasing: Erasing = {
+        read: (work) => changes.read(network, work),
+        async write(work) {
+          await changes.change(network, now(), async (tx) => {
+            await work(tx)
+            return { result: undefined, audit: [] }
+          })
+        },
+        assets: ports.assets,
+      }
+      await eraseTraces(erasing, await changes.read(network, known))
+      const erased_at = now()
+      return changes.change(network, erased_at, async (tx) => {
+        const row = found(await tx.lock(members, id, 'update'), 'Member')
+        await tx.append([{ kind: 'erasure', network_id: network, ids: [id] }])
+        if (row.erased_at !== null) return { result: await one(tx, row), audit: [] }
+        const after = found(await tx.update(members, id, { ...nobody, erased_at, updated_at: erased_at }), 'Member')
+        const subject = { type: 'member', id, name: null } as const
+        return { result: await one(tx, after), audit: [{ action: 'member.erased', subject, details: { state } }] }
+      })
+    },
+  }
+}
+
+/** The columns of a row that identifies nobody. Of a banned member the hash of the address stays as the key. */
+const nobody = {
+  ...{ email: '', first_name: '', last_name: '', commercial_email_consent: false },
+  ...{ time_zone: null, location: null, bio: null, avatar: null, categories: [], referral_count: 0 },
+  ...{ ambassador_level: null, last_visited_at: null, ban_reason: null },
+}
+
+/** The member with this whole address, or this id. */
+async function named(tx: ScopedTx, q: string): Promise<MemberRow | undefined> {
+  if (isStorableId(q)) return tx.get(members, q)
+  return q.includes('@') ? memberByAddress(tx, q) : undefined
+}
+
+const textOf = ({ first_name, last_name, email }: MemberRow): string => folded(`${first_name} ${last_name} ${email}`)
+
+interface Walk {
+  readonly state: MemberRow['state'] | undefined
+  readonly after: Id | undefined
+  readonly most: number
+  readonly isSearch: boolean
+}
+
+/** The next wanted members. No index has parts of names, so a search ends after its windows. */
+async function walk(tx: ScopedTx, { state, after, most, isSearch }: Walk, isWanted: (row: MemberRow) => boolean) {
+  const rows: MemberRow[] = []
+  const size = isSearch ? window : most
+  let last = after
+  for (let times = 0; times < mostWindows; times++) {
+    const read = await tx.find(members, {
+      order: { by: 'id', direction: 'desc' },
+      limit: size + 1,
+      ...(state === undefined ? {} : { where: { state } }),
+      ...(last === undefined ? {} : { after: last }),
+    })
+    for (const row of read.slice(0, size)) {
+      // Only then it is known that there is more.
+      if (rows.length === most) return { rows, next: last ?? top }
+      last = row.id
+      if (isWanted(row)) rows.push(row)
+    }
+    if (read.length <= size) return { rows, next: null }
+    if (rows.length === most) break
+  }
+  return { rows, next: last ?? null }
+}
+
+function listing(row: MemberRow, actors: ReadonlyMap<Id, string>): MemberListing {
+  const { id, network_id, created_at, updated_at, email, first_name, last_name, role, member_type, state, left_by_id } = row
+  const hasLeft = state !== 'active'
+  return {
+    ...{ id, network_id, created_at, updated_at, email, first_name, last_name, role, member_type, state },
+    is_banned: isBanned(row),
+    ban_reason: row.ban_reason,
+    left_at: hasLeft ? row.left_at : null,
+    left_by: hasLeft && left_by_id !== null ? { id: left_by_id, name: actors.get(left_by_id) ?? '' } : null,
+    erased_at: row.erased_at,
+  }
+}

@@ -1,0 +1,153 @@
+/** The page of members: who has left and who is banned, a ban that is lifted, a person who is erased. */
+import { describe, expect, test } from 'vitest'
+import { admin, createTestPanel } from './support.ts'
+
+async function panelWithBanned(...given: Parameters<typeof createTestPanel>) {
+  const run = await createTestPanel(...given)
+  const { community } = run
+  const create = (first_name: string, last_name: string, email: string) =>
+    community.call('members.create', { network: '1', body: { email, first_name, last_name } })
+  const grace = await create('Grace', '<b>Hopper</b>', 'grace@example.org')
+  const noor = await create('نور', 'الدين', 'noor@example.org')
+  const space = await community.call('spaces.create', { network: '1', body: { name: 'Garden' } })
+  const params = { space_id: space.id, user_id: grace.id }
+  await community.call('space_members.ban', { network: '1', params, body: { ban_reason: 'Sold <i>watches</i>' } })
+  const stateOf = async (id: string) => (await community.members.list('1', { q: id })).items[0]?.state
+  return { ...run, grace: String(grace.id), noor: String(noor.id), stateOf }
+}
+
+test('the list shows names in their own direction, states, and why, when and by whom somebody was banned', async () => {
+  const { get, grace, noor } = await panelWithBanned()
+  const { status, text } = await get('1/members')
+  expect(status).toBe(200)
+  expect(text).toContain('<bdi dir="auto">نور الدين</bdi>')
+  expect(text).toContain('Grace &lt;b&gt;Hopper&lt;/b&gt;')
+  expect(text).toContain('Sold &lt;i&gt;watches&lt;/i&gt;')
+  expect(text).toMatch(/by <bdi dir="auto">Ada Host<\/bdi>/)
+  expect(text).toContain('grace@example.org')
+  expect(text).toContain(`members/${grace}/unban`)
+  expect(text).not.toContain(`members/${noor}/unban`)
+  expect(text).toContain(`members/${noor}/erase`)
+  expect(text).toMatch(/<a href="\.\.\/1\/members" aria-current="page">Members<\/a>/)
+})
+
+test('states and a search choose, together, and a page leads to the next one', async () => {
+  const { get, community } = await panelWithBanned()
+  const namesIn = (text: string) =>
+    [...text.matchAll(/<th scope="row"><span class="url"><bdi dir="auto">([^<]*)/g)].map(([, name]) => name)
+  expect(namesIn((await get('1/members?state=banned')).text)).toEqual(['Grace &lt;b&gt;Hopper&lt;/b&gt;'])
+  expect(namesIn((await get('1/members?state=active&q=HOST')).text)).toEqual(['Ada Host'])
+  const none = await get('1/members?state=removed&q=host')
+  expect(none.text).toContain('No member here')
+  expect(none.text).toContain('value="host"')
+  for (let n = 0; n < 26; n++) {
+    const body = { email: `m${n}@example.org`, first_name: `Member${n}`, last_name: 'Many' }
+    await community.call('members.create', { network: '1', body })
+  }
+  const first = (await get('1/members?q=many')).text
+  expect(namesIn(first)).toHaveLength(25)
+  const [, older = ''] = /<a href="\.\.\/([^"]*after=\d+)">Older/.exec(first.replaceAll('&amp;', '&')) ?? []
+  expect(older).toContain('q=many')
+  const second = (await get(older)).text
+  expect(namesIn(second)).toEqual(['Member0 Many'])
+  expect(second).toContain('Newest')
+})
+
+test('a filter that cannot be is a 422, with its words still there', async () => {
+  const { get } = await panelWithBanned()
+  expect((await get('1/members?state=gone')).status).toBe(422)
+  expect((await get('1/members?state=banned&state=active')).status).toBe(422)
+  expect((await get('1/members?after=x')).status).toBe(422)
+  const long = await get(`1/members?q=${'x'.repeat(201)}`)
+  expect(long.status).toBe(422)
+  expect(long.text).toContain('id="q-wrong"')
+})
+
+test('a ban is lifted by a question and an answer, once, and the audit names the visitor', async () => {
+  const { get, post, grace, stateOf, community } = await panelWithBanned()
+  const question = (await get(`1/members/${grace}/unban`)).text
+  expect(question).toContain('Lift the ban?')
+  expect(question).toContain('Sold &lt;i&gt;watches&lt;/i&gt;')
+  expect(await stateOf(grace)).toBe('banned')
+  for (let times = 0; times < 2; times++) {
+    const { status, headers } = await post(`1/members/${grace}/unban`)
+    expect({ status, location: headers.get('location') }).toEqual({ status: 303, location: '../../../1/members?done=unbanned' })
+  }
+  expect(await stateOf(grace)).toBe('removed')
+  expect((await get('1/members?done=unbanned')).text).toContain('The ban is lifted')
+  expect((await get(`1/members/${grace}/unban`)).status).toBe(303)
+  const { items } = await community.audit.list({ network: '1', action: 'member.unbanned' })
+  expect(items).toMatchObject([{ actor: admin.actor, subject: { id: grace } }])
+})
+
+test('a person is erased after a question that says so, and their row has no name', async () => {
+  const { get, post, grace, noor, stateOf } = await panelWithBanned()
+  const active = (await get(`1/members/${noor}/erase`)).text
+  for (const part of ['Erase this person?', 'The member is active', 'noor@example.org']) expect(active).toContain(part)
+  expect(active).not.toContain('stays banned')
+  expect((await get(`1/members/${grace}/erase`)).text).toContain('The address stays banned')
+  expect(await stateOf(noor)).toBe('active')
+  for (const id of [grace, noor])
+    for (let times = 0; times < 2; times++) {
+      const { status, headers } = await post(`1/members/${id}/erase`)
+      expect({ status, location: headers.get('location') }).toEqual({ status: 303, location: '../../../1/members?done=erased' })
+    }
+  const { text } = await get('1/members')
+  for (const gone of ['Hopper', 'نور', 'noor@', 'grace@', 'watches', `members/${noor}/erase`]) expect(text).not.toContain(gone)
+  expect(text).toContain(`member ${noor}`)
+  expect(text).toContain(`members/${grace}/unban`)
+  expect((await get(`1/members/${noor}/erase`)).status).toBe(303)
+})
+
+test('the last host is refused in a sentence, and so is a member who is not there', async () => {
+  const { post, get, owner } = await panelWithBanned()
+  const refused = await post(`1/members/${owner.id}/erase`)
+  expect(refused.status).toBe(422)
+  expect(refused.text).toContain('last host')
+  for (const id of ['99', 'x', '9'.repeat(30), 'grace@example.org']) {
+    for (const verb of ['unban', 'erase']) {
+      expect((await get(`1/members/${id}/${verb}`)).status).toBe(404)
+      expect((await post(`1/members/${id}/${verb}`)).status).toBe(404)
+    }
+  }
+})
+
+describe('permissions', () => {
+  test('a reader sees the list and no way to change it, and is refused', async () => {
+    const { get, post, grace, stateOf } = await panelWithBanned({ ...admin, access: 'read' })
+    const { text } = await get('1/members')
+    expect(text).toContain('Hopper')
+    expect(text).not.toMatch(/\/(?:unban|erase)"/)
+    for (const verb of ['unban', 'erase']) {
+      expect((await get(`1/members/${grace}/${verb}`)).status).toBe(403)
+      expect((await post(`1/members/${grace}/${verb}`)).status).toBe(403)
+    }
+    expect(await stateOf(grace)).toBe('banned')
+  })
+
+  test('who may only lift bans does not erase', async () => {
+    const { get, post, grace } = await panelWithBanned({ ...admin, access: ['members.unban'] })
+    const { text } = await get('1/members')
+    expect(text).toContain(`members/${grace}/unban`)
+    expect(text).not.toMatch(/\/erase"/)
+    expect((await post(`1/members/${grace}/erase`)).status).toBe(403)
+    expect((await post(`1/members/${grace}/unban`)).status).toBe(303)
+  })
+
+  test('a visitor of another network finds nobody', async () => {
+    const { get, post, grace } = await panelWithBanned({ ...admin, networks: ['2'] })
+    expect((await get('1/members')).status).toBe(404)
+    expect((await get('2/members')).text).not.toContain('Hopper')
+    expect((await post(`2/members/${grace}/erase`)).status).toBe(404)
+  })
+})
+
+test('masked fields are dots here, too', async () => {
+  const { get, grace } = await panelWithBanned(admin, { maskedFields: ['email', 'first_name', 'ban_reason'] })
+  for (const path of ['1/members', `1/members/${grace}/unban`, `1/members/${grace}/erase`]) {
+    const { text } = await get(path)
+    for (const hidden of ['grace@example.org', 'Grace', 'watches', 'Ada Host'])
+      expect([path, text.includes(hidden)]).toEqual([path, false])
+    expect(text).toContain('•••')
+  }
+})
