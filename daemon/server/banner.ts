@@ -1,4 +1,5 @@
 import type { Received } from './http/receiver.ts'
+import { portOf } from './port-of.ts'
 
 /** The lines for a person once the server listens. */
 export interface BannerFacts {
@@ -24,6 +25,9 @@ export interface BannerFacts {
   readonly panelHint: string | null
 }
 
+/** A path as a shell takes it. */
+const quoted = (path: string): string => (/^[\w./:\\@%+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)
+
 /** The readable greeting of `folkmoot serve`. */
 export function banner(facts: BannerFacts): string {
   const { url, network_id, token, storage, outbox, assets, secured, receiver, faults, metrics, control, panel, panelHint } = facts
@@ -38,7 +42,12 @@ export function banner(facts: BannerFacts): string {
     `  Uploads    ${assets}`,
   ]
   if (metrics) lines.push(`  Metrics    ${metrics}`)
-  if (panel) lines.push(`  Panel      ${panel}`, '             (works once, for an hour; then `folkmoot panel-link`)')
+  if (panel)
+    lines.push(
+      `  Panel      ${panel}`,
+      '             (works once, for an hour; another one:)',
+      `             folkmoot panel-link ${control ? `--server ${quoted(control)}` : `--port ${portOf(url)}`}`,
+    )
   if (panel && panelHint) lines.push(`             ${panelHint}`)
   if (control && !storage.startsWith('lowdb:')) lines.push(`  Commands   reach it with --server ${control}`)
   if (!secured)

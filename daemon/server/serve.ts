@@ -29,6 +29,7 @@ import { watcherOf } from './operate/watcher.ts'
 import { panelAddress } from './panel/address.ts'
 import { type LinkWishes, mountPanel } from './panel/mount.ts'
 import { checkRelayFlags, type SeparateRelay, separateRelay } from './panel/separate-relay.ts'
+import { portOf } from './port-of.ts'
 import { secretsOf } from './secrets.ts'
 import { assetsDirectory, openStorage } from './storage/open.ts'
 import { openRateLimits } from './storage/rate-limits.ts'
@@ -120,7 +121,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       {
         community,
         relay: view?.view,
-        port: Number(new URL(listening.url).port),
+        port: portOf(listening.url),
         publicUrl: flags.publicUrl,
         ...httpsOf(flags),
         onError,
@@ -129,7 +130,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       toNodeListener(community, { bodyTimeoutMs: 120_000 }),
     )
     const operator = { ...community, outbox: async () => outbox, panelLink: async (wishes: LinkWishes) => panel.link(wishes) }
-    const control = await controlOf(operator, flags.storage, log)
+    const control = await controlOf(operator, flags.storage, listening.url, log)
     opened.push(async () => control?.close())
 
     metrics?.inFlight(community.inFlight)

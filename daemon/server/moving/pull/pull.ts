@@ -4,7 +4,7 @@ import { isClientError } from '../../../../lib/client/index.ts'
 import { withLines } from '../../../../lib/host/audit/work.ts'
 import { jsonLine } from '../../../json.ts'
 import { table } from '../../../table.ts'
-import { UsageError } from '../../../usage.ts'
+import { CommandFailure, UsageError } from '../../../usage.ts'
 import { progressLine } from '../../progress.ts'
 import { openStorage } from '../../storage/open.ts'
 import { tokenOf } from '../../token.ts'
@@ -61,7 +61,9 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
   } catch (error) {
     line.clear()
     if (!isClientError(error)) throw error
-    throw new UsageError(`${sentenceOf(error, '--from')}. What came so far is in the target: the same command goes on from there`)
+    throw new CommandFailure(
+      `${sentenceOf(error, '--from')}. What came so far is in the target: the same command goes on from there`,
+    )
   } finally {
     await storage.close()
   }

@@ -1,0 +1,12 @@
+/** Exit codes of both programs: 2 if the command line or a setting is wrong, 1 if what it asks for cannot be had. */
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { openSqliteStore } from '../../daemon/relay/store/sqlite/store.ts'
+import { storePath } from '../../daemon/relay/backing.ts'
+import { temporaryDirectory } from '../support/directory.ts'
+import { freePort } from '../support/free-port.ts'
+import { onLoopback } from '../support/on-loopback.ts'
+import { ended } from '../support/program.ts'
