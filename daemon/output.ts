@@ -9,6 +9,8 @@ export interface Output {
   line(text: string): void
   /** Messages for the operator: standard error. */
   warn(text: string): void
+  /** Columns of the terminal. Without one, as in a pipe, tables are whole. */
+  readonly width?: number | undefined
   /** Bytes of results that their reader has not taken yet. */
   unread?(): number
 }

@@ -27,3 +27,6 @@ export function resultsOf(program: string, json: boolean): (text: string) => voi
     }
   }
 }
+
+/** Columns of standard output, if it is a terminal; one that does not know them counts as 80. */
+export const terminalWidth = (): number | undefined => (process.stdout.isTTY ? process.stdout.columns || 80 : undefined)

@@ -21,6 +21,8 @@ export interface BannerFacts {
   readonly control: string | null
   /** A link that lets one person into the panel, once. */
   readonly panel: string | null
+  /** Whether there is no network yet. */
+  readonly isEmpty: boolean
   /** The sentence about that link, if it opens only at another origin. */
   readonly panelHint: string | null
 }
@@ -30,7 +32,22 @@ const quoted = (path: string): string => (/^[\w./:\\@%+=,-]+$/.test(path) ? path
 
 /** The readable greeting of `folkmoot serve`. */
 export function banner(facts: BannerFacts): string {
-  const { url, network_id, token, storage, outbox, assets, secured, receiver, faults, metrics, control, panel, panelHint } = facts
+  const {
+    url,
+    network_id,
+    token,
+    storage,
+    outbox,
+    assets,
+    secured,
+    receiver,
+    faults,
+    metrics,
+    control,
+    panel,
+    isEmpty,
+    panelHint,
+  } = facts
   const lines = [
     '',
     `  folkmoot listens on ${url}`,
@@ -66,6 +83,17 @@ export function banner(facts: BannerFacts): string {
       `    -H 'Content-Type: application/json' \\`,
       `    -d '{"space_id": 2001, "title": "Hello"}'`,
     )
+  if (isEmpty) {
+    const where = control ? `--server ${quoted(control)}` : `--storage ${quoted(storage)}`
+    lines.push(
+      '',
+      '  There is no network yet. Make one, and a key for its API:',
+      '',
+      `  folkmoot networks create ${where} \\`,
+      "    --subdomain paint-pals --title 'Paint Pals' --owner-email ada@example.org --owner-name 'Ada Ash'",
+      `  folkmoot keys create ${where} --name Connector --scope '*'`,
+    )
+  }
   if (receiver) lines.push('', `  Webhooks go to the built-in receiver at ${receiver}; they appear below.`)
   return [...lines, ''].join('\n')
 }

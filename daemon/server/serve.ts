@@ -20,6 +20,7 @@ import { describePlan, planOf } from './faults/plan.ts'
 import type { ServeFlags } from './flags.ts'
 import { assetsPath, withAssets } from './http/assets.ts'
 import { createFront, type Front } from './http/front.ts'
+import { withHome } from './http/home.ts'
 import { listen } from './http/listen.ts'
 import { auditInbox, refusedText } from './operate/audit-inbox.ts'
 import { createLog, type Log } from './operate/log.ts'
@@ -110,7 +111,12 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
     let view: SeparateRelay | undefined
     if (flags.relay) {
       const relay = await startRelayOf(flags, { outbox, encryptionKeys, version }, log)
-      opened.push(() => relay.close(grace))
+      const { noteSettings, withdrawSettings } = await import('../relay/operate/settings-note.ts')
+      noteSettings(outbox, relay.settings)
+      opened.push(async () => {
+        withdrawSettings(outbox)
+        await relay.close(grace)
+      })
       const { relayViewOf } = await import('../relay/operate/view/of-relay.ts')
       const ofRelay = relayViewOf(relay, outbox)
       view = { view: ofRelay, close: () => ofRelay.close() }
@@ -135,7 +141,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
 
     metrics?.inFlight(community.inFlight)
     front.watcher = watcherOf({ operations: community.operations, metrics, access: flags.accessLog ? log.access : undefined })
-    const listener = withAssets(files, httpsOf(flags), panel.listener)
+    const listener = withHome(httpsOf(flags), withAssets(files, httpsOf(flags), panel.listener))
     front.next = faults ? withFaults(faults, listener) : listener
     front.phase = 'ready'
     const facts = {
@@ -160,6 +166,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
             secured: Boolean(flags.tlsCert || flags.allowHttp || flags.trustProxy),
             receiver: demo?.receiver?.url ?? null,
             faults: faults ? describePlan(faults) : null,
+            isEmpty: (await community.networks.page({ limit: 1 })).items.length === 0,
             metrics: metrics ? `http://127.0.0.1:${metrics.port}/metrics` : null,
           }),
     )

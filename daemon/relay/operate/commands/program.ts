@@ -27,6 +27,7 @@ export function createProgram(host: Host): Command {
     .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
   handOverKeys(program, host.encryptionKeys)
   heedVariables(program)
+  const { width = Infinity } = host
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
 
   const command = (name: string, description: string): Command =>
@@ -67,13 +68,13 @@ export function createProgram(host: Host): Command {
     if (!ok) host.failed()
   })
   listing('status', 'every endpoint: its circuit, its waiting and dead deliveries').action(async (flags: InspectFlags) =>
-    print((await inspect()).status(flags)),
+    print((await inspect()).status({ ...flags, width })),
   )
   withSelection(listing('deliveries', 'deliveries, the newest first'))
     .option('--status <state>', 'pending, delivered, dead or skipped')
-    .action(async (flags: InspectFlags & SelectionFlags) => print((await inspect()).deliveries(flags)))
+    .action(async (flags: InspectFlags & SelectionFlags) => print((await inspect()).deliveries({ ...flags, width })))
   withSelection(listing('dead', 'deliveries without attempts left, the newest first')).action(
-    async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead(flags)),
+    async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead({ ...flags, width })),
   )
   withSelection(command('replay', 'make dead deliveries due again'))
     .option('--status <state>', 'dead (the default), skipped or delivered')

@@ -56,7 +56,7 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
     }
     const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, tell, warn, audited })
     line.clear()
-    out.line(json ? jsonLine(report) : written(report))
+    out.line(json ? jsonLine(report) : written(report, out.width))
     if (report.lists.some(({ unread }) => unread !== null)) host.failed()
   } catch (error) {
     line.clear()
@@ -89,7 +89,7 @@ const status = ({ unread, left }: PulledList): string => {
   return left === 0 ? '' : `${left} left out: what they refer to is missing`
 }
 
-function written(report: PullReport): string {
+function written(report: PullReport, width = Infinity): string {
   const rows = table(
     [
       { title: 'list', cell: ({ list }) => list, fits: 'whole' },
@@ -100,7 +100,7 @@ function written(report: PullReport): string {
       { title: 'note', cell: status, fits: 'wrap' },
     ],
     report.lists,
-    { empty: 'Nothing was asked for.', now: Date.now() },
+    { empty: 'Nothing was asked for.', now: Date.now(), width },
   )
   const { network, addresses, requests, waited_seconds } = report
   const waited = waited_seconds > 0 ? `, ${waited_seconds} s of it waiting for the rate limit` : ''

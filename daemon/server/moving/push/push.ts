@@ -67,7 +67,7 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
       const report = isDry ? await run() : await withLines([work], { ...linesIn(storage), run, done: changesOf })
       line.clear()
       const whole = { network: { id: network.id, subdomain: network.subdomain, id_there: there.id }, state, ...report }
-      out.line(json ? jsonLine(whole) : written(whole))
+      out.line(json ? jsonLine(whole) : written(whole, out.width))
       const isWhole = report.lists.every(({ unsent }) => unsent === null) && report.left.every(({ refused }) => !refused)
       if (!isWhole && !isDry) host.failed()
     } finally {
