@@ -23,11 +23,11 @@ export interface TableOptions {
   readonly now: number
   /** All columns, nothing shortened, times as ISO 8601. */
   readonly wide?: boolean | undefined
-  /** Columns of the terminal; `Infinity` where nothing is shortened. */
-  readonly width?: number
+  /** Columns of the terminal, `Infinity` where nothing is shortened; 100 by default. */
+  readonly width?: number | undefined
 }
 
-/** The widest that a table is without --wide. */
+/** The widest that a table is where nobody knows the terminal. */
 const maxWidth = 100
 /** A shortened column keeps at least this much. */
 const leastWidth = { cut: 10, wrap: 24, whole: 0 }

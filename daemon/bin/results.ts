@@ -28,5 +28,5 @@ export function resultsOf(program: string, json: boolean): (text: string) => voi
   }
 }
 
-/** Columns of standard output, if it is a terminal; one that does not know them counts as 80. */
-export const terminalWidth = (): number | undefined => (process.stdout.isTTY ? process.stdout.columns || 80 : undefined)
+/** Columns for tables: those of the terminal, 80 if it does not know them. Nothing is shortened for a pipe or a file. */
+export const tableWidth = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY)

@@ -6,6 +6,7 @@ import { deliveries, status } from '../../daemon/relay/operate/commands/inspect.
 import { createProgram } from '../../daemon/server/program.ts'
 import { widthOf } from '../../daemon/table.ts'
 import { begunRelay } from '../support/begun.ts'
+import { run } from '../support/command.ts'
 import { temporaryDirectory } from '../support/directory.ts'
 import { ended } from '../support/program.ts'
 import { endpoint, event, until } from './relay/support.ts'
@@ -19,6 +20,13 @@ async function inTerminal(width: number, ...args: readonly string[]): Promise<re
   const program = createProgram({ out, json: false, failed: () => {}, starting: () => {}, version: '0.0.0' })
   await program.parseAsync(['node', 'folkmoot', ...args])
   return lines
+}
+
+/** Runs a program into a pipe. */
+async function piped(...args: Parameters<typeof run>): Promise<string> {
+  const { ended: end, out } = run(...args)
+  expect(await end).toBe(0)
+  return out.stdout
 }
 
 test('a list of folkmoot fits any terminal, and a pipe gets each row whole', async () => {
@@ -35,7 +43,7 @@ test('a list of folkmoot fits any terminal, and a pipe gets each row whole', asy
       ['trigger', '--list'],
     ])
       for (const line of await inTerminal(width, ...command, ...storage)) expect(widthOf(line)).toBeLessThanOrEqual(width)
-  const { stdout } = await ended('folkmoot', 'keys', 'list', ...storage)
+  const stdout = await piped('folkmoot', 'keys', 'list', ...storage)
   expect(stdout.trimEnd().split('\n')).toHaveLength(2)
   for (const part of [longName, 'members:read posts:read events:read plans:read']) expect(stdout).toContain(part)
 })
@@ -51,7 +59,7 @@ test('lists of folkmoot-relay fit any terminal, name the endpoint, and a pipe ge
   for (const width of [60, 80, 120, 200])
     for (const list of [status, deliveries])
       for (const line of (await list({ outbox, width })).split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(width)
-  const { stdout } = await ended('folkmoot-relay', 'deliveries', '--outbox', outbox)
+  const stdout = await piped('folkmoot-relay', 'deliveries', '--outbox', outbox)
   expect(stdout.trimEnd().split('\n')).toHaveLength(2)
   expect(stdout).toContain(longName)
 })

@@ -5,7 +5,7 @@
 import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { newTemporaryDirectory } from '../temporary.ts'
 import { readControlFile, socketAddress, socketNameOf } from './place.ts'
@@ -63,11 +63,16 @@ function userId(): number | undefined {
   }
 }
 
+/** Where servers have their directories. A service of the unit in the package has its temporary files in the second one. */
+const places = (): readonly string[] => [...new Set([tmpdir(), '/run/folkmoot'])]
+
 /** The directories of servers that this user has made: anybody may make others there. */
 async function* ownDirectories(most: number, uid: number | undefined): AsyncGenerator<string> {
-  const names = (await readdir(tmpdir()).catch(() => [])).filter((name) => name.startsWith(prefix))
-  for (const name of names.slice(0, most)) {
-    const directory = join(tmpdir(), name)
+  const found = await Promise.all(
+    places().map(async (place) => (await readdir(place).catch(() => [])).map((name) => join(place, name))),
+  )
+  const directories = found.flat().filter((path) => basename(path).startsWith(prefix))
+  for (const directory of directories.slice(0, most)) {
     const found = await lstat(directory).catch(() => undefined)
     if (found?.isDirectory() === true && (uid === undefined || found.uid === uid)) yield directory
   }

@@ -12,11 +12,9 @@ export interface InspectFlags {
   readonly outbox?: string
   readonly json?: boolean
   readonly wide?: boolean
-  /** Columns of the terminal; `Infinity` without one. */
-  readonly width?: number
+  /** Columns for tables; 100 by default. */
+  readonly width?: number | undefined
 }
-
-const widthOf = ({ width }: InspectFlags) => (width === undefined ? {} : { width })
 
 /** The flags that select deliveries. */
 export const choosing = <F extends InspectFlags>({ outbox: _outbox, json: _json, wide: _wide, width: _width, ...rest }: F) => rest
@@ -38,7 +36,7 @@ export async function status(flags: InspectFlags): Promise<string> {
     const notices = await store.notices(flags.json ? 100 : 5)
     if (flags.json) return jsonLines([{ running: relays.length > 0, pid: relays[0]?.pid ?? null, relays, endpoints, notices }])
     const running = relays.map(({ host, pid }) => plain(`a relay is running (process ${pid} on ${host})`))
-    const shown = { now: systemClock.now(), wide: flags.wide, ...widthOf(flags) }
+    const shown = { now: systemClock.now(), wide: flags.wide, width: flags.width }
     const listed = table(endpointColumns(endpoints), endpoints, { ...shown, empty: 'No endpoint is registered.' })
     const recent = notices.length === 0 ? '' : `\n${table(noticeColumns, notices, { ...shown, empty: '' })}`
     return `${running.join('\n') || 'no relay is running'}\n\n${listed}${recent}`
@@ -117,7 +115,7 @@ export async function deliveries(flags: InspectFlags & SelectionFlags): Promise<
     if (!flags.json) {
       const empty = selection.state === 'dead' ? 'No delivery is dead.' : 'No delivery matches.'
       const columns = deliveryColumns(await store.knownEndpoints())
-      return table(columns, found, { now: systemClock.now(), wide: flags.wide, ...widthOf(flags), empty })
+      return table(columns, found, { now: systemClock.now(), wide: flags.wide, width: flags.width, empty })
     }
     const told: object[] = []
     for (const each of found) told.push({ ...each, history: await store.attempts(each.delivery) })

@@ -27,7 +27,7 @@ export function createProgram(host: Host): Command {
     .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
   handOverKeys(program, host.encryptionKeys)
   heedVariables(program)
-  const { width = Infinity } = host
+  const { width } = host
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
 
   const command = (name: string, description: string): Command =>

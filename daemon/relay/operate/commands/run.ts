@@ -26,8 +26,8 @@ export interface Host {
   /** Calls back at each of these signals. */
   onSignal(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP', done: () => void): void
   readonly output: DestinationStream
-  /** Columns of the terminal; left out without one. */
-  readonly width?: number | undefined
+  /** Columns for tables: those of the terminal, `Infinity` for a pipe; 100 by default. */
+  readonly width?: number
   /** Shows how far a long command is, to a person. */
   progress(done: number, of: number): void
   /** Ends with exit code 1: something is wrong, though not with the command. */

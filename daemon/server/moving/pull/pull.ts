@@ -89,7 +89,7 @@ const status = ({ unread, left }: PulledList): string => {
   return left === 0 ? '' : `${left} left out: what they refer to is missing`
 }
 
-function written(report: PullReport, width = Infinity): string {
+function written(report: PullReport, width: number | undefined): string {
   const rows = table(
     [
       { title: 'list', cell: ({ list }) => list, fits: 'whole' },

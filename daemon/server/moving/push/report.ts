@@ -16,7 +16,7 @@ const note = ({ unsent }: PushedList): string => {
   return unsent === 'missing' ? 'not sent: the server has no such list' : ''
 }
 
-export function written(report: Whole, width = Infinity): string {
+export function written(report: Whole, width: number | undefined): string {
   const { network, state, dry_run, lists, left, not_taken, requests, waited_seconds } = report
   const now = Date.now()
   const rows = table<PushedList>(
