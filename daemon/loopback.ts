@@ -1,7 +1,7 @@
 /** Ports for the operator, on the loopback address alone. */
 import type { IncomingMessage, Server } from 'node:http'
 import { errorCode } from '../adapters/files/errors.ts'
-import { UsageError } from './usage.ts'
+import { CommandFailure, UsageError } from './usage.ts'
 
 export interface LoopbackPort {
   readonly port: number
@@ -24,8 +24,9 @@ export function namesLoopback({ headersDistinct }: IncomingMessage): boolean {
 export async function listenOnLoopback(server: Server, option: string, port: number): Promise<LoopbackPort> {
   await new Promise<void>((listening, failed) => {
     server.once('error', (error) => {
-      const reason = errorCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message
-      failed(new UsageError(`${option} ${port} cannot be used: ${reason}`))
+      const isTaken = errorCode(error) === 'EADDRINUSE'
+      const sentence = `${option} ${port} cannot be used: ${isTaken ? 'it is taken' : error.message}`
+      failed(isTaken ? new CommandFailure(sentence) : new UsageError(sentence))
     })
     server.listen(port, '127.0.0.1', listening)
   })

@@ -9,6 +9,8 @@ export interface Output {
   line(text: string): void
   /** Messages for the operator: standard error. */
   warn(text: string): void
+  /** Columns for tables: those of the terminal, `Infinity` for a pipe; 100 by default. */
+  readonly width?: number
   /** Bytes of results that their reader has not taken yet. */
   unread?(): number
 }

@@ -23,14 +23,16 @@ export interface TableOptions {
   readonly now: number
   /** All columns, nothing shortened, times as ISO 8601. */
   readonly wide?: boolean | undefined
-  /** Columns of the terminal. */
-  readonly width?: number
+  /** Columns of the terminal, `Infinity` where nothing is shortened; 100 by default. */
+  readonly width?: number | undefined
 }
 
-/** The widest that a table is without --wide. */
+/** The widest that a table is where nobody knows the terminal. */
 const maxWidth = 100
 /** A shortened column keeps at least this much. */
 const leastWidth = { cut: 10, wrap: 24, whole: 0 }
+/** A column keeps at least this much, however narrow the terminal is. */
+const smallest = 3
 const gap = '  '
 
 /** A table that fits, or the sentence for an empty one; it ends with a newline. */
@@ -75,7 +77,8 @@ function narrowed<Each extends Written>(columns: readonly Each[], width: number)
   )
   const spare = columns.findLastIndex((column) => column.spare)
   if (total(least) > width && spare >= 0) return narrowed(columns.toSpliced(spare, 1), width)
-  const floor = total(least) > width ? columns.map(() => 3) : least
+  const kept = columns.map(({ fits, natural }) => (fits === 'whole' ? natural : smallest))
+  const floor = [least, kept].find((each) => total(each) <= width) ?? columns.map(() => smallest)
   const widths = columns.map(({ natural }) => natural)
   for (let over = total(widths) - width; over > 0; over--) {
     const slack = widths.map((each, index) => (each > (floor[index] ?? 0) ? each : 0))
@@ -111,7 +114,7 @@ const units = [
 ] as const
 
 const wideCharacter =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\ufe0f|\p{Emoji_Presentation}/u
 const segments = new Intl.Segmenter()
 
 /** Columns that a text takes in a terminal. */

@@ -1,6 +1,14 @@
 /** Wrong usage or configuration: one sentence for standard error, and exit code 2. */
 export class UsageError extends Error {
-  override readonly name = 'UsageError'
+  override readonly name: string = 'UsageError'
+}
+
+/**
+ * The command line is right, but what it asks for cannot be had: no server runs, a record is not there, a port is taken. One
+ * sentence for standard error, and exit code 1. Where the code makes no difference it is handled as a `UsageError`.
+ */
+export class CommandFailure extends UsageError {
+  override readonly name = 'CommandFailure'
 }
 
 /** A command that was running cannot continue: one sentence for standard error, and exit code 1. */

@@ -1,4 +1,5 @@
 /** folkmoot: an embeddable community-network Admin API. The public surface; nothing is declared here. */
+import './base/supported-runtime.ts'
 
 export type { Clock } from './base/clock.ts'
 export type { AboutRequest, CallOptions, Community, HostCalls, JoinedCommunity } from './community.ts'

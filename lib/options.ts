@@ -2,7 +2,19 @@ import * as v from 'valibot'
 import type { Chance } from './base/chance.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { kind, shown } from './base/given.ts'
-import { callable, checkedOptions, count, flag, group, instance, must, oneOf, type RulesOf, withMethods } from './base/options.ts'
+import {
+  callable,
+  checkedOptions,
+  count,
+  flag,
+  group,
+  instance,
+  must,
+  oneOf,
+  type RulesOf,
+  stated,
+  withMethods,
+} from './base/options.ts'
 import type { PermalinkKind } from './context.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import { reporterOf } from './kernel/report.ts'
@@ -130,16 +142,23 @@ export const optionRules = {
     ),
   ),
   allowHttp: v.optional(flag, false),
-  trustProxy: v.optional(v.union([v.boolean(), count], must('be true or false, or the number of proxies')), false),
+  trustProxy: stated(
+    v.optional(v.union([v.boolean(), count], must('be true or false, or the number of proxies')), false),
+    'the headers of your proxies would be ignored',
+  ),
   ids: v.optional(oneOf('string', 'number'), 'string'),
   limits: v.optional(
     group({ ...sizeRules, perMinute: v.optional(group({ standard: rate, premium: rate, unlimited: rate }), perMinute) }),
     {},
   ),
-  rateLimiter: v.optional(withMethods<RateLimiter>(['count'])),
-  authenticate: v.optional(callable<NonNullable<Options['authenticate']>>()),
+  rateLimiter: stated(v.optional(withMethods<RateLimiter>(['count'])), 'requests would not be limited'),
+  authenticate: stated(v.optional(callable<NonNullable<Options['authenticate']>>()), 'tokens of your own would not be looked at'),
   hooks: v.optional(
-    instance<Hooks>({ before: v.optional(callable()), after: v.optional(callable()), onError: v.optional(callable()) }),
+    instance<Hooks>({
+      before: stated(v.optional(callable()), 'no hook could veto a request'),
+      after: v.optional(callable()),
+      onError: v.optional(callable()),
+    }),
     {},
   ),
   permalink: v.optional(callable<NonNullable<Options['permalink']>>()),
@@ -155,13 +174,16 @@ export const optionRules = {
   ),
   clock: v.optional(withMethods<Clock>(['now']), systemClock),
   newMembersConsent: v.optional(flag, false),
-  keysOfFormerMembers: v.optional(oneOf('accept', 'refuse'), 'accept'),
-  encryptionKeys: v.optional(
-    v.array(
-      v.custom<string>((key) => encryptionKeyBytes(key) !== undefined, encryptionKeyRule),
-      ({ input }) => `must be a list, got ${kind(input)}`,
+  keysOfFormerMembers: stated(v.optional(oneOf('accept', 'refuse'), 'accept'), 'the keys of former members would be accepted'),
+  encryptionKeys: stated(
+    v.optional(
+      v.array(
+        v.custom<string>((key) => encryptionKeyBytes(key) !== undefined, encryptionKeyRule),
+        ({ input }) => `must be a list, got ${kind(input)}`,
+      ),
+      [],
     ),
-    [],
+    'keys and secrets would be stored unencrypted',
   ),
 } satisfies RulesOf<Options>
 

@@ -23,10 +23,8 @@ const modules = Object.values(exports).flatMap((entry) => (typeof entry === 'str
  */
 const files: Readonly<Record<string, readonly string[]>> = {
   receiver: ['lib/receiver/index.ts', 'lib/client/index.ts'],
-  common: [
-    ...['adapters/http/node.ts', 'adapters/http/fastify.ts', 'adapters/http/koa.ts', 'adapters/http/hono.ts'],
-    ...['daemon/bin/folkmoot-main.ts', 'daemon/bin/folkmoot-relay-main.ts'],
-  ],
+  programs: ['daemon/bin/folkmoot-main.ts', 'daemon/bin/folkmoot-relay-main.ts'],
+  common: ['adapters/http/node.ts', 'adapters/http/fastify.ts', 'adapters/http/koa.ts', 'adapters/http/hono.ts'],
   storages: [
     ...['lib/storage/index.ts', 'adapters/storage/memory.ts', 'adapters/storage/sqlite.ts', 'adapters/storage/postgres.ts'],
     'daemon/relay/relay.ts',

@@ -170,6 +170,12 @@ const isRequired = (field: Field, defaults?: object): boolean => !field.optional
 
 const isForTests = /^For tests\.$|, for tests\.$/
 
+/** The options that may be left out, and are refused when they are `undefined`: those of a rule by `stated`. */
+const stated = [
+  ...['trustProxy', 'rateLimiter', 'authenticate', 'hooks.before', 'keysOfFormerMembers', 'encryptionKeys'].map(code),
+  `${code('maskedFields')} of ${code('createPanel')}, ${code('token')} and ${code('only')} of ${code('createMcp')}`,
+].join(', ')
+
 /** Every option of the library and every setting of the relay. */
 function optionsPage(): string {
   const sections = optionSources.map(({ title, use, file, name, defaults, rules }) => {
@@ -189,6 +195,9 @@ function optionsPage(): string {
   })
   return `${head('Options')}
 Every option of the library and every setting of the relay. ${code('npx folkmoot serve --help')} lists the flags of the server.
+
+Leave an option out to get its default. For most options ${code('undefined')} means the same. For those without which less would be checked
+it is a ${code('TypeError')}, because a variable that is not set must not weaken a server. These are ${stated}.
 
 ${sections.join('\n')}`
 }

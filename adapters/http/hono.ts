@@ -1,9 +1,12 @@
 /** Hono, on any runtime: no module of Node is loaded here. */
+import '../../lib/base/supported-runtime.ts'
 import { type Answer, cutsUnread, discardBody, fromRequest, responseParts } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
+import type { Panel } from '../../lib/panel/index.ts'
 import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { requireCommunity } from './require-community.ts'
+import { type PanelOf, requirePanel } from './require-panel.ts'
 
 /** As much of Hono's context as is used. */
 export interface HonoContext {
@@ -46,13 +49,44 @@ export function communityMiddleware(
       await next()
       return undefined
     }
-    // Hono keeps a body that somebody has read.
-    const request = raw.bodyUsed ? new Request(raw, { body: await context.req.arrayBuffer() }) : raw
+    const request = await unread(context)
     const facts = { requestId: () => requestId(context), url, endsAtLength: isOfNode(request, context.env) }
     const answer = await community.serve(fromRequest(request, facts))
     if (cutsUnread || isUnfinished(context.env)) return toResponse(context, await afterBody(request, answer, context.env))
     if (isOnNode(context.env)) await turnOver()
     return toResponse(context, answer)
+  }
+}
+
+/** The request, with the body that Hono keeps if somebody has read it. */
+const unread = async ({ req }: HonoContext): Promise<Request> =>
+  req.raw.bodyUsed ? new Request(req.raw, { body: await req.arrayBuffer() }) : req.raw
+
+/**
+ * Middleware for Hono that answers the panel's requests, and leaves every other to the next handler.
+ * @param panel made by `createPanel`; its `authorize` gets the context of Hono as its second argument, such as for a session
+ * @throws TypeError for what is no panel
+ */
+export function panelMiddleware(panel: Panel): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined>
+export function panelMiddleware<Context extends HonoContext>(
+  panel: Panel<Context>,
+): (context: Context, next: () => Promise<void>) => Promise<Response | undefined>
+export function panelMiddleware<Context extends HonoContext>(
+  panel: PanelOf<Context>,
+): (context: Context, next: () => Promise<void>) => Promise<Response | undefined> {
+  requirePanel(panel, 'panelMiddleware')
+  const { owns } = panel
+  return async (context, next) => {
+    const isOurs = owns === undefined || owns(new URL(context.req.raw.url).pathname)
+    const answer = isOurs ? await (panel as Panel<Context>)(await unread(context), context) : undefined
+    if (answer === undefined) {
+      await next()
+      return undefined
+    }
+    const { status, headers } = answer
+    const all = new Headers(context.newResponse(null, { status }).headers)
+    for (const [name, value] of headers) all.set(name, value)
+    return new Response(answer.body, { status, headers: all })
   }
 }
 

@@ -1,14 +1,16 @@
 /** Koa. */
+import '../node-version.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
 import type { Panel } from '../../lib/panel/index.ts'
 import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
-import { answer } from './node.ts'
 import { boundRules, type TransferBounds } from './node-bounds.ts'
-import { answerPanel, type PanelOf, requirePanel } from './node-panel.ts'
+import { answerPanel } from './node-panel.ts'
 import { address } from './node-request.ts'
+import { answer } from './node-serve.ts'
 import { requireCommunity } from './require-community.ts'
+import { type PanelOf, requirePanel } from './require-panel.ts'
 
 /** As much of Koa's context as is used. */
 export interface KoaContext {

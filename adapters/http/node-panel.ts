@@ -8,9 +8,7 @@ import type { HostRequest, Kept } from './node-body.ts'
 import { address, header, toIncoming } from './node-request.ts'
 import { cut } from './node-stream.ts'
 import { inTurn } from './node-turns.ts'
-
-/** A panel that is told of the request of the framework, or one that is not. */
-export type PanelOf<Host> = Panel<Host> | Panel
+import { type PanelOf, requirePanel } from './require-panel.ts'
 
 /**
  * A middleware that answers the panel's requests, and leaves every other to the next one. A form that the host has parsed is
@@ -31,11 +29,6 @@ export function panelMiddleware<Host extends IncomingMessage>(
       if (!isAnswered) queueMicrotask(() => next())
     })
   }
-}
-
-/** @throws TypeError for what is no panel */
-export function requirePanel(panel: unknown, call: string): void {
-  if (typeof panel !== 'function') throw new TypeError(`${call}: the first argument must be a panel, as createPanel returns it`)
 }
 
 /**

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { must } from '../../lib/base/options.ts'
 import { createClient } from '../../lib/client/index.ts'
 import type { Community } from '../../lib/index.ts'
-import { checkOptions, withMethods } from '../options.ts'
+import { checkOptions, stated, withMethods } from '../options.ts'
 import { serverOf } from './server.ts'
 import { type ToolChoice, toolsOf } from './tools.ts'
 
@@ -38,7 +38,10 @@ const groups = v.optional(v.array(v.string(), must('be a list of groups')))
 const rules = {
   network: v.optional(v.union([v.string(), v.number()], must('be the id or subdomain of a network'))),
   // Its value is never shown.
-  token: v.optional(v.pipe(v.string('must be an API token'), v.nonEmpty('must be an API token'))),
+  token: stated(
+    v.optional(v.pipe(v.string('must be an API token'), v.nonEmpty('must be an API token'))),
+    'each request would bring its own token',
+  ),
   origins: v.optional(
     v.custom<readonly string[]>(
       (value) => Array.isArray(value) && value.every(isOrigin),
@@ -47,7 +50,7 @@ const rules = {
     [],
   ),
   write: groups,
-  only: groups,
+  only: stated(groups, 'there would be tools for every group'),
 }
 
 const bearer = (request: Request): string | undefined =>

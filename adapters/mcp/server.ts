@@ -3,6 +3,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import type { Client } from '../../lib/client/index.ts'
 import { callTool } from './call.ts'
 import type { Tool } from './tools.ts'
+import { version } from './version.ts'
 
 const instructions =
   'The tools are the operations of the Admin API of a community network: members, spaces, posts, plans and others. ' +
@@ -16,7 +17,7 @@ const instructions =
  */
 export function serverOf(tools: readonly Tool[], client: Client, listsOnce = false): Server {
   let hasListed = false
-  const server = new Server({ name: 'folkmoot', version: '1.0.0' }, { capabilities: { tools: {} }, instructions })
+  const server = new Server({ name: 'folkmoot', version }, { capabilities: { tools: {} }, instructions })
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   server.setRequestHandler('tools/list', () => {
     if (listsOnce && hasListed) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'tools/list may come once in a batch')

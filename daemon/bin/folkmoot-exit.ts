@@ -3,7 +3,7 @@ import { isApiError } from '../../lib/errors.ts'
 import { isStorageError, type StorageError } from '../../lib/storage/contract.ts'
 import { errorLine } from '../json.ts'
 import { fault } from '../output.ts'
-import { Ended, UsageError } from '../usage.ts'
+import { CommandFailure, Ended, UsageError } from '../usage.ts'
 
 /** The end of a program that cannot continue. */
 export interface Exit {
@@ -35,7 +35,14 @@ export function isPassing(error: unknown): error is StorageError {
   return ['unavailable', 'full', 'conflict', 'unknown'].includes(error.code)
 }
 
-/** The end of `folkmoot` after an error: 2 for wrong usage or configuration, 1 for a bad result or a fault. A fault may be over soon. */
+/** Answers about a value that the command line gives. Any other refusal, such as a record that is not there, is a failure. */
+const aboutValues = [400, 422]
+
+/** Whether somebody has to change the command line, a setting or a file before the command can work. */
+const isAboutUsage = (error: unknown): boolean =>
+  !(error instanceof CommandFailure || (isApiError(error) && !aboutValues.includes(error.status)))
+
+/** The end of `folkmoot` after an error: 2 for wrong usage or configuration, 1 for a failure, which may be over soon. */
 export async function folkmootExit(error: unknown, json: boolean): Promise<Exit> {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, text: '' }
   // Loaded late: help and mistakes come at once.
@@ -45,5 +52,5 @@ export async function folkmootExit(error: unknown, json: boolean): Promise<Exit>
   const text = errorLine('folkmoot', expected || error instanceof Ended ? fault(error) : whole, json)
   // Calls of the library throw a trouble of the storage as the cause of an answer.
   const trouble = isApiError(error) ? error.cause : error
-  return { code: expected && !isPassing(trouble) ? 2 : 1, text }
+  return { code: expected && isAboutUsage(error) && !isPassing(trouble) ? 2 : 1, text }
 }

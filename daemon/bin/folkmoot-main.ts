@@ -5,7 +5,7 @@ import { mostUnread, type Output } from '../output.ts'
 import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve.ts'
 import { folkmootExit } from './folkmoot-exit.ts'
-import { resultsOf } from './results.ts'
+import { resultsOf, tableWidth } from './results.ts'
 import { packageVersion } from './version.ts'
 
 const json = wantsJson(process.argv)
@@ -14,6 +14,7 @@ const results = resultsOf('folkmoot', json)
 const out: Output = {
   line: (text) => results(`${text}\n`),
   warn: (text) => void (process.stderr.writableLength <= mostUnread && process.stderr.write(`${text}\n`)),
+  width: tableWidth(),
   unread: () => process.stdout.writableLength,
 }
 

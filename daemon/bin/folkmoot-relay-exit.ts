@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { isStorageError } from '../../lib/storage/contract.ts'
 import { errorLine } from '../json.ts'
 import { SettingsError } from '../relay/settings-error.ts'
-import { UsageError } from '../usage.ts'
+import { CommandFailure, UsageError } from '../usage.ts'
 import { type Exit, isPassing } from './folkmoot-exit.ts'
 
 const usage = ['locked', 'newer', 'damaged', 'unavailable']
@@ -11,10 +11,11 @@ const usage = ['locked', 'newer', 'damaged', 'unavailable']
 const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError || error instanceof SettingsError || (isStorageError(error) && usage.includes(error.code))
 
-/** The end of `folkmoot-relay` after an error: 2 for wrong usage or configuration, 1 for a fault, which may be over soon. */
+/** The end of `folkmoot-relay` after an error: 2 for wrong usage or configuration, 1 for a failure, which may be over soon. */
 export function relayExit(error: unknown, json: boolean): Exit {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, text: '' }
-  if (isPassing(error)) return { code: 1, text: errorLine('folkmoot-relay', error.message, json) }
+  if (error instanceof CommandFailure || isPassing(error))
+    return { code: 1, text: errorLine('folkmoot-relay', error.message, json) }
   if (isUsage(error)) return { code: 2, text: errorLine('folkmoot-relay', error.message, json) }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { code: 1, text: errorLine('folkmoot-relay', text, json) }

@@ -5,7 +5,7 @@ import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { wantsJson } from '../json.ts'
 import { createProgram } from '../relay/operate/commands/program.ts'
 import { relayExit } from './folkmoot-relay-exit.ts'
-import { resultsOf } from './results.ts'
+import { resultsOf, tableWidth } from './results.ts'
 import { packageVersion } from './version.ts'
 
 /** A relay that runs, as opposed to a command whose reader may take its time. */
@@ -27,6 +27,7 @@ const json = wantsJson(process.argv)
 try {
   const program = createProgram({
     output: log ?? { write: resultsOf('folkmoot-relay', json) },
+    width: tableWidth(),
     json,
     progress(done, of) {
       if (!process.stderr.isTTY || of < 2000) return

@@ -27,3 +27,6 @@ export function resultsOf(program: string, json: boolean): (text: string) => voi
     }
   }
 }
+
+/** Columns for tables: those of the terminal, 80 if it does not know them. Nothing is shortened for a pipe or a file. */
+export const tableWidth = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY)

@@ -1,4 +1,5 @@
 import type { Received } from './http/receiver.ts'
+import { portOf } from './port-of.ts'
 
 /** The lines for a person once the server listens. */
 export interface BannerFacts {
@@ -20,13 +21,33 @@ export interface BannerFacts {
   readonly control: string | null
   /** A link that lets one person into the panel, once. */
   readonly panel: string | null
+  /** Whether there is no network yet. */
+  readonly isEmpty: boolean
   /** The sentence about that link, if it opens only at another origin. */
   readonly panelHint: string | null
 }
 
+/** A path as a shell takes it. */
+const quoted = (path: string): string => (/^[\w./:\\@%+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)
+
 /** The readable greeting of `folkmoot serve`. */
 export function banner(facts: BannerFacts): string {
-  const { url, network_id, token, storage, outbox, assets, secured, receiver, faults, metrics, control, panel, panelHint } = facts
+  const {
+    url,
+    network_id,
+    token,
+    storage,
+    outbox,
+    assets,
+    secured,
+    receiver,
+    faults,
+    metrics,
+    control,
+    panel,
+    isEmpty,
+    panelHint,
+  } = facts
   const lines = [
     '',
     `  folkmoot listens on ${url}`,
@@ -38,7 +59,12 @@ export function banner(facts: BannerFacts): string {
     `  Uploads    ${assets}`,
   ]
   if (metrics) lines.push(`  Metrics    ${metrics}`)
-  if (panel) lines.push(`  Panel      ${panel}`, '             (works once, for an hour; then `folkmoot panel-link`)')
+  if (panel)
+    lines.push(
+      `  Panel      ${panel}`,
+      '             (works once, for an hour; another one:)',
+      `             folkmoot panel-link ${control ? `--server ${quoted(control)}` : `--port ${portOf(url)}`}`,
+    )
   if (panel && panelHint) lines.push(`             ${panelHint}`)
   if (control && !storage.startsWith('lowdb:')) lines.push(`  Commands   reach it with --server ${control}`)
   if (!secured)
@@ -57,6 +83,17 @@ export function banner(facts: BannerFacts): string {
       `    -H 'Content-Type: application/json' \\`,
       `    -d '{"space_id": 2001, "title": "Hello"}'`,
     )
+  if (isEmpty) {
+    const where = control ? `--server ${quoted(control)}` : `--storage ${quoted(storage)}`
+    lines.push(
+      '',
+      '  There is no network yet. Make one, and a key for its API:',
+      '',
+      `  folkmoot networks create ${where} \\`,
+      "    --subdomain paint-pals --title 'Paint Pals' --owner-email ada@example.org --owner-name 'Ada Ash'",
+      `  folkmoot keys create ${where} --name Connector --scope '*'`,
+    )
+  }
   if (receiver) lines.push('', `  Webhooks go to the built-in receiver at ${receiver}; they appear below.`)
   return [...lines, ''].join('\n')
 }

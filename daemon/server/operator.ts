@@ -9,12 +9,15 @@ import type { NetworkRow } from '../../lib/storage/tables/administration.ts'
 import type { EncryptionFlags } from '../encryption-keys.ts'
 import { fault, type Output } from '../output.ts'
 import { encryptionKeysOf } from '../read-encryption-keys.ts'
-import { UsageError } from '../usage.ts'
+import { CommandFailure, UsageError } from '../usage.ts'
 import { commandActor } from '../user.ts'
 import { serverAt } from './control/ask-control.ts'
 import type { Operator, ServerOperator } from './control/calls.ts'
+import { runningServers } from './control/own-directory.ts'
 import { controlFileOf } from './control/place.ts'
 import { auditInbox, refusedText } from './operate/audit-inbox.ts'
+import { portOf } from './port-of.ts'
+import { storageName } from './storage/name.ts'
 import { fileOfStorage, openStorage } from './storage/open.ts'
 
 export interface StorageFlags extends EncryptionFlags {
@@ -88,13 +91,54 @@ async function storeIn(directory: string): Promise<Ports> {
 /** The server that runs on a storage or was named, if commands can reach one. */
 export async function runningServer({ server, storage }: StorageFlags): Promise<ServerOperator | undefined> {
   if (server !== undefined) {
+    if (/^https?:/i.test(server)) throw await notAControl(server)
     const named = await serverAt(server)
-    if (!named) throw new UsageError(`no server runs at ${server}: take the \`control\` that \`folkmoot serve --json\` prints`)
+    if (!named)
+      throw new CommandFailure(`no server runs at ${server}: take the \`control\` that \`folkmoot serve --json\` prints`)
     return named
   }
   const file = storage.startsWith('lowdb:') ? fileOfStorage(storage) : undefined
   if (file === undefined || !existsSync(dirname(file))) return undefined
   return serverAt(controlFileOf(await realPath(file)))
+}
+
+/** The address of the API in place of a control file: where the control of that server is, if that can be seen. */
+async function notAControl(address: string): Promise<UsageError> {
+  const given = URL.parse(address)
+  const port = given ? portOf(given.origin) : undefined
+  const here = (await runningServers()).filter(({ url }) => portOf(url) === port)
+  const controls = here.map(({ control }) => `--server ${control}`).join(' or ')
+  const remedy =
+    controls === '' ? 'take the `control` that `folkmoot serve --json` prints, or give its --storage' : `give ${controls}`
+  return new UsageError(`${address} is the address of the API, and --server takes the control file of a server: ${remedy}`)
+}
+
+/** Which server, if neither its control file nor its storage is named: the one on a port, or the only one of this user. */
+export interface Sought {
+  readonly storage?: string | undefined
+  readonly port?: number | undefined
+}
+
+/**
+ * A server of this user on this machine, by its storage or its port.
+ * @throws CommandFailure if there is none
+ * @throws UsageError if there are several
+ */
+export async function soughtServer({ storage, port }: Sought): Promise<ServerOperator> {
+  const name = storage === undefined ? undefined : await storageName(storage)
+  const all = await runningServers()
+  const found = all.filter(
+    ({ url, ...server }) => (name === undefined || server.storage === name) && (port === undefined || portOf(url) === port),
+  )
+  const [only, ...others] = found
+  const server = only && others.length === 0 ? await serverAt(only.control) : undefined
+  if (server) return server
+  if (!only || others.length === 0)
+    throw new CommandFailure(
+      'no server runs there: start `folkmoot serve`, or give the control file that it prints with --server, as the user of the server',
+    )
+  const list = found.map(({ url, control }) => `\n  ${url} by --server ${control}`).join('')
+  throw new UsageError(`several servers run; choose one by --port or --server:${list}`)
 }
 
 /**
@@ -110,11 +154,10 @@ export async function networkOf(operator: Operator, name: string | undefined, pl
   }
   const all = await operator.networks.list()
   const [only] = all
-  if (!only) throw new UsageError('there is no network: make one with `folkmoot networks create`')
+  if (!only) throw new CommandFailure('there is no network: make one with `folkmoot networks create`')
   if (name === undefined && all.length === 1) return only
   const shown = all.slice(0, 20).map(({ id, subdomain }) => `${id} (${subdomain})`)
   const list = `${shown.join(', ')}${all.length > shown.length ? ', … (`folkmoot networks list` shows all)' : ''}`
-  throw new UsageError(
-    name === undefined ? `choose a network ${place}: ${list}` : `there is no network ${JSON.stringify(name)}; there are ${list}`,
-  )
+  if (name === undefined) throw new UsageError(`choose a network ${place}: ${list}`)
+  throw new CommandFailure(`there is no network ${JSON.stringify(name)}; there are ${list}`)
 }

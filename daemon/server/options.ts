@@ -1,7 +1,8 @@
 /** Options that several commands share. */
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import { withEncryptionKeys } from '../encryption-keys.ts'
 import { UsageError } from '../usage.ts'
+import { variableOption } from '../variables.ts'
 import { defaultStorage, storageForms } from './storage/address.ts'
 
 /** Gathers an option that may be given as often as wanted. */
@@ -20,18 +21,25 @@ export const port =
 export const withStorage = (command: Command): Command =>
   withEncryptionKeys(
     command
-      .option('--storage <address>', `${storageForms}; its password may be in PGPASSWORD`, defaultStorage)
-      .option('--outbox <directory>', 'the outbox of lowdb and memory; beside the file by default'),
+      .addOption(
+        variableOption('--storage <address>', `${storageForms}; its password may be in PGPASSWORD`).default(defaultStorage),
+      )
+      .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb and memory; beside the file by default')),
   )
+
+/** The network of a command. */
+export const networkOption = (about: string): Option => variableOption('--network <id or subdomain>', about)
 
 /** For commands that work on a storage or on the server that holds it. */
 export const onStorage = (command: Command): Command =>
   withStorage(command)
-    .option('--server <file>', 'a running server, by the `control` that serve --json prints, instead of a storage')
+    .addOption(
+      variableOption('--server <file>', 'a running server, by the `control` that serve --json prints, instead of a storage'),
+    )
     .option('--json', 'JSON for programs: a list is one object per line')
 
 export const onNetwork = (command: Command): Command =>
-  onStorage(command).option('--network <id or subdomain>', 'the network; optional if there is only one')
+  onStorage(command).addOption(networkOption('the network; optional if there is only one'))
 
 /** For commands that print a table. */
 export const wide = (command: Command): Command => command.option('--wide', 'all columns, nothing shortened, times as ISO 8601')

@@ -5,6 +5,7 @@ import { handOverKeys } from '../encryption-keys.ts'
 import { hintAtHelp } from '../help-hint.ts'
 import { usageLine } from '../json.ts'
 import type { Ask, Output } from '../output.ts'
+import { heedVariables, variableOption } from '../variables.ts'
 import {
   auditCommands,
   endpointCommands,
@@ -67,6 +68,7 @@ export function createProgram({
     })
 
   handOverKeys(program, encryptionKeys)
+  heedVariables(program)
   serveCommand(program, out, starting, version)
 
   networkCommands(program, out)
@@ -82,7 +84,7 @@ export function createProgram({
   program
     .command('migrate')
     .description('bring the tables of a database to this version; servers do it by themselves when they start')
-    .requiredOption('--storage <address>', 'sqlite:PATH or postgres://…')
+    .addOption(variableOption('--storage <address>', 'sqlite:PATH or postgres://…').makeOptionMandatory())
     .option('--dry-run', 'print the statements, and run none')
     .option('--json', 'print JSON for programs')
     .action(async (flags) => (await import('./storage/migrate.ts')).migrate(flags, out))

@@ -12,6 +12,8 @@ export interface ProgressHost {
 export interface ProgressLine {
   /** @param step where nobody looks, the first line of each step is logged */
   show(step: string, line: string): void
+  /** Says something that stays, above the line. */
+  say(sentence: string): void
   /** Removes the line, before anything else is printed. */
   clear(): void
 }
@@ -23,6 +25,10 @@ export function progressLine({ out, draw }: ProgressHost): ProgressLine {
       if (draw) draw(line)
       else if (step !== last) out.warn(line)
       last = step
+    },
+    say(sentence) {
+      draw?.('')
+      out.warn(sentence)
     },
     clear: () => draw?.(''),
   }

@@ -22,6 +22,7 @@ import { describePlan, planOf } from './faults/plan.ts'
 import type { ServeFlags } from './flags.ts'
 import { assetsPath, withAssets } from './http/assets.ts'
 import { createFront, type Front } from './http/front.ts'
+import { withHome } from './http/home.ts'
 import { listen } from './http/listen.ts'
 import { auditInbox, refusedText } from './operate/audit-inbox.ts'
 import { createLog, type Log } from './operate/log.ts'
@@ -31,6 +32,7 @@ import { watcherOf } from './operate/watcher.ts'
 import { panelAddress } from './panel/address.ts'
 import { type LinkWishes, mountPanel } from './panel/mount.ts'
 import { checkRelayFlags, type SeparateRelay, separateRelay } from './panel/separate-relay.ts'
+import { portOf } from './port-of.ts'
 import { secretsOf } from './secrets.ts'
 import { assetsDirectory, openStorage } from './storage/open.ts'
 import { openRateLimits } from './storage/rate-limits.ts'
@@ -111,7 +113,12 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
     let view: SeparateRelay | undefined
     if (flags.relay) {
       const relay = await startRelayOf(flags, { outbox, encryptionKeys, version }, log)
-      opened.push(() => relay.close(grace))
+      const { noteSettings, withdrawSettings } = await import('../relay/operate/settings-note.ts')
+      noteSettings(outbox, relay.settings)
+      opened.push(async () => {
+        withdrawSettings(outbox)
+        await relay.close(grace)
+      })
       const { relayViewOf } = await import('../relay/operate/view/of-relay.ts')
       const ofRelay = relayViewOf(relay, outbox)
       view = { view: ofRelay, close: () => ofRelay.close() }
@@ -122,7 +129,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       {
         community,
         relay: view?.view,
-        port: Number(new URL(listening.url).port),
+        port: portOf(listening.url),
         publicUrl: flags.publicUrl,
         ...httpsOf(flags),
         onError,
@@ -137,12 +144,12 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
       addressWarning: async (url: string) => (flags.relay ? undefined : refusedByDefault(url)),
       panelLink: async (wishes: LinkWishes) => panel.link(wishes),
     }
-    const control = await controlOf(operator, flags.storage, log)
+    const control = await controlOf(operator, flags.storage, listening.url, log)
     opened.push(async () => control?.close())
 
     metrics?.inFlight(community.inFlight)
     front.watcher = watcherOf({ operations: community.operations, metrics, access: flags.accessLog ? log.access : undefined })
-    const listener = withAssets(files, httpsOf(flags), panel.listener)
+    const listener = withHome(httpsOf(flags), withAssets(files, httpsOf(flags), panel.listener))
     front.next = faults ? withFaults(faults, listener) : listener
     front.phase = 'ready'
     const facts = {
@@ -167,6 +174,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
             secured: Boolean(flags.tlsCert || flags.allowHttp || flags.trustProxy),
             receiver: demo?.receiver?.url ?? null,
             faults: faults ? describePlan(faults) : null,
+            isEmpty: (await community.networks.page({ limit: 1 })).items.length === 0,
             metrics: metrics ? `http://127.0.0.1:${metrics.port}/metrics` : null,
           }),
     )

@@ -1,5 +1,6 @@
 /** The options of API tokens. The help of every command loads this, so reading a token is elsewhere: `token.ts`. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { variableOption } from '../variables.ts'
 
 /**
  * Adds `--token` and `--token-file`.
@@ -9,7 +10,8 @@ import type { Command } from 'commander'
  */
 export function withToken(command: Command, option = '--token', whose = 'the server', input = true): Command {
   const dash = input ? '; - is standard input' : ''
+  const about = `an API token of ${whose}${dash}; better in a file`
   return command
-    .option(`${option} <token>`, `an API token of ${whose}${dash}; better in a file`)
+    .addOption(option === '--token' ? variableOption('--token <token>', about) : new Option(`${option} <token>`, about))
     .option(`${option}-file <file>`, `a file that holds the token${dash}`)
 }

@@ -38,6 +38,22 @@ const issueOf = (input: unknown, message: string): v.BaseIssue<unknown> => ({
 const stranger = (name: string, known: readonly string[]): string =>
   /^[\w-]{1,40}$/.test(name) ? `does not exist; ${suggestion(name, known)}` : `does not exist; allowed: ${known.join(', ')}`
 
+/** Where a rule keeps what would be missing; see `stated`. */
+const without = Symbol('without')
+
+/**
+ * A rule for an option without which less is checked. It may be left out, but `undefined` in its place is refused. That is nearly
+ * always a variable that is not set.
+ * @param missing the consequence of `undefined`, as the end of a sentence: "requests would not be limited"
+ */
+export const stated = <S extends v.GenericSchema>(rule: S, missing: string): S => ({ ...rule, [without]: missing })
+
+/** What is wrong with an `undefined` that was written down, if that is refused. */
+function unstated(schema: object, given: object, name: string): string | undefined {
+  const missing = without in schema && name in given ? schema[without] : undefined
+  return missing === undefined ? undefined : `is undefined, so ${missing}: set it, or leave the option out if you mean that`
+}
+
 function check(entries: v.ObjectEntries, given: unknown, config: v.Config<v.BaseIssue<unknown>>) {
   if (!isObject(given)) return { values: {}, issues: [issueOf(given, must('be an object')(issueOf(given, '')))] }
   const known = Object.keys(entries)
@@ -51,6 +67,8 @@ function check(entries: v.ObjectEntries, given: unknown, config: v.Config<v.Base
   for (const name of strangers.slice(0, maxStrangers)) add(name, issueOf(given[name], stranger(name, known)))
   const values = Object.entries(entries).map(([name, schema]): [string, unknown] => {
     const result = schema['~run']({ value: given[name] }, config as never) as v.OutputDataset<unknown, v.BaseIssue<unknown>>
+    const mistake = given[name] === undefined ? unstated(schema, given, name) : undefined
+    if (mistake !== undefined) add(name, issueOf(undefined, mistake))
     // One problem of each value is enough.
     const problems = new Map((result.issues ?? []).toReversed().map((issue) => [v.getDotPath(issue), issue]))
     for (const issue of [...problems.values()].toReversed().slice(0, maxProblems)) add(name, issue)

@@ -1,4 +1,6 @@
 /** folkmoot/client: a typed client of the Admin API, for every runtime with `fetch`. */
+import '../base/supported-runtime.ts'
+
 export { type Client, createClient } from './client.ts'
 export type { Download, DownloadOptions } from './download.ts'
 export {

@@ -20,11 +20,20 @@ export type Shape<F extends Fields> = ReturnType<typeof shape<F>>
 /** At most this many fields that do not exist are named. */
 const maxNamed = 5
 
+/** What a call would do without these. So they may be left out, and `undefined` in their place is a mistake. */
+const stated: Readonly<Record<string, string>> = {
+  as: "the network's first host would act",
+  member_id: "the network's first host would act",
+  expires_at: 'the key would never expire',
+  secret: 'no new secret would be made',
+  secrets: 'deliveries would be signed as before, or not at all',
+}
+
 /**
  * Checks the argument of a call.
  * @param call the call's name, for the message
  * @param schema made by `shape`
- * @throws TypeError when it is no object or has fields that do not exist; it names the other problems, too
+ * @throws TypeError when it is no object, has fields that do not exist, or `undefined` for one of `stated`
  * @throws ApiError 422 that names every field whose value is refused
  */
 export function checkArgument<S extends v.GenericSchema>(
@@ -35,6 +44,9 @@ export function checkArgument<S extends v.GenericSchema>(
 ): v.InferOutput<S> {
   if (!isObject(given)) throw new TypeError(`${call}: the argument must be an object with ${namesOf(schema)}, got ${kind(given)}`)
   const unknownNames = unknownFields(schema, given, '').slice(0, maxNamed)
+  const unset = Object.entries(stated).find(([name]) => name in given && Reflect.get(given, name) === undefined)
+  if (unset && unknownNames.length === 0)
+    throw new TypeError(`${call}: field \`${unset[0]}\` is undefined, so ${unset[1]}: set it, or leave it out if you mean that`)
   let checked: v.InferOutput<S> | undefined
   let problems: string | undefined
   try {

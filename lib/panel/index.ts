@@ -1,4 +1,6 @@
 /** `folkmoot/panel`: the admin panel. The public surface; nothing is declared here. */
+import '../base/supported-runtime.ts'
+
 export type { Authorize, PanelAction, Visitor } from './entry/access.ts'
 export { panelActions } from './entry/access.ts'
 export type { Brand } from './look/brand.ts'

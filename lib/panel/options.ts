@@ -1,7 +1,7 @@
 /** The options of the panel, and their rules. */
 import * as v from 'valibot'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { callable, checkedOptions, instance, must, type RulesOf, withMethods } from '../base/options.ts'
+import { callable, checkedOptions, instance, must, type RulesOf, stated, withMethods } from '../base/options.ts'
 import { reporterOf } from '../kernel/report.ts'
 import { isPath, isPublicUrl } from '../options.ts'
 import type { FaultContext, Report } from '../settings.ts'
@@ -95,7 +95,7 @@ const rules = {
     v.custom<string>(isPublicUrl, must('be an address such as https://example.org, without a trailing slash')),
   ),
   brand: v.optional(instance<Brand>({ name: v.optional(name), logo: v.optional(logo), accent: v.optional(accent) }), {}),
-  maskedFields: v.optional(names, []),
+  maskedFields: stated(v.optional(names, []), 'no field would be masked'),
   timeoutMs: v.optional(milliseconds, 20_000),
   signOut: v.optional(signOut),
   scalar: v.optional(callable<() => Promise<Uint8Array>>()),

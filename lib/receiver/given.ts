@@ -13,3 +13,14 @@ export function requireOptions(call: string, given: unknown, names: readonly str
   if (unknown !== undefined)
     throw new TypeError(`${call}: option \`${unknown.slice(0, 40)}\` does not exist. Options: ${names.join(', ')}`)
 }
+
+/**
+ * @param missing what `undefined` would mean, as the end of a sentence
+ * @throws TypeError for an option that is there and `undefined`, as when a variable is not set; it may be left out
+ */
+export function requireStated(call: string, given: object, name: string, missing: string): void {
+  if (name in given && Reflect.get(given, name) === undefined)
+    throw new TypeError(
+      `${call}: option \`${name}\` is undefined, so ${missing}: set it, or leave the option out if you mean that`,
+    )
+}

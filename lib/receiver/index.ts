@@ -2,6 +2,7 @@
  * `folkmoot/receiver`: checks deliveries of the relay, and of any sender of Standard Webhooks in the envelope of the
  * specification, section 6. Web standards only, no dependency. Nothing is declared here.
  */
+import '../base/supported-runtime.ts'
 
 export type { HostEventName, WebhookEvent, WebhookName } from '../events/catalogue.ts'
 export { isWebhookError, WebhookError, type WebhookErrorCode } from './errors.ts'

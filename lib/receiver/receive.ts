@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts'
 import { areEqualTexts, type Bytes } from './bytes.ts'
 import { isWebhookError, WebhookError } from './errors.ts'
 import { parseEvent, type ReceivedEvent } from './event.ts'
-import { requireOptions } from './given.ts'
+import { requireOptions, requireStated } from './given.ts'
 import { checkRequest, headerReader, rawBody, type WebhookRequest } from './request.ts'
 import { secretList } from './secrets.ts'
 import { verifySignature } from './signature.ts'
@@ -12,10 +12,13 @@ import type { EventStore } from './store.ts'
 export interface ReceiveOptions {
   /** The key of the endpoint, without the word Bearer. Several while it is being replaced. */
   readonly key: string | readonly string[]
-  /** Signing secrets (`whsec_…`) or public keys (`whpk_…`), of which one must match. Left out: signatures are not looked at. */
-  readonly secrets?: string | readonly string[] | undefined
+  /**
+   * Signing secrets (`whsec_…`) or public keys (`whpk_…`), of which one must match. `false`: deliveries are unsigned, and the key
+   * alone is checked.
+   */
+  readonly secrets: string | readonly string[] | false
   /** The memory of handled events. Left out: nothing is a duplicate. */
-  readonly store?: EventStore | undefined
+  readonly store?: EventStore
   /** Seconds by which the time of a signature may differ from now, both ways; 300 by default. */
   readonly tolerance?: number | undefined
   /** The longest body; 16 MiB by default, which is the longest that a relay sends. */
@@ -105,13 +108,23 @@ async function checkKey(authorization: string | undefined, keys: readonly string
 /** @throws TypeError that names the option, without its value */
 function checked(options: ReceiveOptions) {
   requireOptions('receive', options, optionNames)
+  requireStated('receive', options, 'store', 'no delivery would be a duplicate')
   const { key, secrets, store, tolerance = defaultTolerance, maxBytes = defaultMaxBytes, now = systemClock.now } = options
   if (!(tolerance >= 0)) throw new TypeError('option `tolerance` must be a number of seconds, at least 0')
   if (!(maxBytes > 0)) throw new TypeError('option `maxBytes` must be a number above 0')
   if (typeof now !== 'function') throw new TypeError('option `now` must be a function that returns milliseconds')
   if (store !== undefined && (typeof store.has !== 'function' || typeof store.add !== 'function'))
     throw new TypeError('option `store` must have the functions `has` and `add`')
-  return { keys: keysOf(key), secrets: secretList(secrets, 'option `secrets`'), store, tolerance, maxBytes, now }
+  return { keys: keysOf(key), secrets: secretsOf(secrets), store, tolerance, maxBytes, now }
+}
+
+/** Whoever forgets the secrets, or whose variable is not set, must not accept what nobody has signed. */
+function secretsOf(given: unknown): readonly string[] {
+  if (given === undefined || given === null)
+    throw new TypeError(
+      `receive: option \`secrets\` is ${given === null ? 'null' : 'missing or undefined'}, so no signature could be checked: give the signing secret of the endpoint, or \`secrets: false\` if its deliveries are unsigned`,
+    )
+  return given === false ? [] : secretList(given, 'option `secrets`')
 }
 
 function keysOf(given: unknown): readonly string[] {

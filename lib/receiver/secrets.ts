@@ -35,11 +35,10 @@ const rules = {
  * @throws TypeError without the secret in it
  */
 export function secretList(given: unknown, option: string): readonly string[] {
-  if (given === undefined) return []
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
   const isTexts = (values: readonly unknown[]): values is readonly string[] => values.every((value) => typeof value === 'string')
   if (!isTexts(list)) throw new TypeError(`${option} must be a secret or a list of secrets; one of them is no text`)
-  if (list.length === 0) throw new TypeError(`${option} is an empty list: leave it out if the deliveries are unsigned`)
+  if (list.length === 0) throw new TypeError(`${option} is an empty list: give \`false\` if the deliveries are unsigned`)
   return list
 }
 

@@ -1,14 +1,14 @@
 import { systemClock } from '../base/clock.ts'
 import { utf8 } from './bytes.ts'
-import { requireOptions } from './given.ts'
+import { requireOptions, requireStated } from './given.ts'
 import { secretList, signedContent, signerOf } from './secrets.ts'
 
 /** How a delivery for a test is signed. */
 export interface SignOptions {
   /** The key of the endpoint, for `Authorization`. */
-  readonly key?: string | undefined
-  /** Secrets (`whsec_…`, signature `v1`) and private keys (`whsk_…`, `v1a`). Each makes a signature; left out: unsigned. */
-  readonly secrets?: string | readonly string[] | undefined
+  readonly key?: string
+  /** Secrets (`whsec_…`, signature `v1`) and private keys (`whsk_…`, `v1a`). Each makes a signature; left out or `false`: unsigned. */
+  readonly secrets?: string | readonly string[] | false
   /** The value of `webhook-id`; by default the `event_id` in the body. */
   readonly id?: string | undefined
   /** The time of the attempt in milliseconds since 1970; the machine's by default. */
@@ -22,7 +22,9 @@ export interface SignOptions {
  */
 export async function sign(body: string | Uint8Array, options: SignOptions): Promise<Record<string, string>> {
   requireOptions('sign', options, ['key', 'secrets', 'id', 'now'])
-  const { key, secrets, id, now = systemClock.now } = options
+  requireStated('sign', options, 'key', 'the delivery would have no key')
+  requireStated('sign', options, 'secrets', 'the delivery would be unsigned')
+  const { key, secrets = false, id, now = systemClock.now } = options
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new TypeError('the body must be the text or the bytes that are sent, such as JSON.stringify(event)')
   const headers = {
@@ -30,7 +32,7 @@ export async function sign(body: string | Uint8Array, options: SignOptions): Pro
     accept: 'application/json',
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
   }
-  const signers = await Promise.all(secretList(secrets, 'option `secrets`').map(signerOf))
+  const signers = await Promise.all((secrets === false ? [] : secretList(secrets, 'option `secrets`')).map(signerOf))
   if (signers.length === 0) return headers
   const bytes = typeof body === 'string' ? utf8(body) : body
   const webhookId = id ?? eventIdIn(bytes)

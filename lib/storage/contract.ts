@@ -221,11 +221,11 @@ export class UniqueViolation extends StorageError {
   }
 }
 
-/** The transaction lost a race and did nothing; running it again will do. */
+/** The transaction lost a race and did nothing; running it again will do. `folkmoot/storage` exports it as `TransactionConflict`. */
 export class Conflict extends StorageError {
   constructor(message: string, options?: ErrorOptions) {
     super('conflict', message, options)
-    this.name = 'Conflict'
+    this.name = 'TransactionConflict'
   }
 }
 

@@ -1,4 +1,6 @@
 /** folkmoot/storage: what an engineer needs to put the API on their own database. */
+import '../base/supported-runtime.ts'
+
 export type { Audience, EndpointRemoval, EndpointUpsert, EventRecord, OutboxRecord } from '../outbox/record.ts'
 export type {
   Increment,
@@ -12,7 +14,7 @@ export type {
   Tx,
   Where,
 } from './contract.ts'
-export { Conflict, isStorageError, isUniqueViolation, StorageError, UniqueViolation } from './contract.ts'
+export { Conflict as TransactionConflict, isStorageError, isUniqueViolation, StorageError, UniqueViolation } from './contract.ts'
 export type { JsonFields, JsonRows, JsonSource, ListField, TextSource } from './json.ts'
 export type { Column, Columns, ColumnType, Id, NewIn, OnRemove, Reference, Row, RowIn, Table } from './table.ts'
 export { boolean, defaultsTo, id, integer, json, nullable, real, reference, table, text, timestamp } from './table.ts'

@@ -117,7 +117,7 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
   ['receive', (given: never) => receive(new Request('http://x'), given), { secret: 'x' }, 'option `secret` does not exist.'],
   [
     'respond',
-    (given: never) => respond(new Request('http://x'), { key: 'k' }, given),
+    (given: never) => respond(new Request('http://x'), { key: 'k', secrets: false }, given),
     undefined,
     'the third argument must be a function that does your work',
   ],

@@ -65,6 +65,33 @@ describe('a table', () => {
     for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(100)
   })
 
+  describe.each([60, 80, 120, 200])('in a terminal of %i columns', (width) => {
+    const id = '6191cd4e-661a-4019-8612-b390a945a09f'
+    test.each([
+      ['plain', 'n'.repeat(80), 'it came too late '.repeat(20)],
+      ['wide', '日本語の名前'.repeat(9), '遅すぎた。'.repeat(40)],
+      ['full of signs', '🧑‍🌾🇩🇪❤️'.repeat(20), 'a\u0301🌱 '.repeat(60)],
+      ['beyond the first plane', '𠮷野家'.repeat(20), '𠮷'.repeat(99)],
+    ])('fits, keeps ids, and says that it is shortened, with text that is %s', (_, name, error) => {
+      const text = table(columns, [thing({ id, name, error }), thing({ id: '8' })], { now, width, empty: '' })
+      for (const line of linesOf(text)) expect(widthOf(line)).toBeLessThanOrEqual(width)
+      expect(text).toContain(id)
+    })
+  })
+
+  test('uses the room of a wide terminal', () => {
+    const row = thing({ name: 'n'.repeat(80), error: 'why '.repeat(20).trim() })
+    expect(linesOf(table(columns, [row], { now, width: 300, empty: '' }))).toHaveLength(2)
+    expect(table(columns, [row], { now, width: 120, empty: '' })).toContain('…')
+  })
+
+  test('is whole without a terminal: one line for each row, nothing cut, and times as people say them', () => {
+    const row = thing({ name: 'n'.repeat(300), at: '2026-11-21T09:59:48.000Z', error: 'it came too late '.repeat(20) })
+    const lines = linesOf(table(columns, [row], { now, width: Infinity, empty: '' }))
+    expect(lines).toHaveLength(2)
+    for (const part of ['n'.repeat(300), '12 s ago', 'it came too late '.repeat(20).trim()]) expect(lines[1]).toContain(part)
+  })
+
   test('shows everything with --wide, times included', () => {
     const at = '2026-11-21T09:59:48.000Z'
     const lines = linesOf(shown([thing({ name: 'n'.repeat(80), at, error: 'e'.repeat(200) })], true))

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -80,7 +81,9 @@ console.log((await me.json()).name, await own.text())
 process.exit(0)`
   // Somebody may have the port of the page.
   await writeFile(join(app, 'readme.js'), (mount + first).replaceAll('4000', String(port)) + ask)
-  expect((await run(process.execPath, ['readme.js'], { cwd: app })).stdout).toBe('Ada Ash your application\n')
+  // The second time the network is there.
+  for (const _ of [1, 2])
+    expect((await run(process.execPath, ['readme.js'], { cwd: app })).stdout).toBe('Ada Ash your application\n')
 })
 
 test('the package has pages for its users, and none for contributors', async () => {
@@ -228,4 +231,19 @@ test('the examples of docs/receiver.md receive an event once, and refuse another
     'PostCreatedHook\n204\nPostCreatedHook\n204\n401\n',
     'Hello\n',
   ])
+})
+
+const versionOf = (path: string) => spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout
+/** The machine's own Node, where it is an old one. */
+const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && /^v20\./.test(versionOf(path)))
+
+test('on a real old Node every entry of the package ends with one sentence', async ({ skip }) => {
+  skip(old === undefined, 'the machine has no Node 20')
+  const directory = await shared('package')
+  const entries = Object.keys(exports).filter((entry) => !entry.endsWith('package.json'))
+  const load = `for (const entry of ${JSON.stringify(entries)})
+  await import('${name}' + entry.slice(1)).then(() => console.log(entry, 'loads'), ({ message }) => console.log(message))`
+  const { stdout } = await run(old ?? '', ['--input-type=module', '-e', load], { cwd: directory })
+  const sentence = /^folkmoot needs Node 22\.19 or later, and this is Node 20\.[\d.]+: install a newer one$/
+  expect(stdout.trim().split('\n')).toEqual(entries.map(() => expect.stringMatching(sentence)))
 })

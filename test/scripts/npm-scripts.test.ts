@@ -70,3 +70,13 @@ test.each(shells)('a signal to npm ends the relay in good order, behind a %s she
   await begun.written('relay.stopping  signal=SIGTERM')
   await begun.written('relay.stopped')
 })
+
+test('package.json says who makes it, where its sources are and where to report a bug', () => {
+  const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  expect(manifest).toMatchObject({
+    author: 'folkmoot contributors',
+    repository: { type: 'git', url: 'git+https://github.com/folkmoot/folkmoot.git' },
+    homepage: 'https://github.com/folkmoot/folkmoot#readme',
+    bugs: 'https://github.com/folkmoot/folkmoot/issues',
+  })
+})

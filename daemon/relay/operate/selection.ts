@@ -7,7 +7,7 @@
 import * as v from 'valibot'
 import { isDay } from '../../../lib/base/moments.ts'
 import { hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
-import { UsageError } from '../../usage.ts'
+import { CommandFailure, UsageError } from '../../usage.ts'
 import type { OperatorStore, Selection } from '../store/operator/operator-store.ts'
 import { isNoticeType } from '../store/plans/notices.ts'
 
@@ -171,9 +171,9 @@ export async function checkKnown(store: OperatorStore, { endpoint, network, type
   if (endpoint !== undefined || network !== undefined) {
     const known = await store.knownEndpoints()
     const inNetwork = known.filter((each) => network === undefined || each.network_id === network)
-    if (inNetwork.length === 0) throw new UsageError(`there is no endpoint of network ${network ?? ''}: see status`)
+    if (inNetwork.length === 0) throw new CommandFailure(`there is no endpoint of network ${network ?? ''}: see status`)
     if (endpoint !== undefined && !inNetwork.some(({ id }) => id === endpoint))
-      throw new UsageError(`there is no endpoint ${endpoint}${network ? ` of network ${network}` : ''}: see status`)
+      throw new CommandFailure(`there is no endpoint ${endpoint}${network ? ` of network ${network}` : ''}: see status`)
   }
   if (type === undefined || webhookName(type) || hostEventName(type) || isNoticeType(type)) return
   if (!(await store.hasEventType(type))) throw new UsageError(`there is no event type ${type}: docs/events.md lists them`)

@@ -2,7 +2,7 @@
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { localUser } from '../../user.ts'
-import { type NetworkFlags, networkOf, runningServer } from '../operator.ts'
+import { type NetworkFlags, networkOf, runningServer, soughtServer } from '../operator.ts'
 import { longestLinkSeconds } from '../panel/logins.ts'
 import { showOne } from './show.ts'
 
@@ -10,15 +10,20 @@ export interface PanelLinkFlags extends NetworkFlags {
   readonly readOnly?: boolean
   /** Seconds. */
   readonly expires?: number
+  readonly port?: number
+  /** Whether `storage` is the default, which nobody has named. */
+  readonly anyStorage?: boolean
 }
 
 /** Asks the running server for a link that lets one person into its panel, once. */
-export async function panelLink({ readOnly, expires, network, ...flags }: PanelLinkFlags, out: Output): Promise<void> {
+export async function panelLink(
+  { readOnly, expires, network, port, anyStorage, ...flags }: PanelLinkFlags,
+  out: Output,
+): Promise<void> {
   if (expires !== undefined && (expires < 1 || expires > longestLinkSeconds))
     throw new UsageError('--expires must be from 1s to 7d')
-  const server = await runningServer(flags)
-  if (!server)
-    throw new UsageError('no server runs there: start `folkmoot serve`, or give the control file that it prints with --server')
+  const own = port === undefined ? await runningServer(flags) : undefined
+  const server = own ?? (await soughtServer({ port, storage: anyStorage ? undefined : flags.storage }))
   const link = await server.panelLink({
     ...(network === undefined ? {} : { network_id: (await networkOf(server, network)).id }),
     ...(readOnly ? { read_only: true } : {}),

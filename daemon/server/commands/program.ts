@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { auditActions } from '../../../lib/storage/audit-actions.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
-import { list, onNetwork, onStorage, seconds, wide } from '../options.ts'
+import { list, onNetwork, onStorage, port, seconds, wide } from '../options.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
 import { withAttributes } from './endpoint-options.ts'
 
@@ -164,7 +164,11 @@ export function triggerCommand(program: Command, out: Output): void {
 export function panelLinkCommand(program: Command, out: Output): void {
   onNetwork(program.command('panel-link'))
     .description('print a link that lets one person into the panel of a running server, once')
+    .option('--port <number>', 'the port of the server, instead of its storage or control', port('--port'))
     .option('--read-only', 'whoever opens it changes nothing')
     .option('--expires <duration>', 'how long the link works: 1h by default; 30m, 7d', seconds('--expires'))
-    .action(async (flags) => (await import('./panel-link.ts')).panelLink(flags, out))
+    .action(async (flags, command: Command) => {
+      const anyStorage = command.getOptionValueSource('storage') === 'default'
+      return (await import('./panel-link.ts')).panelLink({ ...flags, anyStorage }, out)
+    })
 }

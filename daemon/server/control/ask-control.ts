@@ -2,7 +2,7 @@
 import { request } from 'node:http'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { ApiError } from '../../../lib/errors.ts'
-import { UsageError } from '../../usage.ts'
+import { CommandFailure } from '../../usage.ts'
 import { commandActor } from '../../user.ts'
 import { actorHeader, operatorOver, type ServerOperator } from './calls.ts'
 import { type ControlFile, controlHost, readControlFile, socketAddress } from './place.ts'
@@ -31,7 +31,7 @@ export async function serverAt(file: string, timeoutMs = defaultTimeoutMs): Prom
   }
   return operatorOver((call, args) =>
     send(call, args).catch((error: unknown) => {
-      throw error instanceof NobodyThere ? new UsageError(`the server of ${file} has ended: run the command again`) : error
+      throw error instanceof NobodyThere ? new CommandFailure(`the server of ${file} has ended: run the command again`) : error
     }),
   )
 }
@@ -43,7 +43,7 @@ interface Question {
 
 async function ask(file: string, control: ControlFile, { call, args }: Question, timeoutMs: number): Promise<unknown> {
   const address = socketAddress(file, control.socket)
-  const silent = new UsageError(
+  const silent = new CommandFailure(
     `process ${control.pid} holds ${file.replace(/\.control$/, '')} and does not answer on its control socket: look at its log, or end it`,
   )
   try {
@@ -51,7 +51,9 @@ async function ask(file: string, control: ControlFile, { call, args }: Question,
     const body = JSON.parse(text) as { readonly result?: unknown; readonly error?: unknown }
     if (status === 200) return body.result ?? undefined
     const sentence = String(body.error)
-    throw status < 500 && status !== 401 && status !== 403 ? new ApiError(status, { error: sentence }) : new UsageError(sentence)
+    throw status < 500 && status !== 401 && status !== 403
+      ? new ApiError(status, { error: sentence })
+      : new CommandFailure(sentence)
   } finally {
     address.release()
   }

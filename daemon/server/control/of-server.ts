@@ -1,17 +1,26 @@
-/** Starts the control of a server: beside the file that the server holds alone, else in a temporary directory. */
+/**
+ * Starts the control of a server: beside the file that the server holds alone, else in a temporary directory. There is a note about
+ * it in such a directory in both cases.
+ */
 import { rm } from 'node:fs/promises'
+import { pid } from 'node:process'
 import { realPath } from '../../../adapters/files/process-lock.ts'
 import type { Log } from '../operate/log.ts'
+import { storageName } from '../storage/name.ts'
 import { fileOfStorage } from '../storage/open.ts'
 import type { ServedOperator } from './calls.ts'
-import { controlFileIn, makeControlDirectory } from './own-directory.ts'
+import { controlFileIn, makeControlDirectory, noteServer } from './own-directory.ts'
 import { controlFileOf } from './place.ts'
 import { startControl } from './serve-control.ts'
 
-/** The control of a server: commands for its storage, and links to its panel. */
+/**
+ * The control of a server: commands for its storage, and links to its panel.
+ * @param url the origin at which it listens
+ */
 export async function controlOf(
   operator: ServedOperator,
   storage: string,
+  url: string,
   log: Log,
 ): Promise<{ readonly file: string; close(): Promise<void> } | undefined> {
   let own: string | undefined
@@ -20,13 +29,21 @@ export async function controlOf(
   }
   try {
     const held = storage.startsWith('lowdb:') ? fileOfStorage(storage) : undefined
-    if (held === undefined) own = await makeControlDirectory()
-    const file = own === undefined ? controlFileOf(await realPath(held ?? '')) : controlFileIn(own)
+    // Beside a file the control works without a temporary directory; it is found by that file alone then.
+    own = await makeControlDirectory().catch((error: unknown) => {
+      if (held === undefined) throw error
+      return undefined
+    })
+    const file = held === undefined ? controlFileIn(own ?? '') : controlFileOf(await realPath(held))
     const control = await startControl({
       operator,
       file,
       onFault: (error, call) => log.fault('in the control', error, { call }),
     })
+    if (own !== undefined) {
+      const note = { pid, control: file, storage: await storageName(storage), url }
+      await noteServer(own, note).catch(() => undefined)
+    }
     return { file, close: () => control.close().finally(tidy) }
   } catch (error) {
     await tidy()

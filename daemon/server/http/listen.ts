@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { UsageError } from '../../usage.ts'
+import { CommandFailure, UsageError } from '../../usage.ts'
 import { readCertificate } from './certificate.ts'
 import { refusePlainHttp } from './plain-http.ts'
 import { refuseInJson, requireHost } from './refusals.ts'
@@ -83,7 +83,7 @@ export async function listen(
   server.on('secureConnection', keep)
   endOnlyIdleConnections(server)
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new UsageError(reasonOf(error, host, port))))
+    server.once('error', (error: NodeJS.ErrnoException) => reject(refusalOf(error, host, port)))
     server.listen(port, host, resolve)
   })
   const address = server.address() as AddressInfo
@@ -133,7 +133,7 @@ function endOnlyIdleConnections(server: Server): void {
   }
 }
 
-const reasonOf = (error: NodeJS.ErrnoException, host: string, port: number): string =>
+const refusalOf = (error: NodeJS.ErrnoException, host: string, port: number): UsageError =>
   error.code === 'EADDRINUSE'
-    ? `port ${port} of ${host} is taken: end the other server, or choose another with --port`
-    : `cannot listen on ${host}:${port}: ${error.message}`
+    ? new CommandFailure(`port ${port} of ${host} is taken: end the other server, or choose another with --port`)
+    : new UsageError(`cannot listen on ${host}:${port}: ${error.message}`)

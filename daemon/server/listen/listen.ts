@@ -10,7 +10,7 @@ import { newEndpointKey, newSecret } from '../../../lib/host/endpoint-fields.ts'
 import { sign } from '../../../lib/receiver/index.ts'
 import { fault, type Output } from '../../output.ts'
 import { systemClock } from '../../relay/clock.ts'
-import { Ended, UsageError } from '../../usage.ts'
+import { CommandFailure, Ended, UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { refusedByRelay } from '../operate/relay-rules.ts'
 import { networkOf, runningServer, withOperator } from '../operator.ts'
@@ -102,7 +102,9 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
 async function refuseWithoutServer(flags: ListenFlags): Promise<void> {
   const held = flags.server === undefined && flags.storage.startsWith('lowdb:')
   if (held && !(await runningServer(flags)))
-    throw new UsageError(`no server runs on ${flags.storage}: start one, such as \`folkmoot serve --demo --relay --allow-http\``)
+    throw new CommandFailure(
+      `no server runs on ${flags.storage}: start one, such as \`folkmoot serve --demo --relay --allow-http\``,
+    )
 }
 
 interface DeskParts {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { isWebhookError, receive } from '../../../lib/receiver/index.ts'
 import { rawBody } from '../../../lib/receiver/request.ts'
-import { UsageError } from '../../usage.ts'
+import { CommandFailure, UsageError } from '../../usage.ts'
 import type { Forwarded } from './forward.ts'
 
 /** A delivery as it came in. */
@@ -66,8 +66,9 @@ export async function startListener({ port, expected, take, refused }: ListenerP
   server.maxConnections = 64
   await new Promise<void>((listening, failed) => {
     server.once('error', (error) => {
-      const why = errorCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message
-      failed(new UsageError(`--port ${port} cannot be used: ${why}`))
+      const isTaken = errorCode(error) === 'EADDRINUSE'
+      const sentence = `--port ${port} cannot be used: ${isTaken ? 'it is taken' : error.message}`
+      failed(isTaken ? new CommandFailure(sentence) : new UsageError(sentence))
     })
     server.listen(port, '127.0.0.1', listening)
   })

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import type { Output } from '../../output.ts'
-import { list } from '../options.ts'
+import { list, networkOption } from '../options.ts'
 import type { Running } from '../serve.ts'
 import { withToken } from '../token-options.ts'
 import type { McpFlags } from './mcp.ts'
@@ -20,7 +20,7 @@ export function mcpCommand(program: Command, { out, input, failed }: Host, start
     .command('mcp')
     .description('the operations of a server as tools of the Model Context Protocol, on standard input and output')
     .requiredOption('--url <url>', 'the server, such as https://api.example.org')
-    .requiredOption('--network <id or subdomain>', 'the network')
+    .addOption(networkOption('the network').makeOptionMandatory())
   withToken(command, '--token', 'the server', false)
     .option('--write <groups...>', 'groups whose operations may write, such as posts members; * is every group', list, [])
     .option('--only <groups...>', 'groups that there are tools for; every group by default', list, [])

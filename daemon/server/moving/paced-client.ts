@@ -1,5 +1,5 @@
 /** A client that asks no faster than its server allows, by the headers of its answers. */
-import { type Client, type ClientOptions, createClient } from '../../../lib/client/index.ts'
+import { type Client, type ClientOptions, createClient, RateLimited } from '../../../lib/client/index.ts'
 import { pause, systemTiming } from '../../../lib/client/timing.ts'
 
 /** Requests of one pull, push or comparison. */
@@ -78,6 +78,9 @@ export function pacedClient(options: ClientOptions, onWait: (ms: number) => void
   const client = createClient({
     maxRetries: 8,
     maxRetryWait: longestRetryMs,
+    onRetry: ({ waitMs, error }) => {
+      if (error instanceof RateLimited) onWait(waitMs)
+    },
     ...options,
     async fetch(request) {
       pace.requests++

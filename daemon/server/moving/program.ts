@@ -1,7 +1,8 @@
 /** The options of `pull`, `push` and `diff`. */
 import type { Command } from 'commander'
 import { UsageError } from '../../usage.ts'
-import { list } from '../options.ts'
+import { variableOption } from '../../variables.ts'
+import { list, networkOption } from '../options.ts'
 import { storageForms } from '../storage/address.ts'
 import { withToken } from '../token-options.ts'
 import type { MovingHost } from './progress.ts'
@@ -12,12 +13,12 @@ export function movingCommands(program: Command, host: MovingHost): void {
       .command('pull')
       .description('copy a network of any server of this API into a storage; run again, it brings what changed')
       .requiredOption('--from <url>', 'the address of the server')
-      .requiredOption('--network <id or subdomain>', 'the network'),
+      .addOption(networkOption('the network').makeOptionMandatory()),
     '--token',
     'that server',
   )
     .requiredOption('--to <address>', storageForms.replace('memory:, ', ''))
-    .option('--outbox <directory>', 'the outbox of lowdb; beside the file by default')
+    .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb; beside the file by default'))
     .option('--only <groups>', 'only these, such as members,spaces, with those that they refer to')
     .option('--since <time>', 'leave records alone that were changed before, ISO 8601')
     .option('--json', 'print JSON for programs')
@@ -28,8 +29,8 @@ export function movingCommands(program: Command, host: MovingHost): void {
       .command('push')
       .description('copy a network of a storage to any server of this API; run again, it sends what is new or has changed')
       .requiredOption('--from <address>', storageForms.replace('memory:, ', ''))
-      .option('--outbox <directory>', 'the outbox of lowdb; beside the file by default')
-      .requiredOption('--network <id or subdomain>', 'the network')
+      .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb; beside the file by default'))
+      .addOption(networkOption('the network').makeOptionMandatory())
       .requiredOption('--to <url>', 'the address of the server')
       .option('--to-network <id or subdomain>', 'the network on the server, if it has another name there'),
     '--token',
@@ -50,7 +51,7 @@ export function movingCommands(program: Command, host: MovingHost): void {
     .description('ask two servers the same read requests, and show how their answers differ; exit code 1 if they do')
     .requiredOption('--a <url>', 'the address of the first server')
     .requiredOption('--b <url>', 'the address of the second one')
-    .requiredOption('--network <id or subdomain>', 'the network')
+    .addOption(networkOption('the network').makeOptionMandatory())
     .option('--b-network <id or subdomain>', 'the network on the second one, if it is another')
   withToken(withToken(diff, '--a-token', 'the first server'), '--b-token', 'the second one')
     .option('--sample <number>', 'at most so many records of a list, and requests of an operation', sampleOf, 25)

@@ -23,10 +23,19 @@ export interface Progress {
 export const showStage = (line: ProgressLine, { stage, number, stages, read, requests }: Progress): void =>
   line.show(stage, `${bar(number / stages)} ${number} of ${stages}: ${stage}, ${read} records, ${requests} requests`)
 
+/** Requests that wait for the same moment say so once; it differs by this many milliseconds at most. */
+const sameMoment = 2_000
+
 /**
- * Shows each wait that takes longer than a second.
+ * Says each wait that takes longer than a second, on standard error.
  * @param server names it
  */
-export const showWaits = (line: ProgressLine, server: string) => (ms: number) => {
-  if (ms > 1000) line.show(`wait for ${server}`, `waiting ${Math.ceil(ms / 1000)} s for the rate limit of ${server}`)
+export function showWaits(line: ProgressLine, server: string): (ms: number) => void {
+  let said = 0
+  return (ms) => {
+    const end = performance.now() + ms
+    if (ms <= 1000 || Math.abs(end - said) < sameMoment) return
+    said = end
+    line.say(`waiting ${Math.ceil(ms / 1000)} s for the rate limit of ${server}`)
+  }
 }

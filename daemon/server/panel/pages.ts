@@ -10,21 +10,22 @@ async function around(title: string, content: Html, status: number): Promise<Pan
   return page(bare({ title, brand: {}, css: `./${css}`, js: `./${js}` }, html`<h1>${title}</h1>${content}`), status)
 }
 
-const command = html`<code>folkmoot panel-link</code>`
+/** The command for a link. The port is no secret to whoever has got here; the storage and its path may be one. */
+const command = (port: number): Html => html`<code>folkmoot panel-link --port ${port}</code>`
 
 /** For whoever is not signed in. */
-export const signInPage = (): Promise<PanelAnswer> =>
+export const signInPage = (port: number): Promise<PanelAnswer> =>
   around(
     'Sign in',
-    html`<p>You need a link to enter. Run ${command} on the machine of this server, with its <code>--storage</code> or <code>--server</code>.</p>`,
+    html`<p>You need a link to enter. Run ${command(port)} on the machine of this server, as the user that it runs as.</p>`,
     403,
   )
 
 /** For a link that is unknown, used or over. */
-export const deadLinkPage = (): Promise<PanelAnswer> =>
+export const deadLinkPage = (port: number): Promise<PanelAnswer> =>
   around(
     'This link does not work any more',
-    html`<p>Each link works once, and for a limited time. Run ${command} for a new one.</p>`,
+    html`<p>Each link works once, and for a limited time. Run ${command(port)} for a new one.</p>`,
     403,
   )
 
@@ -39,8 +40,8 @@ export const signOutPage = (): Promise<PanelAnswer> =>
     200,
   )
 
-export const signedOutPage = (): Promise<PanelAnswer> =>
-  around('You are signed out', html`<p>Run ${command} for a link to enter again.</p>`, 200)
+export const signedOutPage = (port: number): Promise<PanelAnswer> =>
+  around('You are signed out', html`<p>Run ${command(port)} for a link to enter again.</p>`, 200)
 
 /** For a request that cannot be answered. */
 export const refusedPage = (status: number, text: string): Promise<PanelAnswer> =>

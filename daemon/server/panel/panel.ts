@@ -98,7 +98,7 @@ export function panelListener(parts: PanelParts): RequestListener {
       // A browser that looks ahead, or a preview of a link in a chat, must not use it up.
       if (method === 'HEAD' || looksAhead(incoming)) return { page: refusedPage(503, 'Open the link itself.') }
       const entered = logins.enter(new URLSearchParams(search).get('code') ?? '')
-      if (entered === undefined) return { page: deadLinkPage() }
+      if (entered === undefined) return { page: deadLinkPage(port) }
       if (session !== undefined) logins.leave(session)
       const headers = { 'set-cookie': setSession(entered, port, secure) }
       return { page: incoming.header('sec-fetch-site') === 'cross-site' ? enterPage() : seeOther('./'), headers }
@@ -108,10 +108,10 @@ export function panelListener(parts: PanelParts): RequestListener {
       if (!isOwnForm(request, new URL(request.url).origin))
         return { page: refusedPage(403, 'This did not come from a page of the panel.') }
       if (session !== undefined) logins.leave(session)
-      return { page: signedOutPage(), headers: { 'set-cookie': endSession(port, secure) } }
+      return { page: signedOutPage(port), headers: { 'set-cookie': endSession(port, secure) } }
     }
     const isSignedIn = session !== undefined && logins.rightsOf(session) !== undefined
-    return isSafe && path === `${panelPath}/` && !isSignedIn ? { page: signInPage() } : undefined
+    return isSafe && path === `${panelPath}/` && !isSignedIn ? { page: signInPage(port) } : undefined
   }
 
   async function answer(message: IncomingMessage, signal: AbortSignal): Promise<Response> {

@@ -62,7 +62,7 @@ export async function openStorage(
   const sql = (kind === 'sqlite' && file !== undefined) || isPostgresAddress(address)
   if (!sql) throw new UsageError(`${option} must be ${storageForms}, got ${JSON.stringify(withoutPassword(address))}`)
   // Events are in a table there, so that they commit with the rows.
-  if (outboxDirectory !== undefined)
+  if (outboxDirectory !== undefined && !isOutboxOf(address, outboxDirectory))
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
   if (kind === 'sqlite') {
     if (path === ':memory:') throw new UsageError(`${option} sqlite: needs a file; memory: keeps everything in memory`)
@@ -72,6 +72,10 @@ export async function openStorage(
   const { postgresStorage } = await import('../../../adapters/storage/postgres.ts')
   return { storage: await postgresStorage({ ...postgresAddress(address), migrate }), outbox: address }
 }
+
+/** Whether the address of an outbox is that of the storage itself, as relays have it: one variable may serve both programs. */
+const isOutboxOf = (address: string, outbox: string): boolean =>
+  outbox === address || (outbox.startsWith('sqlite:') && fileOfStorage(outbox) === fileOfStorage(address))
 
 /** The file of a storage that is one, as an absolute path. */
 export function fileOfStorage(address: string): string | undefined {

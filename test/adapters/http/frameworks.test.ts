@@ -5,7 +5,7 @@ import Fastify, { type FastifyRequest } from 'fastify'
 import { type Context, Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { communityPlugin, panelPlugin } from '../../../adapters/http/fastify.ts'
-import { communityMiddleware as honoMiddleware } from '../../../adapters/http/hono.ts'
+import { communityMiddleware as honoMiddleware, panelMiddleware as honoPanel } from '../../../adapters/http/hono.ts'
 import { type KoaContext, panelMiddleware as koaPanel } from '../../../adapters/http/koa.ts'
 import { communityMiddleware, panelMiddleware } from '../../../adapters/http/node.ts'
 import { untyped } from '../../../bench/http/untyped.ts'
@@ -96,6 +96,23 @@ const panelHosts = {
     app.use(koaPanel(panel))
     app.use((context) => void Object.assign(context, { body: 'the application', status: 404 }))
     return onLoopback(app.callback())
+  },
+  async Hono(community: Parameters<typeof createPanel>[0]) {
+    type Environment = { Variables: { user: string | undefined } }
+    const panel = createPanel(community, { authorize: (_, c: Context<Environment>) => visitor(c.get('user')) })
+    const app = new Hono<Environment>()
+    app.use(async (c, next) => {
+      c.set('user', c.req.header('x-user'))
+      // Something before the panel has read the form.
+      if (c.req.method === 'POST') await c.req.text()
+      c.header('x-host', 'Hono')
+      await next()
+    })
+    app.use(honoPanel(panel))
+    app.notFound((c) => c.text('the application', 404))
+    type Server = { getRequestListener(fetch: unknown): RequestListener }
+    const { getRequestListener } = await untyped<Server>('@hono/node-server')
+    return onLoopback(getRequestListener(app.fetch))
   },
 }
 

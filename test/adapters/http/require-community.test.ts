@@ -1,7 +1,7 @@
 /** Every adapter refuses anything but a community when the host starts. */
 import { expect, test } from 'vitest'
 import { communityPlugin } from '../../../adapters/http/fastify.ts'
-import { communityMiddleware as honoMiddleware } from '../../../adapters/http/hono.ts'
+import { communityMiddleware as honoMiddleware, panelMiddleware as honoPanel } from '../../../adapters/http/hono.ts'
 import { communityMiddleware as koaMiddleware } from '../../../adapters/http/koa.ts'
 import { communityMiddleware, panelMiddleware, toNodeListener } from '../../../adapters/http/node.ts'
 import { createTestCommunity } from '../../support/community.ts'
@@ -21,7 +21,7 @@ test.each([
   expect(mount(community)).toBeInstanceOf(Function)
 })
 
-test('panelMiddleware refuses what is no panel', () => {
+test.each([panelMiddleware, honoPanel])('panelMiddleware refuses what is no panel', (mount: (panel: never) => unknown) => {
   for (const given of [undefined, Promise.resolve(() => undefined)])
-    expect(() => panelMiddleware(given as never)).toThrow('panelMiddleware: the first argument must be a panel')
+    expect(() => mount(given as never)).toThrow('panelMiddleware: the first argument must be a panel')
 })

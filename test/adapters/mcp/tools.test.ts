@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { toolsOf } from '../../../adapters/mcp/tools.ts'
+import { version } from '../../../adapters/mcp/version.ts'
 import { operations } from '../../../lib/operations.ts'
 import { clientOf } from '../../support/mcp.ts'
 
@@ -91,4 +93,9 @@ test('a description is the summary of the operation, and its scope', () => {
 test('the client of the protocol takes every tool as valid', async () => {
   const { client } = await clientOf({ write: ['*'] })
   expect((await client.listTools()).tools).toHaveLength(operations.length)
+})
+
+test('agents are told the version of the package', () => {
+  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
+  expect(JSON.parse(manifest).version).toBe(version)
 })

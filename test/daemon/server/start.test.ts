@@ -1,7 +1,7 @@
 /** A program before its first work: the time that each command takes, and the Node that it runs on. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { basename, join } from 'node:path'
@@ -108,31 +108,39 @@ test.each(['folkmoot', 'folkmoot-relay'])(
   },
 )
 
-const entries = [
-  'http/node',
-  'outbox/file',
-  'storage/memory',
-  'storage/lowdb',
-  'storage/sqlite',
-  'storage/postgres',
-  'rate-limits/index',
-  'ports/index',
-]
+/** The sources of the entries of the package. The suite of storages runs under vitest, which has its own sentence. */
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly exports: object }
+const entries = Object.values(exports)
+  .flatMap((entry: string | { readonly default: string }) => (typeof entry === 'string' ? [] : entry.default))
+  .map((path) => path.replace('./dist/', '').replace(/\.js$/, '.ts'))
+  .filter((path) => path !== 'lib/testing/index.ts')
 
-/** The faults of all adapters on a Node that is too old: one process tries one after the other. */
-const faultsOnOldNode = (): Readonly<Record<string, string>> => {
-  const paths = Object.fromEntries(entries.map((entry) => [entry, join(root, 'adapters', `${entry}.ts`)]))
+/** The faults of all entries on a Node that is too old: one process tries one after the other. */
+const faultsOn = (version: string): Readonly<Record<string, string>> => {
+  const paths = Object.fromEntries(entries.map((entry) => [entry, join(root, entry)]))
   const load = `const faults = {}
 for (const [entry, path] of Object.entries(${JSON.stringify(paths)}))
   faults[entry] = await import(path).then(() => 'loads', (error) => error.message)
 console.log(JSON.stringify(faults))`
-  const args = ['--import', pretend('20.20.2'), '--input-type=module', '-e', load]
+  const args = ['--import', pretend(version), '--input-type=module', '-e', load]
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
 
-test('every adapter ends with a sentence on a Node that is too old', () => {
+test('every entry of the package ends with a sentence on a Node that is too old', () => {
   const sentence = expect.stringContaining('folkmoot needs Node 22.19 or later, and this is Node 20.20.2: install a newer one')
-  expect(faultsOnOldNode()).toEqual(Object.fromEntries(entries.map((entry) => [entry, sentence])))
+  expect(entries.length).toBeGreaterThan(15)
+  expect(faultsOn('20.20.2')).toEqual(Object.fromEntries(entries.map((entry) => [entry, sentence])))
+})
+
+test('the core loads where something else than Node names an old Node', () => {
+  const load = (like: string) => {
+    const args = ['--import', pretend('20.11.1'), '--import', `data:text/javascript,${like}`, '--input-type=module', '-e']
+    const script = `await import(${JSON.stringify(join(root, 'lib', 'index.ts'))})\nconsole.log('loads')`
+    return spawnSync(process.execPath, [...args, script], { encoding: 'utf8' }).stdout
+  }
+  const versions = "Object.defineProperty(process, 'versions', { value: { node: '20.11.1', deno: '2.0.0' } })"
+  const worker = "Object.defineProperty(globalThis, 'navigator', { value: { userAgent: 'Cloudflare-Workers' } })"
+  expect([versions, worker, 'delete globalThis.process'].map(load)).toEqual(['loads\n', 'loads\n', 'loads\n'])
 })
 
 /** The machine's own Node, where it is an old one. */

@@ -17,7 +17,7 @@ async function startReceiver() {
   const events: ReceivedEvent[] = []
   let told = () => {}
   const origin = await onLoopback(async (request, response) => {
-    events.push((await receive(request, { key })).event)
+    events.push((await receive(request, { key, secrets: false })).event)
     response.writeHead(204).end()
     told()
   })

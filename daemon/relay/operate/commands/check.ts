@@ -19,6 +19,7 @@ import { checkUrl } from '../../send/guard.ts'
 import type { Settings } from '../../settings.ts'
 import type { OperatorStore, RunningRelay } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
+import { notedSettings } from '../settings-note.ts'
 
 export interface CheckFlags extends SettingFlags {
   readonly outbox?: string
@@ -44,6 +45,10 @@ interface Findings {
   readonly problems: string[]
   waiting_commits: number
   relays: readonly RunningRelay[]
+  /** The settings of the relay that runs, if they are known. */
+  inForce: Settings | undefined
+  /** Endpoints whose keys that relay cannot decrypt, as sentences. */
+  unreadable: readonly string[]
   /** Whether a relay has ever run here. */
   fresh: boolean
 }
@@ -52,21 +57,29 @@ interface Findings {
 const pieceBytes = 4 * 1024 * 1024
 
 /**
- * Reads the settings, the store and the outbox, and reports every problem.
+ * Reads the settings, the store and the outbox, and reports every problem. A relay that runs is judged by its own settings.
  * @throws UsageError for settings that cannot be used, StorageError for an outbox or a store that cannot be read
  */
 export async function check(flags: CheckFlags): Promise<Checked> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
   const port = settings.controlPort
-  const found: Findings = { endpoints: new Map(), problems: [], waiting_commits: 0, relays: [], fresh: true }
+  const found: Findings = {
+    endpoints: new Map(),
+    problems: [],
+    waiting_commits: 0,
+    relays: [],
+    inForce: undefined,
+    unreadable: [],
+    fresh: true,
+  }
 
   const missing = await missingOutbox(outbox)
   if (missing) found.problems.push(missing.text)
   else {
     await lookIntoOutbox(outbox, await lookIntoStore(outbox, found), found)
-    found.problems.push(...homeProblems(relayHome(outbox)), ...urlProblems(found, settings))
-    found.problems.push(...(await credentialProblems(found, { ...flags, ...settings })))
+    found.problems.push(...homeProblems(relayHome(outbox)), ...urlProblems(found, found.inForce ?? settings))
+    found.problems.push(...(found.inForce ? found.unreadable : await credentialProblems(found, { ...flags, ...settings })))
   }
   // The port of a relay that runs here may well be this one.
   if (port !== undefined && found.relays.length === 0) found.problems.push(...(await portProblems(port)))
@@ -86,6 +99,8 @@ async function lookIntoStore(outbox: string, found: Findings): Promise<Positions
   try {
     found.fresh = false
     found.relays = await store.relays()
+    found.inForce = notedSettings(outbox, found.relays)
+    found.unreadable = (await store.endpoints()).flatMap(({ unreadable }) => unreadable ?? [])
     found.problems.push(...(await store.problems()).map((problem) => `store: ${problem}`))
     for (const endpoint of await store.knownEndpoints()) register(found, endpoint)
     return await store.positions()
@@ -182,11 +197,14 @@ async function portProblems(port: number): Promise<readonly string[]> {
   return error ? [`--control-port ${port} cannot be used: ${error.code === 'EADDRINUSE' ? 'it is taken' : error.message}`] : []
 }
 
-function report({ endpoints, waiting_commits, problems, relays, fresh }: Findings, json: boolean): Checked {
+function report({ endpoints, waiting_commits, problems, relays, inForce, fresh }: Findings, json: boolean): Checked {
   const ok = problems.length === 0
   const summary = { ok, running: relays.length > 0, endpoints: endpoints.size, waiting_commits, problems }
   if (json) return { ok, text: jsonLines([summary]) }
-  const running = relays.map(({ host, pid }) => `a relay is running (process ${pid} on ${host})`)
+  const judged = inForce
+    ? 'and its settings count, not the flags of this command'
+    : 'whose settings are not known here: the flags of this command count'
+  const running = relays.map(({ host, pid }) => `a relay is running (process ${pid} on ${host}), ${judged}`)
   const lines = [
     ...(relays.length > 0 ? running : [fresh ? 'no relay has run on this outbox yet' : 'no relay is running']),
     `${counted(endpoints.size, 'endpoint')}, ${counted(waiting_commits, 'commit')} ${waiting_commits === 1 ? 'waits' : 'wait'} in the outbox`,

@@ -3,6 +3,7 @@ import { jsonLines, plain } from '../../../json.ts'
 import { type Column, table, time } from '../../../table.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
+import type { Endpoint } from '../../store/endpoint/endpoint.ts'
 import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator/operator-store.ts'
 import { outboxOf } from '../config.ts'
 import { checkKnown, type SelectionFlags, selectionOf } from '../selection.ts'
@@ -11,10 +12,12 @@ export interface InspectFlags {
   readonly outbox?: string
   readonly json?: boolean
   readonly wide?: boolean
+  /** Columns for tables; 100 by default. */
+  readonly width?: number | undefined
 }
 
 /** The flags that select deliveries. */
-export const choosing = <F extends InspectFlags>({ outbox: _outbox, json: _json, wide: _wide, ...rest }: F) => rest
+export const choosing = <F extends InspectFlags>({ outbox: _outbox, json: _json, wide: _wide, width: _width, ...rest }: F) => rest
 
 export async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore) => Promise<T>): Promise<T> {
   const store = await openOperatorStore(outboxOf(flags.outbox))
@@ -33,7 +36,7 @@ export async function status(flags: InspectFlags): Promise<string> {
     const notices = await store.notices(flags.json ? 100 : 5)
     if (flags.json) return jsonLines([{ running: relays.length > 0, pid: relays[0]?.pid ?? null, relays, endpoints, notices }])
     const running = relays.map(({ host, pid }) => plain(`a relay is running (process ${pid} on ${host})`))
-    const shown = { now: systemClock.now(), wide: flags.wide }
+    const shown = { now: systemClock.now(), wide: flags.wide, width: flags.width }
     const listed = table(endpointColumns(endpoints), endpoints, { ...shown, empty: 'No endpoint is registered.' })
     const recent = notices.length === 0 ? '' : `\n${table(noticeColumns, notices, { ...shown, empty: '' })}`
     return `${running.join('\n') || 'no relay is running'}\n\n${listed}${recent}`
@@ -82,11 +85,18 @@ const noticeColumns: readonly Column<NoticeStatus>[] = [
   { title: 'what', cell: (each) => each.text, fits: 'wrap' },
 ]
 
-const deliveryColumns: readonly Column<DeliveryStatus>[] = [
+/** The name of the endpoint of a delivery; else its host. */
+function nameIn(endpoints: readonly Endpoint[], { network_id, endpoint_id }: DeliveryStatus): string | null {
+  const endpoint = endpoints.find((each) => each.network_id === network_id && each.id === endpoint_id)
+  return endpoint ? (endpoint.name ?? URL.parse(endpoint.url)?.host ?? null) : null
+}
+
+const deliveryColumns = (endpoints: readonly Endpoint[]): readonly Column<DeliveryStatus>[] => [
   { title: 'state', cell: (each) => each.state },
   { title: 'event', cell: (each) => each.event_id, fits: 'whole' },
   { title: 'type', cell: (each) => each.event_type.replace(/Hook$/, '') },
   { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
+  { title: 'name', cell: (each) => nameIn(endpoints, each), least: 12, shown: 'spare' },
   { title: 'outcome', cell: (each) => each.last_outcome && [each.last_outcome, each.last_status].filter(Boolean).join(' ') },
   // The next attempt of one that waits, and the last one of any other.
   { title: 'attempt', cell: (each) => time(each.next_attempt_at ?? each.last_attempt_at), fits: 'whole' },
@@ -104,7 +114,8 @@ export async function deliveries(flags: InspectFlags & SelectionFlags): Promise<
     const found = await store.deliveries(selection)
     if (!flags.json) {
       const empty = selection.state === 'dead' ? 'No delivery is dead.' : 'No delivery matches.'
-      return table(deliveryColumns, found, { now: systemClock.now(), wide: flags.wide, empty })
+      const columns = deliveryColumns(await store.knownEndpoints())
+      return table(columns, found, { now: systemClock.now(), wide: flags.wide, width: flags.width, empty })
     }
     const told: object[] = []
     for (const each of found) told.push({ ...each, history: await store.attempts(each.delivery) })

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { hintAtHelp } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
+import { heedVariables, variableOption } from '../../../variables.ts'
 import type { ReplayFlags, SelectionFlags } from '../selection.ts'
 import { withSettingFlags } from '../setting-flags.ts'
 import type { CheckFlags } from './check.ts'
@@ -25,13 +26,20 @@ export function createProgram(host: Host): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
   handOverKeys(program, host.encryptionKeys)
+  heedVariables(program)
+  const { width } = host
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
 
   const command = (name: string, description: string): Command =>
     program
       .command(name)
       .description(description)
-      .option('--outbox <address>', 'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…')
+      .addOption(
+        variableOption(
+          '--outbox <address>',
+          'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…',
+        ),
+      )
       .option('--json', 'JSON objects, one per line')
 
   const listing = (name: string, description: string): Command =>
@@ -43,7 +51,7 @@ export function createProgram(host: Host): Command {
   const withSelection = (made: Command): Command =>
     made
       .option('--endpoint <id>', 'of this endpoint')
-      .option('--network <id>', 'of this network')
+      .addOption(variableOption('--network <id>', 'of this network'))
       .option('--event <id>', 'of this event')
       .option('--type <type>', 'of events of this type')
       .option('--since <time>', 'of events ingested at or after this time')
@@ -60,22 +68,27 @@ export function createProgram(host: Host): Command {
     if (!ok) host.failed()
   })
   listing('status', 'every endpoint: its circuit, its waiting and dead deliveries').action(async (flags: InspectFlags) =>
-    print((await inspect()).status(flags)),
+    print((await inspect()).status({ ...flags, width })),
   )
   withSelection(listing('deliveries', 'deliveries, the newest first'))
     .option('--status <state>', 'pending, delivered, dead or skipped')
-    .action(async (flags: InspectFlags & SelectionFlags) => print((await inspect()).deliveries(flags)))
+    .action(async (flags: InspectFlags & SelectionFlags) => print((await inspect()).deliveries({ ...flags, width })))
   withSelection(listing('dead', 'deliveries without attempts left, the newest first')).action(
-    async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead(flags)),
+    async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead({ ...flags, width })),
   )
   withSelection(command('replay', 'make dead deliveries due again'))
     .option('--status <state>', 'dead (the default), skipped or delivered')
     .option('--rate <count>', 'maximum per second, instead of all at once')
     .option('--all', 'all of them')
-    .action(async (flags: InspectFlags & ReplayFlags) => print((await import('./replay.ts')).replay(flags, host.progress)))
+    .action(async (flags: InspectFlags & ReplayFlags, replayed: Command) => {
+      const { replay } = await import('./replay.ts')
+      // Nobody who has a variable set has chosen what to send again.
+      const isChosen = replayed.getOptionValueSource('network') !== 'env'
+      return print(replay(flags, host.progress, isChosen))
+    })
   command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')
     .option('--endpoint <id>', 'of this endpoint')
-    .option('--network <id>', 'its network, if several have an endpoint with this id')
+    .addOption(variableOption('--network <id>', 'its network, if several have an endpoint with this id'))
     .option('--before <time>', 'of events ingested before this time')
     .option('--event <id>', 'of this event')
     .option('--type <type>', 'of events of this type')
@@ -83,7 +96,7 @@ export function createProgram(host: Host): Command {
     .action(async (flags: SkipFlags) => print((await import('./skip.ts')).skip(flags)))
   command('close-circuit', 'resume sending to an endpoint, slowly at first')
     .option('--endpoint <id>', 'its id')
-    .option('--network <id>', 'its network, if several have an endpoint with this id')
+    .addOption(variableOption('--network <id>', 'its network, if several have an endpoint with this id'))
     .action(async (flags: CircuitFlags) => print((await import('./close-circuit.ts')).closeCircuit(flags)))
   withSettings(
     program
@@ -91,9 +104,14 @@ export function createProgram(host: Host): Command {
       .description('the endpoints of a relay')
       .command('test')
       .description('send a TestHook to an endpoint at once; exit code 1 if it is not delivered')
-      .option('--outbox <address>', 'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…')
+      .addOption(
+        variableOption(
+          '--outbox <address>',
+          'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…',
+        ),
+      )
       .option('--endpoint <id>', 'its id')
-      .option('--network <id>', 'its network, if several have an endpoint with this id')
+      .addOption(variableOption('--network <id>', 'its network, if several have an endpoint with this id'))
       .option('--json', 'JSON objects, one per line'),
   ).action(async (flags: TestFlags) => {
     const { testEndpoint } = await import('./test-endpoint.ts')

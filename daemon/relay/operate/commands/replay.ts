@@ -10,9 +10,16 @@ import { choosing, type InspectFlags, withStore } from './inspect.ts'
 /**
  * Makes dead deliveries (or others, with `--status`) due again. A running relay notices within a second.
  * @param progress told how many of how many are done, after each part
+ * @param choosesNetwork whether the network alone is a choice of deliveries
  */
-export async function replay(flags: InspectFlags & ReplayFlags, progress: (done: number, of: number) => void): Promise<string> {
-  const chosen = replayOf(choosing(flags), '--')
+export async function replay(
+  flags: InspectFlags & ReplayFlags,
+  progress: (done: number, of: number) => void,
+  choosesNetwork = true,
+): Promise<string> {
+  const { network, ...others } = choosing(flags)
+  if (!choosesNetwork) replayOf(others, '--')
+  const chosen = replayOf(network === undefined ? others : { ...others, network }, '--')
   return withStore(flags, async (store) => {
     const asked = { store, now: systemClock.now(), outbox: outboxOf(flags.outbox), actor: commandActor() }
     const count = await replayAudited(asked, chosen, progress)

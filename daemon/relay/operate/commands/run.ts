@@ -13,6 +13,7 @@ import { type Control, startControl } from '../control.ts'
 import { withdrawPort } from '../control-port.ts'
 import { createLog, type Log } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
+import { noteSettings, withdrawSettings } from '../settings-note.ts'
 import { createNotifier, type ServiceManager } from '../systemd.ts'
 
 export interface RunFlags extends SettingFlags {
@@ -25,6 +26,8 @@ export interface Host {
   /** Calls back at each of these signals. */
   onSignal(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP', done: () => void): void
   readonly output: DestinationStream
+  /** Columns for tables: those of the terminal, `Infinity` for a pipe; 100 by default. */
+  readonly width?: number
   /** Shows how far a long command is, to a person. */
   progress(done: number, of: number): void
   /** Ends with exit code 1: something is wrong, though not with the command. */
@@ -77,6 +80,7 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
     await relay.close(0)
     throw error
   }
+  noteSettings(outbox, settings)
   const notifier = createNotifier(host.serviceManager, systemClock, () => relay.stuckFor < stuckLimit)
 
   const { promise: stopped, resolve: stop, reject: fail } = Promise.withResolvers<void>()
@@ -91,6 +95,7 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
     readSettings(flags)
       .then((changed) => {
         relay.reconfigure(changed, encryptionKeysOf({ ...flags, ...changed }))
+        noteSettings(outbox, changed)
         notifier.reloading()
         log.info({}, 'relay.reloaded')
       })
@@ -115,6 +120,7 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
     await stopped
   } finally {
     notifier.close()
+    withdrawSettings(outbox)
     await control?.close()
   }
   log.info({}, 'relay.stopped')

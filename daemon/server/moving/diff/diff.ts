@@ -86,7 +86,7 @@ function report({ differences, total, answers, refused }: Comparison, { wide }: 
           { title: 'b', cell: ({ b }) => cellOf(b) },
         ],
         differences.slice(0, wide ? maxKeptRows : maxRows),
-        { empty: '', now: Date.now(), wide },
+        { empty: '', now: Date.now(), wide, width: out.width },
       ).trimEnd(),
     )
   if (!wide && differences.length > maxRows) out.line(`… and ${total - maxRows} more: --wide or --json shows them`)

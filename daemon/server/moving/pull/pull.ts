@@ -4,7 +4,7 @@ import { isClientError } from '../../../../lib/client/index.ts'
 import { withLines } from '../../../../lib/host/audit/work.ts'
 import { jsonLine } from '../../../json.ts'
 import { table } from '../../../table.ts'
-import { UsageError } from '../../../usage.ts'
+import { CommandFailure, UsageError } from '../../../usage.ts'
 import { progressLine } from '../../progress.ts'
 import { openStorage } from '../../storage/open.ts'
 import { tokenOf } from '../../token.ts'
@@ -56,12 +56,14 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
     }
     const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, tell, warn, audited })
     line.clear()
-    out.line(json ? jsonLine(report) : written(report))
+    out.line(json ? jsonLine(report) : written(report, out.width))
     if (report.lists.some(({ unread }) => unread !== null)) host.failed()
   } catch (error) {
     line.clear()
     if (!isClientError(error)) throw error
-    throw new UsageError(`${sentenceOf(error, '--from')}. What came so far is in the target: the same command goes on from there`)
+    throw new CommandFailure(
+      `${sentenceOf(error, '--from')}. What came so far is in the target: the same command goes on from there`,
+    )
   } finally {
     await storage.close()
   }
@@ -87,7 +89,7 @@ const status = ({ unread, left }: PulledList): string => {
   return left === 0 ? '' : `${left} left out: what they refer to is missing`
 }
 
-function written(report: PullReport): string {
+function written(report: PullReport, width: number | undefined): string {
   const rows = table(
     [
       { title: 'list', cell: ({ list }) => list, fits: 'whole' },
@@ -98,7 +100,7 @@ function written(report: PullReport): string {
       { title: 'note', cell: status, fits: 'wrap' },
     ],
     report.lists,
-    { empty: 'Nothing was asked for.', now: Date.now() },
+    { empty: 'Nothing was asked for.', now: Date.now(), width },
   )
   const { network, addresses, requests, waited_seconds } = report
   const waited = waited_seconds > 0 ? `, ${waited_seconds} s of it waiting for the rate limit` : ''

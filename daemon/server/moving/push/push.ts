@@ -7,7 +7,7 @@ import { withLines } from '../../../../lib/host/audit/work.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import { type NetworkRow, networks } from '../../../../lib/storage/tables/administration.ts'
 import { jsonLine } from '../../../json.ts'
-import { UsageError } from '../../../usage.ts'
+import { CommandFailure, UsageError } from '../../../usage.ts'
 import { progressLine } from '../../progress.ts'
 import { assetsDirectory, fileOfStorage, openStorage } from '../../storage/open.ts'
 import { tokenOf } from '../../token.ts'
@@ -67,7 +67,7 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
       const report = isDry ? await run() : await withLines([work], { ...linesIn(storage), run, done: changesOf })
       line.clear()
       const whole = { network: { id: network.id, subdomain: network.subdomain, id_there: there.id }, state, ...report }
-      out.line(json ? jsonLine(whole) : written(whole))
+      out.line(json ? jsonLine(whole) : written(whole, out.width))
       const isWhole = report.lists.every(({ unsent }) => unsent === null) && report.left.every(({ refused }) => !refused)
       if (!isWhole && !isDry) host.failed()
     } finally {
@@ -76,7 +76,7 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
   } catch (error) {
     line.clear()
     if (!isClientError(error)) throw error
-    throw new UsageError(`${sentenceOf(error, '--to')}. What went so far is noted: the same command goes on from there`)
+    throw new CommandFailure(`${sentenceOf(error, '--to')}. What went so far is noted: the same command goes on from there`)
   } finally {
     await storage.close()
   }
@@ -97,7 +97,7 @@ async function networkIn(storage: Storage, name: string): Promise<NetworkRow> {
   const network = all.find(({ id, subdomain }) => id === name || subdomain === name)
   if (network) return network
   const names = all.slice(0, 20).map(({ subdomain }) => subdomain)
-  throw new UsageError(`--network: the storage has no network ${name}. It has ${names.join(', ') || 'none'}`)
+  throw new CommandFailure(`--network: the storage has no network ${name}. It has ${names.join(', ') || 'none'}`)
 }
 
 /** The network of the server, and whose token it is. @throws ClientError, UsageError */

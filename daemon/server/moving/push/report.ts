@@ -16,7 +16,7 @@ const note = ({ unsent }: PushedList): string => {
   return unsent === 'missing' ? 'not sent: the server has no such list' : ''
 }
 
-export function written(report: Whole): string {
+export function written(report: Whole, width: number | undefined): string {
   const { network, state, dry_run, lists, left, not_taken, requests, waited_seconds } = report
   const now = Date.now()
   const rows = table<PushedList>(
@@ -31,7 +31,7 @@ export function written(report: Whole): string {
       { title: 'note', cell: note, fits: 'wrap' },
     ],
     lists,
-    { empty: 'There is nothing to send.', now },
+    { empty: 'There is nothing to send.', now, width },
   )
   const reasons = table<LeftRows>(
     [
@@ -41,7 +41,7 @@ export function written(report: Whole): string {
       { title: 'ids', cell: ({ ids, count }) => `${ids.slice(0, 3).join(', ')}${count > 3 ? ', …' : ''}`, fits: 'wrap' },
     ],
     left,
-    { empty: '', now },
+    { empty: '', now, width },
   )
   const waited = waited_seconds > 0 ? `, ${waited_seconds} s of it waiting for the rate limit` : ''
   return [

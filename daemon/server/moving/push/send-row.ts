@@ -4,7 +4,7 @@ import type { ClientError } from '../../../../lib/client/index.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
 import { isSame } from '../../../../lib/storage/changes.ts'
 import type { Row } from '../../../../lib/storage/table.ts'
-import { UsageError } from '../../../usage.ts'
+import { CommandFailure } from '../../../usage.ts'
 import { isGiven, textOf } from '../given.ts'
 import type { Asked, Entry, Journal } from './journal.ts'
 import { LeftOut, type Push, type PushStage } from './push-stage.ts'
@@ -107,7 +107,7 @@ async function note(
 ): Promise<{ readonly outcome: Outcome; readonly entry: Entry }> {
   const record = isGiven(answer) ? answer : {}
   const to = stage.hasNoId ? '' : textOf(record['id'])
-  if (to === '' && !stage.hasNoId) throw new UsageError(`${asked.operation}: the server has answered without an id`)
+  if (to === '' && !stage.hasNoId) throw new CommandFailure(`${asked.operation}: the server has answered without an id`)
   const body = isGiven(asked.body) ? asked.body : {}
   const beside = outcome === 'sent' ? ((await stage.beside?.(row, record, push)) ?? []) : []
   if (beside.length > 0) await push.journal.add(beside.map(([table, key, other]) => [`${table} ${key}`, { to: other, sent: {} }]))

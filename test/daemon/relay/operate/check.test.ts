@@ -216,3 +216,19 @@ test('a store that may not be read is said to be one, and not to be missing', ({
   const { stderr } = spawnSync(execPath, ['--input-type=module', '--eval', asNobody], { encoding: 'utf8' })
   expect(stderr).toContain('cannot be read (EACCES): run this as the user of the relay')
 })
+
+test('a relay that runs is judged by its own settings, and not by the flags of the command', async () => {
+  const outbox = await outboxWith(endpoint('http://127.0.0.1:40009/hook'))
+  const lenient = begunRelay('run', '--json', '--outbox', outbox, '--allow-http', '--allow-private')
+  await lenient.written('"relay.started"')
+  await until(async () => (await found({ outbox })).waiting_commits === 0, 'the endpoint is known')
+  expect(await found({ outbox })).toMatchObject({ ok: true, running: true, endpoints: 1, problems: [] })
+  expect((await check({ outbox })).text).toContain('its settings count, not the flags of this command')
+  expect(await lenient.stop()).toBe(0)
+  expect((await found({ outbox })).problems).toEqual([expect.stringContaining('http: is not allowed')])
+  const strict = begunRelay('run', '--json', '--outbox', outbox)
+  await strict.written('"relay.started"')
+  expect((await found({ outbox, allowHttp: true, allowPrivate: true })).problems).toEqual([
+    expect.stringContaining('http: is not allowed'),
+  ])
+})

@@ -167,7 +167,7 @@ describe('the commands', () => {
     hook.answer = status(500)
     expect((await command(...flags, '--endpoint', '7', '--network', '1')).code).toBe(1)
     expect(await command(...flags, '--endpoint', '8')).toMatchObject({
-      code: 2,
+      code: 1,
       stderr: expect.stringMatching(/there is no endpoint 8/),
     })
   })

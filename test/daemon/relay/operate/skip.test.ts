@@ -120,6 +120,6 @@ test('skip refuses an unknown endpoint, and a selection without one', async () =
   const { directory, append, relay } = await bench()
   await append(endpoint('http://127.0.0.1:1/'))
   await until(() => relay.scheduler.endpoint(1) !== undefined, 'it is there')
-  expect((await command('skip', '--outbox', directory, '--endpoint', '8')).code).toBe(2)
+  expect((await command('skip', '--outbox', directory, '--endpoint', '8')).code).toBe(1)
   expect((await command('skip', '--outbox', directory)).code).toBe(2)
 })

@@ -103,7 +103,7 @@ test('close-circuit refuses an unknown endpoint', async () => {
   await append(endpoint('http://127.0.0.1:1/'))
   await until(() => relay.scheduler.endpoint(1) !== undefined, 'it is there')
   expect(await command('close-circuit', '--outbox', directory, '--endpoint', '8')).toMatchObject({
-    code: 2,
+    code: 1,
     error: expect.stringContaining('no endpoint 8'),
   })
   expect((await command('close-circuit', '--outbox', directory)).code).toBe(2)

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished, test } from 'vitest'
+import { packageVersion } from '../../../../daemon/bin/version.ts'
 import { begun } from '../../../support/begun.ts'
 import { environment, program } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
@@ -30,6 +31,7 @@ test('an agent starts folkmoot mcp, reads and writes a network of a server, and 
   client.onerror = (error) => void strays.push(error)
   onTestFinished(() => client.close())
   await client.connect(transport)
+  expect(client.getServerVersion()).toMatchObject({ name: 'folkmoot', version: packageVersion() })
   const { tools } = await client.listTools()
   expect(tools.filter(({ annotations }) => !annotations?.readOnlyHint).map(({ name }) => name.split('_')[0])).toEqual(
     expect.arrayContaining(['tags', 'badges']),

@@ -1,0 +1,31 @@
+/**
+ * Variables of the environment that stand for options, so that nobody repeats an address in each command: `FOLKMOOT_STORAGE` for
+ * `--storage`. An option on the command line wins, and an empty variable counts as not set.
+ */
+import { type Command, Option } from 'commander'
+
+/**
+ * An option that its variable may give; the help names that.
+ * @param flags with the name first: `--storage <address>`
+ */
+export function variableOption(flags: string, about: string): Option {
+  const option = new Option(flags, about)
+  return option.env(`FOLKMOOT_${option.attributeName().toUpperCase()}`)
+}
+
+/** Heeds the rules of variables before each command of a program, and names those that an error may come from. */
+export function heedVariables(program: Command): void {
+  let heeding: Command | undefined
+  program.hook('preAction', async (_, command) => {
+    if (!command.options.some((option) => command.getOptionValueSource(option.attributeName()) === 'env')) return
+    const { dropUnheeded } = await import('./heeded-variables.ts')
+    dropUnheeded(command)
+    heeding = command
+  })
+  const parseAsync = program.parseAsync.bind(program)
+  program.parseAsync = (...args) =>
+    parseAsync(...args).catch(async (error: unknown) => {
+      if (heeding) (await import('./heeded-variables.ts')).nameVariables(heeding, error)
+      throw error
+    })
+}

@@ -1,0 +1,141 @@
+/** Variables of the environment in place of options, in both programs. */
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { createProgram as createRelay } from '../../daemon/relay/operate/commands/program.ts'
+import { createProgram } from '../../daemon/server/program.ts'
+import { begun, begunRelay } from '../support/begun.ts'
+import { temporaryDirectory } from '../support/directory.ts'
+import { ended } from '../support/program.ts'
+
+afterEach(() => void vi.unstubAllEnvs())
+
+const names = ['storage', 'server', 'network', 'outbox', 'token']
+const variableOf = (name: string) => `FOLKMOOT_${name.toUpperCase()}`
+
+type Command = ReturnType<typeof createProgram>
+const leaves = (command: Command): readonly Command[] =>
+  command.commands.length === 0 ? [command] : command.commands.flatMap(leaves)
+
+const host = { json: false, failed: () => {}, version: '0.0.0' }
+const programs = {
+  folkmoot: createProgram({ ...host, out: { line: () => {}, warn: () => {} }, starting: () => {} }),
+  'folkmoot-relay': createRelay({
+    ...host,
+    output: { write: () => {} },
+    progress: () => {},
+    onSignal: () => {},
+    serviceManager: { socket: undefined, watchdog: 0 },
+  }),
+}
+
+test.each(Object.entries(programs))(
+  'every command of %s reads the variable of each such flag, and its help names it',
+  (_, program) => {
+    const flags = leaves(program).flatMap((command) =>
+      names
+        .filter((name) => command.options.some(({ long }) => long === `--${name}`))
+        .map((name) => ({ command: command.name(), name, help: command.helpInformation().replace(/\s+/g, ' ') })),
+    )
+    expect(flags.length).toBeGreaterThan(5)
+    expect(flags.filter(({ name, help }) => !help.includes(`env: ${variableOf(name)}`))).toEqual([])
+  },
+)
+
+test('a storage and a network are taken from their variables, and a flag wins', async () => {
+  const directory = temporaryDirectory()
+  const storage = `sqlite:${join(directory, 'db.sqlite')}`
+  vi.stubEnv('FOLKMOOT_STORAGE', storage)
+  const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
+  for (const subdomain of ['one', 'two'])
+    expect((await ended('folkmoot', 'networks', 'create', '--subdomain', subdomain, '--title', subdomain, ...owner)).code).toBe(0)
+  vi.stubEnv('FOLKMOOT_NETWORK', 'one')
+  const made = async (...flags: readonly string[]) =>
+    JSON.parse((await ended('folkmoot', 'keys', 'create', '--name', 'x', '--scope', '*', '--json', ...flags)).stdout).network_id
+  const [first, second] = [await made(), await made('--network', 'two')]
+  expect(first).not.toBe(second)
+  expect(JSON.parse((await ended('folkmoot', 'keys', 'list', '--json')).stdout).network_id).toBe(first)
+  const missing = `sqlite:${join(directory, 'nothing.sqlite')}`
+  expect(await ended('folkmoot', 'keys', 'list', '--storage', missing)).toMatchObject({
+    code: 2,
+    stderr: expect.not.stringContaining('FOLKMOOT_STORAGE'),
+  })
+})
+
+test('an error that a variable causes names it, and nothing of a secret', async () => {
+  const directory = temporaryDirectory()
+  vi.stubEnv('FOLKMOOT_STORAGE', `lowdb:${join(directory, 'db.json')}`)
+  expect((await ended('folkmoot', 'keys', 'list')).stderr).toMatch(
+    /^folkmoot: there is no storage .* \(set by FOLKMOOT_STORAGE\)\n$/,
+  )
+  const asJson = await ended('folkmoot', 'keys', 'list', '--json')
+  expect(JSON.parse(asJson.stderr)).toEqual({ error: expect.stringMatching(/\(set by FOLKMOOT_STORAGE\)$/) })
+  vi.stubEnv('FOLKMOOT_STORAGE', 'papyrus:scroll')
+  expect((await ended('folkmoot', 'keys', 'list')).stderr).toContain('(set by FOLKMOOT_STORAGE)')
+  vi.stubEnv('FOLKMOOT_STORAGE', '')
+  vi.stubEnv('FOLKMOOT_SERVER', join(directory, 'gone.control'))
+  expect(await ended('folkmoot', 'keys', 'list')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^folkmoot: no server runs at .* \(set by FOLKMOOT_SERVER\)\n$/),
+  })
+  vi.stubEnv('FOLKMOOT_SERVER', '')
+  vi.stubEnv('FOLKMOOT_OUTBOX', join(directory, 'nowhere'))
+  expect((await ended('folkmoot-relay', 'status')).stderr).toMatch(/no relay has run .* \(set by FOLKMOOT_OUTBOX\)\n$/)
+  vi.stubEnv('FOLKMOOT_NETWORK', 'paint-pals')
+  expect((await ended('folkmoot-relay', 'deliveries')).stderr).toContain('(set by FOLKMOOT_NETWORK)')
+  vi.stubEnv('FOLKMOOT_TOKEN', 'top secret')
+  const { stderr } = await ended('folkmoot', 'mcp', '--url', 'http://127.0.0.1:9')
+  expect(stderr).toMatch(/token.* \(set by .*FOLKMOOT_TOKEN\)\n$/)
+  expect(stderr).not.toContain('top secret')
+})
+
+test('an empty variable counts as not set', async () => {
+  for (const name of names) vi.stubEnv(variableOf(name), '')
+  const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
+  const named = ['--subdomain', 'one', '--title', 'One', '--owner-email', 'ada@example.org', '--owner-name', 'Ada']
+  expect((await ended('folkmoot', 'networks', 'create', ...named, '--storage', storage)).code).toBe(0)
+  expect((await ended('folkmoot', 'keys', 'list', '--storage', storage)).code).toBe(0)
+  expect(await ended('folkmoot-relay', 'status')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--outbox is missing'),
+  })
+  expect(await ended('folkmoot', 'mcp', '--url', 'http://127.0.0.1:9', '--token', 'x')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("required option '--network <id or subdomain>' not specified"),
+  })
+})
+
+test('a storage on the command line wins over the server of a variable, and a file over the token of one', async () => {
+  vi.stubEnv('FOLKMOOT_SERVER', join(temporaryDirectory(), 'gone.control'))
+  const missing = `lowdb:${join(temporaryDirectory(), 'db.json')}`
+  expect((await ended('folkmoot', 'keys', 'list', '--storage', missing)).stderr).toContain('there is no storage at')
+  vi.stubEnv('FOLKMOOT_TOKEN', 'x')
+  const file = join(temporaryDirectory(), 'missing')
+  const mcp = await ended('folkmoot', 'mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token-file', file)
+  expect(mcp.stderr).toContain(`--token-file ${file} cannot be read`)
+})
+
+test('one pair of variables serves the server and the relay, on a storage that holds its own outbox too', async () => {
+  for (const kind of ['sqlite', 'lowdb']) {
+    const directory = temporaryDirectory()
+    const storage = `${kind}:${join(directory, 'db')}`
+    vi.stubEnv('FOLKMOOT_STORAGE', storage)
+    vi.stubEnv('FOLKMOOT_OUTBOX', kind === 'sqlite' ? storage : join(directory, 'elsewhere'))
+    const server = begun('serve', '--demo', '--allow-http', '--json', '--port', '0')
+    const { outbox } = JSON.parse(await server.firstLine())
+    expect(outbox).toBe(process.env['FOLKMOOT_OUTBOX'])
+    const relay = begunRelay('run', '--json')
+    await relay.written('"relay.started"')
+    expect(await ended('folkmoot-relay', 'status', '--json')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"running":true'),
+    })
+    // A network in the environment is no choice of what is sent again.
+    vi.stubEnv('FOLKMOOT_NETWORK', '1')
+    expect(await ended('folkmoot-relay', 'replay')).toMatchObject({ code: 2, stderr: expect.stringContaining('a replay needs') })
+    const all = await ended('folkmoot-relay', 'replay', '--all')
+    expect(all).toMatchObject({ code: 1, stderr: expect.stringMatching(/no endpoint of network 1.*FOLKMOOT_NETWORK/) })
+    vi.stubEnv('FOLKMOOT_NETWORK', '')
+    await relay.stop()
+    await server.stop()
+  }
+})
