@@ -5,8 +5,8 @@
 import { kill } from 'node:process'
 import pg from 'pg'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
+import { run } from '../../../support/command.ts'
 import { startPostgres } from '../../../support/postgres-server.ts'
 import { type Proxy as Network, proxyTo } from '../../../support/proxy.ts'
 import { rounds } from '../../../support/rounds.ts'
@@ -264,21 +264,22 @@ test("an operator's command that is stopped holds up nobody for longer than a le
   const all = await stage(4)
   const { group, proxy, hook } = all
   const reached = proxy.holdAnswers('ORDER BY id FOR UPDATE')
-  const operator = await openOperatorStore(`${proxy.url}?schema=${group.schema}`)
-  onTestFinished(() => operator.close())
-  const [endpoint] = await operator.knownEndpoints()
-  if (!endpoint) throw new Error('there is no endpoint')
   hook.answer = (_, response) => void response.writeHead(503).end()
   await until(async () => {
-    const waiting = `SELECT 1 FROM $relay.deliveries WHERE state = 'pending' AND attempts > 0 AND endpoint = $1`
-    return (await group.query(waiting, [endpoint.ref])).length > 0
+    const waiting = `SELECT 1 FROM $relay.deliveries d JOIN $relay.endpoints p ON p.ref = d.endpoint
+      WHERE d.state = 'pending' AND d.attempts > 0 AND p.id = '0'`
+    return (await group.query(waiting)).length > 0
   }, 'something waits for it')
-  const skipping = operator.skip(endpoint, { limit: 100 }, Date.now()).catch((error: unknown) => error)
+  const address = `${proxy.url}?schema=${group.schema}`
+  const skip = run('folkmoot-relay', 'skip', '--outbox', address, '--endpoint', '0', '--limit', '100')
+  onTestFinished(() => void skip.child.kill('SIGKILL'))
   await reached
+  skip.child.kill('SIGSTOP')
   hook.answer = (_, response) => void response.writeHead(204).end()
   await all.servesAll('frozen')
+  skip.child.kill('SIGCONT')
   proxy.mend()
-  await skipping
+  await skip.ended
 })
 
 test('a relay that PostgreSQL answers too late leaves its endpoints to others, until it is answered in time', async () => {
