@@ -63,6 +63,8 @@ interface Stage {
   readonly posted: string[]
   /** Waits until something that is posted now has come to every endpoint. */
   servesAll(what: string): Promise<void>
+  /** Posts nothing until everything has come that waited: a slow machine sends less than is posted. */
+  catchesUp(): Promise<void>
   /** Ends the posting. Everything has come then, and nothing twice but what was in flight, or what failed before. */
   settles(flying: readonly string[]): Promise<void>
 }
@@ -80,13 +82,13 @@ async function stage(ordered = 0): Promise<Stage> {
 
   const posted: string[] = []
   const post = async (id: string) => {
-    await group.append(event(id, { subject: `s${posted.length % 5}` }))
+    await group.append(event(id, { subject: `s${posted.length % 50}` }))
     posted.push(id)
   }
-  const posting = { on: true }
+  const posting = { on: true, pauses: false }
   const running = (async () => {
     while (posting.on) {
-      await post(`e${posted.length}`)
+      if (!posting.pauses) await post(`e${posted.length}`)
       await pass(8)
     }
   })()
@@ -102,6 +104,11 @@ async function stage(ordered = 0): Promise<Stage> {
     async servesAll(what) {
       await post(what)
       await until(() => comes(what), `all endpoints are sent ${what}`, soon)
+    },
+    async catchesUp() {
+      posting.pauses = true
+      await until(async () => (await group.pending()) < 20, 'what has waited is sent')
+      posting.pauses = false
     },
     async settles(flying) {
       await end()
@@ -155,11 +162,12 @@ const repeated = (hook: Watched): readonly string[] =>
   paths.flatMap((path) => hook.ids(path).flatMap((id, place, all) => (all.indexOf(id) < place ? [`${path} ${id}`] : [])))
 
 /** It continues, finds that others have its endpoints, and gets some again. */
-async function thaw({ frozen, group, other }: Stage): Promise<void> {
+async function thaw({ frozen, group, other, catchesUp }: Stage): Promise<void> {
   const lost = frozen.faults().filter(isLoss).length
   frozen.child.kill('SIGCONT')
   await until(() => frozen.faults().filter(isLoss).length > lost, 'it finds out that its lease is over')
   await untilShared(group, [frozen, other], [2, 2])
+  await catchesUp()
 }
 
 const isLoss = (fault: string): boolean => /^the lease was lost/.test(fault)
