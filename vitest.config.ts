@@ -34,6 +34,7 @@ const interleavings = 'test/contract/interleavings.test.ts'
  */
 const soak = [
   'browser/tasks',
+  'cluster/frozen',
   'cluster/network',
   'contract/bodies',
   'http/hosts/hosts',
@@ -78,6 +79,7 @@ const long = new RegExp(
     'databases',
     'files',
     'freshness',
+    'frozen',
     'hosts',
     'isolation',
     'kill-loop',

@@ -75,7 +75,7 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
       connectTimeoutMs,
       statementTimeoutMs,
       name: 'folkmoot-rate-limits',
-      settings: readCommittedAlone,
+      settings: () => readCommittedAlone,
     }))
   const endPool = async () => {
     if (!options.pool) await pool.end()

@@ -14,9 +14,18 @@ export interface Proxy {
    * the COMMIT reaches the database, or before its answer reaches the client. Needs statements that are not prepared.
    */
   loseCommits(text: string, what: 'request' | 'answer', times: number): void
+  /**
+   * From now on, takes nothing from the database on a connection whose client has sent this text, until `mend`.
+   * @returns when that has happened the first time
+   */
+  holdAnswers(text: string): Promise<void>
+  /** From now on, hands on so much later what the database answers, in milliseconds. */
+  delayAnswers(milliseconds: number): void
+  /** The ports of its connections, as the database knows its clients by. */
+  ports(): readonly number[]
   /** Calls back at each commit that is lost. */
   onLost(callback: () => void): void
-  /** Connections made from now on work. Those that were silenced stay silent. */
+  /** Connections made from now on work, and held answers go on. Those that were silenced stay silent. */
   mend(): void
   /**
    * The messages of clients since the last call. A text is everything that a client sent on a connection until the next answer: one
@@ -34,6 +43,10 @@ export async function proxyTo(url: string): Promise<Proxy> {
   let losing = { text: '', what: 'answer' as 'request' | 'answer', times: 0 }
 
   let flights: { text: string }[] = []
+  let holding: { text: string; held: () => void } | undefined
+  let delay = 0
+  const held = new Set<Socket>()
+  const fars = new Set<Socket>()
 
   const hold = (socket: Socket) => {
     sockets.add(socket)
@@ -45,6 +58,8 @@ export async function proxyTo(url: string): Promise<Proxy> {
     if (state === 'silent') return void near.resume()
     const far = connect(Number(target.port), target.hostname)
     hold(far)
+    fars.add(far)
+    far.on('close', () => fars.delete(far))
     let dead = false
     let marked = false
     let committing = false
@@ -81,8 +96,14 @@ export async function proxyTo(url: string): Promise<Proxy> {
     ] as const) {
       from.on('data', (bytes) => {
         note(bytes, from === near ? 'request' : 'answer')
+        if (holding && from === near && bytes.includes(holding.text)) {
+          held.add(far.pause())
+          holding.held()
+        }
         dead ||= state === 'silent'
-        if (!dead && !isLost(bytes, from === near ? 'request' : 'answer')) to.write(bytes)
+        if (dead || isLost(bytes, from === near ? 'request' : 'answer')) return
+        if (from === far && delay > 0) setTimeout(() => to.write(bytes), delay)
+        else to.write(bytes)
       })
       from.on('close', () => to.destroy())
     }
@@ -115,8 +136,21 @@ export async function proxyTo(url: string): Promise<Proxy> {
     onLost(callback) {
       lost = callback
     },
+    holdAnswers(text) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      holding = { text, held: resolve }
+      return promise
+    },
+    delayAnswers(milliseconds) {
+      delay = milliseconds
+    },
+    ports: () => [...fars].flatMap(({ localPort }) => localPort ?? []),
     mend() {
       state = 'open'
+      holding = undefined
+      delay = 0
+      for (const far of held) far.resume()
+      held.clear()
     },
     sent() {
       const texts = flights.map(({ text }) => text)

@@ -12,7 +12,7 @@ const faults: Readonly<Record<string, Fault>> = {
   '26000': 'closed', // invalid_sql_statement_name: a pooler has given the transaction another connection
   '25P01': 'outside', // no_active_sql_transaction
   '25P02': 'aborted', // in_failed_sql_transaction
-  '25P03': 'timeout', // idle_in_transaction_session_timeout
+  '25P03': 'lost', // idle_in_transaction_session_timeout: nothing was committed
   '28000': 'closed', // invalid_authorization_specification
   '28P01': 'closed', // invalid_password
   '3D000': 'closed', // invalid_catalog_name

@@ -12,8 +12,8 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number
   /** How PostgreSQL's own views name the connections. Default `folkmoot`. */
   readonly name?: string
-  /** Settings of every new connection, as far as the database supports them. */
-  readonly settings?: Readonly<Record<string, string>>
+  /** Settings of every new connection, as far as the database supports them. Asked for anew at each one. */
+  readonly settings?: () => Readonly<Record<string, string>>
   /** Whether statements that do not need each other's answers travel together. */
   readonly pipeline?: boolean
   /** Told of every connection that breaks while nobody uses it. */
@@ -30,7 +30,7 @@ export async function openPool({
   connectTimeoutMs,
   statementTimeoutMs,
   name,
-  settings = {},
+  settings = () => ({}),
   pipeline,
   broke,
 }: PoolOptions): Promise<PgPool> {
@@ -42,14 +42,14 @@ export async function openPool({
     statement_timeout: statementTimeoutMs,
     // The network may swallow what PostgreSQL answers.
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
-    // A process that hangs in the middle of a transaction must not hold its locks for ever.
+    // A process that hangs in the middle of a transaction must not hold its locks for ever. `settings` may ask for less.
     idle_in_transaction_session_timeout: 60_000,
     application_name: name ?? 'folkmoot',
     keepAlive: true,
     ...(pipeline ? { pipeline } : {}),
     // Nobody gets the connection before; when this fails because it is broken, that is found out then.
     onConnect: async (client) => {
-      for (const [setting, value] of Object.entries(settings))
+      for (const [setting, value] of Object.entries(settings()))
         await client.query(`SET ${setting} = ${value}`).catch(() => undefined)
     },
   })

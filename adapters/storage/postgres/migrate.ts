@@ -37,7 +37,11 @@ const rules = {
 export async function migratePostgres(options: PostgresMigration): Promise<readonly string[]> {
   const { url, schema, dryRun, tables } = checkOptions('migratePostgres', rules, options, '{ url }')
   // Building an index may take long, so there is no statement timeout here.
-  const pool = await openPool({ url, size: 1, connectTimeoutMs: 10_000, statementTimeoutMs: 0 })
+  const pool = await openPool({
+    ...{ url, size: 1, connectTimeoutMs: 10_000, statementTimeoutMs: 0 },
+    // Between its statements there is nothing to do. Servers and relays wait for its locks.
+    settings: () => ({ idle_in_transaction_session_timeout: '2000' }),
+  })
   try {
     const dialect = postgresDialect(schema)
     return await migrateOn(pool, dialect, storageSchema(dialect, tables), dryRun)

@@ -11,7 +11,7 @@ import { defaultSchema, postgresDialect } from '../../sql/postgres/dialect.ts'
 import { storageErrorOf, unreachable } from '../../sql/postgres/errors.ts'
 import { postgresUrl } from '../../sql/postgres/place.ts'
 import { newClient } from '../../sql/postgres/pool.ts'
-import { outboxSource, parseCommit } from '../sql/outbox-source.ts'
+import { outboxSource, type ParsedCommit, parseCommit } from '../sql/outbox-source.ts'
 import { migratePostgres } from './migrate.ts'
 
 /** The notification of a storage after a commit. A hint: a listener that misses it finds the rows by polling. */
@@ -113,6 +113,29 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
       connection = undefined
       await open?.then((client) => client.end()).catch(() => undefined)
     },
+  })
+}
+
+/** One commit of the outbox. */
+export interface OutboxCommit extends ParsedCommit {
+  /** Its place: that of a later commit is higher, but it may be seen earlier. */
+  readonly seq: number
+}
+
+/**
+ * The oldest commits, for relays that share one store: they leave the outbox later, in the statement that stores what they hold.
+ * @param run runs a statement by itself
+ */
+export async function readOutbox(
+  run: (sql: string, values: readonly unknown[]) => Promise<readonly Readonly<Record<string, unknown>>[]>,
+  limit: number,
+  schema: string = defaultSchema,
+): Promise<readonly OutboxCommit[]> {
+  const outbox = postgresDialect(schema).table('outbox')
+  const rows = await run(`SELECT "seq", "records" FROM ${outbox} ORDER BY "seq" LIMIT $1`, [limit])
+  return rows.map((row) => {
+    const seq = Number(row['seq'])
+    return { seq, ...parseCommit({ seq, records: String(row['records']) }) }
   })
 }
 

@@ -27,8 +27,12 @@ export interface Load {
 }
 
 export interface Ingester {
-  /** Learns which endpoints are there. The version is held, or nobody else writes. */
+  /** Learns which endpoints are there. */
   load(): Plan<void>
+  /** The version up to which they are known. */
+  readonly known: number
+  /** The events that go to endpoints, as far as these are known. */
+  addressed(events: readonly EventRecord[]): readonly Addressed[]
   /**
    * Ingests records in their order.
    * @param oneByOne after an error that is a record's fault: each record by itself, so that only those to blame are set aside
@@ -51,7 +55,10 @@ export function createIngester(database: RelayDatabase): Ingester {
   let known = -1
 
   function* load(): Plan<void> {
-    const found = yield* rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE defined > ?1`, [known])
+    const [before, from] = [index, known]
+    const found = yield* rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE defined > ?1`, [from])
+    // Others load it too, where nobody holds the version; or what was read is forgotten by now.
+    if (index !== before || known !== from) return yield* load()
     for (const each of found) {
       const endpoint = endpointOf(each)
       if (numberOrNull(each, 'removed_at') === null) index.set(endpoint)
@@ -144,12 +151,7 @@ export function createIngester(database: RelayDatabase): Ingester {
       batch = []
       const inserted = yield* attempt(first.record, () => database.insertEvents(together, now, due))
       if (!inserted) return
-      const fresh = new Set(inserted)
-      for (const { record, receivers } of together) {
-        // An event that stands twice among them was inserted once.
-        if (!fresh.delete(record.event_id)) duplicates++
-        else for (const { ref } of receivers) deliveries.set(ref, (deliveries.get(ref) ?? 0) + 1)
-      }
+      duplicates += countDeliveries(together, new Set(inserted), deliveries)
     }
 
     function* ingestEvent(record: EventRecord): Plan<void> {
@@ -209,6 +211,11 @@ export function createIngester(database: RelayDatabase): Ingester {
 
   return {
     load,
+    get known() {
+      return known
+    },
+    addressed: (events) =>
+      events.map((record) => ({ record, receivers: index.receiversOf(record) })).filter(({ receivers }) => receivers.length > 0),
     ingest,
     notify,
     fanOut: (event) => index.receiversOf(event).length,
@@ -217,6 +224,20 @@ export function createIngester(database: RelayDatabase): Ingester {
       known = -1
     },
   }
+}
+
+/**
+ * Counts deliveries of events, by endpoint.
+ * @param fresh the ids of those that were inserted; it is emptied
+ * @returns how many had been ingested before. An event that stands twice among them was inserted once.
+ */
+export function countDeliveries(events: readonly Addressed[], fresh: Set<string>, deliveries: Map<number, number>): number {
+  let duplicates = 0
+  for (const { record, receivers } of events) {
+    if (!fresh.delete(record.event_id)) duplicates++
+    else for (const { ref } of receivers) deliveries.set(ref, (deliveries.get(ref) ?? 0) + 1)
+  }
+  return duplicates
 }
 
 const places = [...recordedColumns, 'defined'].map((_, place) => `?${place + 1}`)

@@ -52,11 +52,17 @@ export interface DatabaseOptions {
   readonly looking?: boolean
   /** Settings of the connections over those of every relay. */
   readonly planner?: Readonly<Record<string, string>>
+  /** After so many milliseconds without a statement PostgreSQL undoes a transaction, and ends its connection. */
+  readonly patience?: () => number
 }
 
 /** Milliseconds to wait for a connection, and for a statement. */
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 10_000
+/** Milliseconds that the transaction of a command may stand still, because all relays may wait for it: well below any lease and two seconds. */
+const patienceOfCommands = 2_000
+/** How PostgreSQL's views name the connections of relays and of their commands. */
+export const connectionName = 'folkmoot-relay'
 const settings = {
   ...readCommittedAlone,
   synchronous_commit: 'off',
@@ -103,6 +109,7 @@ export async function openDatabase({
   make = true,
   looking = false,
   planner = {},
+  patience = () => patienceOfCommands,
 }: DatabaseOptions): Promise<PostgresDatabase> {
   if (make) await migratePostgres({ url, schema, tables: [] })
   const dialect = dialectOf(schema)
@@ -113,8 +120,13 @@ export async function openDatabase({
     size: poolSize,
     connectTimeoutMs,
     statementTimeoutMs,
-    name: 'folkmoot-relay',
-    settings: { ...settings, ...planner, ...(looking ? { default_transaction_read_only: 'on' } : {}) },
+    name: connectionName,
+    settings: () => ({
+      ...settings,
+      ...planner,
+      ...(looking ? { default_transaction_read_only: 'on' } : {}),
+      idle_in_transaction_session_timeout: String(Math.ceil(patience())),
+    }),
     broke: () => void broken++,
   })
 
@@ -235,6 +247,9 @@ function* touch(endpoints: readonly number[], version: number): Plan<void> {
   if (endpoints.length > 0)
     yield* planned('UPDATE $schema.leases SET touched = ?2 WHERE endpoint = ANY(?1::bigint[])', [endpoints, version])
 }
+
+/** In the last SELECT of a statement by itself: its commit waits until it is on the disk. */
+export const durably = `set_config('synchronous_commit', 'on', true)`
 
 /** The commit of this transaction waits until it is on the disk. */
 export const waitForDisk = (session: Session) => session.rows('SET LOCAL synchronous_commit = on')

@@ -19,6 +19,8 @@ export interface LeaseTime {
   readonly skew: number
   /** Milliseconds of a whole lease. */
   readonly length: number
+  /** Milliseconds for which a relay and PostgreSQL wait for each other under this lease. */
+  readonly patience: number
   moment(): Moment
   /**
    * Records that a statement renewed the lease.
@@ -32,6 +34,14 @@ export interface LeaseTime {
    */
   compare(asked: Moment, time: number): void
 }
+
+/**
+ * How long a relay and PostgreSQL wait for each other, in milliseconds. PostgreSQL undoes a transaction that a relay leaves standing for
+ * longer: others need what it holds. A relay that has to wait for longer does not renew its lease: it could not send in time.
+ *
+ * @param lease milliseconds
+ */
+export const patienceOf = (lease: number): number => Math.min(lease / 2, 10_000)
 
 /** A round trip longer than this, in milliseconds, does not measure the difference of two clocks. */
 const longestRoundTrip = 2000
@@ -51,6 +61,9 @@ export function createLeaseTime(clock: Clock, length: () => number): LeaseTime {
     },
     get length() {
       return length()
+    },
+    get patience() {
+      return patienceOf(length())
     },
     moment,
     renewed(asked) {

@@ -11,6 +11,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { isAlive, type Owner, thisProcess } from '../../../../adapters/files/owner.ts'
+import { StorageError } from '../../../../lib/storage/contract.ts'
 import type { Clock } from '../../clock.ts'
 import type { StoredEndpoint } from '../endpoint/endpoint.ts'
 import { endpointColumns } from '../endpoint/endpoint-row.ts'
@@ -19,8 +20,9 @@ import type { Ingester } from '../plans/ingest.ts'
 import { type Interrupted, interrupt } from '../plans/interruptions.ts'
 import { number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
 import { LeaseLost } from '../store.ts'
-import type { PostgresDatabase, Session } from './database.ts'
+import { durably, type PostgresDatabase, type Session } from './database.ts'
 import { createLeaseTime, type LeaseTime } from './lease-time.ts'
+import { endStuck } from './stuck.ts'
 
 /** The result of one renewal. */
 export interface Tended {
@@ -39,12 +41,18 @@ export interface Leases {
   readonly id: string
   /** The reckoning of how much is left of it. */
   readonly time: LeaseTime
-  /** Begins a lease, without any endpoint. */
+  /**
+   * Before the lease is renewed: whether answers come in time.
+   * @throws StorageError `unavailable` when they come too late
+   */
+  requireAnswers(): Promise<void>
+  /** Begins a lease, without any endpoint. @throws StorageError `unavailable` when answers come too late */
   begin(): Promise<void>
   /**
    * Renews the lease, reaps those that are over, and claims endpoints up to the quota. Its result is repeated until `accepted`
-   * is called. Never while `release` runs: it would bring what is being released.
-   * @throws LeaseLost
+   * is called. Never while `release` runs: it would bring what is being released. Each step is a statement by itself, which leaves no
+   * lock behind: a relay that stops between two of them is in nobody's way.
+   * @throws LeaseLost, StorageError `unavailable` when answers come too late
    */
   tend(now: number): Promise<Tended>
   /** Confirms that the relay has these endpoints, and no others. */
@@ -57,6 +65,14 @@ export interface Leases {
 /** A statement or a fragment of one that moves the end of a lease; `$2` is its length in milliseconds. */
 export const renewal = `expires_at = clock_timestamp() + $2::double precision * interval '1 millisecond'`
 
+interface Reaped extends Interrupted {
+  /** Of the leases. */
+  readonly ids: readonly string[]
+}
+
+const nothing: Interrupted = { interrupted: 0, notices: [] }
+const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`
+
 /** @param length milliseconds; asked for anew at each renewal */
 export function createLeases(database: PostgresDatabase, clock: Clock, length: () => number, ingester: Ingester): Leases {
   let id = ''
@@ -65,75 +81,102 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
   let held = new Set<number>()
   /** Earlier leases of this relay, which may still be there: nobody sends to their endpoints. */
   const former = new Set<string>()
+  /** Of leases that were reaped. It is told with what `tend` finds, which may fail after that. */
+  let untold = nothing
 
-  async function renew(session: Session): Promise<void> {
+  /**
+   * A relay that PostgreSQL answers too late may not send, and if it renewed its lease all the same, nobody else would. So after a long
+   * wait it finds out first whether it is answered in time; a second time, because a busy machine may be to blame for the first.
+   */
+  async function requireAnswers(): Promise<void> {
+    if (time.left >= time.length - time.patience) return
+    let waited = 0
+    for (const _ of ['once', 'twice']) {
+      const asked = clock.monotonic()
+      await database.rows('SELECT 1')
+      waited = clock.monotonic() - asked
+      if (waited <= time.patience) return
+    }
+    const late = `PostgreSQL answered after ${seconds(waited)}, which is too late for a lease of ${seconds(time.length)}`
+    throw new StorageError('unavailable', `${late}; until it answers sooner, this relay leaves its endpoints to others`)
+  }
+
+  async function renew(): Promise<void> {
     const asked = time.moment()
-    const [row] = await session.rows(
+    const [row] = await database.rows(
       `UPDATE $schema.relays SET ${renewal} WHERE id = $1 RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
       [id, time.length],
     )
-    if (!row) throw new LeaseLost(`relay ${id} was reaped`)
+    if (!row) throw reaped()
     time.compare(asked, number(row, 'time'))
     time.renewed(asked)
   }
 
-  /** Those that are over, those whose process died on this machine, and those that this relay has given up. */
-  async function overdue(session: Session): Promise<readonly string[]> {
-    const others = await session.rows(
+  const reaped = () => new LeaseLost(`relay ${id} was reaped`)
+
+  /**
+   * Whether leases are over; and those that end whatever their time, because their process died on this machine, or this relay has
+   * given them up.
+   */
+  async function overdue(): Promise<{ readonly some: boolean; readonly dead: readonly string[] }> {
+    const others = await database.rows(
       'SELECT id, process, expires_at < clock_timestamp() AS over FROM $schema.relays WHERE id <> $1',
       [id],
     )
     const dead = others.filter((row) => former.has(text(row, 'id')) || isDead(ownerOf(row))).map((row) => text(row, 'id'))
-    if (dead.length === 0 && others.every((row) => row['over'] === 'f')) return []
-    // One that is being renewed at this moment is locked: it lives.
-    const rows = await session.rows(
-      `SELECT id FROM $schema.relays WHERE id <> $1 AND (expires_at < clock_timestamp() OR id = ANY($2::text[]))
-       FOR UPDATE SKIP LOCKED`,
-      [id, dead],
-    )
-    return rows.map((row) => text(row, 'id'))
+    return { some: dead.length > 0 || others.some((row) => row['over'] === 't'), dead }
   }
 
-  async function reap(session: Session, dead: readonly string[], now: number): Promise<Interrupted> {
-    const reaped = await session.rows(
-      'DELETE FROM $schema.relays WHERE id = ANY($1::text[]) RETURNING array_to_json(in_flight) AS in_flight',
-      [dead],
+  /** One that is being renewed at this moment is locked: it lives. */
+  async function reap(session: Session, dead: readonly string[], now: number): Promise<Reaped> {
+    const rows = await session.rows(
+      `DELETE FROM $schema.relays WHERE id = ANY (ARRAY (
+         SELECT id FROM $schema.relays WHERE id <> $1 AND (expires_at < clock_timestamp() OR id = ANY($2::text[]))
+         FOR UPDATE SKIP LOCKED))
+       RETURNING id, array_to_json(in_flight) AS in_flight`,
+      [id, dead],
     )
-    const inFlight = reaped.flatMap((row) => JSON.parse(text(row, 'in_flight')) as readonly number[])
+    const ids = rows.map((row) => text(row, 'id'))
+    const inFlight = rows.flatMap((row) => JSON.parse(text(row, 'in_flight')) as readonly number[])
     const interrupted = await session.run(interrupt(database, inFlight, now))
-    await free(session, 'relay = ANY($1::text[])', [dead])
+    await session.rows(freeing('relay = ANY($1::text[])'), [ids])
     await session.run(ingester.notify(interrupted.notices, now))
-    return interrupted
+    return { ids, ...interrupted }
   }
 
   /** How many endpoints this relay should have; with as many more as divide unevenly, for the first relays of the list. */
-  async function quota(session: Session): Promise<number> {
-    const relays = (await session.rows('SELECT id FROM $schema.relays ORDER BY id')).map((row) => text(row, 'id'))
-    const [row = {}] = await session.rows('SELECT count(*) AS n FROM $schema.endpoints WHERE removed_at IS NULL')
+  async function quota(): Promise<number> {
+    const relays = (await database.rows('SELECT id FROM $schema.relays ORDER BY id')).map((row) => text(row, 'id'))
+    const place = relays.indexOf(id)
+    if (place === -1) throw reaped()
+    const [row = {}] = await database.rows('SELECT count(*) AS n FROM $schema.endpoints WHERE removed_at IS NULL')
     const endpoints = number(row, 'n')
-    return Math.floor(endpoints / relays.length) + (relays.indexOf(id) < endpoints % relays.length ? 1 : 0)
+    return Math.floor(endpoints / relays.length) + (place < endpoints % relays.length ? 1 : 0)
   }
 
-  const ownedBy = async (session: Session): Promise<readonly number[]> => {
-    const rows = await session.rows('SELECT endpoint FROM $schema.leases WHERE relay = $1 ORDER BY endpoint', [id])
+  const ownedBy = async (): Promise<readonly number[]> => {
+    const rows = await database.rows('SELECT endpoint FROM $schema.leases WHERE relay = $1 ORDER BY endpoint', [id])
     return rows.map((row) => number(row, 'endpoint'))
   }
 
-  /** Claims endpoints that are nobody's; those that another relay claims at this moment are passed over. */
-  async function claim(session: Session, count: number): Promise<readonly number[]> {
-    const rows = await session.rows(
-      `UPDATE $schema.leases SET relay = $1 WHERE endpoint IN
-         (SELECT endpoint FROM $schema.leases WHERE relay IS NULL ORDER BY endpoint LIMIT $2 FOR UPDATE SKIP LOCKED)
-       RETURNING endpoint`,
-      [id, count],
+  /** Claims endpoints that are nobody's; those that another relay claims at this moment are passed over. A lease that is gone gets none. */
+  async function claim(count: number): Promise<readonly number[]> {
+    const rows = await database.rows(
+      `WITH lease AS (UPDATE $schema.relays SET ${renewal} WHERE id = $1 RETURNING id),
+       claimed AS (
+         UPDATE $schema.leases SET relay = lease.id FROM lease WHERE endpoint = ANY (ARRAY (
+           SELECT endpoint FROM $schema.leases WHERE relay IS NULL ORDER BY endpoint LIMIT $3 FOR UPDATE SKIP LOCKED))
+         RETURNING endpoint)
+       SELECT endpoint, ${durably} FROM claimed`,
+      [id, time.length, count],
     )
     return rows.map((row) => number(row, 'endpoint'))
   }
 
-  async function endpoints(session: Session, refs: readonly number[]): Promise<readonly StoredEndpoint[]> {
+  async function endpoints(refs: readonly number[]): Promise<readonly StoredEndpoint[]> {
     if (refs.length === 0) return []
     const sql = `SELECT ${endpointColumns} FROM $schema.endpoints WHERE ref = ANY($1::bigint[]) AND removed_at IS NULL`
-    return (await session.rows(sql, [refs])).map(storedEndpointOf)
+    return (await database.rows(sql, [refs])).map(storedEndpointOf)
   }
 
   return {
@@ -141,21 +184,23 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
       return id
     },
     time,
+    requireAnswers,
 
     async begin() {
+      await requireAnswers()
       const next = randomUUID()
       if (id !== '') former.add(id)
       // Until it is known to be there it may be there all the same.
       former.add(next)
       const asked = time.moment()
-      const [row = {}] = await database.session(async (session) => {
-        return session.rows(
-          `INSERT INTO $schema.relays (id, host, process, expires_at)
+      const [row = {}] = await database.rows(
+        `WITH lease AS (
+           INSERT INTO $schema.relays (id, host, process, expires_at)
            VALUES ($1, $3, $4, clock_timestamp() + $2::double precision * interval '1 millisecond')
-           RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
-          [next, time.length, hostname(), JSON.stringify(thisProcess())],
-        )
-      }, true)
+           ON CONFLICT (id) DO UPDATE SET ${renewal} RETURNING id)
+         SELECT extract(epoch FROM clock_timestamp()) * 1000 AS time, ${durably} FROM lease`,
+        [next, time.length, hostname(), JSON.stringify(thisProcess())],
+      )
       time.compare(asked, number(row, 'time'))
       former.delete(next)
       id = next
@@ -163,32 +208,26 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
       time.renewed(asked)
     },
 
-    tend: (now) =>
-      database
-        .session(async (session) => {
-          await renew(session)
-          const dead = await overdue(session)
-          const reaped = dead.length > 0 ? await reap(session, dead, now) : { interrupted: 0, notices: [] }
-          const owned = await ownedBy(session)
-          const due = await quota(session)
-          const claimed = owned.length < due ? await claim(session, due - owned.length) : []
-          const all = [...owned, ...claimed]
-          return {
-            all,
-            dead,
-            gone: [...held].filter((ref) => !all.includes(ref)),
-            gained: await endpoints(
-              session,
-              all.filter((ref) => !held.has(ref)),
-            ),
-            wanted: owned.slice(due),
-            ...reaped,
-          }
-        }, true)
-        .then(({ dead, ...tended }) => {
-          for (const reaped of dead) former.delete(reaped)
-          return tended
-        }),
+    async tend(now) {
+      // It may fail where PostgreSQL's views are not to be had: then its own time limit is all there is.
+      await endStuck(database, time.patience).catch(() => undefined)
+      await requireAnswers()
+      await renew()
+      const { some, dead } = await overdue()
+      if (some) {
+        const { ids, interrupted, notices } = await database.session((session) => reap(session, dead, now), true)
+        for (const each of ids) former.delete(each)
+        untold = { interrupted: untold.interrupted + interrupted, notices: [...untold.notices, ...notices] }
+      }
+      const owned = await ownedBy()
+      const due = await quota()
+      const claimed = owned.length < due ? await claim(due - owned.length) : []
+      const all = [...owned, ...claimed]
+      const gained = await endpoints(all.filter((ref) => !held.has(ref)))
+      const told = untold
+      untold = nothing
+      return { all, gone: [...held].filter((ref) => !all.includes(ref)), gained, wanted: owned.slice(due), ...told }
+    },
 
     accepted(endpoints) {
       held = new Set(endpoints)
@@ -196,16 +235,14 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
 
     async release(refs) {
       for (const ref of refs) held.delete(ref)
-      await database.session(async (session) => {
-        await free(session, 'relay = $1 AND endpoint = ANY($2::bigint[])', [id, refs])
-      }, true)
+      await database.rows(freeing('relay = $1 AND endpoint = ANY($2::bigint[])'), [id, refs])
     },
 
     async end() {
       if (id === '') return
       await database.session(async (session) => {
         await session.rows('DELETE FROM $schema.relays WHERE id = $1', [id])
-        await free(session, 'relay = $1', [id])
+        await session.rows(freeing('relay = $1'), [id])
       }, true)
       id = ''
       held = new Set()
@@ -214,14 +251,13 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
 }
 
 /** Lets anybody have the endpoints of these leases; those that were removed are nobody's for good. */
-async function free(session: Session, which: string, values: readonly unknown[]): Promise<void> {
-  await session.rows(
-    `DELETE FROM $schema.leases WHERE ${which}
-       AND endpoint IN (SELECT ref FROM $schema.endpoints WHERE removed_at IS NOT NULL)`,
-    values,
-  )
-  await session.rows(`UPDATE $schema.leases SET relay = NULL WHERE ${which}`, values)
-}
+const freeing = (which: string): string => `
+  WITH these AS (
+    SELECT l.endpoint, e.removed_at IS NOT NULL AS removed FROM $schema.leases l JOIN $schema.endpoints e ON e.ref = l.endpoint
+    WHERE ${which}),
+  gone AS (DELETE FROM $schema.leases WHERE ${which} AND endpoint IN (SELECT endpoint FROM these WHERE removed)),
+  freed AS (UPDATE $schema.leases SET relay = NULL WHERE ${which} AND endpoint IN (SELECT endpoint FROM these WHERE NOT removed))
+  SELECT ${durably}`
 
 const ownerOf = (row: SqlRow): Owner => JSON.parse(text(row, 'process')) as Owner
 

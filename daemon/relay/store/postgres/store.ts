@@ -15,6 +15,7 @@ import { type Ingested, LeaseLost, type RelayStore, type StoreChanges } from '..
 import { changesSince, sharedState } from './changes.ts'
 import { openDatabase, relaySchemaOf } from './database.ts'
 import { outboxTable } from './intake.ts'
+import { patienceOf } from './lease-time.ts'
 import { createLeases } from './leases.ts'
 import { arrange, arrangeAll, type Progress } from './order.ts'
 import { readingAhead } from './reading-ahead.ts'
@@ -62,7 +63,8 @@ function* backlog(): Plan<Backlog> {
  * @throws StorageError `unavailable`, `newer`
  */
 export async function openPostgresStore({ url, schema, clock, lease }: PostgresStoreOptions): Promise<SharedStore> {
-  const database = await openDatabase({ url, ...(schema === undefined ? {} : { schema }) })
+  const patience = () => patienceOf(lease())
+  const database = await openDatabase({ url, patience, ...(schema === undefined ? {} : { schema }) })
   const ingester = createIngester(database)
   const outbox = outboxTable(database, ingester)
   const leases = createLeases(database, clock, lease, ingester)

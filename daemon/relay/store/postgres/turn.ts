@@ -53,6 +53,7 @@ export async function recordTurn(
 ): Promise<Recorded> {
   const column = <K extends keyof Result>(name: K) => turn.results.map((result) => result[name])
   const endpoints = endpointsOf(turn)
+  await leases.requireAnswers()
   const asked = leases.time.moment()
   const values = [
     ...[leases.id, leases.time.length, [...turn.inFlight]],

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { openDatabase } from '../../../../daemon/relay/store/postgres/database.ts'
+import { patienceOf } from '../../../../daemon/relay/store/postgres/lease-time.ts'
 import { openPostgresStore } from '../../../../daemon/relay/store/postgres/store.ts'
 import type { Recovered, RelayStore, StoreChanges } from '../../../../daemon/relay/store/store.ts'
 import { testPostgres } from '../../../support/postgres.ts'
@@ -81,6 +82,21 @@ test('a statement of a relay sees what it has waited for, whatever the default o
   const readCommitted = [{ transaction_isolation: 'read committed' }]
   expect(await relay.rows(show)).toEqual(readCommitted)
   expect(await relay.session(({ rows }) => rows(show))).toEqual(readCommitted)
+})
+
+test('PostgreSQL lets a transaction of a relay stand still for half its lease, and for ten seconds at most', async () => {
+  const { schema } = await cluster(server)
+  let lease = 3_600_000
+  const relay = await openDatabase({ url: server.url, schema, patience: () => patienceOf(lease) })
+  onTestFinished(() => relay.close())
+  const show = async () => (await relay.rows('SHOW idle_in_transaction_session_timeout')).flatMap((row) => Object.values(row))
+  expect(await show()).toEqual(['10s'])
+  // A new connection has what holds then.
+  lease = 4000
+  await relay.session(async () => expect(await show()).toEqual(['2s']))
+  const command = await openDatabase({ url: server.url, schema })
+  onTestFinished(() => command.close())
+  expect(await command.rows('SHOW idle_in_transaction_session_timeout')).toEqual([{ idle_in_transaction_session_timeout: '2s' }])
 })
 
 test('the backlog of a table is counted in commits', async () => {
