@@ -44,9 +44,8 @@ function prepare({ run, outgoing }: InFlightAttempt, { store, settings }: SendPa
   const { state } = run
   // It was defined anew since it was chosen.
   if (state.kind !== 'active') return notSent('aborted', 'the endpoint has changed since')
-  const { ref, url } = state.endpoint
   return {
-    endpoint: { ...state.credentials.plain, ref, url },
+    endpoint: state.opened,
     event_id: outgoing.event_id,
     body: outgoing.body,
     timeout,

@@ -3,12 +3,17 @@
  * is sent nothing: its deliveries wait.
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
-import { canSign } from '../../../lib/outbox/endpoint.ts'
+import { type CredentialName, canSign } from '../../../lib/outbox/endpoint.ts'
 import type { Endpoint } from '../store/endpoint/endpoint.ts'
-import type { Attempt } from './sender.ts'
 
-/** The credentials of an attempt. */
-export type PlainCredentials = Omit<Attempt['endpoint'], 'ref' | 'url'>
+/** An endpoint whose credentials are in plain text, with every other attribute as it is stored. */
+export type OpenEndpoint = Endpoint
+
+/** The credentials of an endpoint in plain text. */
+export type PlainCredentials = Pick<OpenEndpoint, CredentialName>
+
+/** The endpoint as it is sent to: whole, so that an attribute that is added reaches every attempt. */
+export const opened = (endpoint: Endpoint, plain: PlainCredentials): OpenEndpoint => ({ ...endpoint, ...plain })
 
 /** The effect of a reading on an endpoint. */
 export type Reading =
@@ -43,7 +48,7 @@ export function createCredentialsReader<Owner extends { readonly endpoint: Endpo
   return {
     read(owner) {
       const { endpoint } = owner
-      const text = JSON.stringify([endpoint.key, endpoint.secrets, endpoint.old_keys, endpoint.old_secrets])
+      const text = JSON.stringify(credentialsOf(endpoint))
       const before = latest.get(owner)
       if (before?.ring === ring && before.text === text) return
       const reading = { ring, text }
@@ -79,11 +84,12 @@ export const problemOf = (error: unknown): string =>
  */
 function readingOf(endpoint: Endpoint): Reading {
   const secrets = [...endpoint.secrets, ...endpoint.old_secrets.map(({ value }) => value)]
-  if (secrets.every(canSign)) return { kind: 'read', plain: plainOf(endpoint) }
+  if (secrets.every(canSign)) return { kind: 'read', plain: credentialsOf(endpoint) }
   return { kind: 'unreadable', problem: 'a signing secret of it cannot sign: rotate its secret, or register the endpoint again' }
 }
 
-const plainOf = ({ key, secrets, old_keys, old_secrets }: Endpoint): PlainCredentials => ({
+/** Credentials alone: they outlast a new definition that leaves them as they are. The compiler asks for a new one. */
+const credentialsOf = ({ key, secrets, old_keys, old_secrets }: Endpoint): Pick<Endpoint, CredentialName> => ({
   key,
   secrets,
   old_keys,

@@ -3,15 +3,15 @@ import { TimeoutStrategy, timeout } from 'cockatiel'
 import type { Replaced } from '../../../lib/outbox/record.ts'
 import type { AttemptTimeout } from '../attempt-timeout.ts'
 import type { Clock } from '../clock.ts'
-import type { Endpoint } from '../store/endpoint/endpoint.ts'
 import { type ConnectionSettings, openConnections } from './connections.ts'
+import type { OpenEndpoint } from './credentials.ts'
 import { type Resolve, urlChecker } from './guard.ts'
 import { classify, type Outcome } from './outcome.ts'
 import { type Answer, endedBy, post, Stopped } from './post.ts'
 import { signatureHeaders } from './signature.ts'
 
 export interface Attempt {
-  readonly endpoint: Pick<Endpoint, 'ref' | 'url' | 'key' | 'secrets'> & Partial<Pick<Endpoint, 'old_keys' | 'old_secrets'>>
+  readonly endpoint: OpenEndpoint
   readonly event_id: string
   readonly body: Uint8Array
   /** Milliseconds for all of it: name, connection, TLS, requests and answers. */
@@ -39,11 +39,11 @@ const cooperative = { strategy: TimeoutStrategy.Cooperative, abortOnReturn: fals
 const isKeyRefused = ({ status }: Answer): boolean => status === 401 || status === 403
 
 /** The replaced keys or secrets that hold at this time. */
-const heldAt = (old: readonly Replaced[] | undefined, now: number): readonly string[] =>
-  (old ?? []).filter(({ until }) => Date.parse(until) > now).map(({ value }) => value)
+const heldAt = (old: readonly Replaced[], now: number): readonly string[] =>
+  old.filter(({ until }) => Date.parse(until) > now).map(({ value }) => value)
 
-const secretsAt = ({ secrets, old_secrets }: Attempt['endpoint'], now: number): readonly string[] =>
-  old_secrets && old_secrets.length > 0 ? [...secrets, ...heldAt(old_secrets, now)] : secrets
+const secretsAt = ({ secrets, old_secrets }: OpenEndpoint, now: number): readonly string[] =>
+  old_secrets.length > 0 ? [...secrets, ...heldAt(old_secrets, now)] : secrets
 
 const always = () => true
 const nothing = { status: null, retryAfter: undefined }

@@ -4,7 +4,7 @@ import { attemptTimeout } from '../attempt-timeout.ts'
 import { systemClock } from '../clock.ts'
 import type { Settings } from '../settings.ts'
 import type { Endpoint } from '../store/endpoint/endpoint.ts'
-import { problemOf } from './credentials.ts'
+import { type OpenEndpoint, problemOf } from './credentials.ts'
 import type { Outcome } from './outcome.ts'
 import { systemResolve } from './resolve.ts'
 import { createSender } from './sender.ts'
@@ -33,11 +33,11 @@ export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'millis
  */
 export async function sendTest(
   sealed: Endpoint,
-  open: (endpoint: Endpoint) => Promise<Endpoint>,
+  open: (endpoint: Endpoint) => Promise<OpenEndpoint>,
   settings: Settings,
   userAgent: string,
 ): Promise<TestOutcome> {
-  let endpoint: Endpoint
+  let endpoint: OpenEndpoint
   try {
     endpoint = await open(sealed)
   } catch (error) {
@@ -47,7 +47,7 @@ export async function sendTest(
   const { event_id, body } = testEvent(randomUUID(), systemClock.now())
   const timeout = attemptTimeout(settings)
   try {
-    return await sender.send({ endpoint: { ...endpoint, ref: 0 }, event_id, body: Buffer.from(body), timeout })
+    return await sender.send({ endpoint, event_id, body: Buffer.from(body), timeout })
   } finally {
     await sender.close()
   }

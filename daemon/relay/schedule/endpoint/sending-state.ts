@@ -1,5 +1,5 @@
 /** Whether an endpoint is sent anything, and if not, why. Pure: the one place in which that changes. */
-import type { PlainCredentials, Reading } from '../../send/credentials.ts'
+import { type OpenEndpoint, opened, type PlainCredentials, type Reading } from '../../send/credentials.ts'
 import type { Endpoint } from '../../store/endpoint/endpoint.ts'
 
 /** Its key and secrets, which may be encrypted. */
@@ -15,8 +15,8 @@ interface Facts {
 }
 
 export type SendingState =
-  /** It is sent what waits for it. */
-  | (Facts & { readonly kind: 'active'; readonly credentials: Readable })
+  /** It is sent what waits for it. `opened`: the endpoint that its attempts get. */
+  | (Facts & { readonly kind: 'active'; readonly credentials: Readable; readonly opened: OpenEndpoint })
   /** Its credentials are being read. */
   | (Facts & { readonly kind: 'reading'; readonly credentials: BeingRead })
   /** Its credentials cannot be decrypted. */
@@ -79,7 +79,7 @@ function stateOf({ endpoint, credentials }: Facts): SendingState {
   if (!endpoint.enabled) return { kind: 'off', endpoint, credentials }
   switch (credentials.kind) {
     case 'readable':
-      return { kind: 'active', endpoint, credentials }
+      return { kind: 'active', endpoint, credentials, opened: opened(endpoint, credentials.plain) }
     case 'unreadable':
       return { kind: 'unreadable', endpoint, credentials }
     case 'reading':

@@ -7,6 +7,7 @@ import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { createSender } from '../../../../daemon/relay/send/sender.ts'
 import { defaultSettings } from '../../../../daemon/relay/settings.ts'
 import { testPostgres } from '../../../support/postgres.ts'
+import { openEndpoint } from '../send/support.ts'
 import { endpoint, event, events, until } from '../support.ts'
 import { type Cluster, cluster, clusterServer, type RelayProcess, untilShared, watched } from './support.ts'
 
@@ -151,7 +152,7 @@ test('an attempt that gets its connection only when the lease is over is not mad
   let leased = true
   const send = (event_id: string) =>
     sender.send({
-      endpoint: { ref: 1, url: `http://hook.example:${hook.port}/`, key: 'key', secrets: [] },
+      endpoint: openEndpoint(`http://hook.example:${hook.port}/`),
       event_id,
       body: Buffer.from(JSON.stringify({ event_id })),
       isAllowed: () => leased,

@@ -7,10 +7,9 @@ import {
   unreadableFor,
 } from '../../../../daemon/relay/schedule/endpoint/sending-state.ts'
 import type { Endpoint } from '../../../../daemon/relay/store/endpoint/endpoint.ts'
-import { endpointOf } from '../../../../daemon/relay/store/endpoint/endpoint-row.ts'
+import { openEndpoint } from '../send/support.ts'
 
-const row = { ref: 1, id: '7', network_id: '1', url: 'https://example.org/', key: 'key', secrets: '[]', fresh_starts: 0 }
-const endpoint: Endpoint = endpointOf({ ...row, audience: 'integration', enabled: 1, order: 'none' })
+const endpoint = openEndpoint('https://example.org/')
 const plain = { key: 'key', secrets: [], old_keys: [], old_secrets: [] }
 const read: StateChange = { kind: 'read', plain }
 const reading: StateChange = { kind: 'reading' }

@@ -6,6 +6,7 @@ import { createSender } from '../../../../daemon/relay/send/sender.ts'
 import { checkSettings, defaultSettings, SettingsError } from '../../../../daemon/relay/settings.ts'
 import { onLoopback } from '../../../support/on-loopback.ts'
 import { receiver, until } from '../support.ts'
+import { openEndpoint } from './support.ts'
 
 const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true }
 
@@ -19,7 +20,7 @@ function senderOf() {
   onTestFinished(() => sender.close())
   const send = (url: string, seconds: number, old_keys: readonly { value: string; until: string }[] = []) =>
     sender.send({
-      endpoint: { ref: 1, url, key: 'key', secrets: [], old_keys },
+      endpoint: openEndpoint(url, { old_keys }),
       event_id: 'a',
       body: Buffer.from('{}'),
       timeout: attemptTimeout({ timeout: seconds, lease: shortestLease(seconds) }),
@@ -55,7 +56,7 @@ describe('an attempt', () => {
     onTestFinished(() => sender.close())
     const url = hook.url.replace('127.0.0.1', 'hook.example')
     const timeout = attemptTimeout(settings)
-    const attempt = { endpoint: { ref: 1, url, key: 'key', secrets: [] }, body: Buffer.from('{}'), timeout }
+    const attempt = { endpoint: openEndpoint(url), body: Buffer.from('{}'), timeout }
     const running = sender.send({ ...attempt, event_id: 'a' })
     sender.abort('shutting down')
     expect(await running).toMatchObject({ result: 'aborted' })

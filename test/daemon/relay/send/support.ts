@@ -6,13 +6,23 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { onTestFinished } from 'vitest'
 import { attemptTimeout } from '../../../../daemon/relay/attempt-timeout.ts'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
+import type { OpenEndpoint } from '../../../../daemon/relay/send/credentials.ts'
 import type { Resolve } from '../../../../daemon/relay/send/guard.ts'
 import type { Outcome } from '../../../../daemon/relay/send/outcome.ts'
 import { systemResolve } from '../../../../daemon/relay/send/resolve.ts'
 import { createSender } from '../../../../daemon/relay/send/sender.ts'
 import { defaultSettings, type Settings } from '../../../../daemon/relay/settings.ts'
+import { endpointOf } from '../../../../daemon/relay/store/endpoint/endpoint-row.ts'
 
 export const local: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+
+const row = { ref: 1, id: '7', network_id: '1', key: 'key', secrets: '[]', fresh_starts: 0 }
+
+/** A whole endpoint, as attempts get it. */
+export const openEndpoint = (url: string, change: Partial<OpenEndpoint> = {}): OpenEndpoint => ({
+  ...endpointOf({ ...row, url, audience: 'integration', enabled: 1, order: 'none' }),
+  ...change,
+})
 
 /** Makes one attempt after the other with one sender, each with half a second. */
 export function senderWith(change: Partial<Settings> = {}, resolve: Resolve = local) {
@@ -21,7 +31,7 @@ export function senderWith(change: Partial<Settings> = {}, resolve: Resolve = lo
   onTestFinished(() => sender.close())
   const timeout = attemptTimeout({ timeout: settings.timeout, lease: 2 * settings.timeout + 1 })
   return (url: string, { key = 'key', body = '{}' } = {}): Promise<Outcome> =>
-    sender.send({ endpoint: { ref: 1, url, key, secrets: [] }, event_id: 'a', body: Buffer.from(body), timeout })
+    sender.send({ endpoint: openEndpoint(url, { key }), event_id: 'a', body: Buffer.from(body), timeout })
 }
 
 /** One attempt at an address, with half a second for it. */
